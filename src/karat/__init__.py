@@ -1,0 +1,54 @@
+"""karat: trustworthy evaluation of image–text retrieval when labels are incomplete and noisy.
+
+>>> import karat
+>>> coco = karat.load_benchmark("coco")
+>>> run = karat.load_run("sims.npy")            # doctest: +SKIP
+>>> print(karat.evaluate(run, coco))            # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from karat.benchmarks import Benchmark as Benchmark
+    from karat.benchmarks import Judgments as Judgments
+    from karat.benchmarks import Truth as Truth
+    from karat.benchmarks import load_benchmark as load_benchmark
+    from karat.measures import parse_measure as parse_measure
+    from karat.runs import Run as Run
+    from karat.runs import load_run as load_run
+    from karat.scores import Scorecard as Scorecard
+    from karat.scores import evaluate as evaluate
+    from karat.validation import KaratError as KaratError
+
+__version__ = "0.1.0"
+
+# Loaded when first asked for, so that `import karat` costs no more than this file.
+_HOME = {
+    "Benchmark": "karat.benchmarks",
+    "Judgments": "karat.benchmarks",
+    "KaratError": "karat.validation",
+    "Run": "karat.runs",
+    "Scorecard": "karat.scores",
+    "Truth": "karat.benchmarks",
+    "evaluate": "karat.scores",
+    "load_benchmark": "karat.benchmarks",
+    "load_run": "karat.runs",
+    "parse_measure": "karat.measures",
+}
+
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'karat' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

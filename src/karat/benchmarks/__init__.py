@@ -1,0 +1,34 @@
+"""Judgments, truths and benchmarks, and the sources they are loaded from."""
+
+from karat.benchmarks.benchmark import Benchmark
+from karat.benchmarks.ids import Ids
+from karat.benchmarks.judgments import Judgments, Pairs
+from karat.benchmarks.ratings import RELEVANT, Mapping, Provenance, Share, Steps
+from karat.benchmarks.sources import SOURCES, Source, load_benchmark, register
+from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Judged, Rule, Truth
+from karat.registry import import_all
+
+# Each source file registers itself; adding one touches nothing else.
+import_all(__name__, __path__)
+
+__all__ = [
+    "DIRECTIONS",
+    "RELEVANT",
+    "SOURCES",
+    "Benchmark",
+    "Direction",
+    "Fold",
+    "Ids",
+    "Judged",
+    "Judgments",
+    "Mapping",
+    "Pairs",
+    "Provenance",
+    "Rule",
+    "Share",
+    "Source",
+    "Steps",
+    "Truth",
+    "load_benchmark",
+    "register",
+]

@@ -1,0 +1,108 @@
+"""A benchmark: ordered images and captions, and one or more truths about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from karat.benchmarks.ids import Ids
+from karat.benchmarks.truth import DIRECTIONS, Direction, Truth
+from karat.validation import InputError, unknown_name
+
+
+@dataclass(frozen=True, eq=False)
+class Benchmark:
+    """What systems are asked.
+
+    Parameters
+    ----------
+    name
+        As `load_benchmark` knows it.
+    images, captions
+        Ordered ids: a bare score table has its rows and columns in this order.
+    truths
+        By name.
+    caption_image
+        For each caption of the gallery, the index of the image it was written for (−1: unknown).
+        These are the clusters of the statistics: captions of one image are not independent.
+    defaults
+        For each truth, the measures that are computed when none are asked for.
+    about
+        A line on what it is, with its paper.
+    texts
+        The captions themselves, in gallery order, where they are known.
+
+    Examples
+    --------
+    >>> import karat
+    >>> coco = karat.load_benchmark("coco")
+    >>> coco
+    Benchmark('coco': 5,000 images, 25,000 captions; truths coco-5k, coco-1k, cxc, eccv)
+    """
+
+    name: str
+    images: Ids
+    captions: Ids
+    truths: Mapping[str, Truth]
+    caption_image: np.ndarray | None = None
+    defaults: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    about: str = ""
+    texts: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.truths:
+            raise InputError(f"benchmark {self.name!r} has no truth", fix="give it at least one")
+
+    def __repr__(self) -> str:
+        return (
+            f"Benchmark({self.name!r}: {self.images.size:,} images, {self.captions.size:,} captions; "
+            f"truths {', '.join(self.truths)})"
+        )
+
+    def truth(self, name: str) -> Truth:
+        """Return the truth called `name`."""
+        if name not in self.truths:
+            raise unknown_name(f"truth of {self.name}", name, self.truths)
+        return self.truths[name]
+
+    def queries(self, direction: Direction) -> Ids:
+        """The ids of the side that asks."""
+        return self.images if direction == "i2t" else self.captions
+
+    def items(self, direction: Direction) -> Ids:
+        """The ids of the side that is ranked."""
+        return self.captions if direction == "i2t" else self.images
+
+    def clusters(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
+        """Return the image that each query belongs to, as an index; its own when unknown."""
+        if direction == "i2t":
+            return queries
+        if self.caption_image is None:
+            return -1 - queries
+        image = self.caption_image[queries]
+        return np.where(image < 0, -1 - queries, image)
+
+    def summary(self) -> list[dict[str, Any]]:
+        """Return, per truth, how many queries and judged pairs it has in each direction."""
+        return [summarise(self, truth) for truth in self.truths.values()]
+
+
+def summarise(benchmark: Benchmark, truth: Truth) -> dict[str, Any]:
+    """Count what one truth covers."""
+    row: dict[str, Any] = {"truth": truth.name, "about": truth.about, "folds": len(truth.folds) or 1}
+    for direction in DIRECTIONS:
+        asked = np.asarray(truth.queries.get(direction, np.empty(0)), dtype=np.int64)
+        counts = {"queries": len(asked), "positives": 0, "negatives": 0, "off_gallery": 0}
+        if truth.rule is not None:
+            counts["positives"] = int(truth.rule.positives(direction, asked).sum())
+        else:
+            rows = truth.judged(direction)
+            counts["positives"] = int((rows.grade > 0).sum())
+            counts["negatives"] = int((rows.grade == 0).sum())
+            off = (rows.item >= benchmark.items(direction).size) & (rows.grade > 0)
+            counts["off_gallery"] = int(off.sum())
+        row[direction] = counts
+    return row

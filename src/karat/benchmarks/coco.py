@@ -1,0 +1,147 @@
+"""COCO's Karpathy test split with four truths: coco-5k, coco-1k, CxC and ECCV Caption.
+
+The ids and positives are read from the data files inside the PyPI package ``eccv_caption`` (Chun
+et al., ECCV 2022; MIT). Its files list directed positives; all three truths were checked to be
+consistent as undirected pairs. Two of ECCV Caption's positive captions (467259 and 144675) are not
+among the 25,000 of the test split: they are kept as off-gallery ids and counted among the
+positives, as the package itself does.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+
+from karat.benchmarks.benchmark import Benchmark
+from karat.benchmarks.cache import Arrays, cached
+from karat.benchmarks.cxc import CXC_SCALE, RELEVANT_FROM, read_ratings
+from karat.benchmarks.ids import Ids
+from karat.benchmarks.judgments import Judgments
+from karat.benchmarks.ratings import Provenance, Share, Steps
+from karat.benchmarks.sources import Source, register
+from karat.benchmarks.truth import Fold, Truth
+from karat.registry import Param
+from karat.validation import MissingDataError
+
+PACKAGE = "eccv_caption"
+IDS = "coco_test_ids.npy"
+FOLDS = 5
+RECALLS = ("R@1", "R@5", "R@10")
+
+
+def data_folder() -> Path:
+    """Return the package's data folder; the package is located, not imported."""
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingDataError(
+            f"the package {PACKAGE}, whose data files hold COCO's truths, is not installed",
+            fix=f"pip install {PACKAGE}",
+        )
+    return Path(spec.submodule_search_locations[0]) / "data"
+
+
+def parse(folder: Path) -> Arrays:
+    """Read the package's seven files into arrays of ids."""
+    arrays: Arrays = {"captions": np.load(folder / IDS, allow_pickle=False)}
+    for truth in ("original", "cxc", "eccv"):
+        pairs = set()
+        for name, swap in (("image_to_caption", False), ("caption_to_image", True)):
+            listed = json.loads((folder / f"{truth}_{name}.json").read_text())
+            arrays[f"{truth}_{name}_queries"] = np.array([int(query) for query in listed])
+            for query, items in listed.items():
+                pairs.update((int(i), int(query)) if swap else (int(query), int(i)) for i in items)
+        arrays[f"{truth}_pairs"] = np.array(sorted(pairs))
+    return arrays
+
+
+def load(cxc_ratings: Path | None = None) -> Benchmark:
+    """Build the benchmark."""
+    folder = data_folder()
+    parsed = cached("coco", sorted(folder.glob("*.*")), lambda: parse(folder))
+    captions = parsed["captions"]
+    image_of = dict(parsed["original_pairs"][:, ::-1].tolist())
+    images = list(dict.fromkeys(image_of[caption] for caption in captions.tolist()))
+    extra = np.setdiff1d(parsed["eccv_pairs"][:, 1], captions)
+    image_ids = Ids(images, kind="image")
+    caption_ids = Ids(captions, extra=extra, kind="caption")
+    caption_image = image_ids.index([image_of[caption] for caption in captions.tolist()])
+
+    def truth(
+        name: str, files: str, about: str, judgments: Judgments | None = None, folds: list[Fold] | None = None
+    ) -> Truth:
+        pairs = parsed[f"{files}_pairs"]
+        return Truth(
+            name,
+            judgments
+            or Judgments(
+                image_ids.index(pairs[:, 0]), caption_ids.index(pairs[:, 1]), sources=[Provenance(files)]
+            ),
+            {
+                "i2t": np.sort(image_ids.index(parsed[f"{files}_image_to_caption_queries"])),
+                "t2i": np.sort(caption_ids.index(parsed[f"{files}_caption_to_image_queries"])),
+            },
+            folds=folds or (),
+            about=about,
+        )
+
+    truths = [
+        truth("coco-5k", "original", "each caption belongs to the image it was written for"),
+        truth(
+            "coco-1k",
+            "original",
+            "the same in five folds of 1,000 images, averaged",
+            folds=list(thousands(caption_image)),
+        ),
+    ]
+    about_cxc = "Crisscrossed Captions, rating 3 or more of 5 (Parekh et al. 2021)"
+    if cxc_ratings is None:
+        truths.append(truth("cxc", "cxc", about_cxc))
+    else:
+        image, caption, rating = read_ratings(cxc_ratings, image_ids, caption_ids)
+        binary = Judgments(
+            image,
+            caption,
+            rating=rating,
+            sources=[Provenance("cxc", CXC_SCALE, Steps([(RELEVANT_FROM, 1.0)]))],
+        )
+        graded = binary.remap("cxc", Share(top=5, least=RELEVANT_FROM))
+        truths.append(truth("cxc", "cxc", about_cxc, binary))
+        truths.append(truth("cxc-graded", "cxc", "the same with grade rating / 5", graded))
+    truths.append(truth("eccv", "eccv", "ECCV Caption, human and machine verified (Chun et al. 2022)"))
+
+    return Benchmark(
+        "coco",
+        image_ids,
+        caption_ids,
+        {t.name: t for t in truths},
+        caption_image=caption_image,
+        defaults={
+            "coco-5k": RECALLS,
+            "coco-1k": RECALLS,
+            "cxc": RECALLS,
+            "cxc-graded": (),
+            "eccv": ("R@1", "RP", "mAP@R"),
+        },
+        about="COCO Caption, Karpathy test split (Lin et al. 2014; Karpathy and Fei-Fei 2015)",
+    )
+
+
+def thousands(caption_image: np.ndarray) -> list[Fold]:
+    """Return five folds: consecutive fifths of the captions and the images they were written for."""
+    folds = []
+    for number, captions in enumerate(np.array_split(np.arange(len(caption_image)), FOLDS)):
+        folds.append(Fold(str(number + 1), np.unique(caption_image[captions]), captions))
+    return folds
+
+
+register(
+    Source(
+        "coco",
+        "COCO Caption, Karpathy test split, with the truths coco-5k, coco-1k, cxc and eccv",
+        load,
+        (Param("cxc_ratings", Path, "sits_test.csv of Crisscrossed Captions: adds judged negatives", None),),
+    )
+)

@@ -1,0 +1,130 @@
+"""The ordered ids of a benchmark's images or captions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat.validation import InputError, check_unique_ids
+
+
+class Ids:
+    """Ids in the order in which score tables list them; then those that only judgments know.
+
+    Parameters
+    ----------
+    gallery
+        The ids that a system ranks, in order.
+    extra
+        Ids that judgments mention but no system is asked to rank (*off-gallery*). They count
+        among a query's positives, so that published scores come out.
+    kind
+        "image" or "caption", for messages.
+
+    Examples
+    --------
+    >>> ids = Ids([30, 10, 20], extra=[99], kind="caption")
+    >>> ids.size, ids.index([10, 99]).tolist()
+    (3, [1, 3])
+    >>> ids.index([11])
+    Traceback (most recent call last):
+    ...
+    karat.validation.InputError: caption id 11 is not in the benchmark; the first ids are 30, 10, 20.
+    """
+
+    def __init__(self, gallery: Iterable[Any], extra: Iterable[Any] = (), kind: str = "item") -> None:
+        self.kind = kind
+        first = as_id_array(gallery)
+        rest = as_id_array(extra)
+        self.values = np.concatenate([first, rest.astype(first.dtype)]) if len(rest) else first
+        self.values.setflags(write=False)
+        self.size = len(first)
+        check_unique_ids(self.values, kind)
+
+    @property
+    def gallery(self) -> np.ndarray:
+        """The ids that a system ranks."""
+        return self.values[: self.size]
+
+    @property
+    def extra(self) -> np.ndarray:
+        """The off-gallery ids."""
+        return self.values[self.size :]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.values[index]
+
+    @cached_property
+    def _sorted(self) -> tuple[np.ndarray, np.ndarray]:
+        order = np.argsort(self.values, kind="stable")
+        return self.values[order], order
+
+    def find(self, ids: Sequence[Any] | np.ndarray) -> np.ndarray:
+        """Return the index of each of `ids`, −1 where it is unknown."""
+        ids = as_id_array(ids)
+        if ids.dtype.kind != self.values.dtype.kind:
+            ids = convert_ids(ids, self.values.dtype)
+        ordered, order = self._sorted
+        at = np.minimum(np.searchsorted(ordered, ids), len(ordered) - 1)
+        return np.where(ordered[at] == ids, order[at], -1)
+
+    def index(self, ids: Sequence[Any] | np.ndarray, where: str | Path | None = None) -> np.ndarray:
+        """Return the index of each of `ids`; raise on the first unknown one."""
+        found = self.find(ids)
+        if (found < 0).any():
+            unknown = np.asarray(ids)[found < 0][0]
+            shown = ", ".join(str(i) for i in self.values[:3])
+            raise InputError(
+                f"{self.kind} id {unknown} is not in the benchmark", where=where, fix=f"the first ids are {shown}"
+            )
+        return found
+
+    def arrangement(self, ids: Sequence[Any] | np.ndarray, where: str | Path | None = None) -> np.ndarray:
+        """Return, for each gallery index, the row of a table that lists its rows as `ids`.
+
+        `ids` must hold each id of the gallery once and nothing else.
+        """
+        ids = as_id_array(ids)
+        check_unique_ids(ids, self.kind, where)
+        index = self.index(ids, where)
+        rows = np.full(len(self), -1)
+        rows[index] = np.arange(len(ids))
+        missing = np.flatnonzero(rows[: self.size] < 0)
+        if len(missing):
+            raise InputError(
+                f"lists {len(ids):,} {self.kind} ids but {len(missing):,} of the benchmark's {self.size:,} "
+                f"are missing, first {self.values[missing[0]]}",
+                where=where,
+                fix="score the complete gallery",
+            )
+        return rows[: self.size]
+
+
+def as_id_array(ids: Iterable[Any]) -> np.ndarray:
+    """Return ids as int64 where all are whole numbers, else as strings.
+
+    >>> as_id_array([3, 1]).dtype.kind, as_id_array(["a", 1]).dtype.kind
+    ('i', 'U')
+    """
+    array = ids if isinstance(ids, np.ndarray) else np.asarray(list(ids))
+    if array.size == 0 or array.dtype.kind in "iu":
+        return array.astype(np.int64)
+    return array if array.dtype.kind == "U" else array.astype(str)
+
+
+def convert_ids(ids: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return ids in the kind of `dtype`, as json keys need: "391895" means 391895."""
+    if dtype.kind == "U":
+        return ids.astype(str)
+    try:
+        return ids.astype(np.int64)
+    except ValueError:
+        # Text that is no number: below every real id, so that it is found nowhere.
+        return np.array([int(i) if i.lstrip("-").isdigit() else np.iinfo(np.int64).min for i in ids.tolist()])

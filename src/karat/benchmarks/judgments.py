@@ -1,0 +1,155 @@
+"""The sparse table behind everything: who said what about which image and caption."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from karat.benchmarks.ratings import Mapping, Provenance
+from karat.validation import InputError, check_choice
+
+Resolve = Literal["max", "mean", "min"]
+RESOLVERS = {"max": np.maximum, "mean": np.add, "min": np.minimum}
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Judged pairs, each once, sorted by image, then caption, with one grade each."""
+
+    image: np.ndarray
+    caption: np.ndarray
+    grade: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.image)
+
+
+class Judgments:
+    """Ratings of undirected pairs (image, caption); a pair without a row is *unjudged*.
+
+    The pair has no direction, so image-to-text and text-to-image can never disagree. Rows are
+    sorted by image, caption and source, and immutable; `merge` yields a new table.
+
+    Parameters
+    ----------
+    image, caption
+        Indices into the benchmark's ids.
+    rating
+        Raw ratings on the source's own scale; 1 when left out.
+    source
+        Which of `sources` each row came from; the only one when left out.
+    sources
+        Where ratings come from and how each becomes a grade.
+
+    Examples
+    --------
+    Image 0 was captioned with 0 and 1, and someone found that caption 1 does not fit image 1:
+
+    >>> own = Judgments([0, 0, 1], [0, 1, 2], sources=[Provenance("original")])
+    >>> seen = Judgments([1], [1], rating=[0], sources=[Provenance("check")])
+    >>> both = own.merge(seen)
+    >>> both
+    Judgments(4 ratings of 4 pairs: 3 relevant, 1 judged not relevant; original, check)
+    """
+
+    def __init__(
+        self,
+        image: Sequence[int] | np.ndarray,
+        caption: Sequence[int] | np.ndarray,
+        *,
+        rating: Sequence[float] | np.ndarray | None = None,
+        source: Sequence[int] | np.ndarray | None = None,
+        sources: Sequence[Provenance],
+    ) -> None:
+        columns = [
+            np.asarray(image, dtype=np.int32),
+            np.asarray(caption, dtype=np.int32),
+            np.zeros(len(image), np.uint16) if source is None else np.asarray(source, dtype=np.uint16),
+            np.ones(len(image), np.float32) if rating is None else np.asarray(rating, dtype=np.float32),
+        ]
+        order = np.lexsort((columns[2], columns[1], columns[0]))
+        self.image, self.caption, self.source, self.rating = (column[order] for column in columns)
+        self.sources = tuple(sources)
+        for column in (self.image, self.caption, self.source, self.rating):
+            column.setflags(write=False)
+        self._check()
+
+    def _check(self) -> None:
+        same = (np.diff(self.image) == 0) & (np.diff(self.caption) == 0) & (np.diff(self.source) == 0)
+        if same.any():
+            row = int(np.flatnonzero(same)[0])
+            raise InputError(
+                f"source {self.sources[self.source[row]].name!r} rates the pair (image {self.image[row]}, "
+                f"caption {self.caption[row]}) twice",
+                fix="give each source one rating per pair",
+            )
+
+    def __len__(self) -> int:
+        return len(self.image)
+
+    def __repr__(self) -> str:
+        pairs = self.pairs()
+        good = int((pairs.grade > 0).sum())
+        names = ", ".join(source.name for source in self.sources)
+        return (
+            f"Judgments({len(self):,} ratings of {len(pairs):,} pairs: {good:,} relevant, "
+            f"{len(pairs) - good:,} judged not relevant; {names})"
+        )
+
+    @cached_property
+    def grade(self) -> np.ndarray:
+        """The grade of each row, by its source's mapping."""
+        grade = np.zeros(len(self))
+        for number, source in enumerate(self.sources):
+            rows = self.source == number
+            grade[rows] = source.mapping(self.rating[rows])
+        grade.setflags(write=False)
+        return grade
+
+    def pairs(self, resolve: Resolve = "max") -> Pairs:
+        """Return each judged pair once.
+
+        Parameters
+        ----------
+        resolve
+            The grade where several sources rated a pair: the highest (one yes suffices), the
+            mean, or the lowest.
+        """
+        how = RESOLVERS[check_choice(resolve, list(RESOLVERS), "resolve")]
+        if not len(self):
+            return Pairs(self.image, self.caption, self.grade)
+        new = np.r_[True, (np.diff(self.image) != 0) | (np.diff(self.caption) != 0)]
+        first = np.flatnonzero(new)
+        grade = how.reduceat(self.grade, first)
+        if resolve == "mean":
+            grade = grade / np.diff(np.r_[first, len(self)])
+        return Pairs(self.image[first], self.caption[first], grade)
+
+    def merge(self, other: Judgments) -> Judgments:
+        """Return the table with the rows of both; sources of the same name must be equal."""
+        sources = list(self.sources)
+        names = [source.name for source in sources]
+        renumber = np.zeros(len(other.sources), np.uint16)
+        for number, source in enumerate(other.sources):
+            if source.name not in names:
+                names.append(source.name)
+                sources.append(source)
+            elif sources[names.index(source.name)] != source:
+                raise InputError(f"two different sources are both called {source.name!r}", fix="rename one")
+            renumber[number] = names.index(source.name)
+        return Judgments(
+            np.r_[self.image, other.image],
+            np.r_[self.caption, other.caption],
+            rating=np.r_[self.rating, other.rating],
+            source=np.r_[self.source, renumber[other.source]],
+            sources=sources,
+        )
+
+    def remap(self, source: str, mapping: Mapping) -> Judgments:
+        """Return the same ratings with another mapping for `source`."""
+        sources = [replace(s, mapping=mapping) if s.name == source else s for s in self.sources]
+        return Judgments(self.image, self.caption, rating=self.rating, source=self.source, sources=sources)

@@ -1,0 +1,195 @@
+"""What a measure is: a name that parses and prints the same, and one value per query."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+
+from karat.benchmarks import DIRECTIONS, Direction
+from karat.measures.pools import MEAN, Pool
+from karat.measures.ranked import Ranked
+from karat.registry import REQUIRED, Param, Registry
+from karat.validation import InputError
+
+REL = Param("rel", float, "count items as relevant from this grade on, as 1, and others as 0", None)
+
+
+class Named(ABC):
+    """Anything that is asked for by a name with parameters: measures and combinations of them.
+
+    A subclass is registered by `register` and declares what follows as class attributes.
+    """
+
+    name: ClassVar[str]
+    """The part before parentheses and "@"."""
+    aliases: ClassVar[tuple[str, ...]] = ()
+    """Other names for the same."""
+    cutoff: ClassVar[Param | None] = None
+    """The parameter written after "@"."""
+    params: ClassVar[tuple[Param, ...]] = ()
+    """The parameters written in parentheses."""
+    formula: ClassVar[str] = ""
+    """The definition per query, for the reference."""
+    source: ClassVar[str] = ""
+    """The paper, with its equation."""
+    better: ClassVar[Literal["high", "low"]] = "high"
+    """Whether a high or a low value is good."""
+    unit: ClassVar[Literal["fraction", "rank"]] = "fraction"
+    """What the value is, so that tables print it well."""
+
+    def __init__(self, **given: Any) -> None:
+        declared = [*([self.cutoff] if self.cutoff else []), *self.params]
+        for param in declared:
+            value = given.pop(param.name, param.default)
+            if value is REQUIRED:
+                raise InputError(f"{self.name} needs {param.name}", fix=f"write {self.usage()}")
+            setattr(self, param.name, param.parse(value))
+        if given:
+            raise InputError(f"{self.name} has no parameter {next(iter(given))!r}", fix=f"write {self.usage()}")
+        if self.cutoff is not None and (cut := getattr(self, self.cutoff.name)) is not None and cut < 1:
+            raise InputError(f"{self.name}@{cut} has no meaning", fix="cut off at 1 or more")
+
+    @classmethod
+    def usage(cls) -> str:
+        """Return how the name is written.
+
+        >>> from karat.measures import MEASURES
+        >>> MEASURES["nDCG"].usage()
+        'nDCG[@K]'
+        """
+        cut = ""
+        if cls.cutoff is not None:
+            cut = "@K" if cls.cutoff.default is REQUIRED else "[@K]"
+        return cls.name + cut
+
+    def __str__(self) -> str:
+        given = [
+            f"{param.name}={getattr(self, param.name):g}"
+            if isinstance(getattr(self, param.name), float)
+            else f"{param.name}={getattr(self, param.name)}"
+            for param in self.params
+            if getattr(self, param.name) != param.default
+        ]
+        # "mAP@R" carries its cut-off in the name.
+        base, _, cut = self.name.partition("@")
+        if self.cutoff is not None and (chosen := getattr(self, self.cutoff.name)) is not None:
+            cut = str(chosen)
+        return base + (f"({', '.join(given)})" if given else "") + (f"@{cut}" if cut else "")
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+class Measure(Named):
+    """Turns a ranking and a truth into one value per query."""
+
+    pool: ClassVar[Pool] = MEAN
+    """How values become one number."""
+    bounded: ClassVar[bool] = False
+    """Whether judging more pairs can only raise it (`better` high) or lower it: then bounds exist."""
+    settled_by: ClassVar[Literal["best", "all", "nothing"]] = "all"
+    """What must have been found for deeper places not to matter: the best item, or all relevant ones."""
+    of_relevance: ClassVar[bool] = True
+    """Whether it has no value for a query without relevant items."""
+    params: ClassVar[tuple[Param, ...]] = (REL,)
+    rel: float | None
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        rel = getattr(self, "rel", None)
+        if rel is not None and not 0 < rel <= 1:
+            raise InputError(f"rel is {rel:g}", fix="grades lie above 0 and up to 1")
+
+    @abstractmethod
+    def values(self, ranked: Ranked) -> np.ndarray:
+        """Return one value per query; what it says of queries without relevant items is ignored."""
+
+    @abstractmethod
+    def depth(self, ranked: Ranked) -> np.ndarray | float:
+        """Return how many places of the ranking it looks at, per query or for all."""
+
+    def __call__(self, ranked: Ranked) -> np.ndarray:
+        """Return one value per query; NaN where it is undefined."""
+        ranked = ranked.at_least(getattr(self, "rel", None))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = self.values(ranked)
+        return np.where(ranked.relevant > 0, values, np.nan) if self.of_relevance else values
+
+    def unanswered(self, ranked: Ranked) -> np.ndarray:
+        """Return the queries whose value depends on places that a truncated ranking does not show."""
+        ranked = ranked.at_least(getattr(self, "rel", None))
+        short = ranked.depth < np.minimum(self.depth(ranked), ranked.size)
+        if self.of_relevance:
+            short &= ranked.relevant > 0
+        if self.settled_by == "best":
+            best = ranked.max(np.where(ranked.placed, ranked.grade, 0.0))
+            return short & (best < ranked.max(ranked.grade))
+        return short & (ranked.unplaced > 0) if self.of_relevance else short
+
+
+@dataclass(frozen=True)
+class Part:
+    """One column that a combination is made of."""
+
+    measure: Measure
+    truth: str
+    direction: Direction
+
+
+class Combined(Named):
+    """A number made of pooled columns instead of queries: RSUM, the mean of both directions."""
+
+    direction: ClassVar[str] = "both"
+    """What stands in the direction column."""
+
+    @abstractmethod
+    def parts(self, truth: str) -> Sequence[Part]:
+        """Return the columns that it is made of."""
+
+    @abstractmethod
+    def combine(self, pooled: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the number from the parts' pooled values, each of shape [B]."""
+
+
+class MeanOfBoth(Combined):
+    """The mean of one measure over both directions."""
+
+    name = "mean"
+    direction = "mean"
+
+    def __init__(self, measure: Measure) -> None:
+        super().__init__()
+        self.measure = measure
+        # It is shown under the measure's own name, in the direction "mean".
+        self.better, self.unit = measure.better, measure.unit  # type: ignore[misc]
+
+    def __str__(self) -> str:
+        return str(self.measure)
+
+    def parts(self, truth: str) -> Sequence[Part]:
+        """Return the two directions."""
+        return [Part(self.measure, truth, direction) for direction in DIRECTIONS]
+
+    def combine(self, pooled: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the mean."""
+        return np.mean(np.stack(pooled), axis=0)
+
+
+MEASURES: Registry[type[Named]] = Registry("measure")
+
+N = TypeVar("N", bound=type[Named])
+
+
+def register(measure: N) -> N:
+    """Make a measure known by its name and aliases; a name that is taken raises."""
+    MEASURES.add(measure.name, measure, measure.aliases)
+    return measure

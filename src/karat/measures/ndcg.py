@@ -1,0 +1,58 @@
+"""nDCG: gains discounted by place, over the best that is possible."""
+
+import numpy as np
+
+from karat.measures.expectation import running_sum
+from karat.measures.measure import Measure, register
+from karat.measures.ranked import Ranked
+from karat.registry import Param
+
+
+def discount_between(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return Σ 1/log₂(place + 1) over the places after `start` up to `end`."""
+    return running_sum("discount", end) - running_sum("discount", start)
+
+
+@register
+class NDCG(Measure):
+    """Normalised discounted cumulative gain with linear gain (the grade itself).
+
+    The ideal counts relevant items outside the gallery too.
+
+    >>> ranked = Ranked.from_places([[2]], [[1]], size=10)
+    >>> NDCG(k=5)(ranked).round(6).tolist()
+    [0.63093]
+    """
+
+    name = "nDCG"
+    cutoff = Param("k", int, "how many items are looked at", None)
+    formula = "Σ_{i ≤ K} m_i / log₂(i + 1), over the same sum with items in the order of their grades"
+    source = "Järvelin and Kekäläinen, TOIS 2002"
+    k: int | None
+
+    def depth(self, ranked: Ranked) -> float:
+        """K places, or all."""
+        return np.inf if self.k is None else self.k
+
+    def values(self, ranked: Ranked) -> np.ndarray:
+        """Return DCG over ideal DCG."""
+        placed = ranked.placed
+        start = np.where(placed, ranked.start, 0.0)
+        seen = np.where(placed, ranked.slots(self.depth(ranked)), 0.0)
+        gain = np.where(seen > 0, 1 / np.log2(start + 2), 0.0)
+        if ranked.tied:
+            gain = np.where(ranked.width == 1, gain, discount_between(start, start + seen) / ranked.width)
+        return ranked.sum(ranked.grade * gain) / self.ideal(ranked)
+
+    def ideal(self, ranked: Ranked) -> np.ndarray:
+        """Return the sum that the best order reaches."""
+        if ranked.total is not None:
+            reach = np.minimum(ranked.total, self.depth(ranked))
+            return discount_between(np.zeros_like(reach), reach)
+        query = np.broadcast_to(
+            np.repeat(np.arange(ranked.n_queries), np.diff(ranked.ptr)), ranked.grade.shape
+        )
+        order = np.lexsort((-ranked.grade, query))
+        best = np.take_along_axis(ranked.grade, order, axis=-1)
+        place = np.arange(best.shape[-1]) - ranked.spread(ranked.ptr[:-1])
+        return ranked.sum(np.where(place < self.depth(ranked), best / np.log2(place + 2), 0.0))

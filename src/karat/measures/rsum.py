@@ -1,0 +1,30 @@
+"""RSUM: the six recalls that papers add up."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from karat.benchmarks import DIRECTIONS
+from karat.measures.hit_rate import HitRate
+from karat.measures.measure import Combined, Part, register
+
+
+@register
+class RecallSum(Combined):
+    """R@1 + R@5 + R@10 in both directions, as fractions: at most 6 (papers print percent, at most 600).
+
+    >>> [str(part.measure) + " " + part.direction for part in RecallSum().parts("coco-5k")][:4]
+    ['R@1 i2t', 'R@5 i2t', 'R@10 i2t', 'R@1 t2i']
+    """
+
+    name = "RSUM"
+    formula = "R@1 + R@5 + R@10, image-to-text and text-to-image"
+    source = "Semantic margin §5; in use since Lee et al., ECCV 2018"
+
+    def parts(self, truth: str) -> Sequence[Part]:
+        """Return the six columns."""
+        return [Part(HitRate(k=k), truth, direction) for direction in DIRECTIONS for k in (1, 5, 10)]
+
+    def combine(self, pooled: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the sum."""
+        return np.sum(np.stack(pooled), axis=0)

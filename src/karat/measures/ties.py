@@ -1,0 +1,201 @@
+"""From counts to places: the tie policies, and the reading of unjudged pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from karat.measures.ranked import Ranked, reduce_rows
+
+Array = np.ndarray
+
+TiePolicy = Literal["pessimistic", "optimistic", "expected", "stable"]
+TIE_POLICIES = ("pessimistic", "optimistic", "expected", "stable")
+"""What happens to items with equal scores: the better ones come last, or first; every order is
+equally likely; or they stay in the benchmark's order."""
+
+Reading = Literal["misses", "left_out", "bounds"]
+READINGS = ("misses", "left_out", "bounds")
+"""What an unjudged pair counts as: a miss; nothing (the judged items are ranked alone); or a miss,
+with bounds over everything it could be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Per judged item, how many items of the gallery score higher and how many the same.
+
+    Parameters
+    ----------
+    ptr
+        Query q has rows ptr[q] to ptr[q + 1].
+    grade
+        Per row; may have leading axes (posterior draws).
+    above
+        How many items score strictly higher; −1 when the item has no known place.
+    tied
+        How many other items score the same.
+    earlier
+        How many of those stand earlier in the benchmark's order.
+    outside
+        Whether the item is outside the gallery, so that it can never be retrieved.
+    size, depth
+        Per query: how many items were ranked, and how many places of the ranking are known.
+    total
+        Per query, how many items are relevant, where the rows do not list all.
+    """
+
+    ptr: Array
+    grade: Array
+    above: Array
+    tied: Array
+    earlier: Array
+    outside: Array
+    size: Array
+    depth: Array
+    total: Array | None = None
+
+    @property
+    def query(self) -> Array:
+        """The query of each row."""
+        return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+
+
+def leave_out_unjudged(counts: Counts) -> Counts:
+    """Return the counts among judged items alone (the *condensed* list).
+
+    >>> counts = Counts(np.array([0, 2]), np.array([1.0, 0.0]), np.array([7, 3]), np.zeros(2, int),
+    ...     np.zeros(2, int), np.zeros(2, bool), np.array([10]), np.array([10]))
+    >>> leave_out_unjudged(counts).above.tolist()
+    [1, 0]
+    """
+    query, found = counts.query, counts.above >= 0
+    n_queries = len(counts.ptr) - 1
+    order = np.lexsort((counts.earlier, counts.above, query))
+    order = order[found[order]]
+    q, above = query[order], counts.above[order]
+    first_of_query = np.searchsorted(q, np.arange(n_queries))[q]
+    new = np.ones(len(q), bool)
+    new[1:] = (np.diff(q) != 0) | (np.diff(above) != 0)
+    first = np.flatnonzero(new)
+    group = np.cumsum(new) - 1
+    widths = np.diff(np.r_[first, len(q)])
+    condensed = {name: np.full(len(query), -1 if name == "above" else 0) for name in ("above", "tied", "earlier")}
+    condensed["above"][order] = first[group] - first_of_query
+    condensed["tied"][order] = widths[group] - 1
+    condensed["earlier"][order] = np.arange(len(q)) - first[group]
+    size = np.bincount(query[~counts.outside], minlength=n_queries)
+    depth = np.bincount(query[found], minlength=n_queries)
+    return replace(counts, **condensed, size=size, depth=depth)
+
+
+def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant: bool = False) -> Ranked:
+    """Place the judged items of every query.
+
+    Parameters
+    ----------
+    counts
+        What the run says.
+    policy
+        One of `TIE_POLICIES`. Within a tied group, *pessimistic* puts unjudged items first and
+        then the judged ones by rising grade; *optimistic* puts judged items first by falling grade;
+        *expected* leaves the places open, so that measures return the exact mean over all orders.
+    unjudged_relevant
+        Read every unjudged item as relevant with grade 1: the other end of the bounds.
+    """
+    rows = counts.above.shape[-1]
+    query, found = counts.query, counts.above >= 0
+    above = np.where(found, counts.above, np.iinfo(np.int64).max)
+    second = {
+        "pessimistic": counts.grade,
+        "optimistic": -counts.grade,
+        "expected": -counts.grade,
+        "stable": np.broadcast_to(counts.earlier, counts.grade.shape),
+    }[policy]
+    order = np.lexsort((second, np.broadcast_to(above, second.shape), np.broadcast_to(query, second.shape)))
+    grade = np.take_along_axis(counts.grade, order, axis=-1)
+    before, width = counts.above[order], counts.tied[order] + 1
+    known = found[order]
+
+    # Sorting by grade only moves rows inside their group, so the groups are those of any one draw.
+    new = np.ones(rows, bool)
+    one = order.reshape(-1, rows)[0] if rows else order
+    new[1:] = (np.diff(query[one]) != 0) | (np.diff(above[one]) != 0)
+    first = np.flatnonzero(new)
+    group = np.cumsum(new) - 1
+    number = np.arange(rows) - first[group]
+    judged = np.diff(np.r_[first, rows])[group]
+
+    late = width - judged + number
+    if policy == "expected":
+        start = before.astype(np.float64)
+    elif policy == "stable":
+        start = (before + counts.earlier[order]).astype(np.float64)
+    else:
+        # Unjudged items are worth 0 or, in the upper reading, 1: does a judged item lie before or
+        # after those it is tied with?
+        last = np.full(grade.shape, policy == "pessimistic")
+        if unjudged_relevant:
+            last = (grade >= 1) == last
+        start = before + np.where(last, late, number).astype(np.float64)
+    start = np.where(known, start, np.inf)
+    ranked = Ranked(
+        ptr=counts.ptr,
+        start=start,
+        width=np.where(known, width, 1).astype(np.float64) if policy == "expected" else np.ones(rows),
+        count=np.ones(rows),
+        grade=grade,
+        size=counts.size,
+        depth=counts.depth,
+        unplaced=unplaced(counts),
+        total=counts.total,
+    )
+    return with_unjudged_relevant(ranked) if unjudged_relevant else ranked
+
+
+def unplaced(counts: Counts) -> Array:
+    """Per query, how many relevant items of the gallery have no known place."""
+    relevant, found = counts.grade > 0, counts.above >= 0
+    if counts.total is not None:
+        return counts.total - reduce_rows(np.add, 1.0 * (relevant & found), counts.ptr)
+    return reduce_rows(np.add, 1.0 * (relevant & ~found & ~counts.outside), counts.ptr)
+
+
+def with_unjudged_relevant(ranked: Ranked) -> Ranked:
+    """Add rows of grade 1 that stand for the unjudged items of every query, up to the known depth."""
+    known = ranked.placed
+    query = np.repeat(np.arange(ranked.n_queries), np.diff(ranked.ptr))
+    first = ranked.group_first[known[ranked.group_first]]
+    group_query, start, width = query[first], ranked.start[first], ranked.width[first]
+    judged = np.add.reduceat(known.astype(np.float64), first) if len(first) else np.zeros(0)
+    # reduceat runs on to the next placed group and so would count unplaced rows: they are False.
+    inside = width - judged
+
+    # The stretches between groups: before each group, and after the last one to the known depth.
+    end = start + width
+    previous = np.zeros(len(first))
+    if len(first):
+        previous[1:] = np.where(np.diff(group_query) == 0, end[:-1], 0.0)
+    last_end = reduce_rows(np.maximum, end, np.searchsorted(group_query, np.arange(ranked.n_queries + 1)))
+    parts_query = [group_query, group_query, np.arange(ranked.n_queries), query]
+    parts_start = [start, previous, last_end, ranked.start]
+    parts_width = [width, start - previous, ranked.depth - last_end, ranked.width]
+    parts_count = [inside, start - previous, ranked.depth - last_end, ranked.count]
+    parts_grade = [np.ones(len(first)), np.ones(len(first)), np.ones(ranked.n_queries), ranked.grade]
+    q, begin, places, count, grade = (
+        np.concatenate(parts) for parts in (parts_query, parts_start, parts_width, parts_count, parts_grade)
+    )
+    keep = count > 0
+    order = np.lexsort((-grade, begin, q))
+    order = order[keep[order]]
+    ptr = np.searchsorted(q[order], np.arange(ranked.n_queries + 1))
+    return replace(
+        ranked,
+        ptr=ptr,
+        start=begin[order],
+        width=places[order],
+        count=count[order],
+        grade=grade[order],
+        total=None,
+    )

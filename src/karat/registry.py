@@ -1,0 +1,99 @@
+"""Named things that are found by name: measures, sources, and later strategies, estimators, judges.
+
+A thing is one file that registers itself; nothing else changes when one is added.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from karat.validation import InputError, unknown_name
+
+T = TypeVar("T")
+
+REQUIRED: Any = object()
+"""Marks a parameter without a default."""
+
+
+@dataclass(frozen=True)
+class Param:
+    """A parameter, declared as data: the command line's help and the docs are made from it.
+
+    Parameters
+    ----------
+    name, type, help
+        What it is called, what turns its text into a value, what it means.
+    default
+        The value when it is not given; `REQUIRED` when it must be.
+    """
+
+    name: str
+    type: type
+    help: str
+    default: Any = REQUIRED
+
+    def parse(self, value: Any) -> Any:
+        """Return `value` as this parameter's type.
+
+        >>> Param("k", int, "cut-off").parse("10")
+        10
+        """
+        try:
+            return value if value is None else self.type(value)
+        except (TypeError, ValueError):
+            kind = {"int": "whole number", "float": "number"}.get(self.type.__name__, self.type.__name__)
+            raise InputError(f"{self.name} is {value!r}", fix=f"give a {kind}") from None
+
+
+class Registry(Generic[T]):
+    """Things by name and alias, letter case ignored; a name that is taken raises.
+
+    >>> fruit = Registry("fruit")
+    >>> _ = fruit.add("Apple", 1, aliases=["pomme"])
+    >>> fruit["POMME"], list(fruit)
+    (1, ['Apple'])
+    >>> fruit.add("apple", 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: fruit 'apple' is registered already
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._things: dict[str, T] = {}
+        self._names: dict[str, str] = {}
+
+    def add(self, name: str, thing: T, aliases: Iterable[str] = ()) -> T:
+        """Register `thing` and return it."""
+        for label in (name, *aliases):
+            if label.lower() in self._names:
+                raise ValueError(f"{self.kind} {label!r} is registered already")
+            self._names[label.lower()] = name
+        self._things[name] = thing
+        return thing
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._things[self._names[name.lower()]]
+        except KeyError:
+            raise unknown_name(self.kind, name, self._things) from None
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.lower() in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._things)
+
+    def values(self) -> Iterable[T]:
+        """Return what is registered, in the order of registration."""
+        return self._things.values()
+
+
+def import_all(package: str, path: Iterable[str]) -> None:
+    """Import every module of `package`, so that each registers what it holds."""
+    for module in pkgutil.iter_modules(path):
+        importlib.import_module(f"{package}.{module.name}")

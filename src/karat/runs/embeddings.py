@@ -1,0 +1,175 @@
+"""A run kept as two embedding tables, whose products are the scores."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from karat.benchmarks import Benchmark, Direction
+from karat.runs.matrix import as_float
+from karat.runs.table import Plan, TableRun
+from karat.runs.threads import Loop, threads
+from karat.validation import InputError, check_choice, check_table, not_finite
+
+Similarity = Literal["dot", "cosine"]
+SIMILARITIES = ("dot", "cosine")
+
+
+class EmbeddingRun(TableRun):
+    """Embeddings of images and of captions; a pair's score is their product.
+
+    The score is defined as the product summed in double precision in one fixed order, and ranks
+    are exact for it: a single-precision matrix product gives each score with a known error bound,
+    γ_d ‖x‖‖y‖ with γ_d = d u / (1 − d u) (Higham 2002, §3.1), and only scores that are closer to
+    a judged item's than this bound are computed again. So ranks depend neither on the block size
+    nor on the number of threads or the library that multiplies.
+
+    Parameters
+    ----------
+    images, captions
+        Tables with a row per image and per caption, in the benchmark's order or that of `ids`.
+    similarity
+        "dot" takes the vectors as they are; "cosine" scales each to length 1 first.
+    name, ids, where
+        See `karat.load_run`.
+
+    Examples
+    --------
+    >>> images, captions = np.eye(2), np.array([[1, 0], [0.6, 0.8], [0, 1]])
+    >>> EmbeddingRun(images, captions).top("i2t", 1).item.tolist()
+    [0, 2]
+    """
+
+    def __init__(
+        self,
+        images: Any,
+        captions: Any,
+        name: str = "run",
+        similarity: Similarity = "dot",
+        ids: dict[str, Any] | None = None,
+        where: str | None = None,
+    ) -> None:
+        super().__init__(name, ids, where)
+        self.similarity = check_choice(similarity, SIMILARITIES, "similarity")
+        tables = [check_table(table, where) for table in (images, captions)]
+        if tables[0].shape[1] != tables[1].shape[1]:
+            raise InputError(
+                f"image embeddings have {tables[0].shape[1]} dimensions and caption embeddings {tables[1].shape[1]}",
+                where=where,
+                fix="give two tables of the same model",
+            )
+        self.images, self.captions = (as_float(table) for table in tables)
+        for table, kind in ((self.images, "image"), (self.captions, "caption")):
+            check_finite(table, f"{where or name} ({kind} embeddings)")
+        norms = [lengths(table) for table in (self.images, self.captions)]
+        self.unit_length = all(np.abs(norm - 1).max() < 0.01 for norm in norms)
+        if self.similarity == "cosine":
+            self.images, self.captions = (
+                table / np.where(norm > 0, norm, 1.0)[:, None].astype(table.dtype)
+                for table, norm in zip((self.images, self.captions), norms)
+            )
+            norms = [lengths(table) for table in (self.images, self.captions)]
+        # Single precision overflows or underflows outside these: take double then.
+        largest = float(norms[0].max() * norms[1].max())
+        single = self.images.dtype == self.captions.dtype == np.float32 and 1e-12 < largest < 1e30
+        self.dtype = np.dtype(np.float32 if single else np.float64)
+        self.images = self.images.astype(self.dtype, copy=False)
+        self.captions = self.captions.astype(self.dtype, copy=False)
+        # Rounded up, so that the error bound stays one.
+        self.image_norm, self.caption_norm = ((norm * (1 + 1e-6)).astype(self.dtype) for norm in norms)
+        unit = float(np.finfo(self.dtype).eps) / 2
+        terms = self.images.shape[1] + 8
+        # Twice in double precision, where the recomputed score is no more exact than the product.
+        self.bound = self.dtype.type(1.01 * (1 if single else 2) * terms * unit / (1 - terms * unit))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Images by captions."""
+        return len(self.images), len(self.captions)
+
+    def check(self, benchmark: Benchmark) -> None:
+        """Raise where there is not one row per image and per caption."""
+        for table, known, kind in (
+            (self.images, benchmark.images, "image"),
+            (self.captions, benchmark.captions, "caption"),
+        ):
+            if len(table) != known.size:
+                raise InputError(
+                    f"has {len(table):,} {kind} embeddings, but {benchmark.name} has {known.size:,} {kind}s",
+                    where=self.where or self.name,
+                    fix=f"embed every {kind}, in the order of `karat benchmarks {benchmark.name} --ids FILE`",
+                )
+
+    def pair_scores(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+        """Return the exact scores of single pairs."""
+        from karat.runs.kernels import exact_pairs
+
+        out = np.empty(len(row), np.float64)
+        with threads() as loop:
+            loop(lambda b, e: exact_pairs(self.images, self.captions, row, column, b, e, out), 0, len(row))
+        return out
+
+    def block(self, begin: int, end: int) -> np.ndarray:
+        """Return the rounded scores of images begin to end."""
+        return self.images[begin:end] @ self.captions.T
+
+    def query_scores(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
+        """Return the rounded scores of all items for some queries."""
+        asking, asked = self.sides(direction)[:2]
+        return asking[queries] @ asked.T
+
+    def sides(self, direction: Direction) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the tables and the norms of the side that asks and of the side that is ranked."""
+        if direction == "i2t":
+            return self.images, self.captions, self.image_norm, self.caption_norm
+        return self.captions, self.images, self.caption_norm, self.image_norm
+
+    def slack(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
+        """Return twice the largest error of a score: of the k-th and of the one compared with it."""
+        _, _, query_norm, item_norm = self.sides(direction)
+        return 3 * self.bound * query_norm[queries] * item_norm.max()
+
+    def check_block(self, block: np.ndarray, row0: int, loop: Loop) -> None:
+        """Nothing to do: finite embeddings within range have finite products."""
+
+    def count_rows(self, plan: Plan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop) -> None:
+        """Count for the queries that are rows first to last of the block."""
+        from karat.runs.kernels import count_near_in_rows
+
+        loop(
+            lambda b, e: count_near_in_rows(
+                block, row0, b, e, plan.ptr, plan.item, plan.threshold, plan.gallery, plan.order,
+                self.images, self.captions, self.bound, self.image_norm, self.caption_norm,
+                plan.above, plan.tied, plan.earlier,
+            ),
+            first,
+            last,
+        )  # fmt: skip
+
+    def count_columns(self, plan: Plan, block: np.ndarray, row0: int, rows: np.ndarray, loop: Loop) -> None:
+        """Count for the queries that are columns, over the given rows of the block."""
+        from karat.runs.kernels import count_near_in_columns
+
+        loop(
+            lambda b, e: count_near_in_columns(
+                block, row0, rows, b, e, plan.ptr, plan.item, plan.threshold, plan.order,
+                self.captions, self.images, self.bound, self.caption_norm, self.image_norm,
+                plan.above, plan.tied, plan.earlier,
+            ),
+            *plan.span,
+        )  # fmt: skip
+
+
+def lengths(table: np.ndarray) -> np.ndarray:
+    """Return the length of every row, in double precision."""
+    return np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))
+
+
+def check_finite(table: np.ndarray, where: str) -> None:
+    """Raise on the first NaN or infinity."""
+    if not np.isfinite(table.sum(dtype=np.float64)):
+        bad = np.argwhere(~np.isfinite(table))
+        if len(bad):
+            row, column = bad[0]
+            raise not_finite(where, row, column, table[row, column])

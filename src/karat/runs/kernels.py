@@ -1,0 +1,296 @@
+"""The hot loops, compiled by numba: for every judged item, how many items score higher or the same.
+
+All results are integer counts, so they do not depend on block size or on the number of threads.
+Every function releases the interpreter lock; `karat.runs.threads` hands out disjoint parts.
+
+Counters are floats of the scores' own type because compilers then keep them in the same vector
+registers as the scores; stretches of at most 2**20 values keep them exact.
+"""
+
+import numba
+import numpy as np
+
+STRETCH = 1 << 20
+TILE = 16
+"""Columns that are transposed together: 16 float32 are one cache line."""
+NEAR_STRETCH = 128
+TINY = 1e-42
+"""Covers products that underflow."""
+
+compiled = numba.njit(nogil=True, cache=True, error_model="numpy")
+# Counting commutes, so the compiler may add in any order.
+counting = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz"})
+
+
+@counting
+def higher_and_not_lower(values, low, high):
+    """Return how many of at most `STRETCH` values are above `high`, and how many reach `low`."""
+    one, zero = values.dtype.type(1), values.dtype.type(0)
+    higher = zero
+    not_lower = zero
+    # Plain range(size): anything else makes numba guard against negative indices, and the loop
+    # is then ten times slower.
+    for i in range(values.size):
+        higher += one if values[i] > high else zero
+        not_lower += one if values[i] >= low else zero
+    return int(higher), int(not_lower)
+
+
+@compiled
+def count_higher_and_same(values, threshold):
+    """Return how many of `values` are above `threshold`, and how many equal it."""
+    higher = 0
+    not_lower = 0
+    for begin in range(0, values.size, STRETCH):
+        some = higher_and_not_lower(values[begin : begin + STRETCH], threshold, threshold)
+        higher += some[0]
+        not_lower += some[1]
+    return higher, not_lower - higher
+
+
+@compiled
+def count_earlier_same(values, threshold, order, own):
+    """Return how many of `values` equal `threshold` and stand before the item in `order`."""
+    earlier = 0
+    for i in range(values.size):
+        if values[i] == threshold and order[i] < own:
+            earlier += 1
+    return earlier
+
+
+@compiled
+def add_counts(values, threshold, order, own, own_is_here, above, tied, earlier, j):
+    """Add one stretch of scores to the counts of judged item `j`, which stands at `own` in the order."""
+    higher, same = count_higher_and_same(values, threshold)
+    above[j] += higher
+    tied[j] += same
+    # Where nothing but the item itself has its score, which is nearly always, nothing ties.
+    if same > own_is_here:
+        earlier[j] += count_earlier_same(values, threshold, order, own)
+
+
+@counting
+def all_finite(values):
+    """Return whether no value is NaN or infinite."""
+    total = values.dtype.type(0)
+    for i in range(values.size):
+        # x - x is 0 for numbers and NaN otherwise, and NaN survives every sum.
+        total += values[i] - values[i]
+    return total == 0
+
+
+@compiled
+def first_not_finite(block, begin, end):
+    """Return row and column of the first NaN or infinity in rows begin to end, or (-1, -1)."""
+    for r in range(begin, end):
+        row = block[r]
+        if not all_finite(row):
+            for c in range(row.size):
+                if not np.isfinite(row[c]):
+                    return r, c
+    return -1, -1
+
+
+@compiled
+def count_in_rows(block, row0, begin, end, ptr, item, gallery, lo, hi, order, above, tied, earlier):
+    """Count for queries that are rows: rows begin to end of `block`, which starts at row `row0`.
+
+    The gallery is the columns lo to hi when `gallery` is empty, else the columns it lists.
+    """
+    buffer = np.empty(gallery.size, block.dtype)
+    places = np.empty(gallery.size, order.dtype)
+    for k in range(gallery.size):
+        places[k] = order[gallery[k]]
+    for r in range(begin, end):
+        first, last = ptr[row0 + r], ptr[row0 + r + 1]
+        if first == last:
+            continue
+        row = block[r]
+        if gallery.size:
+            for k in range(gallery.size):
+                buffer[k] = row[gallery[k]]
+        for j in range(first, last):
+            t = row[item[j]]
+            own = order[item[j]]
+            if gallery.size:
+                add_counts(buffer, t, places, own, 1, above, tied, earlier, j)
+            else:
+                add_counts(row[lo:hi], t, order[lo:hi], own, 1, above, tied, earlier, j)
+
+
+@compiled
+def count_in_columns(block, row0, rows, begin, end, ptr, item, threshold, order, above, tied, earlier):
+    """Count for queries that are columns begin to end; `rows` of `block` belong to the gallery.
+
+    A tile of columns is transposed so that each query's scores are contiguous.
+    """
+    tile = np.empty((TILE, rows.size), block.dtype)
+    places = np.empty(rows.size, order.dtype)
+    for k in range(rows.size):
+        places[k] = order[row0 + rows[k]]
+    for left in range(begin, end, TILE):
+        right = min(left + TILE, end)
+        if ptr[left] == ptr[right]:
+            continue
+        for k in range(rows.size):
+            row = block[rows[k]]
+            for c in range(left, right):
+                tile[c - left, k] = row[c]
+        for c in range(left, right):
+            for j in range(ptr[c], ptr[c + 1]):
+                here = 1 if row0 <= item[j] < row0 + block.shape[0] else 0
+                own = order[item[j]]
+                add_counts(tile[c - left], threshold[j], places, own, here, above, tied, earlier, j)
+
+
+@compiled
+def exact_product(a, b):
+    """Return Σ a_i b_i in double precision, always in the same order: eight interleaved sums."""
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+    whole = a.size - a.size % 8
+    for i in range(0, whole, 8):
+        s0 += np.float64(a[i]) * np.float64(b[i])
+        s1 += np.float64(a[i + 1]) * np.float64(b[i + 1])
+        s2 += np.float64(a[i + 2]) * np.float64(b[i + 2])
+        s3 += np.float64(a[i + 3]) * np.float64(b[i + 3])
+        s4 += np.float64(a[i + 4]) * np.float64(b[i + 4])
+        s5 += np.float64(a[i + 5]) * np.float64(b[i + 5])
+        s6 += np.float64(a[i + 6]) * np.float64(b[i + 6])
+        s7 += np.float64(a[i + 7]) * np.float64(b[i + 7])
+    for i in range(whole, a.size):
+        s0 += np.float64(a[i]) * np.float64(b[i])
+    return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+
+
+@compiled
+def exact_pairs(left, right, first, second, begin, end, out):
+    """Write the exact product of left[first[j]] and right[second[j]] for j from begin to end."""
+    for j in range(begin, end):
+        out[j] = exact_product(left[first[j]], right[second[j]])
+
+
+@counting
+def surely_higher_and_near(values, error, low, high):
+    """Return how many of `values` are surely above, and how many are too close to tell."""
+    one, zero = values.dtype.type(1), values.dtype.type(0)
+    higher = zero
+    not_lower = zero
+    for i in range(values.size):
+        higher += one if values[i] - error[i] > high else zero
+        not_lower += one if values[i] + error[i] >= low else zero
+    return int(higher), int(not_lower) - int(higher)
+
+
+@compiled
+def add_near_counts(
+    values, error, threshold, query, items, index, exact, order, own, above, tied, earlier, j
+):
+    """Add a stretch of rounded scores to the counts of judged item `j`, as if they were exact.
+
+    `threshold` is the judged item's exact score and error[i] bounds how far values[i] is from its
+    own: only scores closer than that are computed again. `exact` remembers them (NaN: not yet).
+    """
+    # Outwards by more than a rounding step, because the exact threshold is rounded here.
+    rounded = values.dtype.type(threshold)
+    slack = abs(rounded) * values.dtype.type(2.0**-22)
+    low, high = rounded - slack, rounded + slack
+    for begin in range(0, values.size, NEAR_STRETCH):
+        end = min(begin + NEAR_STRETCH, values.size)
+        higher, near = surely_higher_and_near(values[begin:end], error[begin:end], low, high)
+        above[j] += higher
+        if near == 0:
+            continue
+        for i in range(begin, end):
+            if not values[i] - error[i] > high and values[i] + error[i] >= low:
+                if np.isnan(exact[i]):
+                    exact[i] = exact_product(query, items[index[i]])
+                if exact[i] > threshold:
+                    above[j] += 1
+                elif exact[i] == threshold:
+                    tied[j] += 1
+                    if order[i] < own:
+                        earlier[j] += 1
+
+
+@compiled
+def count_near_in_rows(
+    block, row0, begin, end, ptr, item, threshold, gallery, order, queries, items, bound, query_norm,
+    item_norm, above, tied, earlier,
+):
+    """Count for queries that are rows of a product, with near ties decided exactly."""
+    size = gallery.size
+    values = np.empty(size, block.dtype)
+    error = np.empty(size, block.dtype)
+    exact = np.empty(size, np.float64)
+    places = np.empty(size, order.dtype)
+    for k in range(size):
+        places[k] = order[gallery[k]]
+    for r in range(begin, end):
+        first, last = ptr[row0 + r], ptr[row0 + r + 1]
+        if first == last:
+            continue
+        row = block[r]
+        scale = bound * query_norm[row0 + r]
+        for k in range(size):
+            values[k] = row[gallery[k]]
+            error[k] = scale * item_norm[gallery[k]] + TINY
+            exact[k] = np.nan
+        for j in range(first, last):
+            add_near_counts(
+                values, error, threshold[j], queries[row0 + r], items, gallery, exact, places,
+                order[item[j]], above, tied, earlier, j,
+            )
+
+
+@compiled
+def count_near_in_columns(
+    block, row0, rows, begin, end, ptr, item, threshold, order, queries, items, bound, query_norm,
+    item_norm, above, tied, earlier,
+):
+    """Count for queries that are columns of a product, with near ties decided exactly."""
+    size = rows.size
+    tile = np.empty((TILE, size), block.dtype)
+    error = np.empty(size, block.dtype)
+    exact = np.empty(size, np.float64)
+    places = np.empty(size, order.dtype)
+    index = np.empty(size, np.int64)
+    for k in range(size):
+        index[k] = row0 + rows[k]
+        places[k] = order[index[k]]
+    for left in range(begin, end, TILE):
+        right = min(left + TILE, end)
+        if ptr[left] == ptr[right]:
+            continue
+        for k in range(size):
+            row = block[rows[k]]
+            for c in range(left, right):
+                tile[c - left, k] = row[c]
+        for c in range(left, right):
+            if ptr[c] == ptr[c + 1]:
+                continue
+            scale = bound * query_norm[c]
+            for k in range(size):
+                error[k] = scale * item_norm[index[k]] + TINY
+                exact[k] = np.nan
+            for j in range(ptr[c], ptr[c + 1]):
+                add_near_counts(
+                    tile[c - left], error, threshold[j], queries[c], items, index, exact, places,
+                    order[item[j]], above, tied, earlier, j,
+                )
+
+
+@compiled
+def count_in_lists(list_ptr, listed, inside, all_inside, begin, end, ptr, item, n_items, above, depth):
+    """Find judged items in ranked lists: `above` is the place among the gallery's items, or -1."""
+    place = np.full(n_items, -1, np.int64)
+    for q in range(begin, end):
+        found = 0
+        for k in range(list_ptr[q], list_ptr[q + 1]):
+            if all_inside or inside[listed[k]]:
+                place[listed[k]] = found
+                found += 1
+        depth[q] = found
+        for j in range(ptr[q], ptr[q + 1]):
+            above[j] = place[item[j]]
+        for k in range(list_ptr[q], list_ptr[q + 1]):
+            place[listed[k]] = -1

@@ -1,0 +1,124 @@
+"""A run kept as a table of scores, images by captions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from karat.benchmarks import Benchmark, Direction
+from karat.runs.table import Plan, TableRun
+from karat.runs.threads import Loop
+from karat.validation import InputError, check_table, not_finite
+
+
+class MatrixRun(TableRun):
+    """Scores of every image with every caption; higher is better.
+
+    Parameters
+    ----------
+    scores
+        Images by captions: an array or a memory map of float16, float32, float64 or integers.
+        It is read block by block and never copied as a whole.
+    name, ids, where
+        See `karat.load_run`.
+
+    Examples
+    --------
+    >>> run = MatrixRun(np.array([[0.9, 0.1, 0.5], [0.2, 0.8, 0.5]]))
+    >>> run.top("i2t", 2).item.tolist(), run.top("t2i", 1).item.tolist()
+    ([0, 2, 1, 2], [0, 1, 0])
+    """
+
+    def __init__(
+        self, scores: Any, name: str = "run", ids: dict[str, Any] | None = None, where: str | None = None
+    ) -> None:
+        super().__init__(name, ids, where)
+        scores = check_table(scores, where)
+        if scores.flags.f_contiguous and not scores.flags.c_contiguous:
+            # Read it along its memory: its rows are then the captions.
+            scores, self.rows = scores.T, "captions"
+        self.scores = scores
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns as kept in memory."""
+        return self.scores.shape
+
+    @property
+    def images_by_captions(self) -> tuple[int, int]:
+        """The number of images and captions."""
+        return self.shape if self.rows == "images" else self.shape[::-1]
+
+    def check(self, benchmark: Benchmark) -> None:
+        """Raise where the table is not images by captions."""
+        wanted = (benchmark.images.size, benchmark.captions.size)
+        given = self.images_by_captions
+        if given == wanted:
+            return
+        shown = f"{given[0]:,} by {given[1]:,}"
+        asked = f"{wanted[0]:,} images by {wanted[1]:,} captions"
+        if given == wanted[::-1]:
+            fix = "it is transposed: pass --transpose, or transpose=True in Python"
+        else:
+            fix = f"score every pair, in the order of `karat benchmarks {benchmark.name} --ids FILE`"
+        raise InputError(
+            f"has {shown} scores, but {benchmark.name} has {asked}", where=self.where or self.name, fix=fix
+        )
+
+    def pair_scores(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+        """Return the scores of single cells."""
+        return as_float(np.asarray(self.scores[row, column]))
+
+    def block(self, begin: int, end: int) -> np.ndarray:
+        """Return rows begin to end; a view where they are contiguous floats already."""
+        return as_float(np.asarray(self.scores[begin:end]))
+
+    def query_scores(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
+        """Return the scores of all items for some queries."""
+        scores = self.scores if self.asks_by_rows(direction) else self.scores.T
+        return as_float(np.asarray(scores[queries]))
+
+    def check_block(self, block: np.ndarray, row0: int, loop: Loop) -> None:
+        """Raise on the first NaN or infinity."""
+        from karat.runs.kernels import first_not_finite
+
+        for row, column in loop(lambda b, e: first_not_finite(block, b, e), 0, len(block)):  # type: ignore[misc]
+            if row >= 0:
+                raise not_finite(self.where or self.name, row0 + row, column, block[row, column])
+
+    def count_rows(self, plan: Plan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop) -> None:
+        """Count for the queries that are rows first to last of the block."""
+        from karat.runs.kernels import count_in_rows
+
+        lo, hi = int(plan.gallery[0]), int(plan.gallery[-1]) + 1
+        listed = plan.gallery[:0] if hi - lo == len(plan.gallery) else plan.gallery
+        loop(
+            lambda b, e: count_in_rows(
+                block, row0, b, e, plan.ptr, plan.item, listed, lo, hi, plan.order,
+                plan.above, plan.tied, plan.earlier,
+            ),
+            first,
+            last,
+        )  # fmt: skip
+
+    def count_columns(self, plan: Plan, block: np.ndarray, row0: int, rows: np.ndarray, loop: Loop) -> None:
+        """Count for the queries that are columns, over the given rows of the block."""
+        from karat.runs.kernels import count_in_columns
+
+        loop(
+            lambda b, e: count_in_columns(
+                block, row0, rows, b, e, plan.ptr, plan.item, plan.threshold, plan.order,
+                plan.above, plan.tied, plan.earlier,
+            ),
+            *plan.span,
+        )  # fmt: skip
+
+
+def as_float(array: np.ndarray) -> np.ndarray:
+    """Return contiguous float32 (from halves and small integers, exactly) or float64."""
+    exact_in_single = array.dtype == np.float16 or (array.dtype.kind in "iu" and array.dtype.itemsize <= 2)
+    if array.dtype not in (np.float32, np.float64):
+        return np.ascontiguousarray(array, dtype=np.float32 if exact_in_single else np.float64)
+    native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    return np.ascontiguousarray(native)

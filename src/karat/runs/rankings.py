@@ -1,0 +1,139 @@
+"""A run kept as ranked lists of ids, complete or cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.benchmarks.ids import as_id_array
+from karat.runs.run import Answer, Question, Run, Top
+from karat.runs.threads import threads as thread_loop
+from karat.validation import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Ranked items of every query, as indices: query q has rows ptr[q] to ptr[q + 1]."""
+
+    ptr: np.ndarray
+    item: np.ndarray
+
+
+class RankingsRun(Run):
+    """Ranked lists, best first, as the package `eccv_caption` takes them.
+
+    Parameters
+    ----------
+    lists
+        ``{"i2t": {image id: [caption ids]}, "t2i": {caption id: [image ids]}}``; one direction
+        may be absent. Lists may be cut off: what a measure cannot see there, it does not guess.
+    name, where
+        See `karat.load_run`.
+    """
+
+    def __init__(
+        self, lists: Mapping[str, Mapping[Any, Sequence[Any]]], name: str = "run", where: str | None = None
+    ) -> None:
+        super().__init__(name, where)
+        known = {direction: lists[direction] for direction in DIRECTIONS if lists.get(direction)}
+        if not known:
+            raise InputError(
+                "holds no ranking", where=where, fix='give {"i2t": {image id: [caption ids, best first]}, "t2i": …}'
+            )
+        self.raw: Mapping[str, Mapping[Any, Sequence[Any]]] = known
+        self.lists: dict[Direction, Lists] = {}
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The directions that have lists."""
+        return tuple(direction for direction in DIRECTIONS if direction in self.raw)
+
+    def align(self, benchmark: Benchmark) -> RankingsRun:
+        """Return the run with ids turned into the benchmark's indices."""
+        aligned = copy(self)
+        aligned.lists = {direction: self._index(benchmark, direction) for direction in self.directions}
+        return aligned
+
+    def _index(self, benchmark: Benchmark, direction: Direction) -> Lists:
+        queries, items = benchmark.queries(direction), benchmark.items(direction)
+        where = f"{self.where or self.name}, {direction}"
+        lists = self.raw[direction]
+        query = queries.index(as_id_array(list(lists)), where)
+        if len(np.unique(query)) < len(query):
+            raise InputError("a query stands twice", where=where, fix="give each query one list")
+        outside = np.flatnonzero(query >= queries.size)
+        if len(outside):
+            raise InputError(f"query {queries[query[outside[0]]]} is outside the gallery", where=where)
+        lengths = np.zeros(queries.size, np.int64)
+        rows: list[np.ndarray] = [np.zeros(0, np.int32)] * queries.size
+        for q, (name, listed) in zip(query, lists.items()):
+            if isinstance(listed, str) or not hasattr(listed, "__len__") or np.ndim(listed) != 1:
+                raise InputError(f"query {name} has no list of ids", where=where)
+            found = items.index(as_id_array(listed), where).astype(np.int32)
+            found = found[found < items.size]
+            if len(np.unique(found)) < len(found):
+                first, again = np.unique(found, return_counts=True)
+                raise InputError(
+                    f"query {name} lists {items[first[again > 1][0]]} more than once", where=where, fix="list it once"
+                )
+            rows[q], lengths[q] = found, len(found)
+        ptr = np.zeros(queries.size + 1, np.int64)
+        np.cumsum(lengths, out=ptr[1:])
+        return Lists(ptr, np.concatenate(rows))
+
+    def place(self, questions: Sequence[Question], threads: int | None = None) -> list[Answer]:
+        """Look the pairs up in the lists."""
+        with thread_loop(threads) as loop:
+            return [self._place(question, loop) for question in questions]
+
+    def _place(self, question: Question, loop: Any) -> Answer:
+        from karat.runs.kernels import count_in_lists
+
+        lists = self.lists[question.direction]
+        n_queries = len(lists.ptr) - 1
+        other: Direction = "t2i" if question.direction == "i2t" else "i2t"
+        n_items = int(max(lists.item.max(initial=-1), question.item.max(initial=-1))) + 1
+        if other in self.lists:
+            n_items = max(n_items, len(self.lists[other].ptr) - 1)
+        inside = np.ones(n_items, np.bool_)
+        if question.gallery is not None:
+            inside[:] = False
+            inside[question.gallery[question.gallery < n_items]] = True
+        ptr = np.searchsorted(question.query, np.arange(n_queries + 1))
+        above = np.full(len(question.query), -1, np.int64)
+        depth = np.zeros(n_queries, np.int64)
+        loop(
+            lambda b, e: count_in_lists(
+                lists.ptr, lists.item, inside, question.gallery is None, b, e, ptr, question.item, n_items,
+                above, depth,
+            ),
+            0,
+            n_queries,
+        )  # fmt: skip
+        zeros = np.zeros(len(above), np.int64)
+        return Answer(above, zeros, zeros, depth)
+
+    def top(
+        self,
+        direction: Direction,
+        k: int,
+        queries: np.ndarray | None = None,
+        gallery: np.ndarray | None = None,
+        whole_ties: bool = False,
+    ) -> Top:
+        """Return the heads of the lists, as far as they go; the score is minus the place."""
+        lists = self.lists[direction]
+        asked = np.arange(len(lists.ptr) - 1) if queries is None else np.asarray(queries)
+        heads = []
+        for q in asked:
+            listed = lists.item[lists.ptr[q] : lists.ptr[q + 1]]
+            heads.append((listed if gallery is None else listed[np.isin(listed, gallery)])[:k])
+        ptr = np.r_[0, np.cumsum([len(head) for head in heads])]
+        item = np.concatenate(heads) if heads else np.zeros(0, np.int32)
+        place = np.arange(len(item)) - np.repeat(ptr[:-1], np.diff(ptr))
+        return Top(ptr, item.astype(np.int64), -1.0 - place)

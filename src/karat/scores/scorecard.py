@@ -1,0 +1,242 @@
+"""A Scorecard: values per query for every run, truth, direction and measure, and what they pool to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.benchmarks import Benchmark
+from karat.measures import Measure, Named
+from karat.validation import InputError, unknown_name
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RECORD = (
+    "run", "truth", "direction", "measure", "value", "low", "high", "lower_bound", "upper_bound", "n",
+)  # fmt: skip
+"""The keys of a record, a contract with other programs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One measure of one run on one truth in one direction.
+
+    Parameters
+    ----------
+    run, truth, direction, measure
+        What it is; `direction` is "mean" or "both" for combinations.
+    value
+        The aggregate: the mean over folds of what the measure pools to; None when it has none.
+    n
+        How many queries it was made of.
+    values
+        Per query, NaN where undefined; None for combinations.
+    query, fold, cluster
+        Per query, as indices: of the query, of its fold, of the image that it belongs to.
+    low, high
+        The interval, where one was asked for.
+    lower_bound, upper_bound
+        The bounds over everything that unjudged pairs could be, where asked for and where they exist.
+    note
+        Why there is no value.
+    """
+
+    run: str
+    truth: str
+    direction: str
+    measure: Named
+    value: float | None
+    n: int
+    values: np.ndarray | None = None
+    query: np.ndarray | None = None
+    fold: np.ndarray | None = None
+    cluster: np.ndarray | None = None
+    low: float | None = None
+    high: float | None = None
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+    note: str | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Return the contract's record; values are fractions, ranks are ranks."""
+        return {key: str(self.measure) if key == "measure" else getattr(self, key) for key in RECORD}
+
+
+@dataclass(frozen=True)
+class TieReport:
+    """How many queries have a relevant item that ties with another item, and what it can change.
+
+    Parameters
+    ----------
+    run, truth, direction
+        Where.
+    tied_queries, queries
+        How many queries are affected, and of how many.
+    largest
+        The most items that share one score with a relevant item, itself included.
+    range
+        Per measure, the value under the pessimistic and the optimistic policy.
+    """
+
+    run: str
+    truth: str
+    direction: str
+    tied_queries: int
+    queries: int
+    largest: int
+    range: dict[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Scorecard:
+    """Every column of an evaluation, with the choices that were made.
+
+    Parameters
+    ----------
+    columns
+        In the order in which they were asked for.
+    benchmark
+        What was asked.
+    ties, unjudged
+        The tie policy, and the reading of unjudged pairs.
+    tie_reports
+        Where ties occurred.
+    notes
+        What a reader should know.
+
+    Examples
+    --------
+    >>> import karat
+    >>> coco = karat.load_benchmark("coco")
+    >>> rng = np.random.default_rng(7)
+    >>> run = karat.load_run(rng.random((5000, 25000), dtype=np.float32), name="chance")
+    >>> card = karat.evaluate(run, coco, measures=["R@10"], truths=["coco-5k"])
+    >>> print(card)                                     # doctest: +SKIP
+    >>> round(card.value("R@10", truth="coco-5k", direction="i2t"), 3)
+    0.002
+    """
+
+    columns: Sequence[Column]
+    benchmark: Benchmark
+    ties: str = "pessimistic"
+    unjudged: str = "misses"
+    tie_reports: Sequence[TieReport] = ()
+    notes: Sequence[str] = ()
+    _index: dict[tuple[str, str, str, str], Column] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for column in self.columns:
+            self._index[(column.run, column.truth, column.direction, str(column.measure))] = column
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs' names."""
+        return list(dict.fromkeys(column.run for column in self.columns))
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def column(
+        self, measure: str, *, truth: str | None = None, direction: str = "mean", run: str | None = None
+    ) -> Column:
+        """Return one column; `truth` and `run` may be left out where there is only one.
+
+        >>> from karat.scores.scorecard import Scorecard
+        """
+        run = self._only("run", run, self.runs)
+        truth = self._only("truth", truth, list(dict.fromkeys(column.truth for column in self.columns)))
+        key = (run, truth, direction, measure)
+        if key not in self._index:
+            known = [f"{m} {d}" for r, t, d, m in self._index if (r, t) == (run, truth)]
+            raise unknown_name(f"column of {run} on {truth}", f"{measure} {direction}", known)
+        return self._index[key]
+
+    @staticmethod
+    def _only(kind: str, given: str | None, known: list[str]) -> str:
+        if given is not None:
+            return given
+        if len(known) != 1:
+            raise InputError(f"the scorecard has {len(known)} {kind}s", fix=f"say which: {', '.join(known)}")
+        return known[0]
+
+    def value(
+        self, measure: str, *, truth: str | None = None, direction: str = "mean", run: str | None = None
+    ) -> float | None:
+        """Return one aggregate; see `column`."""
+        return self.column(measure, truth=truth, direction=direction, run=run).value
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per column; the keys are `RECORD`."""
+        return [column.record() for column in self.columns]
+
+    def per_query(self) -> pl.DataFrame:
+        """Return one row per query and column, with the ids of query, fold and image cluster."""
+        import polars as pl
+
+        frames = []
+        for column in self.columns:
+            if column.values is None or column.query is None or not isinstance(column.measure, Measure):
+                continue
+            queries = self.benchmark.images if column.direction == "i2t" else self.benchmark.captions
+            frames.append(
+                pl.DataFrame(
+                    {
+                        "run": np.full(len(column.query), column.run),
+                        "truth": np.full(len(column.query), column.truth),
+                        "direction": np.full(len(column.query), column.direction),
+                        "measure": np.full(len(column.query), str(column.measure)),
+                        "query": queries[column.query],
+                        "fold": column.fold,
+                        "cluster": column.cluster,
+                        "value": column.values,
+                    }
+                )
+            )
+        return pl.concat(frames) if frames else pl.DataFrame()
+
+    def __str__(self) -> str:
+        from karat.scores.tables import to_text
+
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        return f"Scorecard({len(self.columns)} columns of {', '.join(self.runs)} on {self.benchmark.name})"
+
+    def to_json(self) -> str:
+        """Return the records as json."""
+        return json.dumps(self.records(), indent=1, allow_nan=False) + "\n"
+
+    def to_markdown(self) -> str:
+        """Return the table in markdown."""
+        from karat.scores.tables import to_markdown
+
+        return to_markdown(self)
+
+    def to_latex(self) -> str:
+        """Return the table in LaTeX (booktabs)."""
+        from karat.scores.tables import to_latex
+
+        return to_latex(self)
+
+    def save(self, path: str | Path, per_query: bool = False) -> None:
+        """Write the scorecard; the extension says how: json, csv, parquet, md or tex.
+
+        Parameters
+        ----------
+        path
+            Where to.
+        per_query
+            Write one row per query instead of one per column (csv and parquet).
+        """
+        from karat.scores.tables import write
+
+        write(self, Path(path), per_query)

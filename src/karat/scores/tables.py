@@ -1,0 +1,185 @@
+"""Scorecards as tables: one layout, drawn as text, markdown or LaTeX, and files by extension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from karat.measures import Named
+from karat.validation import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from karat.scores.scorecard import Column, Scorecard
+
+DIRECTION_TITLES = {"i2t": "image→text", "t2i": "text→image", "mean": "mean", "both": "both"}
+MISSING = "—"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A table: its head, its rows of text, and after which rows a rule is drawn.
+
+    `best` marks the cells that hold the best value of their row.
+    """
+
+    head: list[str]
+    rows: list[list[str]]
+    rules: set[int]
+    labels: int
+    best: set[tuple[int, int]]
+
+
+def show_value(measure: Named, value: float | None) -> str:
+    """Return a value as people read it: fractions in percent, ranks as they are.
+
+    >>> from karat.measures import parse_measure
+    >>> show_value(parse_measure("R@1"), 0.41236), show_value(parse_measure("MedR"), 3.0)
+    ('41.24', '3')
+    """
+    if value is None:
+        return MISSING
+    return f"{value:.6g}" if measure.unit == "rank" else f"{100 * value:.2f}"
+
+
+def show_cell(column: Column | None) -> str:
+    """Return a column's value with its interval and bounds where it has them."""
+    if column is None:
+        return ""
+    text = show_value(column.measure, column.value)
+    if column.low is not None and column.high is not None:
+        text += f" ({show_value(column.measure, column.low)}–{show_value(column.measure, column.high)})"
+    if column.lower_bound is not None and column.upper_bound is not None:
+        ends = (show_value(column.measure, end) for end in (column.lower_bound, column.upper_bound))
+        text += f" [{', '.join(ends)}]"
+    return text
+
+
+def lay_out(card: Scorecard) -> Layout:
+    """Arrange a scorecard: directions side by side for one run, runs side by side for several."""
+    runs = card.runs
+    cells = {(c.run, c.truth, str(c.measure), c.direction): c for c in card.columns}
+    rows_of = dict.fromkeys((c.truth, str(c.measure)) for c in card.columns)
+    directions = [d for d in DIRECTION_TITLES if any(c.direction == d for c in card.columns)]
+    head, rows, rules, best = ["truth", "measure"], [], set(), set()
+    shown = None
+    if len(runs) == 1:
+        # A combination such as RSUM has one cell, under "mean".
+        titles = [d for d in directions if d != "both"] or directions
+        head += [DIRECTION_TITLES[d] for d in titles]
+        for truth, measure in rows_of:
+            if shown not in (None, truth):
+                rules.add(len(rows) - 1)
+            line = [cells.get((runs[0], truth, measure, d)) for d in titles]
+            if (runs[0], truth, measure, "both") in cells:
+                line[-1] = cells[(runs[0], truth, measure, "both")]
+            rows.append(["" if shown == truth else truth, measure, *map(show_cell, line)])
+            shown = truth
+        return Layout(head, rows, rules, 2, best)
+    head += ["direction", *runs]
+    for truth, measure in rows_of:
+        if shown not in (None, truth):
+            rules.add(len(rows) - 1)
+        for direction in directions:
+            line = [cells.get((run, truth, measure, direction)) for run in runs]
+            if not any(line):
+                continue
+            label = ["" if shown == truth else truth, measure, DIRECTION_TITLES[direction]]
+            values = [c.value for c in line if c is not None and c.value is not None]
+            if values:
+                kind = next(c.measure for c in line if c is not None)
+                top = max(values) if kind.better == "high" else min(values)
+                best |= {(len(rows), 3 + k) for k, c in enumerate(line) if c is not None and c.value == top}
+            rows.append([*label, *map(show_cell, line)])
+            shown = truth
+    return Layout(head, rows, rules, 3, best)
+
+
+def to_text(card: Scorecard) -> str:
+    """Return the table in plain text, numbers aligned, followed by the notes."""
+    layout = lay_out(card)
+    widths = [max(len(row[k]) for row in [layout.head, *layout.rows]) for k in range(len(layout.head))]
+
+    def line(row: list[str]) -> str:
+        parts = [
+            cell.ljust(width) if k < layout.labels else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths))
+        ]
+        return "  ".join(parts).rstrip()
+
+    rule = "  ".join("─" * width for width in widths)
+    lines = [line(layout.head), rule]
+    for number, row in enumerate(layout.rows):
+        lines.append(line(row))
+        if number in layout.rules:
+            lines.append(rule)
+    return "\n".join([*lines, *(f"note: {note}" for note in card.notes)])
+
+
+def to_markdown(card: Scorecard) -> str:
+    """Return the table in markdown, the best value of each row in bold."""
+    layout = lay_out(card)
+
+    def line(cells: list[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    align = [":--" if k < layout.labels else "--:" for k in range(len(layout.head))]
+    rows = [
+        [f"**{cell}**" if (r, k) in layout.best else cell for k, cell in enumerate(row)]
+        for r, row in enumerate(layout.rows)
+    ]
+    return "\n".join([line(layout.head), line(align), *map(line, rows)]) + "\n"
+
+
+LATEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
+         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
+         "→": r"$\rightarrow$", MISSING: "--"}  # fmt: skip
+
+
+def to_latex(card: Scorecard) -> str:
+    """Return the table in LaTeX, for the package booktabs."""
+    layout = lay_out(card)
+
+    def line(cells: list[str]) -> str:
+        return " & ".join(cells) + r" \\"
+
+    def escape(text: str) -> str:
+        return "".join(LATEX.get(letter, letter) for letter in text)
+
+    columns = "l" * layout.labels + "r" * (len(layout.head) - layout.labels)
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line([escape(h) for h in layout.head]), r"\midrule"]
+    for r, row in enumerate(layout.rows):
+        cells = [rf"\textbf{{{escape(c)}}}" if (r, k) in layout.best else escape(c) for k, c in enumerate(row)]
+        lines.append(line(cells))
+        if r in layout.rules:
+            lines.append(r"\midrule")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def frame(card: Scorecard, per_query: bool) -> pl.DataFrame:
+    """Return the records, or the values per query, as a table."""
+    import polars as pl
+
+    return card.per_query() if per_query else pl.DataFrame(card.records(), infer_schema_length=None)
+
+
+WRITERS: dict[str, Callable[[Scorecard, Path, bool], object]] = {
+    ".json": lambda card, path, _: path.write_text(card.to_json(), encoding="utf-8"),
+    ".csv": lambda card, path, per_query: frame(card, per_query).write_csv(path),
+    ".parquet": lambda card, path, per_query: frame(card, per_query).write_parquet(path),
+    ".md": lambda card, path, _: path.write_text(card.to_markdown(), encoding="utf-8"),
+    ".tex": lambda card, path, _: path.write_text(card.to_latex(), encoding="utf-8"),
+}
+
+
+def write(card: Scorecard, path: Path, per_query: bool) -> None:
+    """Write a scorecard in the format of the file's extension."""
+    known = (".csv", ".parquet") if per_query else tuple(WRITERS)
+    if path.suffix not in known:
+        raise InputError(f"has the extension {path.suffix!r}", where=path, fix=f"use one of {', '.join(known)}")
+    if not path.parent.is_dir():
+        raise InputError(f"there is no folder {path.parent}", where=path, fix="create it first")
+    WRITERS[path.suffix](card, path, per_query)

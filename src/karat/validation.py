@@ -1,0 +1,110 @@
+"""The border: error classes that say what, where and how to mend it, and the checks that raise them.
+
+Code that loads something calls the checks here; code inside trusts its inputs.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+class KaratError(Exception):
+    """An error with a sentence for the person who can mend it.
+
+    Parameters
+    ----------
+    what
+        What is wrong, naming the value.
+    where
+        The file, table or argument it was found in.
+    fix
+        How to mend it.
+
+    Examples
+    --------
+    >>> print(KaratError("row 3 is NaN", where="sims.npy", fix="replace it by a number"))
+    sims.npy: row 3 is NaN; replace it by a number.
+    """
+
+    def __init__(self, what: str, *, where: str | Path | None = None, fix: str | None = None) -> None:
+        self.what = what
+        self.where = None if where is None else str(where)
+        self.fix = fix
+        sentence = what if self.where is None else f"{self.where}: {what}"
+        super().__init__((sentence if fix is None else f"{sentence}; {fix}").rstrip(".") + ".")
+
+
+class InputError(KaratError, ValueError):
+    """What the user gave cannot be used as it is."""
+
+
+class UnknownNameError(InputError, KeyError):
+    """A name that no registry, truth or column answers to."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class MissingDataError(KaratError, FileNotFoundError):
+    """A file or package that holds data is not there."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """Return the error for an unknown `name`, with the nearest known ones."""
+    known = list(known)
+    near = difflib.get_close_matches(name.lower(), [k.lower() for k in known], n=3)
+    likely = [k for k in known if k.lower() in near]
+    fix = f"did you mean {' or '.join(likely)}?" if likely else f"known: {', '.join(known)}"
+    return UnknownNameError(f"unknown {kind} {name!r}", fix=fix)
+
+
+def check_choice(value: str, choices: Sequence[str], argument: str) -> str:
+    """Return `value` if it is one of `choices` ("left-out" and "left_out" are the same)."""
+    normal = value.replace("-", "_").lower()
+    if normal not in choices:
+        raise InputError(f"{argument} is {value!r}", fix=f"choose one of {', '.join(choices)}")
+    return normal
+
+
+def check_unique_ids(ids: np.ndarray, kind: str, where: str | Path | None = None) -> None:
+    """Raise when an id stands twice in `ids`."""
+    values, first, counts = np.unique(ids, return_index=True, return_counts=True)
+    if len(values) < len(ids):
+        twice = values[counts > 1][0]
+        rows = np.flatnonzero(ids == twice)[:2]
+        raise InputError(
+            f"{kind} id {twice} stands {counts.max()} times (rows {rows[0]} and {rows[1]})",
+            where=where,
+            fix=f"give each {kind} once",
+        )
+
+
+def check_table(array: Any, where: str | Path | None = None) -> np.ndarray:
+    """Return a two-dimensional numeric array, or raise; nothing is copied."""
+    array = np.asanyarray(array)
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"holds {array.dtype}, not numbers", where=where, fix="save a float32 array")
+    if array.ndim != 2:
+        raise InputError(
+            f"has {array.ndim} dimensions (shape {array.shape})", where=where, fix="a table has two"
+        )
+    if 0 in array.shape:
+        raise InputError(f"is empty (shape {array.shape})", where=where, fix="check how it was written")
+    return array
+
+
+def not_finite(where: str | Path | None, row: int, column: int, value: float) -> InputError:
+    """Return the error for the first NaN or infinity of a score or embedding table."""
+    return InputError(
+        f"row {row}, column {column} is {value}",
+        where=where,
+        fix="scores must be finite numbers, since NaN and infinity have no place in a ranking",
+    )
