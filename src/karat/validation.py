@@ -76,12 +76,12 @@ def check_choice(value: str, choices: Sequence[str], argument: str) -> str:
 
 def check_unique_ids(ids: np.ndarray, kind: str, where: str | Path | None = None) -> None:
     """Raise when an id stands twice in `ids`."""
-    values, first, counts = np.unique(ids, return_index=True, return_counts=True)
-    if len(values) < len(ids):
-        twice = values[counts > 1][0]
-        rows = np.flatnonzero(ids == twice)[:2]
+    ordered = np.sort(ids)
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    if len(again):
+        rows = np.flatnonzero(ids == again[0])
         raise InputError(
-            f"{kind} id {twice} stands {counts.max()} times (rows {rows[0]} and {rows[1]})",
+            f"{kind} id {again[0]} stands {len(rows)} times (rows {rows[0]} and {rows[1]})",
             where=where,
             fix=f"give each {kind} once",
         )

@@ -22,12 +22,14 @@ from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments
 from karat.benchmarks.ratings import Provenance, Share, Steps
 from karat.benchmarks.sources import Source, register
-from karat.benchmarks.truth import Fold, Truth
+from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth
 from karat.registry import Param
 from karat.validation import MissingDataError
 
 PACKAGE = "eccv_caption"
 IDS = "coco_test_ids.npy"
+TRUTHS = ("original", "cxc", "eccv")
+SIDES = ("image_to_caption", "caption_to_image")
 FOLDS = 5
 RECALLS = ("R@1", "R@5", "R@10")
 
@@ -44,48 +46,50 @@ def data_folder() -> Path:
 
 
 def parse(folder: Path) -> Arrays:
-    """Read the package's seven files into arrays of ids."""
-    arrays: Arrays = {"captions": np.load(folder / IDS, allow_pickle=False)}
-    for truth in ("original", "cxc", "eccv"):
-        pairs = set()
-        for name, swap in (("image_to_caption", False), ("caption_to_image", True)):
-            listed = json.loads((folder / f"{truth}_{name}.json").read_text())
-            arrays[f"{truth}_{name}_queries"] = np.array([int(query) for query in listed])
-            for query, items in listed.items():
-                pairs.update((int(i), int(query)) if swap else (int(query), int(i)) for i in items)
-        arrays[f"{truth}_pairs"] = np.array(sorted(pairs))
+    """Read the package's seven files into ids, and pairs and queries as indices into them."""
+    captions = np.load(folder / IDS, allow_pickle=False)
+    listed = {
+        (truth, side): {
+            int(query): [int(item) for item in items]
+            for query, items in json.loads((folder / f"{truth}_{side}.json").read_text()).items()
+        }
+        for truth in TRUTHS
+        for side in SIDES
+    }
+    image_of = {caption: images[0] for caption, images in listed["original", "caption_to_image"].items()}
+    image_ids = Ids(dict.fromkeys(image_of[caption] for caption in captions.tolist()), kind="image")
+    mentioned = {c for items in listed["eccv", "image_to_caption"].values() for c in items}
+    extra = sorted(mentioned - set(captions.tolist()))
+    caption_ids = Ids(captions, extra, kind="caption")
+    arrays: Arrays = {"images": image_ids.gallery, "captions": captions, "extra": np.array(extra, np.int64)}
+    arrays["caption_image"] = image_ids.index([image_of[caption] for caption in captions.tolist()])
+    for truth in TRUTHS:
+        forward, backward = (listed[truth, side] for side in SIDES)
+        pairs = {(image, caption) for image, items in forward.items() for caption in items}
+        pairs |= {(image, caption) for caption, items in backward.items() for image in items}
+        image, caption = np.array(sorted(pairs)).T
+        arrays[f"{truth}_image"] = image_ids.index(image).astype(np.int32)
+        arrays[f"{truth}_caption"] = caption_ids.index(caption).astype(np.int32)
+        arrays[f"{truth}_i2t"] = np.sort(image_ids.index(list(forward))).astype(np.int32)
+        arrays[f"{truth}_t2i"] = np.sort(caption_ids.index(list(backward))).astype(np.int32)
     return arrays
 
 
 def load(cxc_ratings: Path | None = None) -> Benchmark:
     """Build the benchmark."""
     folder = data_folder()
-    parsed = cached("coco", sorted(folder.glob("*.*")), lambda: parse(folder))
-    captions = parsed["captions"]
-    image_of = dict(parsed["original_pairs"][:, ::-1].tolist())
-    images = list(dict.fromkeys(image_of[caption] for caption in captions.tolist()))
-    extra = np.setdiff1d(parsed["eccv_pairs"][:, 1], captions)
-    image_ids = Ids(images, kind="image")
-    caption_ids = Ids(captions, extra=extra, kind="caption")
-    caption_image = image_ids.index([image_of[caption] for caption in captions.tolist()])
+    parsed = cached("coco", [folder / IDS, *(folder / f"{t}_{s}.json" for t in TRUTHS for s in SIDES)],
+                    lambda: parse(folder))  # fmt: skip
+    image_ids = Ids(parsed["images"], kind="image")
+    caption_ids = Ids(parsed["captions"], extra=parsed["extra"], kind="caption")
+    caption_image = parsed["caption_image"]
 
     def truth(
         name: str, files: str, about: str, judgments: Judgments | None = None, folds: list[Fold] | None = None
     ) -> Truth:
-        pairs = parsed[f"{files}_pairs"]
-        return Truth(
-            name,
-            judgments
-            or Judgments(
-                image_ids.index(pairs[:, 0]), caption_ids.index(pairs[:, 1]), sources=[Provenance(files)]
-            ),
-            {
-                "i2t": np.sort(image_ids.index(parsed[f"{files}_image_to_caption_queries"])),
-                "t2i": np.sort(caption_ids.index(parsed[f"{files}_caption_to_image_queries"])),
-            },
-            folds=folds or (),
-            about=about,
-        )
+        listed = Judgments(parsed[f"{files}_image"], parsed[f"{files}_caption"], sources=[Provenance(files)])
+        queries: dict[Direction, np.ndarray] = {d: parsed[f"{files}_{d}"] for d in DIRECTIONS}
+        return Truth(name, judgments or listed, queries, folds=folds or (), about=about)
 
     truths = [
         truth("coco-5k", "original", "each caption belongs to the image it was written for"),

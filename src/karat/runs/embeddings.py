@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from typing import Any, Literal
 
 import numpy as np
 
 from karat.benchmarks import Benchmark, Direction
 from karat.runs.matrix import as_float
+from karat.runs.run import Answer, Question
 from karat.runs.table import Plan, TableRun
 from karat.runs.threads import Loop, threads
 from karat.validation import InputError, check_choice, check_table, not_finite
@@ -70,18 +73,39 @@ class EmbeddingRun(TableRun):
                 for table, norm in zip((self.images, self.captions), norms)
             )
             norms = [lengths(table) for table in (self.images, self.captions)]
+        self.norms = norms
         # Single precision overflows or underflows outside these: take double then.
         largest = float(norms[0].max() * norms[1].max())
-        single = self.images.dtype == self.captions.dtype == np.float32 and 1e-12 < largest < 1e30
-        self.dtype = np.dtype(np.float32 if single else np.float64)
+        both_single = self.images.dtype == self.captions.dtype == np.float32
+        self.use(np.float32 if both_single and 1e-12 < largest < 1e30 else np.float64)
+
+    def use(self, precision: type[np.floating]) -> None:
+        """Multiply in this precision from now on; the scores, exact as they are, stay the same."""
+        self.dtype = np.dtype(precision)
         self.images = self.images.astype(self.dtype, copy=False)
         self.captions = self.captions.astype(self.dtype, copy=False)
         # Rounded up, so that the error bound stays one.
-        self.image_norm, self.caption_norm = ((norm * (1 + 1e-6)).astype(self.dtype) for norm in norms)
+        self.image_norm, self.caption_norm = ((norm * (1 + 1e-6)).astype(self.dtype) for norm in self.norms)
         unit = float(np.finfo(self.dtype).eps) / 2
         terms = self.images.shape[1] + 8
         # Twice in double precision, where the recomputed score is no more exact than the product.
-        self.bound = self.dtype.type(1.01 * (1 if single else 2) * terms * unit / (1 - terms * unit))
+        sums = 2 if self.dtype == np.float64 else 1
+        self.bound = self.dtype.type(1.01 * sums * terms * unit / (1 - terms * unit))
+
+    def too_close(self) -> bool:
+        """Whether single precision cannot tell most scores apart, as with a collapsed model."""
+        some = np.linspace(0, len(self.images) - 1, min(8, len(self.images))).astype(int)
+        spread = (self.images[some] @ self.captions.T).std(axis=1)
+        error = self.bound * self.image_norm[some] * self.caption_norm.max()
+        return bool(np.median(error) > 0.01 * np.median(spread))
+
+    def place(self, questions: Sequence[Question], threads: int | None = None) -> list[Answer]:
+        """Answer several questions in one pass over the products."""
+        if self.dtype == np.float32 and self.too_close():
+            double = copy(self)
+            double.use(np.float64)
+            return double.place(questions, threads)
+        return super().place(questions, threads)
 
     @property
     def shape(self) -> tuple[int, int]:

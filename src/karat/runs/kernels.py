@@ -7,8 +7,10 @@ Counters are floats of the scores' own type because compilers then keep them in 
 registers as the scores; stretches of at most 2**20 values keep them exact.
 """
 
-import numba
+
 import numpy as np
+
+from karat.runs.light_numba import njit
 
 STRETCH = 1 << 20
 TILE = 16
@@ -17,9 +19,11 @@ NEAR_STRETCH = 128
 TINY = 1e-42
 """Covers products that underflow."""
 
-compiled = numba.njit(nogil=True, cache=True, error_model="numpy")
+# What Python calls is cached on disk; what only kernels call is compiled into them.
+entry = njit(nogil=True, cache=True, error_model="numpy")
+compiled = njit(nogil=True, error_model="numpy")
 # Counting commutes, so the compiler may add in any order.
-counting = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz"})
+counting = njit(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz"})
 
 
 @counting
@@ -79,7 +83,7 @@ def all_finite(values):
     return total == 0
 
 
-@compiled
+@entry
 def first_not_finite(block, begin, end):
     """Return row and column of the first NaN or infinity in rows begin to end, or (-1, -1)."""
     for r in range(begin, end):
@@ -91,7 +95,7 @@ def first_not_finite(block, begin, end):
     return -1, -1
 
 
-@compiled
+@entry
 def count_in_rows(block, row0, begin, end, ptr, item, gallery, lo, hi, order, above, tied, earlier):
     """Count for queries that are rows: rows begin to end of `block`, which starts at row `row0`.
 
@@ -118,7 +122,7 @@ def count_in_rows(block, row0, begin, end, ptr, item, gallery, lo, hi, order, ab
                 add_counts(row[lo:hi], t, order[lo:hi], own, 1, above, tied, earlier, j)
 
 
-@compiled
+@entry
 def count_in_columns(block, row0, rows, begin, end, ptr, item, threshold, order, above, tied, earlier):
     """Count for queries that are columns begin to end; `rows` of `block` belong to the gallery.
 
@@ -162,7 +166,7 @@ def exact_product(a, b):
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
 
-@compiled
+@entry
 def exact_pairs(left, right, first, second, begin, end, out):
     """Write the exact product of left[first[j]] and right[second[j]] for j from begin to end."""
     for j in range(begin, end):
@@ -192,7 +196,7 @@ def add_near_counts(
     """
     # Outwards by more than a rounding step, because the exact threshold is rounded here.
     rounded = values.dtype.type(threshold)
-    slack = abs(rounded) * values.dtype.type(2.0**-22)
+    slack = abs(rounded) * np.finfo(values.dtype).eps * values.dtype.type(2)
     low, high = rounded - slack, rounded + slack
     for begin in range(0, values.size, NEAR_STRETCH):
         end = min(begin + NEAR_STRETCH, values.size)
@@ -212,7 +216,7 @@ def add_near_counts(
                         earlier[j] += 1
 
 
-@compiled
+@entry
 def count_near_in_rows(
     block, row0, begin, end, ptr, item, threshold, gallery, order, queries, items, bound, query_norm,
     item_norm, above, tied, earlier,
@@ -242,7 +246,7 @@ def count_near_in_rows(
             )
 
 
-@compiled
+@entry
 def count_near_in_columns(
     block, row0, rows, begin, end, ptr, item, threshold, order, queries, items, bound, query_norm,
     item_norm, above, tied, earlier,
@@ -279,7 +283,7 @@ def count_near_in_columns(
                 )
 
 
-@compiled
+@entry
 def count_in_lists(list_ptr, listed, inside, all_inside, begin, end, ptr, item, n_items, above, depth):
     """Find judged items in ranked lists: `above` is the place among the gallery's items, or -1."""
     place = np.full(n_items, -1, np.int64)

@@ -1,0 +1,116 @@
+"""``karat evaluate``: score runs on a benchmark."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from karat.cli.options import ListCommand, check_folder, parse_settings, split_names
+from karat.validation import InputError
+
+if TYPE_CHECKING:
+    from karat.benchmarks import Benchmark
+    from karat.runs import Run
+
+app = typer.Typer()
+
+
+@app.command(cls=ListCommand)
+def evaluate(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Score tables (npy, images by captions), pairs of embedding tables (npy, images then captions), "
+            "or ranked lists (json).",
+            show_default=False,
+        ),
+    ],
+    benchmark: Annotated[str, typer.Option("--benchmark", "-b", help="See `karat benchmarks`.")] = "coco",
+    names: Annotated[list[str] | None, typer.Option(help="A name for each run: --names A B.")] = None,
+    measures: Annotated[
+        list[str] | None, typer.Option("--measures", "-m", help="Such as R@1 mAP@R; see `karat measures`.")
+    ] = None,
+    truths: Annotated[list[str] | None, typer.Option(help="Which of the benchmark's truths.")] = None,
+    directions: Annotated[list[str] | None, typer.Option(help="i2t, t2i; both by default.")] = None,
+    ties: Annotated[
+        str, typer.Option(help="Equal scores: pessimistic, optimistic, expected or stable.")
+    ] = "pessimistic",
+    unjudged: Annotated[
+        str, typer.Option(help="Unjudged pairs: misses, left-out, or bounds (misses, with bounds).")
+    ] = "misses",
+    ids: Annotated[
+        Path | None, typer.Option(help="Order of rows and columns; by default NAME.ids.json beside NAME.npy.")
+    ] = None,
+    similarity: Annotated[str, typer.Option(help="For embeddings: dot or cosine.")] = "dot",
+    transpose: Annotated[bool, typer.Option("--transpose", help="Score tables are captions by images.")] = False,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting of the benchmark: --set cxc_ratings=sits_test.csv."),
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the records here as json.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the table: .json, .csv, .parquet, .md or .tex.")
+    ] = None,
+    per_query: Annotated[Path | None, typer.Option(help="Write a value per query: .csv or .parquet.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many; all by default.")] = None,
+) -> None:
+    """Score one or several runs, in both directions, on every truth of a benchmark.
+
+    A bare table is read in the benchmark's own order of ids (`karat benchmarks coco --ids FILE`).
+    """
+    from karat.benchmarks import load_benchmark
+    from karat.cli.show import print_scorecard, progress
+    from karat.scores.evaluate import evaluate as score
+    from karat.scores.tables import WRITERS
+
+    for path in (json, output, per_query):
+        check_folder(path)
+    for chosen, known in ((output, tuple(WRITERS)), (per_query, (".csv", ".parquet"))):
+        if chosen is not None and chosen.suffix not in known:
+            raise InputError(f"has the extension {chosen.suffix!r}", where=chosen, fix=f"use one of {', '.join(known)}")
+    bench = load_benchmark(benchmark, **parse_settings(setting))
+    runs = load_runs(files, bench, split_names(names), ids=ids, similarity=similarity, transpose=transpose)
+    options: dict[str, Any] = {"ties": ties, "unjudged": unjudged, "threads": threads}
+    if directions:
+        options["directions"] = split_names(directions)
+    with progress(len(runs)) as step:
+        card = score(
+            runs, bench, split_names(measures), truths=split_names(truths), progress=step, **options
+        )
+    if json is not None:
+        json.write_text(card.to_json(), encoding="utf-8")
+    if output is not None:
+        card.save(output)
+    if per_query is not None:
+        card.save(per_query, per_query=True)
+    print_scorecard(card)
+
+
+def load_runs(
+    files: list[Path], benchmark: Benchmark, names: list[str] | None, **options: Any
+) -> list[Run]:
+    """Load every run, two embedding tables together, and name them."""
+    from karat.runs import group_sources, load_run
+
+    groups = group_sources(files, benchmark)
+    if names is not None and len(names) != len(groups):
+        raise InputError(f"{len(groups)} runs but {len(names)} names", fix="give as many names as runs")
+    default = [group[0].stem for group in groups]
+    if len(set(default)) < len(default):
+        # a/sims.npy and b/sims.npy: the folders tell them apart.
+        default = [str(group[0].with_suffix("")) for group in groups]
+    runs = [
+        load_run(*group, benchmark=benchmark, name=name, **options)
+        for group, name in zip(groups, names or default)
+    ]
+    for run in runs:
+        if options["similarity"] == "dot" and not getattr(run, "unit_length", True):
+            print(
+                f"note: {run.name}: the embeddings are not of length 1 and scores are plain products; "
+                "--similarity cosine scales them",
+                file=sys.stderr,
+            )
+    return runs

@@ -1,0 +1,62 @@
+"""What the commands share: lists after an option, one sentence for an error, where tables are printed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from typer.core import TyperCommand
+
+from karat.validation import InputError
+
+
+class ListCommand(TyperCommand):
+    """A command whose repeatable options take several values: ``--names A B`` is ``--names A --names B``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Repeat the option before each of its values."""
+        lists = {name for param in self.params if getattr(param, "multiple", False) for name in param.opts}
+        out: list[str] = []
+        current = None
+        for arg in args:
+            if arg.startswith("-") and len(arg) > 1:
+                current = arg if arg in lists else None
+                out.append(arg)
+            elif current is not None and out[-1] != current:
+                out += [current, arg]
+            else:
+                out.append(arg)
+        return super().parse_args(ctx, out)
+
+
+def split_names(given: list[str] | None) -> list[str] | None:
+    """Return names given one by one or separated by commas; commas inside parentheses stay.
+
+    >>> split_names(["R@1,RP", "SR(cider, m=10)@5"])
+    ['R@1', 'RP', 'SR(cider, m=10)@5']
+    """
+    if not given:
+        return None
+    return [name.strip() for text in given for name in re.split(r",(?![^()]*\))", text) if name.strip()]
+
+
+def parse_settings(given: list[str] | None) -> dict[str, str]:
+    """Return ``NAME=VALUE`` settings as a dictionary.
+
+    >>> parse_settings(["cxc_ratings=sits_test.csv"])
+    {'cxc_ratings': 'sits_test.csv'}
+    """
+    settings = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"{text!r} is no setting", fix="write NAME=VALUE")
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+def check_folder(path: Path | None) -> None:
+    """Raise before the work starts when a result could not be written."""
+    if path is not None and not path.resolve().parent.is_dir():
+        raise InputError(f"there is no folder {path.parent}", where=path, fix="create it first")

@@ -1,0 +1,76 @@
+"""What the registry says about each measure, for the command line and the docs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from karat.measures.measure import MEASURES, Combined, Measure, Named
+from karat.registry import REQUIRED, Param
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One measure as people read about it."""
+
+    usage: str
+    title: str
+    details: str
+    measure: type[Named]
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Yield labels and texts."""
+        m = self.measure
+        yield "formula", m.formula
+        yield "paper", m.source
+        if m.aliases:
+            yield "also", ", ".join(m.aliases)
+        for param in [*([m.cutoff] if m.cutoff else []), *m.params]:
+            yield "parameter", describe_param(param, after_at=param is m.cutoff)
+        traits = [f"{m.better} is good"]
+        if issubclass(m, Measure):
+            traits.append(f"{m.pool.name} over queries")
+            traits.append("has bounds" if m.bounded else "no bounds")
+        elif issubclass(m, Combined):
+            traits.append("made of pooled columns")
+        yield "traits", ", ".join(traits)
+
+
+def describe_param(param: Param, after_at: bool) -> str:
+    """Return a parameter in a line."""
+    name = "K, after @" if after_at else param.name
+    default = "" if param.default is REQUIRED else f" (default: {'none' if param.default is None else param.default})"
+    return f"{name}: {param.help}{default}"
+
+
+def describe_all() -> list[Entry]:
+    """Return the entries of every registered measure, in order of name."""
+    entries = []
+    for name in sorted(MEASURES, key=str.lower):
+        kind = MEASURES[name]
+        title, _, rest = inspect.cleandoc(kind.__doc__ or "").partition("\n")
+        prose = rest.strip().split(">>>")[0].strip()
+        entries.append(Entry(kind.usage(), title, prose, kind))
+    return entries
+
+
+def to_markdown() -> str:
+    """Return the reference page of all measures."""
+    lines = [
+        "# Measures",
+        "",
+        "Made from the registry by `make docs`; `karat measures` prints the same.",
+        "",
+        "*m_i* is the grade of the item on place *i*: 1 or 0 with binary labels, between them with graded",
+        "ones. *R* is the number of relevant items of the query, also those outside the gallery. A query",
+        "without a relevant item has no value. Names parse back: `P(rel=0.5)@10` counts grades from 0.5 on.",
+        "",
+    ]
+    for entry in describe_all():
+        lines += [f"## `{entry.usage}`", "", entry.title, ""]
+        if entry.details:
+            lines += [entry.details, ""]
+        lines += [f"- **{label}**: {text}" for label, text in entry.lines()]
+        lines.append("")
+    return "\n".join(lines)
