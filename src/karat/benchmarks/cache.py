@@ -31,13 +31,16 @@ def cached(name: str, inputs: Sequence[Path], parse: Callable[[], Arrays]) -> Ar
     stats = [path.stat() for path in inputs]
     stamp = np.array([karat.__version__, *(f"{s.st_size}:{s.st_mtime_ns}" for s in stats)])
     path = cache_folder() / f"{name}.npz"
-    with contextlib.suppress(OSError, ValueError, KeyError, zipfile.BadZipFile), np.load(path, allow_pickle=False) as stored:
+    with (
+        contextlib.suppress(OSError, ValueError, KeyError, zipfile.BadZipFile),
+        np.load(path, allow_pickle=False) as stored,
+    ):
         if np.array_equal(stored["stamp"], stamp):
             return {key: stored[key] for key in stored.files if key != "stamp"}
     arrays = parse()
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as draft:
-            np.savez(draft, stamp=stamp, **arrays)
+            np.savez(draft, allow_pickle=False, stamp=stamp, **arrays)
         os.replace(draft.name, path)
     return arrays

@@ -41,7 +41,9 @@ def read_ratings(path: Path, images: Ids, captions: Ids) -> tuple[np.ndarray, np
     for column in ids.columns:
         if ids[column].null_count():
             row = int(np.flatnonzero(ids[column].is_null().to_numpy())[0])
-            raise InputError(f"row {row + 2} has no readable {column}", where=path, fix="mend or remove the row")
+            raise InputError(
+                f"row {row + 2} has no readable {column}", where=path, fix="mend or remove the row"
+            )
     rating = ids["agg_score"].to_numpy()
     if ((rating < 0) | (rating > 5) | np.isnan(rating)).any():
         raise InputError("holds a rating outside 0 to 5", where=path, fix="give the aggregated scores")

@@ -82,7 +82,9 @@ class Ids:
             unknown = np.asarray(ids)[found < 0][0]
             shown = ", ".join(str(i) for i in self.values[:3])
             raise InputError(
-                f"{self.kind} id {unknown} is not in the benchmark", where=where, fix=f"the first ids are {shown}"
+                f"{self.kind} id {unknown} is not in the benchmark",
+                where=where,
+                fix=f"the first ids are {shown}",
             )
         return found
 

@@ -65,7 +65,7 @@ class Judgments:
         source: Sequence[int] | np.ndarray | None = None,
         sources: Sequence[Provenance],
     ) -> None:
-        columns = [
+        columns: list[np.ndarray] = [
             np.asarray(image, dtype=np.int32),
             np.asarray(caption, dtype=np.int32),
             np.zeros(len(image), np.uint16) if source is None else np.asarray(source, dtype=np.uint16),

@@ -124,9 +124,7 @@ class Truth:
             raise InputError(f"truth {self.name!r} is a rule, which lists no pairs")
         if direction not in self._rows:
             pairs = self.judgments.pairs()
-            query, item = (
-                (pairs.image, pairs.caption) if direction == "i2t" else (pairs.caption, pairs.image)
-            )
+            query, item = (pairs.image, pairs.caption) if direction == "i2t" else (pairs.caption, pairs.image)
             asked = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
             self._rows[direction] = compress(asked, query, item, pairs.grade)
         return self._rows[direction]

@@ -43,7 +43,9 @@ def benchmarks(
     if ids is not None:
         order = {"images": bench.images.gallery.tolist(), "captions": bench.captions.gallery.tolist()}
         ids.write_text(json.dumps(order), encoding="utf-8")
-    screen.print(escape(f"{bench.name}: {bench.images.size:,} images, {bench.captions.size:,} captions"), style="bold")
+    screen.print(
+        escape(f"{bench.name}: {bench.images.size:,} images, {bench.captions.size:,} captions"), style="bold"
+    )
     screen.print(escape(bench.about))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in ("truth", "queries", "number", "relevant", "judged not", "off-gallery", "folds"):

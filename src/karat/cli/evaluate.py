@@ -23,8 +23,8 @@ def evaluate(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Score tables (npy, images by captions), pairs of embedding tables (npy, images then captions), "
-            "or ranked lists (json).",
+            help="Score tables (npy, images by captions), pairs of embedding tables (npy, images and "
+            "captions), or ranked lists (json).",
             show_default=False,
         ),
     ],
@@ -45,14 +45,17 @@ def evaluate(
         Path | None, typer.Option(help="Order of rows and columns; by default NAME.ids.json beside NAME.npy.")
     ] = None,
     similarity: Annotated[str, typer.Option(help="For embeddings: dot or cosine.")] = "dot",
-    transpose: Annotated[bool, typer.Option("--transpose", help="Score tables are captions by images.")] = False,
+    transpose: Annotated[
+        bool, typer.Option("--transpose", help="Score tables are captions by images.")
+    ] = False,
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", help="A setting of the benchmark: --set cxc_ratings=sits_test.csv."),
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the records here as json.")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the table: .json, .csv, .parquet, .md or .tex.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write the table: .json, .csv, .parquet, .md or .tex."),
     ] = None,
     per_query: Annotated[Path | None, typer.Option(help="Write a value per query: .csv or .parquet.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many; all by default.")] = None,
@@ -70,16 +73,16 @@ def evaluate(
         check_folder(path)
     for chosen, known in ((output, tuple(WRITERS)), (per_query, (".csv", ".parquet"))):
         if chosen is not None and chosen.suffix not in known:
-            raise InputError(f"has the extension {chosen.suffix!r}", where=chosen, fix=f"use one of {', '.join(known)}")
+            raise InputError(
+                f"has the extension {chosen.suffix!r}", where=chosen, fix=f"use one of {', '.join(known)}"
+            )
     bench = load_benchmark(benchmark, **parse_settings(setting))
     runs = load_runs(files, bench, split_names(names), ids=ids, similarity=similarity, transpose=transpose)
     options: dict[str, Any] = {"ties": ties, "unjudged": unjudged, "threads": threads}
     if directions:
         options["directions"] = split_names(directions)
     with progress(len(runs)) as step:
-        card = score(
-            runs, bench, split_names(measures), truths=split_names(truths), progress=step, **options
-        )
+        card = score(runs, bench, split_names(measures), truths=split_names(truths), progress=step, **options)
     if json is not None:
         json.write_text(card.to_json(), encoding="utf-8")
     if output is not None:
@@ -89,9 +92,7 @@ def evaluate(
     print_scorecard(card)
 
 
-def load_runs(
-    files: list[Path], benchmark: Benchmark, names: list[str] | None, **options: Any
-) -> list[Run]:
+def load_runs(files: list[Path], benchmark: Benchmark, names: list[str] | None, **options: Any) -> list[Run]:
     """Load every run, two embedding tables together, and name them."""
     from karat.runs import group_sources, load_run
 

@@ -53,7 +53,9 @@ def print_scorecard(card: Scorecard) -> None:
             label = k < layout.labels
             table.add_column(escape(layout.head[k]), justify="left" if label else "right", no_wrap=True)
         for r, row in enumerate(layout.rows):
-            cells = [f"[bold]{escape(row[k])}[/bold]" if (r, k) in layout.best else escape(row[k]) for k in shown]
+            cells = [
+                f"[bold]{escape(row[k])}[/bold]" if (r, k) in layout.best else escape(row[k]) for k in shown
+            ]
             table.add_row(*cells, end_section=r in layout.rules)
             if r in layout.rules:
                 table.add_row(*[""] * len(shown))

@@ -10,11 +10,17 @@ import numpy as np
 Array = np.ndarray
 
 
+TERMS: dict[str, Callable[[Array], Array]] = {
+    "log": np.log,
+    "harmonic": np.reciprocal,
+    "discount": lambda n: 1 / np.log2(n + 1),
+}
+
+
 @lru_cache(maxsize=8)
 def _running_sum(kind: str, size: int) -> Array:
     numbers = np.arange(1, size + 1, dtype=np.float64)
-    terms = {"log": np.log, "harmonic": np.reciprocal, "discount": lambda n: 1 / np.log2(n + 1)}[kind](numbers)
-    table = np.concatenate([[0.0], np.cumsum(terms)])
+    table = np.concatenate([[0.0], np.cumsum(TERMS[kind](numbers))])
     table.setflags(write=False)
     return table
 

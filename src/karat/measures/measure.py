@@ -15,6 +15,8 @@ from karat.measures.ranked import Ranked
 from karat.registry import REQUIRED, Param, Registry
 from karat.validation import InputError
 
+Settled = Literal["best", "all", "nothing"]
+
 REL = Param("rel", float, "count items as relevant from this grade on, as 1, and others as 0", None)
 
 
@@ -49,7 +51,9 @@ class Named(ABC):
                 raise InputError(f"{self.name} needs {param.name}", fix=f"write {self.usage()}")
             setattr(self, param.name, param.parse(value))
         if given:
-            raise InputError(f"{self.name} has no parameter {next(iter(given))!r}", fix=f"write {self.usage()}")
+            raise InputError(
+                f"{self.name} has no parameter {next(iter(given))!r}", fix=f"write {self.usage()}"
+            )
         if self.cutoff is not None and (cut := getattr(self, self.cutoff.name)) is not None and cut < 1:
             raise InputError(f"{self.name}@{cut} has no meaning", fix="cut off at 1 or more")
 
@@ -96,7 +100,7 @@ class Measure(Named):
     """How values become one number."""
     bounded: ClassVar[bool] = False
     """Whether judging more pairs can only raise it (`better` high) or lower it: then bounds exist."""
-    settled_by: ClassVar[Literal["best", "all", "nothing"]] = "all"
+    settled_by: ClassVar[Settled] = "all"
     """What must have been found for deeper places not to matter: the best item, or all relevant ones."""
     of_relevance: ClassVar[bool] = True
     """Whether it has no value for a query without relevant items."""

@@ -21,7 +21,9 @@ def parse_measure(name: str | Named) -> Named:
         return name
     match = NAME.match(name)
     if match is None:
-        raise InputError(f"{name!r} is not a measure's name", fix="write for example R@5, RP or P(rel=0.5)@10")
+        raise InputError(
+            f"{name!r} is not a measure's name", fix="write for example R@5, RP or P(rel=0.5)@10"
+        )
     base, args, cut = match["base"], match["args"], match["cut"]
     # "mAP@R" and "mAP(rel=0.5)@R" carry the cut-off in the name.
     whole = f"{base}@{cut}"

@@ -68,7 +68,9 @@ class Ranked:
         """Build from places counted from 1, for examples and tests of a measure."""
         lengths = [len(row) for row in places]
         flat = np.array([place for row in places for place in sorted(row)], dtype=np.float64)
-        order = np.concatenate([np.argsort(row, kind="stable") + sum(lengths[:q]) for q, row in enumerate(places)])
+        order = np.concatenate(
+            [np.argsort(row, kind="stable") + sum(lengths[:q]) for q, row in enumerate(places)]
+        )
         ones, sizes = np.ones(len(flat)), np.full(len(places), size)
         grade = np.array([grade for row in grades for grade in row], dtype=np.float64)[order.astype(int)]
         ptr = np.r_[0, np.cumsum(lengths)]
@@ -114,7 +116,7 @@ class Ranked:
 
     def slots(self, cut: Array | float) -> Array:
         """Per row, how many of its group's places are among the first `cut` (per query or one)."""
-        cut = self.spread(cut) if np.ndim(cut) else cut
+        cut = self.spread(np.asarray(cut)) if np.ndim(cut) else cut
         return np.clip(cut - self.start, 0, self.width)
 
     def within(self, cut: Array | float) -> Array:
@@ -128,7 +130,7 @@ class Ranked:
         if self.start.ndim > 1 or not self.tied:
             return np.arange(rows)
         new = np.ones(rows, bool)
-        new[1:] = (np.diff(self.start) != 0) | ~self.placed[1:]
+        new[1:] = (self.start[1:] != self.start[:-1]) | ~self.placed[1:]
         new[self.ptr[:-1][self.ptr[:-1] < rows]] = True
         return np.flatnonzero(new)
 

@@ -1,8 +1,10 @@
 """MedR and MeanR: the place of the first relevant item."""
 
+from typing import ClassVar
+
 import numpy as np
 
-from karat.measures.measure import Measure, register
+from karat.measures.measure import Measure, Settled, register
 from karat.measures.pools import MEDIAN
 from karat.measures.ranked import Ranked
 
@@ -18,7 +20,7 @@ class FirstRank(Measure):
     better = "low"
     unit = "rank"
     bounded = True
-    settled_by = "best"
+    settled_by: ClassVar[Settled] = "best"
 
     def depth(self, ranked: Ranked) -> float:
         """The whole ranking."""
@@ -44,7 +46,7 @@ class MedianRank(FirstRank):
     aliases = ("MedianRank", "Med-r")
     pool = MEDIAN
     source = "Hodosh et al. 2013, §4.3.1"
-    settled_by = "nothing"
+    settled_by: ClassVar[Settled] = "nothing"
 
     def depth(self, ranked: Ranked) -> float:
         """Nothing in particular: a rank that is not shown is infinite, which a median bears."""

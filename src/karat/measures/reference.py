@@ -40,7 +40,11 @@ class Entry:
 def describe_param(param: Param, after_at: bool) -> str:
     """Return a parameter in a line."""
     name = "K, after @" if after_at else param.name
-    default = "" if param.default is REQUIRED else f" (default: {'none' if param.default is None else param.default})"
+    default = (
+        ""
+        if param.default is REQUIRED
+        else f" (default: {'none' if param.default is None else param.default})"
+    )
     return f"{name}: {param.help}{default}"
 
 

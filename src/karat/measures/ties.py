@@ -81,7 +81,9 @@ def leave_out_unjudged(counts: Counts) -> Counts:
     first = np.flatnonzero(new)
     group = np.cumsum(new) - 1
     widths = np.diff(np.r_[first, len(q)])
-    condensed = {name: np.full(len(query), -1 if name == "above" else 0) for name in ("above", "tied", "earlier")}
+    condensed = {
+        name: np.full(len(query), -1 if name == "above" else 0) for name in ("above", "tied", "earlier")
+    }
     condensed["above"][order] = first[group] - first_of_query
     condensed["tied"][order] = widths[group] - 1
     condensed["earlier"][order] = np.arange(len(q)) - first[group]

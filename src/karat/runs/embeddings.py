@@ -56,9 +56,10 @@ class EmbeddingRun(TableRun):
         super().__init__(name, ids, where)
         self.similarity = check_choice(similarity, SIMILARITIES, "similarity")
         tables = [check_table(table, where) for table in (images, captions)]
-        if tables[0].shape[1] != tables[1].shape[1]:
+        dimensions = [table.shape[1] for table in tables]
+        if dimensions[0] != dimensions[1]:
             raise InputError(
-                f"image embeddings have {tables[0].shape[1]} dimensions and caption embeddings {tables[1].shape[1]}",
+                f"image embeddings have {dimensions[0]} dimensions, caption embeddings {dimensions[1]}",
                 where=where,
                 fix="give two tables of the same model",
             )

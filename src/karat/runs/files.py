@@ -30,9 +30,13 @@ def read_npy(path: Path) -> np.ndarray:
             raise InputError(
                 "holds Python objects, which are never executed", where=path, fix="save a plain float32 array"
             ) from None
-        raise InputError(f"cannot be read as npy ({error})", where=path, fix="write it with np.save") from None
+        raise InputError(
+            f"cannot be read as npy ({error})", where=path, fix="write it with np.save"
+        ) from None
     except (EOFError, OSError) as error:
-        raise InputError(f"cannot be read as npy ({error})", where=path, fix="write it with np.save") from None
+        raise InputError(
+            f"cannot be read as npy ({error})", where=path, fix="write it with np.save"
+        ) from None
 
 
 def read_json(path: Path) -> Any:
@@ -64,9 +68,15 @@ def read_ids(path: Path) -> dict[str, Any]:
         raise MissingDataError("there is no such ids file", where=path)
     ids = read_json(path)
     kinds = ("images", "captions")
-    if not isinstance(ids, dict) or not ids.keys() <= set(kinds) or not all(isinstance(v, list) for v in ids.values()):
+    if (
+        not isinstance(ids, dict)
+        or not ids.keys() <= set(kinds)
+        or not all(isinstance(v, list) for v in ids.values())
+    ):
         raise InputError(
-            "is not an ids file", where=path, fix='write {"images": [ids of rows], "captions": [ids of columns]}'
+            "is not an ids file",
+            where=path,
+            fix='write {"images": [ids of rows], "captions": [ids of columns]}',
         )
     return ids
 
@@ -113,7 +123,7 @@ def load_run(
     ('tiny', [0, 1])
     """
     if sources and isinstance(sources[-1], Benchmark):
-        *sources, benchmark = sources
+        sources, benchmark = sources[:-1], sources[-1]
     paths = [Path(s) for s in sources if isinstance(s, str | Path)]
     where = " and ".join(str(path) for path in paths) or None
     name = name or (paths[0].stem if paths else "run")
@@ -143,7 +153,9 @@ def load_run(
     return run if benchmark is None else run.align(benchmark)
 
 
-def with_directions(lists: Mapping[str, Any], benchmark: Benchmark | None, where: str | None) -> Mapping[str, Any]:
+def with_directions(
+    lists: Mapping[str, Any], benchmark: Benchmark | None, where: str | None
+) -> Mapping[str, Any]:
     """Return lists by direction; a bare dictionary is recognised by its ids."""
     if lists.keys() <= set(DIRECTIONS):
         return lists
@@ -168,9 +180,15 @@ def group_sources(files: Sequence[Path], benchmark: Benchmark) -> list[tuple[Pat
     rest = list(files)
     while rest:
         pair = rest[:2]
-        shapes = [np.shape(read(path)) if path.suffix == ".npy" else () for path in pair]
+        shapes: list[tuple[int, ...]] = [
+            np.shape(read(path)) if path.suffix == ".npy" else () for path in pair
+        ]
         rows = (benchmark.images.size, benchmark.captions.size)
-        if len(shapes) == 2 and all(len(shape) == 2 for shape in shapes) and shapes[0] not in (rows, rows[::-1]):
+        if (
+            len(shapes) == 2
+            and all(len(shape) == 2 for shape in shapes)
+            and shapes[0] not in (rows, rows[::-1])
+        ):
             given = (shapes[0][0], shapes[1][0])
             if shapes[0][1] == shapes[1][1] and sorted(given) == sorted(rows):
                 runs.append(tuple(pair if given == rows else pair[::-1]))

@@ -7,7 +7,6 @@ Counters are floats of the scores' own type because compilers then keep them in 
 registers as the scores; stretches of at most 2**20 values keep them exact.
 """
 
-
 import numpy as np
 
 from karat.runs.light_numba import njit
@@ -218,8 +217,23 @@ def add_near_counts(
 
 @entry
 def count_near_in_rows(
-    block, row0, begin, end, ptr, item, threshold, gallery, order, queries, items, bound, query_norm,
-    item_norm, above, tied, earlier,
+    block,
+    row0,
+    begin,
+    end,
+    ptr,
+    item,
+    threshold,
+    gallery,
+    order,
+    queries,
+    items,
+    bound,
+    query_norm,
+    item_norm,
+    above,
+    tied,
+    earlier,
 ):
     """Count for queries that are rows of a product, with near ties decided exactly."""
     size = gallery.size
@@ -241,15 +255,41 @@ def count_near_in_rows(
             exact[k] = np.nan
         for j in range(first, last):
             add_near_counts(
-                values, error, threshold[j], queries[row0 + r], items, gallery, exact, places,
-                order[item[j]], above, tied, earlier, j,
+                values,
+                error,
+                threshold[j],
+                queries[row0 + r],
+                items,
+                gallery,
+                exact,
+                places,
+                order[item[j]],
+                above,
+                tied,
+                earlier,
+                j,
             )
 
 
 @entry
 def count_near_in_columns(
-    block, row0, rows, begin, end, ptr, item, threshold, order, queries, items, bound, query_norm,
-    item_norm, above, tied, earlier,
+    block,
+    row0,
+    rows,
+    begin,
+    end,
+    ptr,
+    item,
+    threshold,
+    order,
+    queries,
+    items,
+    bound,
+    query_norm,
+    item_norm,
+    above,
+    tied,
+    earlier,
 ):
     """Count for queries that are columns of a product, with near ties decided exactly."""
     size = rows.size
@@ -278,8 +318,19 @@ def count_near_in_columns(
                 exact[k] = np.nan
             for j in range(ptr[c], ptr[c + 1]):
                 add_near_counts(
-                    tile[c - left], error, threshold[j], queries[c], items, index, exact, places,
-                    order[item[j]], above, tied, earlier, j,
+                    tile[c - left],
+                    error,
+                    threshold[j],
+                    queries[c],
+                    items,
+                    index,
+                    exact,
+                    places,
+                    order[item[j]],
+                    above,
+                    tied,
+                    earlier,
+                    j,
                 )
 
 

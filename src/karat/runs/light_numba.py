@@ -9,6 +9,7 @@ nothing is changed and only the time is lost.
 import contextlib
 import importlib
 import importlib.util
+from typing import Any
 
 import numba
 
@@ -19,7 +20,7 @@ def _blas_is_installed() -> None:
 
 
 with contextlib.suppress(ImportError, AttributeError):
-    _linalg = importlib.import_module("numba.np.linalg")
+    _linalg: Any = importlib.import_module("numba.np.linalg")
     _original = _linalg.ensure_blas
     _linalg.ensure_blas = _blas_is_installed
     try:

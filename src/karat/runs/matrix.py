@@ -83,9 +83,10 @@ class MatrixRun(TableRun):
         """Raise on the first NaN or infinity."""
         from karat.runs.kernels import first_not_finite
 
-        for row, column in loop(lambda b, e: first_not_finite(block, b, e), 0, len(block)):  # type: ignore[misc]
+        found: list[Any] = loop(lambda b, e: first_not_finite(block, b, e), 0, len(block))
+        for row, column in found:
             if row >= 0:
-                raise not_finite(self.where or self.name, row0 + row, column, block[row, column])
+                raise not_finite(self.where or self.name, row0 + row, column, float(block[row, column]))
 
     def count_rows(self, plan: Plan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop) -> None:
         """Count for the queries that are rows first to last of the block."""

@@ -40,10 +40,14 @@ class RankingsRun(Run):
         self, lists: Mapping[str, Mapping[Any, Sequence[Any]]], name: str = "run", where: str | None = None
     ) -> None:
         super().__init__(name, where)
-        known = {direction: lists[direction] for direction in DIRECTIONS if lists.get(direction)}
+        known: dict[str, Any] = {
+            direction: lists[direction] for direction in DIRECTIONS if lists.get(direction)
+        }
         if not known:
             raise InputError(
-                "holds no ranking", where=where, fix='give {"i2t": {image id: [caption ids, best first]}, "t2i": …}'
+                "holds no ranking",
+                where=where,
+                fix='give {"i2t": {image id: [caption ids, best first]}, "t2i": …}',
             )
         self.raw: Mapping[str, Mapping[Any, Sequence[Any]]] = known
         self.lists: dict[Direction, Lists] = {}
@@ -79,7 +83,9 @@ class RankingsRun(Run):
             if len(np.unique(found)) < len(found):
                 first, again = np.unique(found, return_counts=True)
                 raise InputError(
-                    f"query {name} lists {items[first[again > 1][0]]} more than once", where=where, fix="list it once"
+                    f"query {name} lists {items[first[again > 1][0]]} more than once",
+                    where=where,
+                    fix="list it once",
                 )
             rows[q], lengths[q] = found, len(found)
         ptr = np.zeros(queries.size + 1, np.int64)

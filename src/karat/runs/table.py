@@ -118,10 +118,14 @@ class TableRun(Run):
             ptr=np.searchsorted(query, np.arange(len(query_of) + 1)),
             query=query,
             item=item,
-            gallery=np.arange(len(item_of)) if question.gallery is None else np.sort(item_of[question.gallery]),
+            gallery=np.arange(len(item_of))
+            if question.gallery is None
+            else np.sort(item_of[question.gallery]),
             order=order,
             sorting=sorting,
-            threshold=self.pair_scores(*((query, item) if self.asks_by_rows(question.direction) else (item, query))),
+            threshold=self.pair_scores(
+                *((query, item) if self.asks_by_rows(question.direction) else (item, query))
+            ),
             above=counts[0],
             tied=counts[1],
             earlier=counts[2],
@@ -216,5 +220,3 @@ class TableRun(Run):
     def slack(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return how far below the k-th score an item may truly belong to the first k."""
         return np.zeros(len(queries))
-
-

@@ -3,51 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, load_benchmark
-from karat.measures import READINGS, TIE_POLICIES, Combined, Measure, Named, parse_measures
+from karat.measures import READINGS, TIE_POLICIES, Combined, Measure, Named
 from karat.measures.measure import MeanOfBoth, Part
-from karat.measures.ranked import Ranked
 from karat.measures.ties import Counts, Reading, TiePolicy, leave_out_unjudged, resolve
 from karat.runs import Run, load_run
 from karat.scores.implicit import implicit_counts
+from karat.scores.plan import Choices, Plan, check_directions, reading_notes, wanted_measures
+from karat.scores.pooling import bounds_of, pooled
 from karat.scores.scorecard import Column, Scorecard, TieReport
 from karat.scores.tasks import SharedQuestions, Task, tasks_of
-from karat.validation import InputError, check_choice, unknown_name
-
-DEFAULT_MEASURES = ("R@1", "R@5", "R@10")
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What an evaluation was asked to do."""
-
-    ties: TiePolicy
-    unjudged: Reading
-    threads: int | None
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Which measures are computed on which truths, and which tasks they share."""
-
-    benchmark: Benchmark
-    wanted: dict[str, list[Named]]
-    directions: tuple[Direction, ...]
-
-    def measures(self, truth: str) -> list[Measure]:
-        """Return the per-query measures of a truth, those of its combinations included."""
-        needed: dict[Measure, None] = {}
-        for named in self.wanted[truth]:
-            parts = named.parts(truth) if isinstance(named, Combined) else []
-            needed.update(dict.fromkeys(part.measure for part in parts))
-            if isinstance(named, Measure):
-                needed[named] = None
-        return list(needed)
+from karat.scores.tie_report import tie_notes, tie_report
+from karat.validation import InputError, check_choice
 
 
 def evaluate(
@@ -95,11 +66,15 @@ def evaluate(
     >>> import karat
     >>> import numpy as np
     >>> coco = karat.load_benchmark("coco")
-    >>> scores = np.zeros((5000, 25000), np.float32)          # a system that cannot tell
-    >>> scores[coco.caption_image, np.arange(25000)] = 1      # but knows every original pair
-    >>> card = karat.evaluate(karat.load_run(scores), coco, ["R@1"], truths=["coco-5k", "eccv"])
-    >>> card.value("R@1", truth="coco-5k"), card.value("R@1", truth="eccv")
-    (1.0, 1.0)
+
+    A system that knows which image each caption was written for, and nothing else, is perfect by
+    the original labels, but misses most of what people judged relevant:
+
+    >>> scores = np.zeros((5000, 25000), np.float32)
+    >>> scores[coco.caption_image, np.arange(25000)] = 1
+    >>> card = karat.evaluate(karat.load_run(scores), coco, ["R@1", "mAP@R"], truths=["coco-5k", "eccv"])
+    >>> card.value("R@1", truth="coco-5k"), round(card.value("mAP@R", truth="eccv"), 3)
+    (1.0, 0.224)
     """
     bench = load_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
     choices = Choices(
@@ -138,57 +113,10 @@ def named_apart(runs: list[Run]) -> list[Run]:
     names = [run.name for run in runs]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise InputError(f"two runs are called {twice[0]!r}", fix="name them: --names A B, or name= in Python")
+        raise InputError(
+            f"two runs are called {twice[0]!r}", fix="name them: --names A B, or name= in Python"
+        )
     return runs
-
-
-def check_directions(directions: Sequence[Direction] | str) -> tuple[Direction, ...]:
-    """Return the directions in their usual order."""
-    asked = [directions] if isinstance(directions, str) else list(directions)
-    for direction in asked:
-        if direction not in DIRECTIONS:
-            raise unknown_name("direction", direction, DIRECTIONS)
-    if not asked:
-        raise InputError("no direction was given", fix="choose i2t, t2i or both")
-    return tuple(direction for direction in DIRECTIONS if direction in asked)
-
-
-def wanted_measures(
-    benchmark: Benchmark, measures: Iterable[str | Named] | str | None, truths: Iterable[str] | str | None
-) -> dict[str, list[Named]]:
-    """Return the measures of each truth that is scored."""
-    names = [truths] if isinstance(truths, str) else list(benchmark.truths if truths is None else truths)
-    chosen = [measures] if isinstance(measures, str) else measures
-    wanted = {}
-    for name in dict.fromkeys(names):
-        benchmark.truth(name)
-        default = benchmark.defaults.get(name, DEFAULT_MEASURES)
-        if truths is not None and not default:
-            default = DEFAULT_MEASURES
-        if parsed := parse_measures(default if chosen is None else chosen):
-            wanted[name] = parsed
-    if not wanted:
-        raise InputError("nothing to compute", fix="name at least one truth and one measure")
-    return wanted
-
-
-def reading_notes(plan: Plan, choices: Choices) -> list[str]:
-    """Return what a reader of these truths under this reading should know."""
-    if choices.unjudged == "misses":
-        return []
-    one_sided = [name for name in plan.wanted if not benchmark_has_negatives(plan.benchmark, name)]
-    if not one_sided:
-        return []
-    listed = ", ".join(one_sided)
-    if choices.unjudged == "left_out":
-        return [f"nothing is judged not relevant in {listed}: with unjudged pairs left out, every score is perfect"]
-    return [f"nothing is judged not relevant in {listed}: upper bounds there say only that anything is possible"]
-
-
-def benchmark_has_negatives(benchmark: Benchmark, truth: str) -> bool:
-    """Whether a truth holds judged negatives; a rule judges every pair."""
-    found = benchmark.truth(truth)
-    return found.implicit or found.has_negatives
 
 
 def score(run: Run, plan: Plan, choices: Choices) -> tuple[list[Column], list[TieReport], list[str]]:
@@ -213,23 +141,14 @@ def score(run: Run, plan: Plan, choices: Choices) -> tuple[list[Column], list[Ti
     for truth, wanted in plan.wanted.items():
         for named in wanted:
             columns += assemble(named, truth, run, parts, directions)
-    notes = [f"{run.name}: {c.measure} on {c.truth} ({c.direction}) has no value: {c.note}" for c in columns if c.note]
+    notes = [
+        f"{run.name}: {c.measure} on {c.truth} ({c.direction}) has no value: {c.note}"
+        for c in columns
+        if c.note
+    ]
     missing = [direction for direction in plan.directions if direction not in directions]
     notes += [f"{run.name} has no {direction} rankings" for direction in missing]
-    notes += [
-        f"{r.run}: {r.tied_queries:,} of {r.queries:,} queries of {r.truth} ({r.direction}) have a relevant item that "
-        f"ties with others, up to {r.largest:,} at once; ties are {choices.ties}{widest(r)}"
-        for r in reports
-    ]
-    return columns, reports, notes
-
-
-def widest(report: TieReport) -> str:
-    """Return the measure that ties can change most, in words."""
-    if not report.range:
-        return ""
-    measure, (low, high) = max(report.range.items(), key=lambda entry: abs(entry[1][1] - entry[1][0]))
-    return f" ({measure} lies between {min(low, high):.4g} and {max(low, high):.4g} whatever the order)"
+    return columns, reports, [*notes, *tie_notes(reports)]
 
 
 def assemble(
@@ -283,22 +202,25 @@ def score_direction(
 ) -> tuple[list[Column], TieReport | None]:
     """Compute every measure of one truth in one direction, over its folds."""
     truth, direction = tasks[0].truth, tasks[0].direction
-    read = [leave_out_unjudged(c) if choices.unjudged == "left_out" and c.total is None else c for c in counted]
+    read = [
+        leave_out_unjudged(c) if choices.unjudged == "left_out" and c.total is None else c for c in counted
+    ]
     ranked = [resolve(counts, choices.ties) for counts in read]
     queries = np.concatenate([task.queries for task in tasks])
     folds = np.repeat(np.arange(len(tasks)), [len(task.queries) for task in tasks])
     clusters = benchmark.clusters(direction, queries)
-    upper: list[Ranked] | None = None
-    if choices.unjudged == "bounds":
-        upper = [
-            resolve(counts, choices.ties, unjudged_relevant=counts.total is None) for counts in counted
-        ]
+    # The other end of the bounds; a rule leaves nothing unjudged.
+    upper = [
+        resolve(counts, choices.ties, unjudged_relevant=counts.total is None)
+        for counts in counted
+        if choices.unjudged == "bounds"
+    ]
     columns = []
     for measure in measures:
         values = np.concatenate([measure(part) for part in ranked])
         value, note = pooled(measure, values, folds, ranked, queries, benchmark, direction)
         bounds: tuple[float | None, float | None] = (None, None)
-        if upper is not None and measure.bounded and value is not None:
+        if upper and measure.bounded and value is not None:
             bounds = bounds_of(measure, value, values, folds, upper)
         columns.append(
             Column(
@@ -318,79 +240,3 @@ def score_direction(
             )
         )
     return columns, tie_report(run, tasks, read, measures)
-
-
-def pool_folds(measure: Measure, values: np.ndarray, folds: np.ndarray) -> float | None:
-    """Return the mean over folds of what each pools to; None when no query has a value."""
-    pooled = [measure.pool(values[folds == fold])[0] for fold in np.unique(folds)]
-    known = [value for value in pooled if not np.isnan(value)]
-    return float(np.mean(known)) if known else None
-
-
-def pooled(
-    measure: Measure,
-    values: np.ndarray,
-    folds: np.ndarray,
-    ranked: list[Ranked],
-    queries: np.ndarray,
-    benchmark: Benchmark,
-    direction: Direction,
-) -> tuple[float | None, str | None]:
-    """Return the aggregate, or why there is none."""
-    unanswered = np.concatenate([measure.unanswered(part) for part in ranked])
-    depth = np.concatenate([part.depth for part in ranked])
-    if unanswered.any():
-        first = int(np.flatnonzero(unanswered)[0])
-        asked = "images" if direction == "i2t" else "captions"
-        return None, (
-            f"the ranking of {int(unanswered.sum()):,} {asked} ends too early, "
-            f"first {benchmark.queries(direction)[queries[first]]} with {int(depth[first]):,} known places"
-        )
-    value = pool_folds(measure, values, folds)
-    if value is None:
-        return None, "no query has a relevant item"
-    if not np.isfinite(value):
-        return None, "the rankings end before the first relevant item of too many queries"
-    return value, None
-
-
-def bounds_of(
-    measure: Measure, value: float, values: np.ndarray, folds: np.ndarray, upper: list[Ranked]
-) -> tuple[float | None, float | None]:
-    """Return the bounds: the score itself, and what it is if every unjudged pair is relevant.
-
-    Over the queries that have a value; for these the normaliser is fixed.
-    """
-    if any(measure.unanswered(part).any() for part in upper):
-        return None, None
-    best = np.where(np.isnan(values), np.nan, np.concatenate([measure(part) for part in upper]))
-    other = pool_folds(measure, best, folds)
-    if other is None or not np.isfinite(other):
-        return None, None
-    return (value, other) if measure.better == "high" else (other, value)
-
-
-def tie_report(
-    run: Run, tasks: list[Task], counted: list[Counts], measures: list[Measure]
-) -> TieReport | None:
-    """Return how many queries have a tied relevant item, and the range that ties leave."""
-    tied = [(c.tied > 0) & (c.grade > 0) & (c.above >= 0) for c in counted]
-    if not any(rows.any() for rows in tied):
-        return None
-    folds = np.repeat(np.arange(len(tasks)), [len(task.queries) for task in tasks])
-    extremes: dict[str, list[float]] = {}
-    for policy in ("pessimistic", "optimistic"):
-        ranked = [resolve(counts, policy) for counts in counted]  # type: ignore[arg-type]
-        for measure in measures:
-            value = pool_folds(measure, np.concatenate([measure(part) for part in ranked]), folds)
-            if value is not None and np.isfinite(value):
-                extremes.setdefault(str(measure), []).append(value)
-    return TieReport(
-        run.name,
-        tasks[0].truth.name,
-        tasks[0].direction,
-        sum(len(np.unique(c.query[rows])) for c, rows in zip(counted, tied)),
-        sum(len(task.queries) for task in tasks),
-        int(max(c.tied[rows].max(initial=0) for c, rows in zip(counted, tied))) + 1,
-        {name: (values[0], values[1]) for name, values in extremes.items() if len(values) == 2},
-    )

@@ -48,7 +48,9 @@ def look_ahead(measures: Sequence[Measure], total: np.ndarray, size: np.ndarray)
     nothing = np.zeros(0)
     ptr = np.zeros(len(total) + 1, np.int64)
     stub = Ranked(ptr, nothing, nothing, nothing, nothing, size, size, np.zeros(len(total)), total)
-    depths = [np.minimum(np.maximum(measure.depth(stub), rank_depth(measure, size)), size) for measure in measures]
+    depths = [
+        np.minimum(np.maximum(measure.depth(stub), rank_depth(measure, size)), size) for measure in measures
+    ]
     return int(max((depth.max(initial=0) for depth in depths), default=0))
 
 
@@ -60,8 +62,11 @@ def rank_depth(measure: Measure, size: np.ndarray) -> np.ndarray:
 def fold_positives(task: Task) -> np.ndarray:
     """Count the positives of a rule inside a fold's gallery."""
     rule = task.truth.rule
-    assert rule is not None and task.gallery is not None
+    assert rule is not None
+    assert task.gallery is not None
     counts = np.zeros(len(task.queries))
     for number, query in enumerate(task.queries):
-        counts[number] = (rule.grades(task.direction, np.full(len(task.gallery), query), task.gallery) > 0).sum()
+        counts[number] = (
+            rule.grades(task.direction, np.full(len(task.gallery), query), task.gallery) > 0
+        ).sum()
     return counts

@@ -113,13 +113,19 @@ class Scorecard:
     Examples
     --------
     >>> import karat
-    >>> coco = karat.load_benchmark("coco")
-    >>> rng = np.random.default_rng(7)
-    >>> run = karat.load_run(rng.random((5000, 25000), dtype=np.float32), name="chance")
-    >>> card = karat.evaluate(run, coco, measures=["R@10"], truths=["coco-5k"])
-    >>> print(card)                                     # doctest: +SKIP
-    >>> round(card.value("R@10", truth="coco-5k", direction="i2t"), 3)
-    0.002
+    >>> from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+    >>> own = Judgments([0, 0, 1, 1], [0, 1, 2, 3], sources=[Provenance("original")])
+    >>> truth = Truth("own", own, {"i2t": np.arange(2), "t2i": np.arange(4)})
+    >>> bench = Benchmark("tiny", Ids([7, 8], kind="image"), Ids(range(4), kind="caption"), {"own": truth})
+    >>> scores = np.array([[0.9, 0.2, 0.8, 0.1], [0.3, 0.4, 0.5, 0.7]])
+    >>> card = karat.evaluate(karat.load_run(scores, name="mine"), bench, ["R@1", "MedR"])
+    >>> print(card)
+    truth  measure  image→text  text→image   mean
+    ─────  ───────  ──────────  ──────────  ─────
+    own    R@1          100.00       50.00  75.00
+           MedR              1         1.5   1.25
+    >>> card.value("R@1", direction="t2i")
+    0.5
     """
 
     columns: Sequence[Column]
@@ -148,10 +154,7 @@ class Scorecard:
     def column(
         self, measure: str, *, truth: str | None = None, direction: str = "mean", run: str | None = None
     ) -> Column:
-        """Return one column; `truth` and `run` may be left out where there is only one.
-
-        >>> from karat.scores.scorecard import Scorecard
-        """
+        """Return one column; `truth` and `run` may be left out where there is only one."""
         run = self._only("run", run, self.runs)
         truth = self._only("truth", truth, list(dict.fromkeys(column.truth for column in self.columns)))
         key = (run, truth, direction, measure)

@@ -64,7 +64,9 @@ def lay_out(card: Scorecard) -> Layout:
     cells = {(c.run, c.truth, str(c.measure), c.direction): c for c in card.columns}
     rows_of = dict.fromkeys((c.truth, str(c.measure)) for c in card.columns)
     directions = [d for d in DIRECTION_TITLES if any(c.direction == d for c in card.columns)]
-    head, rows, rules, best = ["truth", "measure"], [], set(), set()
+    head, rows = ["truth", "measure"], []
+    rules: set[int] = set()
+    best: set[tuple[int, int]] = set()
     shown = None
     if len(runs) == 1:
         # A combination such as RSUM has one cell, under "mean".
@@ -150,9 +152,16 @@ def to_latex(card: Scorecard) -> str:
         return "".join(LATEX.get(letter, letter) for letter in text)
 
     columns = "l" * layout.labels + "r" * (len(layout.head) - layout.labels)
-    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line([escape(h) for h in layout.head]), r"\midrule"]
+    lines = [
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        line([escape(h) for h in layout.head]),
+        r"\midrule",
+    ]
     for r, row in enumerate(layout.rows):
-        cells = [rf"\textbf{{{escape(c)}}}" if (r, k) in layout.best else escape(c) for k, c in enumerate(row)]
+        cells = [
+            rf"\textbf{{{escape(c)}}}" if (r, k) in layout.best else escape(c) for k, c in enumerate(row)
+        ]
         lines.append(line(cells))
         if r in layout.rules:
             lines.append(r"\midrule")
@@ -179,7 +188,9 @@ def write(card: Scorecard, path: Path, per_query: bool) -> None:
     """Write a scorecard in the format of the file's extension."""
     known = (".csv", ".parquet") if per_query else tuple(WRITERS)
     if path.suffix not in known:
-        raise InputError(f"has the extension {path.suffix!r}", where=path, fix=f"use one of {', '.join(known)}")
+        raise InputError(
+            f"has the extension {path.suffix!r}", where=path, fix=f"use one of {', '.join(known)}"
+        )
     if not path.parent.is_dir():
         raise InputError(f"there is no folder {path.parent}", where=path, fix="create it first")
     WRITERS[path.suffix](card, path, per_query)

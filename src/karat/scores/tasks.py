@@ -49,7 +49,8 @@ class Task:
 
 def tasks_of(benchmark: Benchmark, truth: Truth, direction: Direction) -> list[Task]:
     """Return one task per fold."""
-    return [fold_task(benchmark, truth, direction, fold) for fold in truth.folds or [None]]
+    folds: Sequence[Fold | None] = truth.folds or [None]
+    return [fold_task(benchmark, truth, direction, fold) for fold in folds]
 
 
 def fold_task(benchmark: Benchmark, truth: Truth, direction: Direction, fold: Fold | None) -> Task:
@@ -124,11 +125,21 @@ def counts_of(task: Task, keys: np.ndarray, answer: Answer) -> Counts:
     """Pick a task's rows from the answer to the shared question."""
     inside = ~task.outside
     at = np.searchsorted(keys, pair_keys(task)[inside])
-    columns = []
-    for column, missing in ((answer.above, -1), (answer.tied, 0), (answer.earlier, 0)):
+
+    def pick(column: np.ndarray, missing: int) -> np.ndarray:
         picked = np.full(len(task.item), missing, np.int64)
         picked[inside] = column[at]
-        columns.append(picked)
+        return picked
+
     size = np.full(len(task.queries), task.size)
     depth = size if answer.depth is None else answer.depth[task.queries]
-    return Counts(task.ptr, task.grade, *columns, task.outside, size, depth)
+    return Counts(
+        ptr=task.ptr,
+        grade=task.grade,
+        above=pick(answer.above, -1),
+        tied=pick(answer.tied, 0),
+        earlier=pick(answer.earlier, 0),
+        outside=task.outside,
+        size=size,
+        depth=depth,
+    )

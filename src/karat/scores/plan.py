@@ -1,0 +1,90 @@
+"""What an evaluation was asked to do: which measures on which truths, read how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.measures import Combined, Measure, Named, parse_measures
+from karat.measures.ties import Reading, TiePolicy
+from karat.validation import InputError, unknown_name
+
+DEFAULT_MEASURES = ("R@1", "R@5", "R@10")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What an evaluation was asked to do."""
+
+    ties: TiePolicy
+    unjudged: Reading
+    threads: int | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which measures are computed on which truths, and which tasks they share."""
+
+    benchmark: Benchmark
+    wanted: dict[str, list[Named]]
+    directions: tuple[Direction, ...]
+
+    def measures(self, truth: str) -> list[Measure]:
+        """Return the per-query measures of a truth, those of its combinations included."""
+        needed: dict[Measure, None] = {}
+        for named in self.wanted[truth]:
+            parts = named.parts(truth) if isinstance(named, Combined) else []
+            needed.update(dict.fromkeys(part.measure for part in parts))
+            if isinstance(named, Measure):
+                needed[named] = None
+        return list(needed)
+
+
+def check_directions(directions: Sequence[Direction] | str) -> tuple[Direction, ...]:
+    """Return the directions in their usual order."""
+    asked = [directions] if isinstance(directions, str) else list(directions)
+    for direction in asked:
+        if direction not in DIRECTIONS:
+            raise unknown_name("direction", direction, DIRECTIONS)
+    if not asked:
+        raise InputError("no direction was given", fix="choose i2t, t2i or both")
+    return tuple(direction for direction in DIRECTIONS if direction in asked)
+
+
+def wanted_measures(
+    benchmark: Benchmark, measures: Iterable[str | Named] | str | None, truths: Iterable[str] | str | None
+) -> dict[str, list[Named]]:
+    """Return the measures of each truth that is scored."""
+    names = [truths] if isinstance(truths, str) else list(benchmark.truths if truths is None else truths)
+    chosen = [measures] if isinstance(measures, str) else measures
+    wanted = {}
+    for name in dict.fromkeys(names):
+        benchmark.truth(name)
+        default = benchmark.defaults.get(name, DEFAULT_MEASURES)
+        if truths is not None and not default:
+            default = DEFAULT_MEASURES
+        if parsed := parse_measures(default if chosen is None else chosen):
+            wanted[name] = parsed
+    if not wanted:
+        raise InputError("nothing to compute", fix="name at least one truth and one measure")
+    return wanted
+
+
+def reading_notes(plan: Plan, choices: Choices) -> list[str]:
+    """Return what a reader of these truths under this reading should know."""
+    if choices.unjudged == "misses":
+        return []
+    one_sided = [name for name in plan.wanted if not benchmark_has_negatives(plan.benchmark, name)]
+    if not one_sided:
+        return []
+    listed = ", ".join(one_sided)
+    if choices.unjudged == "left_out":
+        return [f"nothing is judged not relevant in {listed}: without unjudged pairs, every score is perfect"]
+    return [f"nothing is judged not relevant in {listed}: upper bounds say only that anything is possible"]
+
+
+def benchmark_has_negatives(benchmark: Benchmark, truth: str) -> bool:
+    """Whether a truth holds judged negatives; a rule judges every pair."""
+    found = benchmark.truth(truth)
+    return found.implicit or found.has_negatives
