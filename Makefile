@@ -1,0 +1,46 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+PIP    := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test lint types docs speed clean
+
+demo: $(VENV)/.core
+	$(PY) examples/generated_run.py
+
+test: $(VENV)/.test lint types
+	$(PY) -m pytest -n auto --cov --cov-report=term
+
+lint: $(VENV)/.test
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: $(VENV)/.test
+	$(PY) -m mypy
+
+# The pages under docs/reference, from the registry and the docstrings.
+docs: $(VENV)/.core
+	$(PY) docs/generate.py
+
+# Each file measures karat and a peer in one run; a full pass takes about five minutes.
+speed: $(VENV)/.test
+	for file in speed/[a-z]*.py; do $(PY) $$file || exit 1; done
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "karat needs Python 3.11 or newer; set PYTHON=python3.11"; exit 2; }
+	@$(PYTHON) -m venv $(VENV) \
+	  || { echo "no virtual environment could be made: apt-get install python3-venv"; exit 2; }
+	@touch $@
+
+$(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.core
+	$(PIP) -e '.[test]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
