@@ -33,7 +33,7 @@ def main() -> None:
     """Generate, then call the command line as a user would."""
     folder = Path("demo")
     folder.mkdir(exist_ok=True)
-    files = generate(folder, "sharp", noise=3.0, seed=1) + generate(folder, "blurred", noise=4.5, seed=2)
+    files = generate(folder, "sharp", noise=4.5, seed=1) + generate(folder, "blurred", noise=6.0, seed=2)
     command = ["evaluate", *files, "--benchmark", "coco", "--names", "sharp", "blurred"]
     print("$ karat", *command, flush=True)
     sys.exit(subprocess.run([sys.executable, "-m", "karat", *command]).returncode)

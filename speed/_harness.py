@@ -66,7 +66,9 @@ def record(
     }
 
 
-def main(measure: Callable[[], list[dict[str, Any]]], sides: dict[str, Callable[[], dict[str, float]]]) -> None:
+def main(
+    measure: Callable[[], list[dict[str, Any]]], sides: dict[str, Callable[[], dict[str, float]]]
+) -> None:
     """Parse the command line, measure, print and write the records."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--json", type=Path, help="write the records here")

@@ -62,7 +62,12 @@ def eccv_side() -> dict[str, float]:
 
     rank_s = timed(rankings)
     metric_s = timed(metrics)
-    return {"rank": rank_s, "metrics": metric_s, "mb": peak_mb(), "check": found["all"]["eccv_map_at_r"]["i2t"]}
+    return {
+        "rank": rank_s,
+        "metrics": metric_s,
+        "mb": peak_mb(),
+        "check": found["all"]["eccv_map_at_r"]["i2t"],
+    }
 
 
 def measure():
@@ -70,24 +75,44 @@ def measure():
     ours = in_own_process(__file__, "karat")
     theirs = in_own_process(__file__, "eccv")
     assert abs(ours["check"] - theirs["check"]) < 1e-9, (ours["check"], theirs["check"])
-    times = f"karat: median of five calls with the matrix in memory, ids and truths loaded each time; \
-peak memory {ours['mb'] / ours['matrix_mb']:.2f} times the matrix"
-    common = {"karat_mb": ours["mb"], "peer_mb": theirs["mb"]}
+    ours_includes = (
+        "karat: median of five calls with the matrix in memory, ids and truths loaded each time; "
+        f"peak memory {ours['mb'] / ours['matrix_mb']:.2f} times the matrix"
+    )
+
+    def against_peer(name, karat_s, peer_s, what):
+        return record(
+            name,
+            SIZE,
+            karat_s,
+            what,
+            karat_mb=ours["mb"],
+            peer="eccv_caption",
+            peer_s=peer_s,
+            peer_mb=theirs["mb"],
+        )
+
+    everything = theirs["rank"] + theirs["metrics"]
     return [
-        record(
-            "coco family, with rankings", SIZE, ours["later"], f"{times}; peer: full rankings, then metrics",
-            peer="eccv_caption", peer_s=theirs["rank"] + theirs["metrics"], **common,
+        against_peer(
+            "coco family, with rankings",
+            ours["later"],
+            everything,
+            f"{ours_includes}; peer: full rankings, metrics",
         ),
-        record(
-            "coco family, metrics alone", SIZE, ours["later"], f"{times}; peer: metrics alone, rankings given",
-            peer="eccv_caption", peer_s=theirs["metrics"], **common,
+        against_peer(
+            "coco family, metrics alone",
+            ours["later"],
+            theirs["metrics"],
+            f"{ours_includes}; peer: metrics alone",
         ),
-        record(
-            "coco family, first call", SIZE, ours["first"],
-            "karat: first call in a new process, kernels from the disk cache; peer: full rankings, then metrics",
-            peer="eccv_caption", peer_s=theirs["rank"] + theirs["metrics"], **common,
+        against_peer(
+            "coco family, first call",
+            ours["first"],
+            everything,
+            "karat: first call in a new process, kernels from the disk cache; peer: full rankings, metrics",
         ),
-    ]  # fmt: skip
+    ]
 
 
 if __name__ == "__main__":

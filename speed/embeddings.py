@@ -33,7 +33,7 @@ def side() -> dict[str, float]:
 def measure():
     in_own_process(__file__, "karat")  # compiles the kernels, once per machine
     found = in_own_process(__file__, "karat")
-    what = "karat: load both tables, all 36 numbers; peer: one float32 product of the same tables; medians of five"
+    what = "karat: check both tables, all 36 numbers; peer: one float32 product; medians of five"
     return [
         record(
             "coco family from embeddings", f"5000x25000x{DIMENSIONS}", found["karat"], what,

@@ -12,13 +12,18 @@ def benchmark(n_images: int) -> Benchmark:
     rng = np.random.default_rng(1)
     own = np.repeat(np.arange(n_images), 5)
     more = rng.permuted(np.tile(np.arange(n_images), 6))
-    pairs = np.unique(np.c_[np.r_[own, more], np.r_[np.arange(5 * n_images), rng.integers(0, 5 * n_images, len(more))]], axis=0)
+    pairs = np.unique(
+        np.c_[np.r_[own, more], np.r_[np.arange(5 * n_images), rng.integers(0, 5 * n_images, len(more))]],
+        axis=0,
+    )
     truth = Truth(
         "own",
         Judgments(pairs[:, 0], pairs[:, 1], sources=[Provenance("own")]),
         {"i2t": np.arange(n_images), "t2i": np.arange(5 * n_images)},
     )
-    return Benchmark("growth", Ids(range(n_images), kind="image"), Ids(range(5 * n_images), kind="caption"), {"own": truth})
+    return Benchmark(
+        "growth", Ids(range(n_images), kind="image"), Ids(range(5 * n_images), kind="caption"), {"own": truth}
+    )
 
 
 def measure():
@@ -35,7 +40,12 @@ def measure():
             seconds = median_time(lambda run=run, bench=bench: karat.evaluate(run, bench))
             rate = n * 5 * n / seconds / 1e6
             records.append(
-                record(name, f"{n}x{5 * n}", seconds, f"{share:g} of the scores; {rate:.0f} million scores a second")
+                record(
+                    name,
+                    f"{n}x{5 * n}",
+                    seconds,
+                    f"{share:g} of the scores; {rate:.0f} million scores a second",
+                )
             )
     return sorted(records, key=lambda r: r["name"])
 

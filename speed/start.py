@@ -37,7 +37,7 @@ def measure():
     return [
         record(
             "second process, first evaluation", "4x4", first,
-            f"whole processes; {first - numpy:.3f} s more than one that imports numpy; kernels from the disk cache",
+            f"whole processes; {first - numpy:.3f} s more than numpy alone; kernels from the disk cache",
             peer="import numpy", peer_s=numpy,
         ),
         record("import karat", "-", importing, f"whole processes; bare Python takes {bare:.3f} s",

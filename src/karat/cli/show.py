@@ -12,14 +12,19 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from karat.scores import Scorecard
+    from karat.scores.tables import Layout
 
-WIDE = 2000
+READING = {
+    "misses": "unjudged pairs count as misses",
+    "left_out": "unjudged pairs are left out",
+    "bounds": "unjudged pairs count as misses, [bounds] say what they could change",
+}
 
 
 def console(stderr: bool = False) -> Console:
-    """Return a console that never wraps numbers when its output goes to a file."""
+    """Return a console; one that goes to a file never wraps a line."""
     made = Console(stderr=stderr, highlight=False)
-    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=WIDE)
+    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=10_000)
 
 
 @contextmanager
@@ -41,40 +46,39 @@ def progress(total: int) -> Iterator[Callable[[str], object] | None]:
 
 
 def print_scorecard(card: Scorecard) -> None:
-    """Print the table, as wide as the terminal allows, then what a reader should know."""
-    from karat.scores.tables import lay_out
+    """Print the table, then how it was made, then, on standard error, what a reader should know."""
+    from karat.scores.tables import lay_out, to_text
 
-    layout = lay_out(card)
     screen = console()
-    for begin in range(layout.labels, len(layout.head), (step := columns_that_fit(layout, screen.width))):
-        shown = [*range(layout.labels), *range(begin, min(begin + step, len(layout.head)))]
-        table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False, padding=(0, 2, 0, 0))
-        for k in shown:
-            label = k < layout.labels
-            table.add_column(escape(layout.head[k]), justify="left" if label else "right", no_wrap=True)
-        for r, row in enumerate(layout.rows):
-            cells = [
-                f"[bold]{escape(row[k])}[/bold]" if (r, k) in layout.best else escape(row[k]) for k in shown
-            ]
-            table.add_row(*cells, end_section=r in layout.rules)
-            if r in layout.rules:
-                table.add_row(*[""] * len(shown))
-        screen.print(table)
-    percent = "Values in percent" if any(c.measure.unit == "fraction" for c in card) else "Values are ranks"
-    reading = {
-        "misses": "unjudged pairs count as misses",
-        "left_out": "unjudged pairs are left out",
-        "bounds": "unjudged pairs count as misses; [bounds] if they are judged",
-    }[card.unjudged]
-    screen.print(escape(f"\n{percent}; {reading}; ties are {card.ties}."))
+    if screen.is_terminal:
+        print_layout(lay_out(card), screen)
+    else:
+        print(to_text(card, notes=False))
+    unit = "Values in percent" if any(c.measure.unit == "fraction" for c in card) else "Values are ranks"
+    if unit == "Values in percent" and any(c.measure.unit == "rank" for c in card):
+        unit += ", ranks as they are"
+    screen.print(escape(f"\n{unit}; {READING[card.unjudged]}; ties are {card.ties}."))
     errors = console(stderr=True)
     for note in card.notes:
         errors.print(escape(f"note: {note}"))
 
 
-def columns_that_fit(layout: object, width: int) -> int:
-    """Return how many value columns fit beside the labels."""
-    head, rows, labels = layout.head, layout.rows, layout.labels  # type: ignore[attr-defined]
-    widths = [max(len(row[k]) for row in [head, *rows]) + 2 for k in range(len(head))]
-    values = max(widths[labels:], default=1)
-    return max(1, (width - sum(widths[:labels])) // values)
+def print_layout(layout: Layout, screen: Console) -> None:
+    """Draw a table, in several parts when its columns do not fit beside each other."""
+    widths = [max(len(row[k]) for row in [layout.head, *layout.rows]) + 2 for k in range(len(layout.head))]
+    fitting = max(1, (screen.width - sum(widths[: layout.labels])) // max(widths[layout.labels :]))
+    for begin in range(layout.labels, len(layout.head), fitting):
+        shown = [*range(layout.labels), *range(begin, min(begin + fitting, len(layout.head)))]
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for k in shown:
+            table.add_column(
+                escape(layout.head[k]), justify="left" if k < layout.labels else "right", no_wrap=True
+            )
+        for r, row in enumerate(layout.rows):
+            bold = [(r, k) in layout.best for k in shown]
+            table.add_row(
+                *(f"[bold]{escape(row[k])}[/]" if b else escape(row[k]) for b, k in zip(bold, shown))
+            )
+            if r in layout.rules:
+                table.add_row()
+        screen.print(table)

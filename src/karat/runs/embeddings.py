@@ -44,6 +44,9 @@ class EmbeddingRun(TableRun):
     [0, 2]
     """
 
+    # Threads of the matrix library go on spinning for a while after each product.
+    most_rows = 512
+
     def __init__(
         self,
         images: Any,
@@ -85,20 +88,21 @@ class EmbeddingRun(TableRun):
         self.dtype = np.dtype(precision)
         self.images = self.images.astype(self.dtype, copy=False)
         self.captions = self.captions.astype(self.dtype, copy=False)
-        # Rounded up, so that the error bound stays one.
-        self.image_norm, self.caption_norm = ((norm * (1 + 1e-6)).astype(self.dtype) for norm in self.norms)
         unit = float(np.finfo(self.dtype).eps) / 2
         terms = self.images.shape[1] + 8
         # Twice in double precision, where the recomputed score is no more exact than the product.
         sums = 2 if self.dtype == np.float64 else 1
-        self.bound = self.dtype.type(1.01 * sums * terms * unit / (1 - terms * unit))
+        bound = 1.01 * sums * terms * unit / (1 - terms * unit)
+        # One bound for all items of a query; the last term covers products that underflow.
+        image_norm, caption_norm = self.norms
+        self.image_error = bound * image_norm * caption_norm.max() + 1e-42
+        self.caption_error = bound * caption_norm * image_norm.max() + 1e-42
 
     def too_close(self) -> bool:
         """Whether single precision cannot tell most scores apart, as with a collapsed model."""
         some = np.linspace(0, len(self.images) - 1, min(8, len(self.images))).astype(int)
         spread = (self.images[some] @ self.captions.T).std(axis=1)
-        error = self.bound * self.image_norm[some] * self.caption_norm.max()
-        return bool(np.median(error) > 0.01 * np.median(spread))
+        return bool(np.median(self.image_error[some]) > 0.01 * np.median(spread))
 
     def place(self, questions: Sequence[Question], threads: int | None = None) -> list[Answer]:
         """Answer several questions in one pass over the products."""
@@ -141,19 +145,12 @@ class EmbeddingRun(TableRun):
 
     def query_scores(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return the rounded scores of all items for some queries."""
-        asking, asked = self.sides(direction)[:2]
+        asking, asked = (self.images, self.captions) if direction == "i2t" else (self.captions, self.images)
         return asking[queries] @ asked.T
 
-    def sides(self, direction: Direction) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the tables and the norms of the side that asks and of the side that is ranked."""
-        if direction == "i2t":
-            return self.images, self.captions, self.image_norm, self.caption_norm
-        return self.captions, self.images, self.caption_norm, self.image_norm
-
     def slack(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
-        """Return twice the largest error of a score: of the k-th and of the one compared with it."""
-        _, _, query_norm, item_norm = self.sides(direction)
-        return 3 * self.bound * query_norm[queries] * item_norm.max()
+        """Return twice the error of a score, and a little: of the k-th and of the one compared with it."""
+        return 3 * (self.image_error if direction == "i2t" else self.caption_error)[queries]
 
     def check_block(self, block: np.ndarray, row0: int, loop: Loop) -> None:
         """Nothing to do: finite embeddings within range have finite products."""
@@ -165,8 +162,7 @@ class EmbeddingRun(TableRun):
         loop(
             lambda b, e: count_near_in_rows(
                 block, row0, b, e, plan.ptr, plan.item, plan.threshold, plan.gallery, plan.order,
-                self.images, self.captions, self.bound, self.image_norm, self.caption_norm,
-                plan.above, plan.tied, plan.earlier,
+                self.images, self.captions, self.image_error, plan.above, plan.tied, plan.earlier,
             ),
             first,
             last,
@@ -179,8 +175,7 @@ class EmbeddingRun(TableRun):
         loop(
             lambda b, e: count_near_in_columns(
                 block, row0, rows, b, e, plan.ptr, plan.item, plan.threshold, plan.order,
-                self.captions, self.images, self.bound, self.caption_norm, self.image_norm,
-                plan.above, plan.tied, plan.earlier,
+                self.captions, self.images, self.caption_error, plan.above, plan.tied, plan.earlier,
             ),
             *plan.span,
         )  # fmt: skip

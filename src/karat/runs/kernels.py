@@ -14,9 +14,6 @@ from karat.runs.light_numba import njit
 STRETCH = 1 << 20
 TILE = 16
 """Columns that are transposed together: 16 float32 are one cache line."""
-NEAR_STRETCH = 128
-TINY = 1e-42
-"""Covers products that underflow."""
 
 # What Python calls is cached on disk; what only kernels call is compiled into them.
 entry = njit(nogil=True, cache=True, error_model="numpy")
@@ -121,6 +118,15 @@ def count_in_rows(block, row0, begin, end, ptr, item, gallery, lo, hi, order, ab
                 add_counts(row[lo:hi], t, order[lo:hi], own, 1, above, tied, earlier, j)
 
 
+@compiled
+def transpose_tile(block, rows, left, right, tile):
+    """Write the columns left to right of the given rows as contiguous rows of `tile`."""
+    for k in range(rows.size):
+        row = block[rows[k]]
+        for c in range(left, right):
+            tile[c - left, k] = row[c]
+
+
 @entry
 def count_in_columns(block, row0, rows, begin, end, ptr, item, threshold, order, above, tied, earlier):
     """Count for queries that are columns begin to end; `rows` of `block` belong to the gallery.
@@ -135,10 +141,7 @@ def count_in_columns(block, row0, rows, begin, end, ptr, item, threshold, order,
         right = min(left + TILE, end)
         if ptr[left] == ptr[right]:
             continue
-        for k in range(rows.size):
-            row = block[rows[k]]
-            for c in range(left, right):
-                tile[c - left, k] = row[c]
+        transpose_tile(block, rows, left, right, tile)
         for c in range(left, right):
             for j in range(ptr[c], ptr[c + 1]):
                 here = 1 if row0 <= item[j] < row0 + block.shape[0] else 0
@@ -172,74 +175,92 @@ def exact_pairs(left, right, first, second, begin, end, out):
         out[j] = exact_product(left[first[j]], right[second[j]])
 
 
-@counting
-def surely_higher_and_near(values, error, low, high):
-    """Return how many of `values` are surely above, and how many are too close to tell."""
-    one, zero = values.dtype.type(1), values.dtype.type(0)
-    higher = zero
-    not_lower = zero
+@compiled
+def flag_between(values, low, high, flags):
+    """Set the flags of the values from `low` to `high` to 1 and the others to 0."""
     for i in range(values.size):
-        higher += one if values[i] - error[i] > high else zero
-        not_lower += one if values[i] + error[i] >= low else zero
-    return int(higher), int(not_lower) - int(higher)
+        flags[i] = np.uint8(values[i] >= low) & np.uint8(values[i] <= high)
 
 
 @compiled
 def add_near_counts(
-    values, error, threshold, query, items, index, exact, order, own, above, tied, earlier, j
+    values,
+    error,
+    threshold,
+    query,
+    items,
+    index,
+    exact,
+    touched,
+    n_touched,
+    flags,
+    order,
+    own,
+    above,
+    tied,
+    earlier,
+    j,
 ):
     """Add a stretch of rounded scores to the counts of judged item `j`, as if they were exact.
 
-    `threshold` is the judged item's exact score and error[i] bounds how far values[i] is from its
-    own: only scores closer than that are computed again. `exact` remembers them (NaN: not yet).
+    `threshold` is the judged item's exact score, and `error` bounds how far a rounded score is
+    from its own: only scores closer than that are computed again. `exact` remembers them (NaN: not
+    yet), `touched` says where; the number of these is returned.
     """
-    # Outwards by more than a rounding step, because the exact threshold is rounded here.
-    rounded = values.dtype.type(threshold)
-    slack = abs(rounded) * np.finfo(values.dtype).eps * values.dtype.type(2)
-    low, high = rounded - slack, rounded + slack
-    for begin in range(0, values.size, NEAR_STRETCH):
-        end = min(begin + NEAR_STRETCH, values.size)
-        higher, near = surely_higher_and_near(values[begin:end], error[begin:end], low, high)
+    kind = values.dtype.type
+    # Outwards by some rounding steps, because the ends are themselves rounded.
+    slack = 4 * np.finfo(values.dtype).eps * (abs(threshold) + error) + error
+    low, high = kind(threshold - slack), kind(threshold + slack)
+    for begin in range(0, values.size, STRETCH):
+        part = values[begin : begin + STRETCH]
+        higher, not_lower = higher_and_not_lower(part, low, high)
         above[j] += higher
-        if near == 0:
+        left = not_lower - higher
+        if left == 0:
             continue
-        for i in range(begin, end):
-            if not values[i] - error[i] > high and values[i] + error[i] >= low:
+        flag_between(part, low, high, flags)
+        # Few are flagged: look at eight flags at a time until all were found.
+        words = flags.view(np.uint64)
+        for w in range(words.size):
+            if words[w] == 0:
+                continue
+            for k in range(8 * w, min(8 * w + 8, part.size)):
+                if flags[k] == 0:
+                    continue
+                left -= 1
+                i = begin + k
                 if np.isnan(exact[i]):
                     exact[i] = exact_product(query, items[index[i]])
+                    touched[n_touched] = i
+                    n_touched += 1
                 if exact[i] > threshold:
                     above[j] += 1
                 elif exact[i] == threshold:
                     tied[j] += 1
                     if order[i] < own:
                         earlier[j] += 1
+            if left == 0:
+                break
+    return n_touched
+
+
+@compiled
+def room_for_flags(size):
+    """Return flags for a stretch of at most `size` values, in whole words of eight."""
+    return np.zeros((min(size, STRETCH) + 7) // 8 * 8, np.uint8)
 
 
 @entry
 def count_near_in_rows(
-    block,
-    row0,
-    begin,
-    end,
-    ptr,
-    item,
-    threshold,
-    gallery,
-    order,
-    queries,
-    items,
-    bound,
-    query_norm,
-    item_norm,
-    above,
-    tied,
-    earlier,
+    block, row0, begin, end, ptr, item, threshold, gallery, order, queries, items, error, above, tied, earlier
 ):
     """Count for queries that are rows of a product, with near ties decided exactly."""
     size = gallery.size
-    values = np.empty(size, block.dtype)
-    error = np.empty(size, block.dtype)
-    exact = np.empty(size, np.float64)
+    everything = size == block.shape[1]
+    buffer = np.empty(0 if everything else size, block.dtype)
+    exact = np.full(size, np.nan)
+    touched = np.empty(size, np.int64)
+    flags = room_for_flags(size)
     places = np.empty(size, order.dtype)
     for k in range(size):
         places[k] = order[gallery[k]]
@@ -247,21 +268,24 @@ def count_near_in_rows(
         first, last = ptr[row0 + r], ptr[row0 + r + 1]
         if first == last:
             continue
-        row = block[r]
-        scale = bound * query_norm[row0 + r]
-        for k in range(size):
-            values[k] = row[gallery[k]]
-            error[k] = scale * item_norm[gallery[k]] + TINY
-            exact[k] = np.nan
+        values = block[r]
+        if not everything:
+            for k in range(size):
+                buffer[k] = values[gallery[k]]
+            values = buffer
+        n = 0
         for j in range(first, last):
-            add_near_counts(
+            n = add_near_counts(
                 values,
-                error,
+                error[row0 + r],
                 threshold[j],
                 queries[row0 + r],
                 items,
                 gallery,
                 exact,
+                touched,
+                n,
+                flags,
                 places,
                 order[item[j]],
                 above,
@@ -269,33 +293,20 @@ def count_near_in_rows(
                 earlier,
                 j,
             )
+        for k in range(n):
+            exact[touched[k]] = np.nan
 
 
 @entry
 def count_near_in_columns(
-    block,
-    row0,
-    rows,
-    begin,
-    end,
-    ptr,
-    item,
-    threshold,
-    order,
-    queries,
-    items,
-    bound,
-    query_norm,
-    item_norm,
-    above,
-    tied,
-    earlier,
+    block, row0, rows, begin, end, ptr, item, threshold, order, queries, items, error, above, tied, earlier
 ):
     """Count for queries that are columns of a product, with near ties decided exactly."""
     size = rows.size
     tile = np.empty((TILE, size), block.dtype)
-    error = np.empty(size, block.dtype)
-    exact = np.empty(size, np.float64)
+    exact = np.full(size, np.nan)
+    touched = np.empty(size, np.int64)
+    flags = room_for_flags(size)
     places = np.empty(size, order.dtype)
     index = np.empty(size, np.int64)
     for k in range(size):
@@ -305,26 +316,21 @@ def count_near_in_columns(
         right = min(left + TILE, end)
         if ptr[left] == ptr[right]:
             continue
-        for k in range(size):
-            row = block[rows[k]]
-            for c in range(left, right):
-                tile[c - left, k] = row[c]
+        transpose_tile(block, rows, left, right, tile)
         for c in range(left, right):
-            if ptr[c] == ptr[c + 1]:
-                continue
-            scale = bound * query_norm[c]
-            for k in range(size):
-                error[k] = scale * item_norm[index[k]] + TINY
-                exact[k] = np.nan
+            n = 0
             for j in range(ptr[c], ptr[c + 1]):
-                add_near_counts(
+                n = add_near_counts(
                     tile[c - left],
-                    error,
+                    error[c],
                     threshold[j],
                     queries[c],
                     items,
                     index,
                     exact,
+                    touched,
+                    n,
+                    flags,
                     places,
                     order[item[j]],
                     above,
@@ -332,6 +338,8 @@ def count_near_in_columns(
                     earlier,
                     j,
                 )
+            for k in range(n):
+                exact[touched[k]] = np.nan
 
 
 @entry

@@ -16,8 +16,6 @@ from karat.runs.threads import Loop
 from karat.runs.threads import threads as thread_loop
 
 BLOCK_BYTES = 64 << 20
-BLOCK_ROWS = 256
-"""At most so many rows, so that a transposed tile of columns fits the first-level cache."""
 
 
 @dataclass(eq=False)
@@ -58,6 +56,8 @@ class TableRun(Run):
     benchmark, the row or column of the table.
     """
 
+    most_rows = 256
+    """Rows of a block at most: a transposed tile of its columns then fits the first-level cache."""
     rows: str = "images"
     row_of: np.ndarray | None = None
     column_of: np.ndarray | None = None
@@ -142,7 +142,7 @@ class TableRun(Run):
     def blocks(self) -> Iterator[tuple[int, np.ndarray]]:
         """Yield the first row and the scores of each block."""
         n_rows, n_columns = self.shape
-        step = self.block_rows or int(np.clip(BLOCK_BYTES // (8 * n_columns), 16, BLOCK_ROWS))
+        step = self.block_rows or int(np.clip(BLOCK_BYTES // (4 * n_columns), 16, self.most_rows))
         for begin in range(0, n_rows, step):
             yield begin, self.block(begin, min(begin + step, n_rows))
 

@@ -89,7 +89,8 @@ def lay_out(card: Scorecard) -> Layout:
             line = [cells.get((run, truth, measure, direction)) for run in runs]
             if not any(line):
                 continue
-            label = ["" if shown == truth else truth, measure, DIRECTION_TITLES[direction]]
+            again = rows and shown == truth and direction != directions[0]
+            label = ["" if shown == truth else truth, "" if again else measure, DIRECTION_TITLES[direction]]
             values = [c.value for c in line if c is not None and c.value is not None]
             if values:
                 kind = next(c.measure for c in line if c is not None)
@@ -100,7 +101,7 @@ def lay_out(card: Scorecard) -> Layout:
     return Layout(head, rows, rules, 3, best)
 
 
-def to_text(card: Scorecard) -> str:
+def to_text(card: Scorecard, notes: bool = True) -> str:
     """Return the table in plain text, numbers aligned, followed by the notes."""
     layout = lay_out(card)
     widths = [max(len(row[k]) for row in [layout.head, *layout.rows]) for k in range(len(layout.head))]
@@ -118,7 +119,7 @@ def to_text(card: Scorecard) -> str:
         lines.append(line(row))
         if number in layout.rules:
             lines.append(rule)
-    return "\n".join([*lines, *(f"note: {note}" for note in card.notes)])
+    return "\n".join([*lines, *(f"note: {note}" for note in card.notes if notes)])
 
 
 def to_markdown(card: Scorecard) -> str:
