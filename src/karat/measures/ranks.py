@@ -12,8 +12,8 @@ from karat.measures.ranked import Ranked
 class FirstRank(Measure):
     """The place of the first relevant item, counted from 1.
 
-    It is `size` + 1 when nothing relevant is in the gallery, and infinite when it lies below the
-    end of a truncated ranking: a median may still be known then.
+    It is `size` + 1 when nothing relevant is in the gallery. Where truncated rankings end before
+    the first relevant item it is infinite: a median may still be known then.
     """
 
     formula = "place of the first relevant item"
@@ -30,7 +30,10 @@ class FirstRank(Measure):
         """Return a + (T + 1)/(m + 1): the mean first of m places among T after the first a."""
         start, width, relevant = ranked.groups().first_relevant()
         rank = start + (width + 1) / (relevant + 1)
-        return np.where(np.isinf(rank) & (ranked.unplaced == 0), ranked.size + 1.0, rank)
+        if (ranked.unplaced > 0).any():
+            # Some places are not shown. They come before `size` + 1, so that must not rank first.
+            return rank
+        return np.where(np.isinf(rank), ranked.size + 1.0, rank)
 
 
 @register
