@@ -13,7 +13,8 @@ class FirstRank(Measure):
     """The place of the first relevant item, counted from 1.
 
     It is `size` + 1 when nothing relevant is in the gallery. Where truncated rankings end before
-    the first relevant item it is infinite: a median may still be known then.
+    the first relevant item it is infinite, and so are ranks that cannot be compared with it: a
+    median may still be known then.
     """
 
     formula = "place of the first relevant item"
@@ -30,10 +31,12 @@ class FirstRank(Measure):
         """Return a + (T + 1)/(m + 1): the mean first of m places among T after the first a."""
         start, width, relevant = ranked.groups().first_relevant()
         rank = start + (width + 1) / (relevant + 1)
-        if (ranked.unplaced > 0).any():
-            # Some places are not shown. They come before `size` + 1, so that must not rank first.
-            return rank
-        return np.where(np.isinf(rank), ranked.size + 1.0, rank)
+        rank = np.where(np.isinf(rank) & (ranked.unplaced == 0), ranked.size + 1.0, rank)
+        hidden = np.isinf(rank)
+        if hidden.any():
+            # A hidden rank is somewhere below the end of its list, so no longer rank compares with it.
+            rank = np.where(rank > ranked.depth[np.nonzero(hidden)[-1]].min(), np.inf, rank)
+        return rank
 
 
 @register
