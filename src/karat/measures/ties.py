@@ -142,10 +142,14 @@ def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant
             last = (grade >= 1) == last
         start = before + np.where(last, late, number).astype(np.float64)
     start = np.where(known, start, np.inf)
+    width = np.where(known & (policy == "expected"), width, 1).astype(np.float64)
+    if policy == "expected":
+        # The same for all draws, because rows only moved inside their group.
+        start = start.reshape(-1, rows)[0] if rows else start.reshape(-1)
     ranked = Ranked(
         ptr=counts.ptr,
         start=start,
-        width=np.where(known, width, 1).astype(np.float64) if policy == "expected" else np.ones(rows),
+        width=width.reshape(-1, rows)[0] if rows else width.reshape(-1),
         count=np.ones(rows),
         grade=grade,
         size=counts.size,

@@ -72,11 +72,13 @@ def add_counts(values, threshold, order, own, own_is_here, above, tied, earlier,
 @counting
 def all_finite(values):
     """Return whether no value is NaN or infinite."""
-    total = values.dtype.type(0)
+    largest = np.finfo(values.dtype).max
+    one, zero = values.dtype.type(1), values.dtype.type(0)
+    bad = zero
     for i in range(values.size):
-        # x - x is 0 for numbers and NaN otherwise, and NaN survives every sum.
-        total += values[i] - values[i]
-    return total == 0
+        # Compared, not subtracted: x - x may be folded to 0. Saturation of `bad` does no harm.
+        bad += zero if abs(values[i]) <= largest else one
+    return bad == zero
 
 
 @entry

@@ -52,11 +52,14 @@ def tie_notes(reports: Sequence[TieReport]) -> list[str]:
         f"up to {max(report.largest for report in reports):,} at once"
     )
     changes = [
-        (abs(ends[1] - ends[0]), name, where) for where in reports for name, ends in where.range.items()
+        (parse_measure(name).unit == "fraction", abs(ends[1] - ends[0]), name, where)
+        for where in reports
+        for name, ends in where.range.items()
     ]
     if not changes:
         return [note]
-    change, name, where = max(changes, key=lambda entry: entry[0])
+    # The widest range of a fraction, or of a rank where there are only ranks.
+    _, change, name, where = max(changes, key=lambda entry: entry[:2])
     measure = parse_measure(name)
     if change < (0.5 if measure.unit == "rank" else 0.0005):
         return [f"{note}; their order changes nothing that matters"]

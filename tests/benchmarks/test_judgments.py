@@ -1,0 +1,82 @@
+"""Judgments, mappings, ids and truths."""
+
+import numpy as np
+import pytest
+
+from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Share, Steps, Truth
+from karat.validation import InputError, KaratError
+
+ORIGINAL = Provenance("original")
+CXC = Provenance("cxc", "0 to 5", Steps([(3, 1.0)]))
+
+
+def test_rows_are_sorted_and_immutable():
+    table = Judgments([1, 0], [0, 3], sources=[ORIGINAL])
+    assert table.image.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="read-only"):
+        table.rating[0] = 2
+
+
+def test_three_states_and_provenance():
+    own = Judgments([0, 1], [0, 1], sources=[ORIGINAL])
+    rated = Judgments([0, 0, 1], [0, 1, 0], rating=[4.2, 1.0, 3.0], sources=[CXC])
+    both = own.merge(rated)
+    assert [s.name for s in both.sources] == ["original", "cxc"]
+    pairs = both.pairs()
+    # (0, 0) twice; (0, 1) judged not relevant; (1, 0) relevant by its rating; (1, 1) by origin.
+    assert list(zip(pairs.image, pairs.caption, pairs.grade)) == [(0, 0, 1), (0, 1, 0), (1, 0, 1), (1, 1, 1)]
+    assert len(both) == 5
+    assert own.merge(rated).merge(Judgments([7], [7], sources=[ORIGINAL])).pairs().grade.sum() == 4
+
+
+def test_several_sources_of_one_pair():
+    yes = Judgments([0], [0], sources=[Provenance("a")])
+    no = Judgments([0], [0], rating=[0], sources=[Provenance("b")])
+    both = yes.merge(no)
+    assert [both.pairs(how).grade.tolist() for how in ("max", "mean", "min")] == [[1.0], [0.5], [0.0]]
+    with pytest.raises(KaratError, match="resolve is 'vote'"):
+        both.pairs("vote")
+
+
+def test_a_source_speaks_once_about_a_pair():
+    with pytest.raises(InputError, match=r"'original' rates the pair .* twice"):
+        Judgments([0, 0], [0, 0], sources=[ORIGINAL])
+    with pytest.raises(InputError, match="two different sources are both called 'cxc'"):
+        Judgments([0], [0], sources=[CXC]).merge(Judgments([0], [1], sources=[Provenance("cxc")]))
+
+
+def test_another_mapping_keeps_the_ratings():
+    rated = Judgments([0, 0], [0, 1], rating=[2.5, 5.0], sources=[CXC])
+    assert rated.pairs().grade.tolist() == [0, 1]
+    assert rated.remap("cxc", Share(top=5)).pairs().grade.tolist() == [0.5, 1]
+    assert str(Share(top=5, least=3)) == "rating / 5 from 3"
+
+
+def test_ids():
+    ids = Ids(["b", "a"], kind="image")
+    assert ids.index(["a", "b"]).tolist() == [1, 0]
+    assert Ids([5, 6]).find(["6", "x", "-1"]).tolist() == [1, -1, -1]
+    assert Ids(["5", "6"]).find([6]).tolist() == [1]
+    assert ids.arrangement(["a", "b"]).tolist() == [1, 0]
+    with pytest.raises(InputError, match="image id a stands 2 times"):
+        Ids(["a", "b", "a"], kind="image")
+    with pytest.raises(InputError, match="1 of the benchmark's 2 are missing, first b"):
+        ids.arrangement(["a"])
+
+
+def test_an_empty_truth_or_benchmark_is_refused():
+    own = Judgments([0], [0], sources=[ORIGINAL])
+    with pytest.raises(InputError, match="covers no query"):
+        Truth("own", own, {"i2t": np.zeros(0, int)})
+    with pytest.raises(InputError, match="either judgments or a rule"):
+        Truth("own", None, {"i2t": np.arange(1)})
+    with pytest.raises(InputError, match="has no truth"):
+        Benchmark("b", Ids([1]), Ids([1]), {})
+
+
+def test_unknown_truth():
+    own = Judgments([0], [0], sources=[ORIGINAL])
+    bench = Benchmark("b", Ids([1]), Ids([1]), {"own": Truth("own", own, {"i2t": np.arange(1)})})
+    with pytest.raises(KaratError, match="unknown truth of b 'onw'; did you mean own"):
+        bench.truth("onw")
+    assert bench.clusters("t2i", np.array([0])).tolist() == [-1]

@@ -1,0 +1,253 @@
+"""The command line as a user meets it: tables, files, and one sentence with exit code 2 for a mistake."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import karat
+from karat.cli.main import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, coco):
+    """Embeddings of two generated systems and a truncated run, on disk."""
+    folder = tmp_path_factory.mktemp("runs")
+    rng = np.random.default_rng(5)
+    images = rng.standard_normal((5000, 16), dtype=np.float32)
+    captions = images[coco.caption_image] + rng.standard_normal((25000, 16), dtype=np.float32)
+    np.save(folder / "img.npy", images)
+    np.save(folder / "txt.npy", captions)
+    np.save(folder / "txt2.npy", captions + rng.standard_normal(captions.shape, dtype=np.float32))
+    run = karat.load_run(images, captions).align(coco)
+    lists = {}
+    for direction in ("i2t", "t2i"):
+        top = run.top(direction, 50)
+        items = coco.items(direction)[top.item].reshape(-1, 50)
+        lists[direction] = {str(q): row.tolist() for q, row in zip(coco.queries(direction).gallery, items)}
+    (folder / "run.json").write_text(json.dumps(lists))
+    return folder
+
+
+def run(*arguments, capsys=None, monkeypatch=None, code=0):
+    """Call the command in this process and return what it printed."""
+    monkeypatch.setattr(sys, "argv", ["karat", *map(str, arguments)])
+    monkeypatch.delenv("KARAT_DEBUG", raising=False)
+    with pytest.raises(SystemExit) as stop:
+        main()
+        raise SystemExit(0)
+    captured = capsys.readouterr()
+    assert (stop.value.code or 0) == code, captured.err
+    return captured.out if code == 0 else captured.err
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    return lambda *arguments, code=0: run(*arguments, capsys=capsys, monkeypatch=monkeypatch, code=code)
+
+
+def test_embeddings_lists_and_several_runs_in_one_table(command, folder, tmp_path):
+    out = command(
+        "evaluate", folder / "img.npy", folder / "txt.npy", folder / "run.json", folder / "txt2.npy",
+        folder / "img.npy", "--names", "A", "A50", "B", "--json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert out.splitlines()[0].split() == ["truth", "measure", "direction", "A", "A50", "B"]
+    assert "Values in percent; unjudged pairs count as misses; ties are pessimistic." in out
+    records = json.loads((tmp_path / "out.json").read_text())
+    assert len(records) == 3 * 36
+    value = {(r["run"], r["truth"], r["direction"], r["measure"]): r["value"] for r in records}
+    for (name, truth, direction, measure), found in value.items():
+        if name == "A50" and truth != "coco-1k":
+            assert found == value["A", truth, direction, measure]
+    assert value["A50", "coco-1k", "t2i", "R@10"] is None
+    assert value["A", "coco-5k", "i2t", "R@1"] > value["B", "coco-5k", "i2t", "R@1"]
+
+
+def test_a_matrix_and_an_ids_file_beside_it(command, folder, tmp_path, coco):
+    command("benchmarks", "coco", "--ids", tmp_path / "order.json")
+    order = json.loads((tmp_path / "order.json").read_text())
+    assert order["captions"] == coco.captions.gallery.tolist()
+    scores = np.load(folder / "img.npy") @ np.load(folder / "txt.npy").T
+    np.save(tmp_path / "plain.npy", scores)
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(5000), rng.permutation(25000)
+    np.save(tmp_path / "moved.npy", scores[rows][:, columns])
+    ids = {"images": [order["images"][k] for k in rows], "captions": [order["captions"][k] for k in columns]}
+    (tmp_path / "moved.ids.json").write_text(json.dumps(ids))
+    command(
+        "evaluate", tmp_path / "plain.npy", tmp_path / "moved.npy", "-m", "R@1,mAP@R", "--truths", "eccv",
+        "--json", tmp_path / "out.json", "-o", tmp_path / "table.md", "--per-query", tmp_path / "q.parquet",
+    )  # fmt: skip
+    records = json.loads((tmp_path / "out.json").read_text())
+    half = len(records) // 2
+    assert [r["value"] for r in records[:half]] == [r["value"] for r in records[half:]]
+    assert "| eccv | R@1 | image→text |" in (tmp_path / "table.md").read_text()
+    assert (tmp_path / "q.parquet").stat().st_size > 1000
+    (tmp_path / "moved.ids.json").write_text(json.dumps({"images": ids["images"]}))
+    np.save(tmp_path / "moved.npy", scores[rows])
+    command(
+        "evaluate", tmp_path / "moved.npy", "-m", "R@1", "--truths", "eccv", "--json", tmp_path / "o.json"
+    )
+    again = json.loads((tmp_path / "o.json").read_text())
+    assert [r["value"] for r in again] == [r["value"] for r in records if r["measure"] == "R@1"][:3]
+
+
+def test_counts_and_measures_are_listed(command):
+    listed = command("benchmarks")
+    assert "coco" in listed
+    assert "--set cxc_ratings=" in listed
+    text = " ".join(command("benchmarks", "coco").split())
+    assert "coco: 5,000 images, 25,000 captions" in text
+    assert "eccv images 1,261 22,550 0 2 1 captions 1,332 11,279 0 0" in text
+    assert "cxc images 5,000 35,585 0 0 1 captions 24,972 35,585 0 0" in text
+    measures = command("measures")
+    for name in (
+        "R@K",
+        "Recall@K",
+        "P@K",
+        "RP",
+        "mAP@R",
+        "AP",
+        "MRR[@K]",
+        "nDCG[@K]",
+        "MedR",
+        "MeanR",
+        "Judged@K",
+        "RSUM",
+    ):
+        assert f"\n{name}  " in f"\n{measures}"
+    assert "ECCV Caption eq. E.3" in measures
+
+
+def test_help_and_version(command):
+    assert "evaluate" in command("--help")
+    assert command("--version") == f"karat {karat.__version__}\n"
+    assert "pessimistic" in command("evaluate", "--help")
+
+
+@pytest.fixture(scope="module")
+def mistakes(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mistakes")
+    np.save(folder / "turned.npy", np.zeros((25000, 5000), np.float16))
+    np.save(folder / "small.npy", np.zeros((5, 4), np.float32))
+    np.save(folder / "short.npy", np.zeros((4999, 25000), np.float16))
+    np.save(folder / "flat.npy", np.zeros(10))
+    np.save(folder / "text.npy", np.array([["a", "b"]]))
+    np.save(folder / "objects.npy", np.array([[Explosive()]], dtype=object), allow_pickle=True)
+    (folder / "empty.npy").write_bytes(b"")
+    (folder / "cut.npy").write_bytes((folder / "turned.npy").read_bytes()[:5000])
+    (folder / "run.txt").write_text("1 2 3")
+    (folder / "bad.json").write_text("{not json")
+    (folder / "list.json").write_text("[1, 2]")
+    (folder / "none.json").write_text("{}")
+    (folder / "ids.json").write_text('{"pictures": []}')
+    np.save(folder / "img.npy", np.zeros((5000, 3), np.float32))
+    np.save(folder / "txt.npy", np.zeros((25000, 4), np.float32))
+    return folder
+
+
+class Explosive:
+    """Would leave a file behind if it were ever loaded."""
+
+    def __reduce__(self):
+        return (os.mkdir, ("exploded",))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.npy"], "nowhere.npy: there is no such file."),
+        (["turned.npy"], "it is transposed: pass --transpose"),
+        (["short.npy"], "has 4,999 by 25,000 scores, but coco has 5,000 images by 25,000 captions"),
+        (["small.npy"], "has 5 by 4 scores"),
+        (["flat.npy"], "has 1 dimensions"),
+        (["text.npy"], "not numbers"),
+        (["objects.npy"], "holds Python objects, which are never executed"),
+        (["empty.npy"], "cannot be read as npy"),
+        (["cut.npy"], "cannot be read as npy"),
+        (["run.txt"], "has the extension '.txt'"),
+        (["bad.json"], "is not json"),
+        (["list.json"], "ranked lists"),
+        (["none.json"], "holds no ranking"),
+        (["img.npy", "txt.npy"], "has 5,000 by 3 scores"),
+        (["small.npy", "--names", "A", "B"], "1 runs but 2 names"),
+        (["small.npy", "--benchmark", "cocoo"], "did you mean coco?"),
+        (["small.npy", "--ids", "ids.json"], "is not an ids file"),
+        (["small.npy", "--ids", "no.json"], "there is no such ids file"),
+        (["small.npy", "--set", "x"], "'x' is no setting"),
+        (["small.npy", "--set", "x=1"], "has no option 'x'"),
+        (["small.npy", "--json", "no/where.json"], "there is no folder"),
+        (["small.npy", "-o", "table.xls"], "use one of .json"),
+        (["img.npy", "img.npy"], "scores"),
+    ],
+)
+def test_a_mistake_is_one_sentence(command, mistakes, monkeypatch, arguments, message):
+    monkeypatch.chdir(mistakes)
+    error = command("evaluate", *arguments, code=2)
+    assert message in error
+    assert error.startswith("karat: ")
+    assert error.count("\n") == 1
+    assert not (mistakes / "exploded").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-m", "R@0"], "R@0 has no meaning"),
+        (["-m", "Foo@1"], "unknown measure 'Foo'"),
+        (["--truths", "cocoo"], "unknown truth of coco 'cocoo'"),
+        (["--ties", "coin"], "ties is 'coin'; choose one of pessimistic, optimistic, expected, stable"),
+        (["--unjudged", "maybe"], "unjudged is 'maybe'"),
+        (["--directions", "up"], "unknown direction 'up'"),
+        (["--similarity", "euclid"], "similarity is 'euclid'; choose one of dot, cosine"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(command, folder, options, message):
+    error = command("evaluate", folder / "img.npy", folder / "txt.npy", *options, code=2)
+    lines = [line for line in error.splitlines() if not line.startswith("note:")]
+    assert len(lines) == 1
+    assert message in lines[0]
+
+
+def test_debug_shows_the_traceback(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["karat", "--debug", "evaluate", "nowhere.npy"])
+    monkeypatch.setenv("KARAT_DEBUG", "")
+    with pytest.raises(karat.KaratError):
+        main()
+
+
+def test_lengths_that_are_not_one_are_mentioned(command, capsys, folder, monkeypatch):
+    command("evaluate", folder / "img.npy", folder / "txt.npy", "-m", "R@1", "--truths", "eccv")
+    monkeypatch.setattr(
+        sys, "argv", ["karat", "evaluate", str(folder / "img.npy"), str(folder / "txt.npy"), "-m", "R@1"]
+    )
+    main_without_exit()
+    assert "--similarity cosine scales them" in capsys.readouterr().err
+
+
+def main_without_exit():
+    with pytest.raises(SystemExit):
+        main()
+
+
+def test_the_module_runs_in_a_process_and_a_closed_pipe_is_no_error(folder):
+    done = subprocess.run(
+        f'"{sys.executable}" -m karat measures | head -1',
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("AP")
+    assert done.stderr == ""
+
+
+def test_pickle_is_the_danger_that_it_is_tested_for(tmp_path, monkeypatch):
+    """The file in `mistakes` would act if anything unpickled it."""
+    monkeypatch.chdir(tmp_path)
+    pickle.loads(pickle.dumps(Explosive()))
+    assert (tmp_path / "exploded").is_dir()
