@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -17,6 +17,18 @@ T = TypeVar("T")
 
 REQUIRED: Any = object()
 """Marks a parameter without a default."""
+
+
+def whole(value: Any) -> int:
+    """Return a whole number from 0 to a billion, from a number or its digits; for `Param.type`.
+
+    >>> whole("10"), whole(3)
+    (10, 3)
+    """
+    digits = str(value)
+    if isinstance(value, bool) or not (digits.isascii() and digits.isdigit()) or int(digits) > 10**9:
+        raise ValueError(value)
+    return int(digits)
 
 
 @dataclass(frozen=True)
@@ -32,20 +44,24 @@ class Param:
     """
 
     name: str
-    type: type
+    type: Callable[[Any], Any]
     help: str
     default: Any = REQUIRED
 
     def parse(self, value: Any) -> Any:
         """Return `value` as this parameter's type.
 
-        >>> Param("k", int, "cut-off").parse("10")
+        >>> Param("k", whole, "cut-off").parse("10")
         10
         """
         try:
-            return value if value is None else self.type(value)
+            if value is None and self.default is None:
+                return None
+            return self.type(value)
         except (TypeError, ValueError):
-            kind = {"int": "whole number", "float": "number"}.get(self.type.__name__, self.type.__name__)
+            kind = {"whole": "whole number", "float": "number"}.get(
+                str(name := getattr(self.type, "__name__", "value")), name
+            )
             raise InputError(f"{self.name} is {value!r}", fix=f"give a {kind}") from None
 
 

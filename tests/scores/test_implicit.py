@@ -16,9 +16,9 @@ class SameColour:
     def __init__(self, images: np.ndarray, captions: np.ndarray) -> None:
         self.sides = {"i2t": (images, captions), "t2i": (captions, images)}
 
-    def grades(self, direction, queries, items):
+    def relevant(self, direction, queries, items):
         asking, asked = self.sides[direction]
-        return (asking[queries] == asked[items]).astype(float)
+        return asking[queries] == asked[items]
 
     def positives(self, direction, queries):
         asking, asked = self.sides[direction]
@@ -63,11 +63,21 @@ def test_rule_equals_list(policy: str, seed: int, folds: bool):
         },
     )
     scores = rng.integers(0, 4, (n_images, n_captions)).astype(np.float32)
-    card = karat.evaluate(scores, bench, MEASURES, ties=policy)
+    runs = [karat.load_run(scores, name="scores")]
+    lists = {}
+    for direction, table in (("i2t", scores), ("t2i", scores.T)):
+        order = np.argsort(-table, axis=1, kind="stable")[:, :2]
+        lists[direction] = dict(enumerate(order.tolist()))
+    runs.append(karat.load_run(lists, name="two"))
+    card = karat.evaluate(runs, bench, MEASURES, ties=policy)
     for column in card:
         if column.truth == "list":
-            rule = card.value(str(column.measure), truth="rule", direction=column.direction)
-            assert rule == pytest.approx(column.value, abs=1e-12), str(column.measure)
+            where = {"direction": column.direction, "run": column.run}
+            rule = card.value(str(column.measure), truth="rule", **where)
+            if column.value is None:
+                assert rule is None, (str(column.measure), where)
+            else:
+                assert rule == pytest.approx(column.value, abs=1e-12), (str(column.measure), where)
 
 
 def test_counts_of_a_rule_are_shown():

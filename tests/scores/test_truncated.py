@@ -68,6 +68,35 @@ def test_truncated_lists_do_not_guess(small: Small, depth: int, reading: str):
             assert np.median([a for a, _ in ends]) == np.median([b for _, b in ends]) == column.value
 
 
+@settings(max_examples=60, deadline=None)
+@given(small=smalls(max_images=3, max_captions=3), depth=st.integers(1, 3))
+def test_bounds_of_truncated_lists_hold(small: Small, depth: int):
+    """Bounds enclose the value of every completion, of the ranking and of the judgments."""
+    card = karat.evaluate(
+        karat.load_run(as_lists(small, depth)), small.benchmark, MEASURES, truths="whole", unjudged="bounds"
+    )
+    for column in card:
+        name = str(column.measure)
+        if column.values is None or column.lower_bound is None or name == "MedR":
+            continue
+        ends = []
+        for query in column.query:
+            scores, grades, lost = small.case(column.direction, int(query))
+            order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+            found = []
+            for rest in itertools.permutations(order[depth:]):
+                ranking = [grades[i] for i in (*order[:depth], *rest)]
+                if math.isnan(value(name, ranking, lost)):
+                    continue
+                choices = [(0.0, 1.0) if g is None else (g,) for g in ranking]
+                found += [value(name, list(filled), lost) for filled in itertools.product(*choices)]
+            if found:
+                ends.append((min(found), max(found)))
+        low, high = np.mean(ends, axis=0)
+        assert column.lower_bound == pytest.approx(low), name
+        assert column.upper_bound == pytest.approx(high), name
+
+
 def test_what_a_truncated_run_cannot_answer_is_said(coco):
     images = coco.images.gallery[:3]
     lists = {"i2t": {int(i): coco.captions.gallery[:50].tolist() for i in images}}

@@ -40,8 +40,8 @@ class Rule(Protocol):
     from 5,000 class vectors.
     """
 
-    def grades(self, direction: Direction, queries: np.ndarray, items: np.ndarray) -> np.ndarray:
-        """Return the grade of each pair (queries[i], items[i]); 0 is not relevant."""
+    def relevant(self, direction: Direction, queries: np.ndarray, items: np.ndarray) -> np.ndarray:
+        """Return whether each pair (queries[i], items[i]) is relevant; a rule knows no grades."""
         ...
 
     def positives(self, direction: Direction, queries: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ import numpy as np
 from karat.measures.expectation import chance_of_none
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param
+from karat.registry import Param, whole
 
 
 @register
@@ -22,7 +22,7 @@ class HitRate(Measure):
 
     name = "R"
     aliases = ("S", "Success", "HitRate")
-    cutoff = Param("k", int, "how many items are looked at")
+    cutoff = Param("k", whole, "how many items are looked at")
     formula = "max of m_i over i ≤ K; for binary labels 1 if one of the first K is relevant, else 0"
     source = "Hodosh et al. 2013, §4.3.1 and §4.3.3 (S@k); Semantic margin eq. 2; ECCV Caption eq. E.2, E.4"
     bounded = True

@@ -4,7 +4,7 @@ import numpy as np
 
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param
+from karat.registry import Param, whole
 
 
 @register
@@ -19,7 +19,7 @@ class Judged(Measure):
     """
 
     name = "Judged"
-    cutoff = Param("k", int, "how many items are looked at")
+    cutoff = Param("k", whole, "how many items are looked at")
     params = ()
     formula = "(1/K) Σ_{i ≤ K} [item i is judged]"
     source = "Macdonald et al., ir_measures, ECIR 2022"

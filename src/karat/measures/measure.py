@@ -12,10 +12,10 @@ import numpy as np
 from karat.benchmarks import DIRECTIONS, Direction
 from karat.measures.pools import MEAN, Pool
 from karat.measures.ranked import Ranked
-from karat.registry import REQUIRED, Param, Registry
+from karat.registry import REQUIRED, Param, Registry, whole
 from karat.validation import InputError
 
-Settled = Literal["best", "all", "nothing"]
+Settled = Literal["best", "first", "all", "nothing"]
 
 REL = Param("rel", float, "count items as relevant from this grade on, as 1, and others as 0", None)
 
@@ -54,8 +54,9 @@ class Named(ABC):
             raise InputError(
                 f"{self.name} has no parameter {next(iter(given))!r}", fix=f"write {self.usage()}"
             )
-        if self.cutoff is not None and (cut := getattr(self, self.cutoff.name)) is not None and cut < 1:
-            raise InputError(f"{self.name}@{cut} has no meaning", fix="cut off at 1 or more")
+        for param in declared:
+            if param.type is whole and getattr(self, param.name) == 0:
+                raise InputError(f"{param.name} of {self.name} is 0", fix="give 1 or more")
 
     @classmethod
     def usage(cls) -> str:
@@ -72,9 +73,7 @@ class Named(ABC):
 
     def __str__(self) -> str:
         given = [
-            f"{param.name}={getattr(self, param.name):g}"
-            if isinstance(getattr(self, param.name), float)
-            else f"{param.name}={getattr(self, param.name)}"
+            f"{param.name}={show_param(getattr(self, param.name))}"
             for param in self.params
             if getattr(self, param.name) != param.default
         ]
@@ -93,6 +92,15 @@ class Named(ABC):
         return hash(str(self))
 
 
+def show_param(value: Any) -> str:
+    """Return a parameter's value so that it parses back.
+
+    >>> show_param(1.0), show_param(0.1), show_param(50)
+    ('1', '0.1', '50')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
 class Measure(Named):
     """Turns a ranking and a truth into one value per query."""
 
@@ -101,7 +109,8 @@ class Measure(Named):
     bounded: ClassVar[bool] = False
     """Whether judging more pairs can only raise it (`better` high) or lower it: then bounds exist."""
     settled_by: ClassVar[Settled] = "all"
-    """What must have been found for deeper places not to matter: the best item, or all relevant ones."""
+    """What must have been found for deeper places not to matter: the item with the best grade, the
+    first relevant one, or all of them."""
     of_relevance: ClassVar[bool] = True
     """Whether it has no value for a query without relevant items."""
     params: ClassVar[tuple[Param, ...]] = (REL,)
@@ -132,12 +141,15 @@ class Measure(Named):
         """Return the queries whose value depends on places that a truncated ranking does not show."""
         ranked = ranked.at_least(getattr(self, "rel", None))
         short = ranked.depth < np.minimum(self.depth(ranked), ranked.size)
-        if self.of_relevance:
-            short &= ranked.relevant > 0
-        if self.settled_by == "best":
-            best = ranked.max(np.where(ranked.placed, ranked.grade, 0.0))
-            return short & (best < ranked.max(ranked.grade))
-        return short & (ranked.unplaced > 0) if self.of_relevance else short
+        if not self.of_relevance:
+            return short
+        short = short & (ranked.unplaced > 0)
+        if self.settled_by == "all":
+            return short
+        best = ranked.max(np.where(ranked.placed, ranked.grade, 0.0))
+        if self.settled_by == "first" or ranked.total is not None:
+            return short & (best == 0)
+        return short & (best < ranked.max(np.where(ranked.hidden, ranked.grade, 0.0)))
 
 
 @dataclass(frozen=True)

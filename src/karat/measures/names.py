@@ -34,8 +34,15 @@ def parse_measure(name: str | Named) -> Named:
     given: dict[str, object] = {}
     if cut is not None:
         if kind.cutoff is None:
-            raise InputError(f"{kind.name} takes no cut-off", fix=f"write {kind.usage()}")
+            instead = " or ".join(
+                [kind.usage(), *(known for known in MEASURES if known.lower() == f"{base}@r".lower())]
+            )
+            raise InputError(f"{kind.name} takes no cut-off", fix=f"write {instead}")
         given[kind.cutoff.name] = cut
+        if not cut.isdigit():
+            raise InputError(
+                f"{name!r} has the cut-off {cut!r}", fix=f"write {kind.usage()} with a whole number"
+            )
     positional = iter(kind.params)
     for argument in filter(None, (text.strip() for text in (args or "").split(","))):
         key, equals, value = (text.strip() for text in argument.partition("="))
@@ -44,6 +51,8 @@ def parse_measure(name: str | Named) -> Named:
             if param is None:
                 raise InputError(f"{kind.name} takes no parameter {key!r}", fix=f"write {kind.usage()}")
             key, value = param.name, key
+        if key in given:
+            raise InputError(f"{name!r} gives {key} twice", fix=f"write {kind.usage()}")
         given[key] = value
     return kind(**given)
 

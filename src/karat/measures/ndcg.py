@@ -5,7 +5,7 @@ import numpy as np
 from karat.measures.expectation import running_sum
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param
+from karat.registry import Param, whole
 
 
 def discount_between(start: np.ndarray, end: np.ndarray) -> np.ndarray:
@@ -25,7 +25,7 @@ class NDCG(Measure):
     """
 
     name = "nDCG"
-    cutoff = Param("k", int, "how many items are looked at", None)
+    cutoff = Param("k", whole, "how many items are looked at", None)
     formula = "Σ_{i ≤ K} m_i / log₂(i + 1), over the same sum with items in the order of their grades"
     source = "Järvelin and Kekäläinen, TOIS 2002"
     k: int | None

@@ -4,7 +4,7 @@ import numpy as np
 
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param
+from karat.registry import Param, whole
 
 
 @register
@@ -18,7 +18,7 @@ class Precision(Measure):
 
     name = "P"
     aliases = ("Precision",)
-    cutoff = Param("k", int, "how many items are looked at")
+    cutoff = Param("k", whole, "how many items are looked at")
     formula = "(1/K) Σ_{i ≤ K} m_i"
     source = "Manning et al. 2008, §8.4"
     bounded = True

@@ -4,7 +4,7 @@ import numpy as np
 
 from karat.measures.measure import REL, Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param
+from karat.registry import Param, whole
 
 
 @register
@@ -21,7 +21,7 @@ class RPrecision(Measure):
 
     name = "RP"
     aliases = ("R-P", "R-Precision", "RPrecision")
-    params = (REL, Param("cut", int, "the most that R may be (50 for PMRP)", None))
+    params = (REL, Param("cut", whole, "the most that R may be (50 for PMRP)", None))
     formula = "(1/R) Σ_{i ≤ R} m_i, with R the number of relevant items"
     source = "ECCV Caption eq. E.3; Hodosh et al. 2013, §4.3.3"
     cut: int | None

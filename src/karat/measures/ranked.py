@@ -39,8 +39,8 @@ class Ranked:
         Per query, how many items were ranked.
     depth
         Per query, how many places of the ranking are known; `size` when all are.
-    unplaced
-        Per query, how many relevant items of the gallery have no known place.
+    hidden
+        Whether the item is in the gallery, but below the end of a truncated ranking.
     total
         Per query, how many items are relevant, where the rows do not list all (implicit truths).
 
@@ -60,7 +60,7 @@ class Ranked:
     grade: Array
     size: Array
     depth: Array
-    unplaced: Array
+    hidden: Array
     total: Array | None = None
 
     @classmethod
@@ -74,7 +74,7 @@ class Ranked:
         ones, sizes = np.ones(len(flat)), np.full(len(places), size)
         grade = np.array([grade for row in grades for grade in row], dtype=np.float64)[order.astype(int)]
         ptr = np.r_[0, np.cumsum(lengths)]
-        return cls(ptr, flat - 1, ones, ones, grade, sizes, sizes, np.zeros(len(places)))
+        return cls(ptr, flat - 1, ones, ones, grade, sizes, sizes, np.zeros(len(flat), bool))
 
     @property
     def n_queries(self) -> int:
@@ -85,6 +85,14 @@ class Ranked:
     def relevant(self) -> Array:
         """Per query, how many items are relevant (R)."""
         return self.sum(self.count * (self.grade > 0)) if self.total is None else self.total
+
+    @property
+    def unplaced(self) -> Array:
+        """Per query, how many relevant items of the gallery have no known place."""
+        relevant = self.count * (self.grade > 0)
+        if self.total is not None:
+            return self.total - self.sum(relevant * self.placed)
+        return self.sum(relevant * self.hidden)
 
     @cached_property
     def placed(self) -> Array:

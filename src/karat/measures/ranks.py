@@ -21,7 +21,7 @@ class FirstRank(Measure):
     better = "low"
     unit = "rank"
     bounded = True
-    settled_by: ClassVar[Settled] = "best"
+    settled_by: ClassVar[Settled] = "first"
 
     def depth(self, ranked: Ranked) -> float:
         """The whole ranking."""

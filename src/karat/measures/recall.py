@@ -4,7 +4,7 @@ import numpy as np
 
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param
+from karat.registry import Param, whole
 
 
 @register
@@ -17,7 +17,7 @@ class Recall(Measure):
     """
 
     name = "Recall"
-    cutoff = Param("k", int, "how many items are looked at")
+    cutoff = Param("k", whole, "how many items are looked at")
     formula = "Σ_{i ≤ K} m_i / Σ_i m_i"
     source = "Semantic margin eq. 1"
     k: int

@@ -5,7 +5,7 @@ import numpy as np
 from karat.measures.expectation import mean_over_first
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param
+from karat.registry import Param, whole
 
 
 @register
@@ -21,11 +21,11 @@ class ReciprocalRank(Measure):
 
     name = "MRR"
     aliases = ("RR",)
-    cutoff = Param("k", int, "the last place that counts", None)
+    cutoff = Param("k", whole, "the last place that counts", None)
     formula = "1 / (place of the first relevant item); 0 after place K"
     source = "Voorhees, TREC 1999"
     bounded = True
-    settled_by = "best"
+    settled_by = "first"
     k: int | None
 
     def depth(self, ranked: Ranked) -> float:

@@ -104,7 +104,8 @@ def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant
         then the judged ones by rising grade; *optimistic* puts judged items first by falling grade;
         *expected* leaves the places open, so that measures return the exact mean over all orders.
     unjudged_relevant
-        Read every unjudged item as relevant with grade 1: the other end of the bounds.
+        Read every unjudged item as relevant with grade 1: the other end of the bounds. Not for
+        grades with leading axes.
     """
     rows = counts.above.shape[-1]
     query, found = counts.query, counts.above >= 0
@@ -154,18 +155,10 @@ def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant
         grade=grade,
         size=counts.size,
         depth=counts.depth,
-        unplaced=unplaced(counts),
+        hidden=(~found & ~counts.outside)[order],
         total=counts.total,
     )
     return with_unjudged_relevant(ranked) if unjudged_relevant else ranked
-
-
-def unplaced(counts: Counts) -> Array:
-    """Per query, how many relevant items of the gallery have no known place."""
-    relevant, found = counts.grade > 0, counts.above >= 0
-    if counts.total is not None:
-        return counts.total - reduce_rows(np.add, 1.0 * (relevant & found), counts.ptr)
-    return reduce_rows(np.add, 1.0 * (relevant & ~found & ~counts.outside), counts.ptr)
 
 
 def with_unjudged_relevant(ranked: Ranked) -> Ranked:
@@ -184,14 +177,18 @@ def with_unjudged_relevant(ranked: Ranked) -> Ranked:
     if len(first):
         previous[1:] = np.where(np.diff(group_query) == 0, end[:-1], 0.0)
     last_end = reduce_rows(np.maximum, end, np.searchsorted(group_query, np.arange(ranked.n_queries + 1)))
-    parts_query = [group_query, group_query, np.arange(ranked.n_queries), query]
-    parts_start = [start, previous, last_end, ranked.start]
-    parts_width = [width, start - previous, ranked.depth - last_end, ranked.width]
-    parts_count = [inside, start - previous, ranked.depth - last_end, ranked.count]
-    parts_grade = [np.ones(len(first)), np.ones(len(first)), np.ones(ranked.n_queries), ranked.grade]
-    q, begin, places, count, grade = (
-        np.concatenate(parts) for parts in (parts_query, parts_start, parts_width, parts_count, parts_grade)
-    )
+    everyone, one = np.arange(ranked.n_queries), np.ones(ranked.n_queries)
+    # Below the end of a truncated ranking lie the rest: judged items without a place, and others.
+    below = ranked.size - ranked.depth - ranked.sum(1.0 * ranked.hidden)
+    parts = [
+        (group_query, start, width, inside, np.ones(len(first)), False),
+        (group_query, previous, start - previous, start - previous, np.ones(len(first)), False),
+        (everyone, last_end, ranked.depth - last_end, ranked.depth - last_end, one, False),
+        (everyone, np.inf * one, one, below, one, True),
+        (query, ranked.start, ranked.width, ranked.count, ranked.grade, ranked.hidden),
+    ]
+    q, begin, places, count, grade = (np.concatenate([part[k] for part in parts]) for k in range(5))
+    hidden = np.concatenate([np.broadcast_to(part[5], part[0].shape) for part in parts])
     keep = count > 0
     order = np.lexsort((-grade, begin, q))
     order = order[keep[order]]
@@ -203,5 +200,6 @@ def with_unjudged_relevant(ranked: Ranked) -> Ranked:
         width=places[order],
         count=count[order],
         grade=grade[order],
+        hidden=hidden[order],
         total=None,
     )

@@ -24,7 +24,7 @@ def implicit_counts(run: Run, task: Task, measures: Sequence[Measure]) -> Counts
     k = max(1, look_ahead(measures, total, size))
     top = run.top(task.direction, k, task.queries, task.gallery, whole_ties=True)
     query = np.repeat(np.arange(len(task.queries)), np.diff(top.ptr))
-    grade = rule.grades(task.direction, task.queries[query], top.item)
+    grade = rule.relevant(task.direction, task.queries[query], top.item)
     new = np.ones(len(query), bool)
     new[1:] = (np.diff(query) != 0) | (np.diff(top.score) != 0)
     first = np.flatnonzero(new)
@@ -47,7 +47,7 @@ def look_ahead(measures: Sequence[Measure], total: np.ndarray, size: np.ndarray)
     """Return how many places the measures look at, at most."""
     nothing = np.zeros(0)
     ptr = np.zeros(len(total) + 1, np.int64)
-    stub = Ranked(ptr, nothing, nothing, nothing, nothing, size, size, np.zeros(len(total)), total)
+    stub = Ranked(ptr, nothing, nothing, nothing, nothing, size, size, nothing, total)
     depths = [
         np.minimum(np.maximum(measure.depth(stub), rank_depth(measure, size)), size) for measure in measures
     ]
@@ -66,7 +66,6 @@ def fold_positives(task: Task) -> np.ndarray:
     assert task.gallery is not None
     counts = np.zeros(len(task.queries))
     for number, query in enumerate(task.queries):
-        counts[number] = (
-            rule.grades(task.direction, np.full(len(task.gallery), query), task.gallery) > 0
-        ).sum()
+        asked = np.full(len(task.gallery), query)
+        counts[number] = rule.relevant(task.direction, asked, task.gallery).sum()
     return counts
