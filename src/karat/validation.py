@@ -6,7 +6,7 @@ Code that loads something calls the checks here; code inside trusts its inputs.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,8 @@ class KaratError(Exception):
         self.where = None if where is None else str(where)
         self.fix = fix
         sentence = what if self.where is None else f"{self.where}: {what}"
-        super().__init__((sentence if fix is None else f"{sentence}; {fix}").rstrip(".") + ".")
+        sentence = sentence if fix is None else f"{sentence}; {fix}"
+        super().__init__(sentence if sentence.endswith(("?", ".")) else f"{sentence}.")
 
 
 class InputError(KaratError, ValueError):
@@ -57,13 +58,27 @@ class MissingDataError(KaratError, FileNotFoundError):
         return str(self.args[0])
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """Return the error for an unknown `name`, with the nearest known ones."""
+def unknown_name(kind: str, name: str, known: Iterable[str], owner: str | None = None) -> UnknownNameError:
+    """Return the error for an unknown `name`, with the nearest known ones.
+
+    >>> print(unknown_name("truth", "ecv", ["cxc", "eccv"], owner="coco"))
+    coco has no truth 'ecv'; did you mean eccv?
+    """
     known = list(known)
     near = difflib.get_close_matches(name.lower(), [k.lower() for k in known], n=3)
     likely = [k for k in known if k.lower() in near]
     fix = f"did you mean {' or '.join(likely)}?" if likely else f"known: {', '.join(known)}"
-    return UnknownNameError(f"unknown {kind} {name!r}", fix=fix)
+    what = f"unknown {kind} {name!r}" if owner is None else f"{owner} has no {kind} {name!r}"
+    return UnknownNameError(what, fix=fix)
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> plural(1, "image"), plural(5000, "image")
+    ('1 image', '5,000 images')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def check_choice(value: str, choices: Sequence[str], argument: str) -> str:
@@ -94,11 +109,31 @@ def check_table(array: Any, where: str | Path | None = None) -> np.ndarray:
         raise InputError(f"holds {array.dtype}, not numbers", where=where, fix="save a float32 array")
     if array.ndim != 2:
         raise InputError(
-            f"has {array.ndim} dimensions (shape {array.shape})", where=where, fix="a table has two"
+            f"has {plural(array.ndim, 'dimension')} (shape {array.shape})", where=where, fix="a table has two"
         )
     if 0 in array.shape:
         raise InputError(f"is empty (shape {array.shape})", where=where, fix="check how it was written")
     return array
+
+
+def check_writable(path: Path | None) -> None:
+    """Raise before the work starts when a result could not be written."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError("is a folder", where=path, fix="give the name of a file")
+    if not path.resolve().parent.is_dir():
+        raise InputError(f"there is no folder {path.parent}", where=path, fix="create it first")
+
+
+def write_file(path: Path, write: Callable[[Path], object]) -> None:
+    """Write a file, or raise a sentence that says why it cannot be written."""
+    check_writable(path)
+    try:
+        write(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"cannot be written ({reason})", where=path, fix="choose another place") from None
 
 
 def not_finite(where: str | Path | None, row: int, column: int, value: float) -> InputError:

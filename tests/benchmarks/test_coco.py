@@ -77,6 +77,10 @@ def test_wrong_ratings(tmp_path):
     for text, message in (
         (None, "there is no such file"),
         ("a,b\n1,2\n", "has no column 'caption'"),
+        ("", "is not a csv table"),
+        (good, "has no rows"),
+        (good + "1,2,3,4\n", "image id 2 is not in the benchmark"),
+        (good + f"x:{'9' * 30},y_000391895.jpg,2.5,m\n", "row 2 has no readable caption"),
         (good + "x:1,y_000391895.jpg,2.5,m\n", "caption id 1 is not in the benchmark"),
         (good + "x:770337,nothing,2.5,m\n", "row 2 has no readable image"),
         (good + "x:770337,y_000391895.jpg,high,m\n", "row 2 has no readable agg_score"),
@@ -98,9 +102,11 @@ def test_unknown_benchmark_and_option():
 def test_a_damaged_cache_is_made_anew(tmp_path, monkeypatch):
     monkeypatch.setenv("KARAT_CACHE", str(tmp_path))
     first = karat.load_benchmark("coco")
-    (tmp_path / "coco.npz").write_bytes(b"PK damaged")
-    again = karat.load_benchmark("coco")
-    np.testing.assert_array_equal(first.caption_image, again.caption_image)
+    for damage in (b"PK damaged", b""):
+        (tmp_path / "coco.npz").write_bytes(damage)
+        again = karat.load_benchmark("coco")
+        np.testing.assert_array_equal(first.caption_image, again.caption_image)
+    assert [path.name for path in tmp_path.iterdir()] == ["coco.npz"]
     assert karat.load_benchmark("coco").summary() == first.summary()
 
 

@@ -33,7 +33,7 @@ def test_several_sources_of_one_pair():
     yes = Judgments([0], [0], sources=[Provenance("a")])
     no = Judgments([0], [0], rating=[0], sources=[Provenance("b")])
     both = yes.merge(no)
-    assert [both.pairs(how).grade.tolist() for how in ("max", "mean", "min")] == [[1.0], [0.5], [0.0]]
+    assert [both.pairs(how).grade.tolist() for how in ("max", "Mean", "min")] == [[1.0], [0.5], [0.0]]
     with pytest.raises(KaratError, match="resolve is 'vote'"):
         both.pairs("vote")
 
@@ -43,6 +43,25 @@ def test_a_source_speaks_once_about_a_pair():
         Judgments([0, 0], [0, 0], sources=[ORIGINAL])
     with pytest.raises(InputError, match="two different sources are both called 'cxc'"):
         Judgments([0], [0], sources=[CXC]).merge(Judgments([0], [1], sources=[Provenance("cxc")]))
+
+
+def test_what_cannot_be_a_judgment_is_refused():
+    for columns, message in (
+        ({"image": [0], "caption": [-1]}, "out of range"),
+        ({"image": [0], "caption": [0], "source": [3]}, "out of range"),
+        ({"image": [0], "caption": [0], "rating": [np.nan]}, "maps the rating nan to the grade nan"),
+    ):
+        with pytest.raises(InputError, match=message):
+            Judgments(**columns, sources=[ORIGINAL])
+    with pytest.raises(InputError, match=r"maps the rating 9 to the grade 1\.8"):
+        Judgments([0], [0], rating=[9], sources=[Provenance("s", mapping=Share(top=5))])
+    with pytest.raises(KaratError, match="unknown source of ratings 'cxcc'"):
+        Judgments([0], [0], sources=[CXC]).remap("cxcc", Share(top=5))
+
+
+def test_ratings_keep_their_digits():
+    at_the_edge = Judgments([0], [0], rating=[0.9], sources=[Provenance("s", mapping=Steps([(0.9, 1.0)]))])
+    assert at_the_edge.grade.tolist() == [1]
 
 
 def test_another_mapping_keeps_the_ratings():
@@ -62,6 +81,14 @@ def test_ids():
         Ids(["a", "b", "a"], kind="image")
     with pytest.raises(InputError, match="1 of the benchmark's 2 are missing, first b"):
         ids.arrangement(["a"])
+    assert Ids(["cat1"], extra=["cat1000"]).values.tolist() == ["cat1", "cat1000"]
+    assert Ids([1], extra=["x"]).values.tolist() == ["1", "x"]
+    with pytest.raises(InputError, match="image id x is outside the gallery; leave it out"):
+        Ids(["a"], extra=["x"], kind="image").arrangement(["a", "x"])
+    for nested in ([[1, 2]], [None], np.zeros((2, 2), int)):
+        with pytest.raises(InputError, match="plain list"):
+            Ids([1, 2]).index(nested)
+    assert Ids([1, 2]).find(["²", "--5", "9" * 30, 10**30]).tolist() == [-1] * 4
 
 
 def test_an_empty_truth_or_benchmark_is_refused():
@@ -77,6 +104,6 @@ def test_an_empty_truth_or_benchmark_is_refused():
 def test_unknown_truth():
     own = Judgments([0], [0], sources=[ORIGINAL])
     bench = Benchmark("b", Ids([1]), Ids([1]), {"own": Truth("own", own, {"i2t": np.arange(1)})})
-    with pytest.raises(KaratError, match="unknown truth of b 'onw'; did you mean own"):
+    with pytest.raises(KaratError, match="b has no truth 'onw'; did you mean own"):
         bench.truth("onw")
     assert bench.clusters("t2i", np.array([0])).tolist() == [-1]

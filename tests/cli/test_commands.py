@@ -39,7 +39,6 @@ def run(*arguments, capsys=None, monkeypatch=None, code=0):
     monkeypatch.delenv("KARAT_DEBUG", raising=False)
     with pytest.raises(SystemExit) as stop:
         main()
-        raise SystemExit(0)
     captured = capsys.readouterr()
     assert (stop.value.code or 0) == code, captured.err
     return captured.out if code == 0 else captured.err
@@ -144,6 +143,12 @@ def mistakes(tmp_path_factory):
     (folder / "bad.json").write_text("{not json")
     (folder / "list.json").write_text("[1, 2]")
     (folder / "none.json").write_text("{}")
+    (folder / "odd.json").write_text('{"i2t": 5}')
+    (folder / "nested.json").write_text('{"i2t": {"391895": [[1], [2, 3]]}}')
+    (folder / "strange.json").write_text('{"i2t": {"391895": [770337]}, "name": "x"}')
+    (folder / "huge.json").write_text('{"i2t": {"999999999999999999999999999999": [770337]}}')
+    (folder / "one.json").write_text('{"i2t": {"391895": [770337]}}')
+    (folder / "notes.npy").write_text("notes to myself")
     (folder / "ids.json").write_text('{"pictures": []}')
     np.save(folder / "img.npy", np.zeros((5000, 3), np.float32))
     np.save(folder / "txt.npy", np.zeros((25000, 4), np.float32))
@@ -164,17 +169,32 @@ class Explosive:
         (["turned.npy"], "it is transposed: pass --transpose"),
         (["short.npy"], "has 4,999 by 25,000 scores, but coco has 5,000 images by 25,000 captions"),
         (["small.npy"], "has 5 by 4 scores"),
-        (["flat.npy"], "has 1 dimensions"),
+        (["flat.npy"], "has 1 dimension "),
         (["text.npy"], "not numbers"),
         (["objects.npy"], "holds Python objects, which are never executed"),
-        (["empty.npy"], "cannot be read as npy"),
-        (["cut.npy"], "cannot be read as npy"),
+        (["empty.npy"], "is not a complete npy file"),
+        (["cut.npy"], "is not a complete npy file"),
+        (["notes.npy"], "is not a complete npy file"),
+        ([], "Missing argument"),
+        (["small.npy", "--threads", "0"], "--threads"),
+        (["small.npy", "--foo"], "No such option"),
+        (["."], "there is no such file"),
+        (["odd.json"], "i2t is no dictionary of ranked lists"),
+        (["nested.json"], "ids are not a plain list"),
+        (["strange.json"], "has the key 'name', which is no direction"),
+        (["huge.json"], "image id 999999999999999999999999999999 is not in the benchmark"),
+        (["one.json", "--directions", "t2i"], "has rankings for i2t only"),
+        (["one.json", "--transpose"], "leave out --ids and --transpose"),
+        (["small.npy", "--json", "."], "is a folder"),
+        (["one.json", "--truths", "coco-5k", "--json", "/dev/full"], "cannot be written"),
         (["run.txt"], "has the extension '.txt'"),
         (["bad.json"], "is not json"),
-        (["list.json"], "ranked lists"),
+        (["list.json"], "holds no dictionary but a list"),
         (["none.json"], "holds no ranking"),
-        (["img.npy", "txt.npy"], "has 5,000 by 3 scores"),
-        (["small.npy", "--names", "A", "B"], "1 runs but 2 names"),
+        (["img.npy", "txt.npy"], "embeddings come as two tables of the same width"),
+        (["small.npy", "--names", "A", "B"], "1 run but 2 names"),
+        (["--names", "A", "B", "small.npy"], "1 run but 2 names"),
+        (["--names=A", "B", "small.npy"], "1 run but 2 names"),
         (["small.npy", "--benchmark", "cocoo"], "did you mean coco?"),
         (["small.npy", "--ids", "ids.json"], "is not an ids file"),
         (["small.npy", "--ids", "no.json"], "there is no such ids file"),
@@ -197,9 +217,10 @@ def test_a_mistake_is_one_sentence(command, mistakes, monkeypatch, arguments, me
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-m", "R@0"], "R@0 has no meaning"),
+        (["-m", "R@0"], "k of R is 0"),
+        (["-m", "RSUM", "--per-query", "q.csv"], "no column has values per query"),
         (["-m", "Foo@1"], "unknown measure 'Foo'"),
-        (["--truths", "cocoo"], "unknown truth of coco 'cocoo'"),
+        (["--truths", "cocoo"], "coco has no truth 'cocoo'"),
         (["--ties", "coin"], "ties is 'coin'; choose one of pessimistic, optimistic, expected, stable"),
         (["--unjudged", "maybe"], "unjudged is 'maybe'"),
         (["--directions", "up"], "unknown direction 'up'"),
@@ -221,17 +242,20 @@ def test_debug_shows_the_traceback(monkeypatch):
 
 
 def test_lengths_that_are_not_one_are_mentioned(command, capsys, folder, monkeypatch):
-    command("evaluate", folder / "img.npy", folder / "txt.npy", "-m", "R@1", "--truths", "eccv")
-    monkeypatch.setattr(
-        sys, "argv", ["karat", "evaluate", str(folder / "img.npy"), str(folder / "txt.npy"), "-m", "R@1"]
-    )
-    main_without_exit()
-    assert "--similarity cosine scales them" in capsys.readouterr().err
-
-
-def main_without_exit():
+    arguments = [
+        "evaluate",
+        str(folder / "img.npy"),
+        str(folder / "txt.npy"),
+        "-m",
+        "R@1",
+        "--truths",
+        "eccv",
+    ]
+    monkeypatch.setattr(sys, "argv", ["karat", *arguments])
     with pytest.raises(SystemExit):
         main()
+    assert "--similarity cosine scales them" in capsys.readouterr().err
+    command(*arguments, "--similarity", "cosine")
 
 
 def test_the_module_runs_in_a_process_and_a_closed_pipe_is_no_error(folder):

@@ -72,13 +72,18 @@ def test_types_and_extremes(dtype, rng):
             np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("scale", [1e-30, 1e-18, 1e18, 1e30])
-def test_very_long_and_very_short_vectors(scale, rng):
+@pytest.mark.parametrize("similarity", ["dot", "cosine"])
+@pytest.mark.parametrize("scale", [1e-170, 1e-30, 1e-18, 1e18, 1e30, 2.9e37, 1e160])
+def test_very_long_and_very_short_vectors(scale, similarity, rng):
     images = rng.standard_normal((5, 8)).astype(np.float32)
     captions = rng.standard_normal((9, 8)).astype(np.float32)
-    plain = counts(EmbeddingRun(images, captions), "i2t", 5, 9)
-    scaled = counts(EmbeddingRun((images * scale).astype(np.float32), captions), "i2t", 5, 9)
-    np.testing.assert_array_equal(plain, scaled)
+    plain = counts(EmbeddingRun(images, captions, similarity=similarity), "i2t", 5, 9)
+    single = 1e-38 < scale < 1e38
+    for side in (0, 1):
+        tables = [images.astype(np.float64), captions.astype(np.float64)]
+        tables[side] = (tables[side] * scale).astype(np.float32 if single else np.float64)
+        scaled = counts(EmbeddingRun(*tables, similarity=similarity), "i2t", 5, 9)
+        np.testing.assert_array_equal(plain, scaled)
 
 
 def test_a_collapsed_model_is_ranked_exactly(rng):

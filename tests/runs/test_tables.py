@@ -49,6 +49,24 @@ def test_rows_of_a_gallery_count_alone(rng):
             assert answer.earlier[j] == (table[q, gallery[gallery < i]] == table[q, i]).sum()
 
 
+def test_wrong_questions(rng):
+    scores = rng.random((3, 4))
+    with pytest.raises(karat.KaratError, match="the first 0 items were asked for"):
+        MatrixRun(scores).top("i2t", 0)
+    with pytest.raises(karat.KaratError, match="-1 threads were asked for"):
+        MatrixRun(scores).place([], threads=-1)
+    scores[1, 2] = np.nan
+    for table in (scores, np.asfortranarray(scores)):
+        run = MatrixRun(table, name="mine")
+        for call in (
+            lambda run=run: run.top("t2i", 1),
+            lambda run=run: run.top("i2t", 1),
+            lambda run=run: run.place([Question("i2t", np.zeros(1, int), np.zeros(1, int))]),
+        ):
+            with pytest.raises(karat.KaratError, match="mine: row 1, column 2 is nan"):
+                call()
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_scores_must_be_finite(coco, bad):
     scores = np.zeros((5000, 25000), np.float32)
@@ -60,7 +78,7 @@ def test_scores_must_be_finite(coco, bad):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (np.zeros(3), "1 dimensions"),
+        (np.zeros(3), "1 dimension "),
         (np.zeros((2, 0)), "is empty"),
         (np.array([["a"]]), "not numbers"),
         (np.zeros((25000, 5000), np.float32), "transposed: pass --transpose"),
@@ -82,8 +100,8 @@ def test_wrong_lists(coco):
         ({"i2t": {image: [caption, caption]}}, "more than once"),
         ({"i2t": {image: "text"}}, "has no list of ids"),
         ({"i2t": {image: 7}}, "has no list of ids"),
-        ({"i2t": {image: [[caption]]}}, "has no list of ids"),
-        ({"x2y": {}}, "neither a direction nor a known query"),
+        ({"i2t": {image: [[caption]]}}, "ids are not a plain list"),
+        ({"x2y": {}}, "has the key 'x2y', which is no direction"),
     ):
         with pytest.raises(karat.KaratError, match=message):
             karat.load_run(lists, benchmark=coco)

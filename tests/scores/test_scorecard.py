@@ -54,7 +54,8 @@ def test_per_query_values(card):
     assert frame.columns == ["run", "truth", "direction", "measure", "query", "fold", "cluster", "value"]
     rows = frame.filter(pl.col("run") == "b|c", pl.col("direction") == "t2i", pl.col("measure") == "R@1")
     assert rows["query"].to_list() == [0, 1, 2, 3, 4]
-    assert rows["cluster"].to_list() == [0, 0, 1, 1, 2]
+    assert rows["cluster"].to_list() == ["70", "70", "80", "80", "90"]
+    assert card.value("s@1", run="b|c") == card.value("R@1", run="b|c")
     assert rows["value"].mean() == pytest.approx(card.value("R@1", direction="t2i", run="b|c"))
     images = frame.filter(pl.col("direction") == "i2t")
     assert images["query"].unique().sort().to_list() == [70, 80, 90]
@@ -101,7 +102,7 @@ def test_the_best_value_is_marked(bench):
 def test_columns_are_found_or_named(card):
     with pytest.raises(karat.KaratError, match=r"2 runs; say which: good & bad, b.c"):
         card.value("R@1")
-    with pytest.raises(karat.KaratError, match=r"unknown column of b.c on own_1 'R@7 mean'"):
+    with pytest.raises(karat.KaratError, match=r"b.c on own_1 has no column 'R@7 mean'"):
         card.value("R@7", run="b|c")
     assert repr(card) == "Scorecard(14 columns of good & bad, b|c on tiny)"
     assert len(card) == 14
@@ -118,7 +119,7 @@ def test_ties_are_reported(bench):
 
 
 def test_readings_of_one_sided_truths_are_explained(bench, rng):
-    for reading, words in (("left-out", "every score is perfect"), ("bounds", "anything is possible")):
+    for reading, words in (("left-out", "as high as they can be"), ("bounds", "anything is possible")):
         card = karat.evaluate(rng.random((3, 5)), bench, ["R@1"], unjudged=reading)
         assert words in card.notes[-1]
     assert card.unjudged == "bounds"
@@ -129,7 +130,7 @@ def test_wrong_requests(bench, rng):
     for options, message in (
         ({"ties": "random"}, "ties is 'random'; choose one of pessimistic"),
         ({"unjudged": "maybe"}, "unjudged is 'maybe'"),
-        ({"truths": ["own"]}, "unknown truth of tiny 'own'; did you mean own_1"),
+        ({"truths": ["own"]}, "tiny has no truth 'own'; did you mean own_1"),
         ({"directions": ["i2i"]}, "unknown direction 'i2i'"),
         ({"directions": []}, "no direction was given"),
         ({"measures": []}, "nothing to compute"),
@@ -140,6 +141,8 @@ def test_wrong_requests(bench, rng):
         karat.evaluate([karat.load_run(scores), karat.load_run(scores)], bench)
     with pytest.raises(karat.KaratError, match="no run was given"):
         karat.evaluate([], bench)
+    assert len(karat.evaluate([scores, karat.load_run(scores, name="b")], bench, ["R@1"]).runs) == 2
+    assert karat.evaluate((np.eye(3, 2), np.eye(5, 2)), bench, ["R@1"]).runs == ["run"]
     with pytest.raises(karat.KaratError, match="3 sources do not make a run"):
         karat.load_run(scores, scores, scores)
 

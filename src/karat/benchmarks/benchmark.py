@@ -65,7 +65,7 @@ class Benchmark:
     def truth(self, name: str) -> Truth:
         """Return the truth called `name`."""
         if name not in self.truths:
-            raise unknown_name(f"truth of {self.name}", name, self.truths)
+            raise unknown_name("truth", name, self.truths, owner=self.name)
         return self.truths[name]
 
     def queries(self, direction: Direction) -> Ids:
@@ -84,6 +84,10 @@ class Benchmark:
             return -1 - queries
         image = self.caption_image[queries]
         return np.where(image < 0, -1 - queries, image)
+
+    def cluster_names(self, clusters: np.ndarray) -> np.ndarray:
+        """Return the image ids of clusters as text; empty for a caption whose image is unknown."""
+        return np.where(clusters < 0, "", self.images.values.astype(str)[np.maximum(clusters, 0)])
 
     def summary(self) -> list[dict[str, Any]]:
         """Return, per truth, how many queries and judged pairs it has in each direction."""

@@ -32,7 +32,7 @@ def cached(name: str, inputs: Sequence[Path], parse: Callable[[], Arrays]) -> Ar
     stamp = np.array([karat.__version__, *(f"{s.st_size}:{s.st_mtime_ns}" for s in stats)])
     path = cache_folder() / f"{name}.npz"
     with (
-        contextlib.suppress(OSError, ValueError, KeyError, zipfile.BadZipFile),
+        contextlib.suppress(OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile),
         np.load(path, allow_pickle=False) as stored,
     ):
         if np.array_equal(stored["stamp"], stamp):
@@ -40,7 +40,9 @@ def cached(name: str, inputs: Sequence[Path], parse: Callable[[], Arrays]) -> Ar
     arrays = parse()
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as draft:
+        # Written in a folder of its own and moved, so that no reader sees half of it.
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            draft = Path(folder) / path.name
             np.savez(draft, allow_pickle=False, stamp=stamp, **arrays)
-        os.replace(draft.name, path)
+            os.replace(draft, path)
     return arrays

@@ -89,7 +89,9 @@ def load(cxc_ratings: Path | None = None) -> Benchmark:
     ) -> Truth:
         listed = Judgments(parsed[f"{files}_image"], parsed[f"{files}_caption"], sources=[Provenance(files)])
         queries: dict[Direction, np.ndarray] = {d: parsed[f"{files}_{d}"] for d in DIRECTIONS}
-        return Truth(name, judgments or listed, queries, folds=folds or (), about=about)
+        return Truth(
+            name, listed if judgments is None else judgments, queries, folds=folds or (), about=about
+        )
 
     truths = [
         truth("coco-5k", "original", "each caption belongs to the image it was written for"),

@@ -27,15 +27,17 @@ def read_ratings(path: Path, images: Ids, captions: Ids) -> tuple[np.ndarray, np
     if not Path(path).is_file():
         raise MissingDataError("there is no such file", where=path, fix="give the path of sits_test.csv")
     try:
-        table = pl.read_csv(path)
-    except pl.exceptions.PolarsError as error:
+        table = pl.read_csv(path, infer_schema=False)
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"is not a csv table ({str(error).splitlines()[0]})", where=path) from None
     missing = [column for column in COLUMNS if column not in table.columns]
     if missing:
         raise InputError(f"has no column {missing[0]!r}", where=path, fix=f"it needs {', '.join(COLUMNS)}")
+    if table.is_empty():
+        raise InputError("has no rows", where=path, fix="give the complete sits_test.csv")
     ids = table.select(
-        pl.col("image").str.extract(r"(\d+)\.\w+$").cast(pl.Int64),
-        pl.col("caption").str.extract(r"(\d+)$").cast(pl.Int64),
+        pl.col("image").str.extract(r"(\d+)(?:\.\w+)?$").cast(pl.Int64, strict=False),
+        pl.col("caption").str.extract(r"(\d+)$").cast(pl.Int64, strict=False),
         pl.col("agg_score").cast(pl.Float64, strict=False),
     )
     for column in ids.columns:

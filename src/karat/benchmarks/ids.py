@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from karat.validation import InputError, check_unique_ids
+
+NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 class Ids:
@@ -38,9 +41,10 @@ class Ids:
 
     def __init__(self, gallery: Iterable[Any], extra: Iterable[Any] = (), kind: str = "item") -> None:
         self.kind = kind
-        first = as_id_array(gallery)
-        rest = as_id_array(extra)
-        self.values = np.concatenate([first, rest.astype(first.dtype)]) if len(rest) else first
+        first, rest = as_id_array(gallery), as_id_array(extra)
+        if len(rest) and rest.dtype.kind != first.dtype.kind:
+            first, rest = first.astype(str), rest.astype(str)
+        self.values = np.concatenate([first, rest]) if len(rest) else first.copy()
         self.values.setflags(write=False)
         self.size = len(first)
         check_unique_ids(self.values, kind)
@@ -77,9 +81,10 @@ class Ids:
 
     def index(self, ids: Sequence[Any] | np.ndarray, where: str | Path | None = None) -> np.ndarray:
         """Return the index of each of `ids`; raise on the first unknown one."""
+        ids = as_id_array(ids, where)
         found = self.find(ids)
         if (found < 0).any():
-            unknown = np.asarray(ids)[found < 0][0]
+            unknown = ids[found < 0][0]
             shown = ", ".join(str(i) for i in self.values[:3])
             raise InputError(
                 f"{self.kind} id {unknown} is not in the benchmark",
@@ -93,12 +98,17 @@ class Ids:
 
         `ids` must hold each id of the gallery once and nothing else.
         """
-        ids = as_id_array(ids)
+        ids = as_id_array(ids, where)
         check_unique_ids(ids, self.kind, where)
         index = self.index(ids, where)
-        rows = np.full(len(self), -1)
+        if (index >= self.size).any():
+            outside = ids[index >= self.size][0]
+            raise InputError(
+                f"{self.kind} id {outside} is outside the gallery", where=where, fix="leave it out"
+            )
+        rows = np.full(self.size, -1)
         rows[index] = np.arange(len(ids))
-        missing = np.flatnonzero(rows[: self.size] < 0)
+        missing = np.flatnonzero(rows < 0)
         if len(missing):
             raise InputError(
                 f"lists {len(ids):,} {self.kind} ids but {len(missing):,} of the benchmark's {self.size:,} "
@@ -106,27 +116,40 @@ class Ids:
                 where=where,
                 fix="score the complete gallery",
             )
-        return rows[: self.size]
+        return rows
 
 
-def as_id_array(ids: Iterable[Any]) -> np.ndarray:
-    """Return ids as int64 where all are whole numbers, else as strings.
+def as_id_array(ids: Iterable[Any], where: str | Path | None = None) -> np.ndarray:
+    """Return ids as int64 where all are whole numbers, else as text.
 
     >>> as_id_array([3, 1]).dtype.kind, as_id_array(["a", 1]).dtype.kind
     ('i', 'U')
     """
-    array = ids if isinstance(ids, np.ndarray) else np.asarray(list(ids))
-    if array.size == 0 or array.dtype.kind in "iu":
+    array = ids
+    if not isinstance(ids, np.ndarray):
+        listed = list(ids)
+        if any(isinstance(one, list | tuple | dict | set | np.ndarray | None) for one in listed):
+            raise InputError("ids are not a plain list", where=where, fix="list one number or text per item")
+        array = (
+            np.asarray(listed)
+            if all(isinstance(one, int | np.integer) for one in listed)
+            else np.array([str(one) for one in listed])
+        )
+    assert isinstance(array, np.ndarray)
+    if array.ndim != 1:
+        raise InputError(f"ids form a table of shape {array.shape}", where=where, fix="give a plain list")
+    if array.size == 0 or array.dtype.kind in "i" or array.dtype in (np.uint8, np.uint16, np.uint32):
         return array.astype(np.int64)
     return array if array.dtype.kind == "U" else array.astype(str)
 
 
 def convert_ids(ids: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Return ids in the kind of `dtype`, as json keys need: "391895" means 391895."""
+    """Return ids in the kind of `dtype`, as json keys need: "391895" means 391895.
+
+    Text that is no number becomes one below every real id, so that it is found nowhere.
+    """
     if dtype.kind == "U":
         return ids.astype(str)
-    try:
-        return ids.astype(np.int64)
-    except ValueError:
-        # Text that is no number: below every real id, so that it is found nowhere.
-        return np.array([int(i) if i.lstrip("-").isdigit() else np.iinfo(np.int64).min for i in ids.tolist()])
+    return np.array(
+        [int(text) if NUMBER.fullmatch(text) else np.iinfo(np.int64).min for text in ids.tolist()]
+    )

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from karat.benchmarks.ratings import Mapping, Provenance
-from karat.validation import InputError, check_choice
+from karat.validation import InputError, check_choice, unknown_name
 
 Resolve = Literal["max", "mean", "min"]
 RESOLVERS = {"max": np.maximum, "mean": np.add, "min": np.minimum}
@@ -69,7 +69,7 @@ class Judgments:
             np.asarray(image, dtype=np.int32),
             np.asarray(caption, dtype=np.int32),
             np.zeros(len(image), np.uint16) if source is None else np.asarray(source, dtype=np.uint16),
-            np.ones(len(image), np.float32) if rating is None else np.asarray(rating, dtype=np.float32),
+            np.ones(len(image)) if rating is None else np.asarray(rating, dtype=np.float64),
         ]
         order = np.lexsort((columns[2], columns[1], columns[0]))
         self.image, self.caption, self.source, self.rating = (column[order] for column in columns)
@@ -79,6 +79,17 @@ class Judgments:
         self._check()
 
     def _check(self) -> None:
+        out_of_range = (self.image < 0) | (self.caption < 0) | (self.source >= len(self.sources))
+        if out_of_range.any():
+            raise InputError("an index of an image, caption or source is out of range")
+        wrong = np.flatnonzero(~((self.grade >= 0) & (self.grade <= 1)))
+        if len(wrong):
+            row = wrong[0]
+            raise InputError(
+                f"source {self.sources[self.source[row]].name!r} maps the rating {self.rating[row]:g} "
+                f"to the grade {self.grade[row]:g}",
+                fix="a mapping gives grades from 0 to 1",
+            )
         same = (np.diff(self.image) == 0) & (np.diff(self.caption) == 0) & (np.diff(self.source) == 0)
         if same.any():
             row = int(np.flatnonzero(same)[0])
@@ -119,7 +130,8 @@ class Judgments:
             The grade where several sources rated a pair: the highest (one yes suffices), the
             mean, or the lowest.
         """
-        how = RESOLVERS[check_choice(resolve, list(RESOLVERS), "resolve")]
+        resolve = check_choice(resolve, list(RESOLVERS), "resolve")  # type: ignore[assignment]
+        how = RESOLVERS[resolve]
         if not len(self):
             return Pairs(self.image, self.caption, self.grade)
         new = np.r_[True, (np.diff(self.image) != 0) | (np.diff(self.caption) != 0)]
@@ -151,5 +163,8 @@ class Judgments:
 
     def remap(self, source: str, mapping: Mapping) -> Judgments:
         """Return the same ratings with another mapping for `source`."""
+        names = [known.name for known in self.sources]
+        if source not in names:
+            raise unknown_name("source of ratings", source, names)
         sources = [replace(s, mapping=mapping) if s.name == source else s for s in self.sources]
         return Judgments(self.image, self.caption, rating=self.rating, source=self.source, sources=sources)

@@ -41,7 +41,7 @@ class Steps:
         """Return the grade of the highest threshold that each rating reaches."""
         steps = sorted(self.steps)
         reached = np.searchsorted([threshold for threshold, _ in steps], rating, side="right")
-        return np.array([0.0, *(grade for _, grade in steps)])[reached]
+        return np.where(np.isnan(rating), np.nan, np.array([0.0, *(grade for _, grade in steps)])[reached])
 
     def __str__(self) -> str:
         return ", ".join(f"from {threshold:g}: {grade:g}" for threshold, grade in sorted(self.steps))

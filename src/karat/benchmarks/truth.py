@@ -100,7 +100,7 @@ class Truth:
     folds: Sequence[Fold] = ()
     rule: Rule | None = None
     about: str = ""
-    _rows: dict[Direction, Judged] = field(default_factory=dict, repr=False)
+    _rows: dict[Direction, Judged] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if (self.judgments is None) == (self.rule is None):

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from karat.cli.options import ListCommand, check_folder, parse_settings
-from karat.validation import InputError
+from karat.cli.options import ListCommand, parse_settings
+from karat.validation import InputError, check_writable, write_file
 
 app = typer.Typer()
 
@@ -34,15 +34,15 @@ def benchmarks(
         if ids is not None:
             raise InputError("--ids needs a benchmark", fix="write karat benchmarks NAME --ids FILE")
         for source in SOURCES.values():
-            screen.print(escape(f"{source.name}  {source.about}"), style=None)
+            screen.print(escape(f"{source.name}  {source.about}"))
             for param in source.params:
                 screen.print(escape(f"    --set {param.name}=…  {param.help}"))
         return
-    check_folder(ids)
+    check_writable(ids)
     bench = load_benchmark(name, **parse_settings(setting))
     if ids is not None:
         order = {"images": bench.images.gallery.tolist(), "captions": bench.captions.gallery.tolist()}
-        ids.write_text(json.dumps(order), encoding="utf-8")
+        write_file(ids, lambda path: path.write_text(json.dumps(order), encoding="utf-8"))
     screen.print(
         escape(f"{bench.name}: {bench.images.size:,} images, {bench.captions.size:,} captions"), style="bold"
     )

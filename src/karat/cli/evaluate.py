@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from karat.cli.options import ListCommand, check_folder, parse_settings, split_names
-from karat.validation import InputError
+from karat.cli.options import ListCommand, parse_settings, split_names
+from karat.validation import InputError, check_writable, plural, write_file
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
@@ -64,27 +64,33 @@ def evaluate(
 
     A bare table is read in the benchmark's own order of ids (`karat benchmarks coco --ids FILE`).
     """
-    from karat.benchmarks import load_benchmark
+    from karat.benchmarks import DIRECTIONS, load_benchmark
     from karat.cli.show import print_scorecard, progress
     from karat.scores.evaluate import evaluate as score
+    from karat.scores.plan import make_plan
     from karat.scores.tables import WRITERS
 
     for path in (json, output, per_query):
-        check_folder(path)
+        check_writable(path)
     for chosen, known in ((output, tuple(WRITERS)), (per_query, (".csv", ".parquet"))):
         if chosen is not None and chosen.suffix not in known:
             raise InputError(
                 f"has the extension {chosen.suffix!r}", where=chosen, fix=f"use one of {', '.join(known)}"
             )
     bench = load_benchmark(benchmark, **parse_settings(setting))
+    asked: dict[str, Any] = {
+        "measures": split_names(measures),
+        "truths": split_names(truths),
+        "directions": split_names(directions) or DIRECTIONS,
+        "ties": ties,
+        "unjudged": unjudged,
+    }
+    make_plan(bench, **asked)  # mistakes in these show before large files are read
     runs = load_runs(files, bench, split_names(names), ids=ids, similarity=similarity, transpose=transpose)
-    options: dict[str, Any] = {"ties": ties, "unjudged": unjudged, "threads": threads}
-    if directions:
-        options["directions"] = split_names(directions)
     with progress(len(runs)) as step:
-        card = score(runs, bench, split_names(measures), truths=split_names(truths), progress=step, **options)
+        card = score(runs, bench, progress=step, threads=threads, **asked)
     if json is not None:
-        json.write_text(card.to_json(), encoding="utf-8")
+        write_file(json, lambda path: path.write_text(card.to_json(), encoding="utf-8"))
     if output is not None:
         card.save(output)
     if per_query is not None:
@@ -98,7 +104,12 @@ def load_runs(files: list[Path], benchmark: Benchmark, names: list[str] | None, 
 
     groups = group_sources(files, benchmark)
     if names is not None and len(names) != len(groups):
-        raise InputError(f"{len(groups)} runs but {len(names)} names", fix="give as many names as runs")
+        given = f"{plural(len(groups), 'run')} but {plural(len(names), 'name')}"
+        raise InputError(given, fix="give as many names as runs")
+    if all(group[0].suffix == ".json" for group in groups) and (options["ids"] or options["transpose"]):
+        raise InputError(
+            "ranked lists carry their own ids and directions", fix="leave out --ids and --transpose"
+        )
     default = [group[0].stem for group in groups]
     if len(set(default)) < len(default):
         # a/sims.npy and b/sims.npy: the folders tell them apart.

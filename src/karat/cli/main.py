@@ -45,15 +45,31 @@ def options(
 def main() -> None:
     """Run the command line: exit code 0 when done, 2 for wrong input in one line, 1 for a bug."""
     try:
-        app()
+        # Not standalone: typer would frame its own messages in boxes of several lines.
+        code = typer.main.get_command(app).main(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
     except KaratError as error:
         if os.environ.get("KARAT_DEBUG"):
             raise
-        print(f"karat: {error}", file=sys.stderr)
-        sys.exit(2)
+        fail(str(error))
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:
+        # What typer says of a wrong option or argument has this method; anything else is a bug.
+        if not hasattr(error, "format_message"):
+            raise
+        message = error.format_message().rstrip(".")
+        if not message:
+            # Called without a command: the help was printed.
+            sys.exit(2)
+        fail(f"{message}; see karat --help.")
+
+
+def fail(sentence: str) -> None:
+    """Print one line on standard error and stop with exit code 2."""
+    print(f"karat: {' '.join(sentence.split())}", file=sys.stderr)
+    sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,14 @@ from typer.core import TyperCommand
 
 from karat.validation import InputError
 
+RUN_FILES = (".npy", ".json")
+
 
 class ListCommand(TyperCommand):
-    """A command whose repeatable options take several values: ``--names A B`` is ``--names A --names B``."""
+    """A command whose repeatable options take several values: ``--names A B`` is ``--names A --names B``.
+
+    A value that looks like a run's file belongs to the files again.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Repeat the option before each of its values."""
@@ -20,13 +25,18 @@ class ListCommand(TyperCommand):
         out: list[str] = []
         current = None
         for arg in args:
-            if arg.startswith("-") and len(arg) > 1:
+            option, equals, value = arg.partition("=")
+            if equals and option in lists:
+                current = option
+                out += [option, value]
+            elif arg.startswith("-") and len(arg) > 1:
                 current = arg if arg in lists else None
                 out.append(arg)
-            elif current is not None and out[-1] != current:
-                out += [current, arg]
-            else:
+            elif current is None or Path(arg).suffix in RUN_FILES:
+                current = None
                 out.append(arg)
+            else:
+                out += [arg] if out[-1] == current else [current, arg]
         return super().parse_args(ctx, out)
 
 
@@ -54,9 +64,3 @@ def parse_settings(given: list[str] | None) -> dict[str, str]:
             raise InputError(f"{text!r} is no setting", fix="write NAME=VALUE")
         settings[name.strip()] = value.strip()
     return settings
-
-
-def check_folder(path: Path | None) -> None:
-    """Raise before the work starts when a result could not be written."""
-    if path is not None and not path.resolve().parent.is_dir():
-        raise InputError(f"there is no folder {path.parent}", where=path, fix="create it first")

@@ -180,15 +180,12 @@ def with_unjudged_relevant(ranked: Ranked) -> Ranked:
     everyone, one = np.arange(ranked.n_queries), np.ones(ranked.n_queries)
     # Below the end of a truncated ranking lie the rest: judged items without a place, and others.
     below = ranked.size - ranked.depth - ranked.sum(1.0 * ranked.hidden)
-    parts = [
-        (group_query, start, width, inside, np.ones(len(first)), False),
-        (group_query, previous, start - previous, start - previous, np.ones(len(first)), False),
-        (everyone, last_end, ranked.depth - last_end, ranked.depth - last_end, one, False),
-        (everyone, np.inf * one, one, below, one, True),
-        (query, ranked.start, ranked.width, ranked.count, ranked.grade, ranked.hidden),
-    ]
-    q, begin, places, count, grade = (np.concatenate([part[k] for part in parts]) for k in range(5))
-    hidden = np.concatenate([np.broadcast_to(part[5], part[0].shape) for part in parts])
+    q = np.concatenate([group_query, group_query, everyone, everyone, query])
+    begin = np.concatenate([start, previous, last_end, np.inf * one, ranked.start])
+    places = np.concatenate([width, start - previous, ranked.depth - last_end, one, ranked.width])
+    count = np.concatenate([inside, start - previous, ranked.depth - last_end, below, ranked.count])
+    grade = np.concatenate([np.ones(len(q) - len(query)), ranked.grade])
+    hidden = np.concatenate([np.zeros(2 * len(first) + len(one), bool), one > 0, ranked.hidden])
     keep = count > 0
     order = np.lexsort((-grade, begin, q))
     order = order[keep[order]]

@@ -66,9 +66,9 @@ class EmbeddingRun(TableRun):
                 where=where,
                 fix="give two tables of the same model",
             )
-        self.images, self.captions = (as_float(table) for table in tables)
-        for table, kind in ((self.images, "image"), (self.captions, "caption")):
+        for table, kind in zip(tables, ("image", "caption")):
             check_finite(table, f"{where or name} ({kind} embeddings)")
+        self.images, self.captions = (within_range(as_float(table)) for table in tables)
         norms = [lengths(table) for table in (self.images, self.captions)]
         self.unit_length = all(np.abs(norm - 1).max() < 0.01 for norm in norms)
         if self.similarity == "cosine":
@@ -186,10 +186,20 @@ def lengths(table: np.ndarray) -> np.ndarray:
     return np.sqrt(np.einsum("ij,ij->i", table, table, dtype=np.float64))
 
 
+def within_range(table: np.ndarray) -> np.ndarray:
+    """Return a table whose squares neither overflow nor vanish, scaled by a power of two if need be.
+
+    Scaling all vectors of one side changes no ranking.
+    """
+    largest = float(np.abs(table).max())
+    if largest == 0 or 1e-15 < largest < 1e15:
+        return table
+    return np.ldexp(table.astype(np.float64), -int(np.frexp(largest)[1]))
+
+
 def check_finite(table: np.ndarray, where: str) -> None:
     """Raise on the first NaN or infinity."""
-    if not np.isfinite(table.sum(dtype=np.float64)):
-        bad = np.argwhere(~np.isfinite(table))
-        if len(bad):
-            row, column = bad[0]
-            raise not_finite(where, row, column, table[row, column])
+    bad = np.argwhere(~np.isfinite(table))
+    if len(bad):
+        row, column = bad[0]
+        raise not_finite(where, row, column, table[row, column])

@@ -13,8 +13,9 @@ from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.registry import Registry
 from karat.runs.embeddings import EmbeddingRun, Similarity
 from karat.runs.matrix import MatrixRun
-from karat.runs.rankings import RankingsRun
+from karat.runs.rankings import FORM, RankingsRun
 from karat.runs.run import Run
+from karat.runs.table import TableRun
 from karat.validation import InputError, MissingDataError, check_table
 
 READERS: Registry[Callable[[Path], Any]] = Registry("file format")
@@ -25,26 +26,23 @@ def read_npy(path: Path) -> np.ndarray:
     """Map a npy file into memory; one that holds Python objects is refused unread."""
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
-        if "Object arrays" in str(error) or "pickle" in str(error).lower():
+    except (ValueError, EOFError, OSError) as error:
+        if "Python objects" in str(error):
             raise InputError(
                 "holds Python objects, which are never executed", where=path, fix="save a plain float32 array"
             ) from None
-        raise InputError(
-            f"cannot be read as npy ({error})", where=path, fix="write it with np.save"
-        ) from None
-    except (EOFError, OSError) as error:
-        raise InputError(
-            f"cannot be read as npy ({error})", where=path, fix="write it with np.save"
-        ) from None
+        raise InputError("is not a complete npy file", where=path, fix="write it with np.save") from None
 
 
-def read_json(path: Path) -> Any:
-    """Read a json file."""
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a json file that holds a dictionary, as ranked lists and ids do."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"is not json ({error})", where=path) from None
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError, OSError) as error:
+        raise InputError(f"is not json ({error})", where=path, fix="write it with json.dump") from None
+    if not isinstance(found, dict):
+        raise InputError(f"holds no dictionary but a {type(found).__name__}", where=path, fix=FORM)
+    return found
 
 
 READERS.add(".npy", read_npy)
@@ -68,11 +66,7 @@ def read_ids(path: Path) -> dict[str, Any]:
         raise MissingDataError("there is no such ids file", where=path)
     ids = read_json(path)
     kinds = ("images", "captions")
-    if (
-        not isinstance(ids, dict)
-        or not ids.keys() <= set(kinds)
-        or not all(isinstance(v, list) for v in ids.values())
-    ):
+    if not ids.keys() <= set(kinds) or not all(isinstance(listed, list) for listed in ids.values()):
         raise InputError(
             "is not an ids file",
             where=path,
@@ -124,6 +118,7 @@ def load_run(
     """
     if sources and isinstance(sources[-1], Benchmark):
         sources, benchmark = sources[:-1], sources[-1]
+    contents = [read(Path(s)) if isinstance(s, str | Path) else s for s in sources]
     paths = [Path(s) for s in sources if isinstance(s, str | Path)]
     where = " and ".join(str(path) for path in paths) or None
     name = name or (paths[0].stem if paths else "run")
@@ -135,7 +130,6 @@ def load_run(
     else:
         for path in paths:
             known.update(ids_beside(path))
-    contents = [read(Path(s)) if isinstance(s, str | Path) else s for s in sources]
     run: Run
     if len(contents) == 1 and isinstance(contents[0], Mapping):
         run = RankingsRun(with_directions(contents[0], benchmark, where), name, where)
@@ -150,6 +144,9 @@ def load_run(
             where=where,
             fix="give one score table, an image and a caption embedding table, or one set of ranked lists",
         )
+    if isinstance(run, TableRun) and known:
+        beside = [str(path.with_suffix(".ids.json")) for path in paths if ids_beside(path)]
+        run.ids_where = str(ids) if isinstance(ids, str | Path) else " and ".join(beside) or None
     return run if benchmark is None else run.align(benchmark)
 
 
@@ -157,17 +154,14 @@ def with_directions(
     lists: Mapping[str, Any], benchmark: Benchmark | None, where: str | None
 ) -> Mapping[str, Any]:
     """Return lists by direction; a bare dictionary is recognised by its ids."""
-    if lists.keys() <= set(DIRECTIONS):
+    strange = [key for key in lists if key not in DIRECTIONS]
+    if not strange:
         return lists
-    if benchmark is not None:
+    if benchmark is not None and len(strange) == len(lists):
         for direction in DIRECTIONS:
-            if (benchmark.queries(direction).find(list(lists)) >= 0).all():
+            if (benchmark.queries(direction).find(strange) >= 0).all():
                 return {direction: lists}
-    raise InputError(
-        f"has the key {next(iter(lists))!r}, which is neither a direction nor a known query",
-        where=where,
-        fix='give {"i2t": {image id: [caption ids]}, "t2i": {caption id: [image ids]}}',
-    )
+    raise InputError(f"has the key {strange[0]!r}, which is no direction", where=where, fix=FORM)
 
 
 def group_sources(files: Sequence[Path], benchmark: Benchmark) -> list[tuple[Path, ...]]:

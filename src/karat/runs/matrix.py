@@ -60,6 +60,8 @@ class MatrixRun(TableRun):
         asked = f"{wanted[0]:,} images by {wanted[1]:,} captions"
         if given == wanted[::-1]:
             fix = "it is transposed: pass --transpose, or transpose=True in Python"
+        elif given[0] in wanted:
+            fix = "embeddings come as two tables of the same width, one row per image and one per caption"
         else:
             fix = f"score every pair, in the order of `karat benchmarks {benchmark.name} --ids FILE`"
         raise InputError(
@@ -77,7 +79,12 @@ class MatrixRun(TableRun):
     def query_scores(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return the scores of all items for some queries."""
         scores = self.scores if self.asks_by_rows(direction) else self.scores.T
-        return as_float(np.asarray(scores[queries]))
+        values = as_float(np.asarray(scores[queries]))
+        if not np.isfinite(values).all():
+            row, column = np.argwhere(~np.isfinite(values))[0]
+            place = (queries[row], column) if direction == "i2t" else (column, queries[row])
+            raise not_finite(self.where or self.name, *place, float(values[row, column]))
+        return values
 
     def check_block(self, block: np.ndarray, row0: int, loop: Loop) -> None:
         """Raise on the first NaN or infinity."""
@@ -86,7 +93,9 @@ class MatrixRun(TableRun):
         found: list[Any] = loop(lambda b, e: first_not_finite(block, b, e), 0, len(block))
         for row, column in found:
             if row >= 0:
-                raise not_finite(self.where or self.name, row0 + row, column, float(block[row, column]))
+                # As the user's table has it, which may be the other way round than in memory.
+                place = (row0 + row, column) if self.rows == "images" else (column, row0 + row)
+                raise not_finite(self.where or self.name, *place, float(block[row, column]))
 
     def count_rows(self, plan: Plan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop) -> None:
         """Count for the queries that are rows first to last of the block."""
@@ -118,8 +127,6 @@ class MatrixRun(TableRun):
 
 def as_float(array: np.ndarray) -> np.ndarray:
     """Return contiguous float32 (from halves and small integers, exactly) or float64."""
-    exact_in_single = array.dtype == np.float16 or (array.dtype.kind in "iu" and array.dtype.itemsize <= 2)
-    if array.dtype not in (np.float32, np.float64):
-        return np.ascontiguousarray(array, dtype=np.float32 if exact_in_single else np.float64)
-    native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
-    return np.ascontiguousarray(native)
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    single = size <= 4 if kind == "f" else size <= 2
+    return np.ascontiguousarray(array, dtype=np.float32 if single else np.float64)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
-from karat.benchmarks.ids import as_id_array
 from karat.runs.run import Answer, Question, Run, Top
 from karat.runs.threads import threads as thread_loop
 from karat.validation import InputError
+
+FORM = 'give {"i2t": {image id: [caption ids, best first]}, "t2i": {caption id: [image ids]}}'
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +45,10 @@ class RankingsRun(Run):
             direction: lists[direction] for direction in DIRECTIONS if lists.get(direction)
         }
         if not known:
-            raise InputError(
-                "holds no ranking",
-                where=where,
-                fix='give {"i2t": {image id: [caption ids, best first]}, "t2i": …}',
-            )
+            raise InputError("holds no ranking", where=where, fix=FORM)
+        for direction, found in known.items():
+            if not isinstance(found, Mapping):
+                raise InputError(f"{direction} is no dictionary of ranked lists", where=where, fix=FORM)
         self.raw: Mapping[str, Mapping[Any, Sequence[Any]]] = known
         self.lists: dict[Direction, Lists] = {}
 
@@ -67,18 +67,19 @@ class RankingsRun(Run):
         queries, items = benchmark.queries(direction), benchmark.items(direction)
         where = f"{self.where or self.name}, {direction}"
         lists = self.raw[direction]
-        query = queries.index(as_id_array(list(lists)), where)
+        query = queries.index(list(lists), where)
         if len(np.unique(query)) < len(query):
             raise InputError("a query stands twice", where=where, fix="give each query one list")
         outside = np.flatnonzero(query >= queries.size)
         if len(outside):
-            raise InputError(f"query {queries[query[outside[0]]]} is outside the gallery", where=where)
+            strange = queries[query[outside[0]]]
+            raise InputError(f"query {strange} is outside the gallery", where=where, fix="leave it out")
         lengths = np.zeros(queries.size, np.int64)
         rows: list[np.ndarray] = [np.zeros(0, np.int32)] * queries.size
         for q, (name, listed) in zip(query, lists.items()):
-            if isinstance(listed, str) or not hasattr(listed, "__len__") or np.ndim(listed) != 1:
-                raise InputError(f"query {name} has no list of ids", where=where)
-            found = items.index(as_id_array(listed), where).astype(np.int32)
+            if not isinstance(listed, list | tuple | np.ndarray):
+                raise InputError(f"query {name} has no list of ids", where=where, fix=FORM)
+            found = items.index(listed, where).astype(np.int32)
             found = found[found < items.size]
             if len(np.unique(found)) < len(found):
                 first, again = np.unique(found, return_counts=True)

@@ -14,6 +14,7 @@ from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.runs.run import Answer, Question, Run, Top
 from karat.runs.threads import Loop
 from karat.runs.threads import threads as thread_loop
+from karat.validation import InputError
 
 BLOCK_BYTES = 64 << 20
 
@@ -62,6 +63,9 @@ class TableRun(Run):
     row_of: np.ndarray | None = None
     column_of: np.ndarray | None = None
 
+    ids_where: str | None = None
+    """The file of the ids, for messages."""
+
     def __init__(self, name: str, ids: dict[str, Any] | None = None, where: str | None = None) -> None:
         super().__init__(name, where)
         self.ids = ids or {}
@@ -86,7 +90,9 @@ class TableRun(Run):
         aligned = copy(self)
         aligned.check(benchmark)
         maps = {
-            kind: known.arrangement(self.ids[kind], self.where) if kind in self.ids else None
+            kind: known.arrangement(self.ids[kind], self.ids_where or self.where)
+            if kind in self.ids
+            else None
             for kind, known in (("images", benchmark.images), ("captions", benchmark.captions))
         }
         other = "captions" if aligned.rows == "images" else "images"
@@ -184,6 +190,8 @@ class TableRun(Run):
         whole_ties: bool = False,
     ) -> Top:
         """Return the first `k` items of each query, ties in the benchmark's order."""
+        if k < 1:
+            raise InputError(f"the first {k} items were asked for", fix="ask for 1 or more")
         query_of, item_of = self.maps(direction)
         asked = np.arange(len(query_of)) if queries is None else np.asarray(queries)
         items = np.arange(len(item_of)) if gallery is None else np.asarray(gallery)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+from karat.validation import InputError
+
 Loop = Callable[[Callable[[int, int], object], int, int], list[object]]
 
 
@@ -23,6 +25,8 @@ def threads(number: int | None = None) -> Iterator[Loop]:
     ...     loop(lambda begin, end: (begin, end), 0, 10)
     [(0, 5), (5, 10)]
     """
+    if number is not None and number < 1:
+        raise InputError(f"{number} threads were asked for", fix="ask for 1 or more")
     number = number or default_threads()
     with ThreadPoolExecutor(number) as pool:
 

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, load_benchmark
-from karat.measures import READINGS, TIE_POLICIES, Combined, Measure, Named
+from karat.measures import Combined, Measure, Named
 from karat.measures.measure import MeanOfBoth, Part
 from karat.measures.ties import Counts, Reading, TiePolicy, leave_out_unjudged, resolve
 from karat.runs import Run, load_run
 from karat.scores.implicit import implicit_counts
-from karat.scores.plan import Choices, Plan, check_directions, reading_notes, wanted_measures
+from karat.scores.plan import Choices, Plan, make_plan, reading_notes
 from karat.scores.pooling import bounds_of, pooled
 from karat.scores.scorecard import Column, Scorecard, TieReport
 from karat.scores.tasks import SharedQuestions, Task, tasks_of
 from karat.scores.tie_report import tie_notes, tie_report
-from karat.validation import InputError, check_choice
+from karat.validation import InputError
 
 
 def evaluate(
@@ -38,7 +38,8 @@ def evaluate(
     Parameters
     ----------
     runs
-        A run, several, or what `karat.load_run` takes.
+        A run or what `karat.load_run` takes: a path, an array, a dictionary of ranked lists, a
+        tuple of two embedding tables; or a list of these.
     benchmark
         A benchmark or its name.
     measures
@@ -77,12 +78,7 @@ def evaluate(
     (1.0, 0.224)
     """
     bench = load_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
-    choices = Choices(
-        check_choice(ties, TIE_POLICIES, "ties"),  # type: ignore[arg-type]
-        check_choice(unjudged, READINGS, "unjudged"),  # type: ignore[arg-type]
-        threads,
-    )
-    plan = Plan(bench, wanted_measures(bench, measures, truths), check_directions(directions))
+    plan, choices = make_plan(bench, measures, truths, directions, ties, unjudged, threads)
     columns: list[Column] = []
     reports: list[TieReport] = []
     notes: list[str] = []
@@ -99,13 +95,14 @@ def evaluate(
 
 def as_runs(runs: Any, benchmark: Benchmark) -> list[Run]:
     """Return a list of runs from whatever was given."""
-    if isinstance(runs, Run):
-        return [runs]
-    if isinstance(runs, list | tuple) and runs and all(isinstance(run, Run) for run in runs):
-        return list(runs)
-    if isinstance(runs, list | tuple) and not runs:
+    given = runs if isinstance(runs, list) else [runs]
+    if not given:
         raise InputError("no run was given", fix="give at least one")
-    return [load_run(runs, benchmark=benchmark)]
+    made = []
+    for run in given:
+        sources = run if isinstance(run, tuple) else (run,)
+        made.append(run if isinstance(run, Run) else load_run(*sources, benchmark=benchmark))
+    return made
 
 
 def named_apart(runs: list[Run]) -> list[Run]:
@@ -122,6 +119,12 @@ def named_apart(runs: list[Run]) -> list[Run]:
 def score(run: Run, plan: Plan, choices: Choices) -> tuple[list[Column], list[TieReport], list[str]]:
     """Score one run: one pass over its scores, then every measure from the counts."""
     directions = tuple(direction for direction in plan.directions if direction in run.directions)
+    if not directions:
+        raise InputError(
+            f"has rankings for {' and '.join(run.directions)} only",
+            where=run.where or run.name,
+            fix="ask for that direction",
+        )
     tasks = {
         (truth, direction): tasks_of(plan.benchmark, plan.benchmark.truth(truth), direction)
         for truth in plan.wanted

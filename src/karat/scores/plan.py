@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
-from karat.measures import Combined, Measure, Named, parse_measures
+from karat.measures import READINGS, TIE_POLICIES, Combined, Measure, Named, parse_measures
 from karat.measures.ties import Reading, TiePolicy
-from karat.validation import InputError, unknown_name
+from karat.validation import InputError, check_choice, unknown_name
 
 DEFAULT_MEASURES = ("R@1", "R@5", "R@10")
 
@@ -41,7 +41,27 @@ class Plan:
         return list(needed)
 
 
-def check_directions(directions: Sequence[Direction] | str) -> tuple[Direction, ...]:
+def make_plan(
+    benchmark: Benchmark,
+    measures: Iterable[str | Named] | str | None,
+    truths: Iterable[str] | str | None,
+    directions: Sequence[str] | str,
+    ties: str,
+    unjudged: str,
+    threads: int | None = None,
+) -> tuple[Plan, Choices]:
+    """Check what was asked for, before anything is loaded or computed."""
+    choices = Choices(
+        check_choice(ties, TIE_POLICIES, "ties"),  # type: ignore[arg-type]
+        check_choice(unjudged, READINGS, "unjudged"),  # type: ignore[arg-type]
+        threads,
+    )
+    return Plan(
+        benchmark, wanted_measures(benchmark, measures, truths), check_directions(directions)
+    ), choices
+
+
+def check_directions(directions: Sequence[str] | str) -> tuple[Direction, ...]:
     """Return the directions in their usual order."""
     asked = [directions] if isinstance(directions, str) else list(directions)
     for direction in asked:
@@ -80,7 +100,7 @@ def reading_notes(plan: Plan, choices: Choices) -> list[str]:
         return []
     listed = ", ".join(one_sided)
     if choices.unjudged == "left_out":
-        return [f"nothing is judged not relevant in {listed}: without unjudged pairs, every score is perfect"]
+        return [f"nothing is judged not relevant in {listed}: scores there are as high as they can be"]
     return [f"nothing is judged not relevant in {listed}: upper bounds say only that anything is possible"]
 
 

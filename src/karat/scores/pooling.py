@@ -7,6 +7,7 @@ import numpy as np
 from karat.benchmarks import Benchmark, Direction
 from karat.measures import Measure
 from karat.measures.ranked import Ranked
+from karat.validation import plural
 
 
 def pool_folds(measure: Measure, values: np.ndarray, folds: np.ndarray) -> float | None:
@@ -30,9 +31,9 @@ def pooled(
     depth = np.concatenate([part.depth for part in ranked])
     if unanswered.any():
         first = int(np.flatnonzero(unanswered)[0])
-        asked = "images" if direction == "i2t" else "captions"
+        asked = plural(int(unanswered.sum()), "image" if direction == "i2t" else "caption")
         return None, (
-            f"the ranking of {int(unanswered.sum()):,} {asked} ends too early, "
+            f"the ranking of {asked} ends too early, "
             f"first {benchmark.queries(direction)[queries[first]]} with {int(depth[first]):,} known places"
         )
     value = pool_folds(measure, values, folds)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.benchmarks import Benchmark
-from karat.measures import Measure, Named
+from karat.measures import Named, parse_measure
 from karat.validation import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Scorecard:
     unjudged: str = "misses"
     tie_reports: Sequence[TieReport] = ()
     notes: Sequence[str] = ()
-    _index: dict[tuple[str, str, str, str], Column] = field(default_factory=dict, repr=False)
+    _index: dict[tuple[str, str, str, str], Column] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         for column in self.columns:
@@ -157,10 +157,10 @@ class Scorecard:
         """Return one column; `truth` and `run` may be left out where there is only one."""
         run = self._only("run", run, self.runs)
         truth = self._only("truth", truth, list(dict.fromkeys(column.truth for column in self.columns)))
-        key = (run, truth, direction, measure)
+        key = (run, truth, direction, str(parse_measure(measure)))
         if key not in self._index:
             known = [f"{m} {d}" for r, t, d, m in self._index if (r, t) == (run, truth)]
-            raise unknown_name(f"column of {run} on {truth}", f"{measure} {direction}", known)
+            raise unknown_name("column", f"{measure} {direction}", known, owner=f"{run} on {truth}")
         return self._index[key]
 
     @staticmethod
@@ -182,14 +182,21 @@ class Scorecard:
         return [column.record() for column in self.columns]
 
     def per_query(self) -> pl.DataFrame:
-        """Return one row per query and column, with the ids of query, fold and image cluster."""
+        """Return one row per query and column: the query's id, its fold, and the image it belongs to.
+
+        Ids are text where images and captions have ids of different kinds.
+        """
         import polars as pl
 
+        images, captions = self.benchmark.images.values, self.benchmark.captions.values
+        if images.dtype.kind != captions.dtype.kind:
+            images, captions = images.astype(str), captions.astype(str)
         frames = []
         for column in self.columns:
-            if column.values is None or column.query is None or not isinstance(column.measure, Measure):
+            if column.values is None or column.query is None or column.cluster is None:
                 continue
-            queries = self.benchmark.images if column.direction == "i2t" else self.benchmark.captions
+            truth = self.benchmark.truth(column.truth)
+            folds = np.array([fold.name for fold in truth.folds] or [""])
             frames.append(
                 pl.DataFrame(
                     {
@@ -197,14 +204,18 @@ class Scorecard:
                         "truth": np.full(len(column.query), column.truth),
                         "direction": np.full(len(column.query), column.direction),
                         "measure": np.full(len(column.query), str(column.measure)),
-                        "query": queries[column.query],
-                        "fold": column.fold,
-                        "cluster": column.cluster,
+                        "query": (images if column.direction == "i2t" else captions)[column.query],
+                        "fold": folds[column.fold],
+                        "cluster": self.benchmark.cluster_names(column.cluster),
                         "value": column.values,
                     }
                 )
             )
-        return pl.concat(frames) if frames else pl.DataFrame()
+        if not frames:
+            raise InputError(
+                "no column has values per query", fix="ask for a measure other than a combination"
+            )
+        return pl.concat(frames)
 
     def __str__(self) -> str:
         from karat.scores.tables import to_text

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.measures import Named
-from karat.validation import InputError
+from karat.validation import InputError, write_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -192,6 +192,4 @@ def write(card: Scorecard, path: Path, per_query: bool) -> None:
         raise InputError(
             f"has the extension {path.suffix!r}", where=path, fix=f"use one of {', '.join(known)}"
         )
-    if not path.parent.is_dir():
-        raise InputError(f"there is no folder {path.parent}", where=path, fix="create it first")
-    WRITERS[path.suffix](card, path, per_query)
+    write_file(path, lambda place: WRITERS[path.suffix](card, place, per_query))
