@@ -136,7 +136,9 @@ def score(run: Run, plan: Plan, choices: Choices) -> tuple[list[Column], list[Ti
     reports: list[TieReport] = []
     for (truth, direction), group in tasks.items():
         measures = plan.measures(truth)
-        counted = [counts.get(id(task)) or implicit_counts(run, task, measures) for task in group]
+        counted = [
+            implicit_counts(run, task, measures) if task.truth.implicit else counts[task] for task in group
+        ]
         columns, report = score_direction(run, plan.benchmark, group, counted, measures, choices)
         parts.update({Part(measure, truth, direction): column for measure, column in zip(measures, columns)})
         reports += [report] if report else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,45 +60,45 @@ def show_cell(column: Column | None) -> str:
 
 def lay_out(card: Scorecard) -> Layout:
     """Arrange a scorecard: directions side by side for one run, runs side by side for several."""
-    runs = card.runs
     cells = {(c.run, c.truth, str(c.measure), c.direction): c for c in card.columns}
-    rows_of = dict.fromkeys((c.truth, str(c.measure)) for c in card.columns)
+    names = dict.fromkeys((c.truth, str(c.measure)) for c in card.columns)
     directions = [d for d in DIRECTION_TITLES if any(c.direction == d for c in card.columns)]
-    head, rows = ["truth", "measure"], []
+    lines: list[tuple[tuple[str, ...], list[Column | None]]] = []
+    if len(card.runs) == 1:
+        for name in names:
+            lines.append((name, [cells.get((card.runs[0], *name, direction)) for direction in directions]))
+        return arrange(
+            ["truth", "measure", *(DIRECTION_TITLES[d] for d in directions)], lines, mark_best=False
+        )
+    for name in names:
+        for direction in directions:
+            line = [cells.get((run, *name, direction)) for run in card.runs]
+            if any(line):
+                lines.append(((*name, DIRECTION_TITLES[direction]), line))
+    head = ["truth", "measure", "direction", *card.runs]
+    return arrange(head, lines, mark_best=True)
+
+
+def arrange(
+    head: list[str], lines: Sequence[tuple[tuple[str, ...], list[Column | None]]], mark_best: bool
+) -> Layout:
+    """Turn labelled lines into text: labels said once, a rule between truths, the best values marked."""
+    rows: list[list[str]] = []
     rules: set[int] = set()
     best: set[tuple[int, int]] = set()
-    shown = None
-    if len(runs) == 1:
-        # A combination such as RSUM has one cell, under "mean".
-        titles = [d for d in directions if d != "both"] or directions
-        head += [DIRECTION_TITLES[d] for d in titles]
-        for truth, measure in rows_of:
-            if shown not in (None, truth):
-                rules.add(len(rows) - 1)
-            line = [cells.get((runs[0], truth, measure, d)) for d in titles]
-            if (runs[0], truth, measure, "both") in cells:
-                line[-1] = cells[(runs[0], truth, measure, "both")]
-            rows.append(["" if shown == truth else truth, measure, *map(show_cell, line)])
-            shown = truth
-        return Layout(head, rows, rules, 2, best)
-    head += ["direction", *runs]
-    for truth, measure in rows_of:
-        if shown not in (None, truth):
+    before: tuple[str, ...] = ()
+    for labels, line in lines:
+        if before and before[0] != labels[0]:
             rules.add(len(rows) - 1)
-        for direction in directions:
-            line = [cells.get((run, truth, measure, direction)) for run in runs]
-            if not any(line):
-                continue
-            again = rows and shown == truth and direction != directions[0]
-            label = ["" if shown == truth else truth, "" if again else measure, DIRECTION_TITLES[direction]]
-            values = [c.value for c in line if c is not None and c.value is not None]
-            if values:
-                kind = next(c.measure for c in line if c is not None)
-                top = max(values) if kind.better == "high" else min(values)
-                best |= {(len(rows), 3 + k) for k, c in enumerate(line) if c is not None and c.value == top}
-            rows.append([*label, *map(show_cell, line)])
-            shown = truth
-    return Layout(head, rows, rules, 3, best)
+        shown = ["" if before[: k + 1] == labels[: k + 1] else label for k, label in enumerate(labels)]
+        known = {k: c.value for k, c in enumerate(line) if c is not None and c.value is not None}
+        if known and mark_best:
+            low_is_good = any(c is not None and c.measure.better == "low" for c in line)
+            top = min(known.values()) if low_is_good else max(known.values())
+            best |= {(len(rows), len(labels) + k) for k, value in known.items() if value == top}
+        rows.append([*shown, *map(show_cell, line)])
+        before = labels
+    return Layout(head, rows, rules, len(lines[0][0]), best)
 
 
 def to_text(card: Scorecard, notes: bool = True) -> str:

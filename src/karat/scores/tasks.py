@@ -104,13 +104,13 @@ class SharedQuestions:
             query, item = np.divmod(keys, KEY_BASE)
             self.questions.append(Question(group[0].direction, query, item, group[0].gallery))
 
-    def counts(self, answers: Sequence[Answer]) -> dict[int, Counts]:
-        """Return the counts of each task, by the task's `id`."""
-        out = {}
-        for group, keys, answer in zip(self._groups, self._keys, answers):
-            for task in group:
-                out[id(task)] = counts_of(task, keys, answer)
-        return out
+    def counts(self, answers: Sequence[Answer]) -> dict[Task, Counts]:
+        """Return the counts of each task."""
+        return {
+            task: counts_of(task, keys, answer)
+            for group, keys, answer in zip(self._groups, self._keys, answers)
+            for task in group
+        }
 
 
 KEY_BASE = 1 << 32
