@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat
+from karat.measures import TIE_POLICIES
 from karat.runs import EmbeddingRun, Question
 
 from worlds import build
@@ -113,6 +114,28 @@ def test_folds_and_permuted_ids(rng):
     for a, b in zip(plain, matrix):
         if "AP" not in str(a.measure):
             assert a.value == pytest.approx(b.value)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_ties_equal_those_of_the_score_table(seed: int):
+    rng = np.random.default_rng(seed)
+    images, captions = rng.integers(-1, 2, (6, 2)), rng.integers(-1, 2, (8, 2))
+    grades = [[rng.choice([None, 0.0, 1.0]) for _ in range(8)] for _ in range(6)]
+    small = build(grades, 8, (images @ captions.T).astype(np.float32), halves=True)
+    rows, columns = rng.permutation(6), rng.permutation(8)
+    ids = {"images": small.benchmark.images[rows], "captions": small.benchmark.captions[columns]}
+    for policy in TIE_POLICIES:
+        matrix, plain, moved = (
+            karat.evaluate(run, small.benchmark, MEASURES, ties=policy)
+            for run in (
+                karat.load_run(small.scores),
+                karat.load_run(images, captions),
+                karat.load_run(images[rows], captions[columns], ids=ids),
+            )
+        )
+        for a, b, c in zip(matrix, plain, moved):
+            assert a.value == b.value == c.value
 
 
 def test_cosine_scales_vectors(rng):

@@ -125,17 +125,15 @@ def as_id_array(ids: Iterable[Any], where: str | Path | None = None) -> np.ndarr
     >>> as_id_array([3, 1]).dtype.kind, as_id_array(["a", 1]).dtype.kind
     ('i', 'U')
     """
-    array = ids
-    if not isinstance(ids, np.ndarray):
+    if isinstance(ids, np.ndarray):
+        array = ids
+    else:
         listed = list(ids)
-        if any(isinstance(one, list | tuple | dict | set | np.ndarray | None) for one in listed):
+        kinds = set(map(type, listed))
+        if kinds & {list, tuple, dict, set, np.ndarray, type(None)}:
             raise InputError("ids are not a plain list", where=where, fix="list one number or text per item")
-        array = (
-            np.asarray(listed)
-            if all(isinstance(one, int | np.integer) for one in listed)
-            else np.array([str(one) for one in listed])
-        )
-    assert isinstance(array, np.ndarray)
+        numbers = all(issubclass(kind, int | np.integer) for kind in kinds)
+        array = np.asarray(listed) if numbers else np.array([str(one) for one in listed])
     if array.ndim != 1:
         raise InputError(f"ids form a table of shape {array.shape}", where=where, fix="give a plain list")
     if array.size == 0 or array.dtype.kind in "i" or array.dtype in (np.uint8, np.uint16, np.uint32):

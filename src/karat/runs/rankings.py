@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids
 from karat.runs.run import Answer, Question, Run, Top
 from karat.runs.threads import threads as thread_loop
 from karat.validation import InputError
@@ -23,6 +23,7 @@ class Lists:
 
     ptr: np.ndarray
     item: np.ndarray
+    n_items: int
 
 
 class RankingsRun(Run):
@@ -59,7 +60,10 @@ class RankingsRun(Run):
 
     def align(self, benchmark: Benchmark) -> RankingsRun:
         """Return the run with ids turned into the benchmark's indices."""
+        if self.benchmark is benchmark:
+            return self
         aligned = copy(self)
+        aligned.benchmark = benchmark
         aligned.lists = {direction: self._index(benchmark, direction) for direction in self.directions}
         return aligned
 
@@ -74,24 +78,21 @@ class RankingsRun(Run):
         if len(outside):
             strange = queries[query[outside[0]]]
             raise InputError(f"query {strange} is outside the gallery", where=where, fix="leave it out")
-        lengths = np.zeros(queries.size, np.int64)
-        rows: list[np.ndarray] = [np.zeros(0, np.int32)] * queries.size
-        for q, (name, listed) in zip(query, lists.items()):
+        for name, listed in lists.items():
             if not isinstance(listed, list | tuple | np.ndarray):
                 raise InputError(f"query {name} has no list of ids", where=where, fix=FORM)
-            found = items.index(listed, where).astype(np.int32)
-            found = found[found < items.size]
-            if len(np.unique(found)) < len(found):
-                first, again = np.unique(found, return_counts=True)
-                raise InputError(
-                    f"query {name} lists {items[first[again > 1][0]]} more than once",
-                    where=where,
-                    fix="list it once",
-                )
-            rows[q], lengths[q] = found, len(found)
-        ptr = np.zeros(queries.size + 1, np.int64)
-        np.cumsum(lengths, out=ptr[1:])
-        return Lists(ptr, np.concatenate(rows))
+        given = np.array([len(listed) for listed in lists.values()])
+        item = np.concatenate(
+            [items.index(part, where).astype(np.int32) for part in in_parts(lists.values())]
+        )
+        row = np.repeat(query, given)[item < items.size]
+        # What only judgments know cannot be ranked: dropped, as if the list had not named it.
+        item = item[item < items.size]
+        order = np.argsort(row, kind="stable")
+        row, item = row[order], item[order]
+        ptr = np.searchsorted(row, np.arange(queries.size + 1))
+        check_listed_once(row, item, queries, items, where)
+        return Lists(ptr, item, items.size)
 
     def place(self, questions: Sequence[Question], threads: int | None = None) -> list[Answer]:
         """Look the pairs up in the lists."""
@@ -103,21 +104,17 @@ class RankingsRun(Run):
 
         lists = self.lists[question.direction]
         n_queries = len(lists.ptr) - 1
-        other: Direction = "t2i" if question.direction == "i2t" else "i2t"
-        n_items = int(max(lists.item.max(initial=-1), question.item.max(initial=-1))) + 1
-        if other in self.lists:
-            n_items = max(n_items, len(self.lists[other].ptr) - 1)
-        inside = np.ones(n_items, np.bool_)
+        inside = np.ones(lists.n_items, np.bool_)
         if question.gallery is not None:
             inside[:] = False
-            inside[question.gallery[question.gallery < n_items]] = True
+            inside[question.gallery] = True
         ptr = np.searchsorted(question.query, np.arange(n_queries + 1))
         above = np.full(len(question.query), -1, np.int64)
         depth = np.zeros(n_queries, np.int64)
         loop(
             lambda b, e: count_in_lists(
-                lists.ptr, lists.item, inside, question.gallery is None, b, e, ptr, question.item, n_items,
-                above, depth,
+                lists.ptr, lists.item, inside, question.gallery is None, b, e, ptr, question.item,
+                lists.n_items,                above, depth,
             ),
             0,
             n_queries,
@@ -144,3 +141,25 @@ class RankingsRun(Run):
         item = np.concatenate(heads) if heads else np.zeros(0, np.int32)
         place = np.arange(len(item)) - np.repeat(ptr[:-1], np.diff(ptr))
         return Top(ptr, item.astype(np.int64), -1.0 - place)
+
+
+def in_parts(lists: Iterable[Sequence[Any]], most: int = 1 << 20) -> Iterator[Any]:
+    """Yield the ids of many lists, joined to parts of about a million: few calls, bounded memory."""
+    part: list[Any] = []
+    for listed in lists:
+        part.extend(listed)
+        if len(part) >= most:
+            yield part
+            part = []
+    yield part
+
+
+def check_listed_once(row: np.ndarray, item: np.ndarray, queries: Ids, items: Ids, where: str) -> None:
+    """Raise when a query lists an item twice."""
+    key = np.sort(row.astype(np.int64) * len(items) + item)
+    again = key[1:][key[1:] == key[:-1]]
+    if len(again):
+        q, i = divmod(int(again[0]), len(items))
+        raise InputError(
+            f"query {queries[q]} lists {items[i]} more than once", where=where, fix="list it once"
+        )

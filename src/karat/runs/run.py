@@ -77,6 +77,7 @@ class Run(ABC):
     def __init__(self, name: str, where: str | None = None) -> None:
         self.name = name
         self.where = where
+        self.benchmark: Benchmark | None = None
 
     @property
     @abstractmethod
@@ -85,7 +86,7 @@ class Run(ABC):
 
     @abstractmethod
     def align(self, benchmark: Benchmark) -> Run:
-        """Return the run with rows and columns matched to the benchmark's ids, or raise."""
+        """Return the run with its ids matched to the benchmark's, and remember which; or raise."""
 
     @abstractmethod
     def place(self, questions: Sequence[Question], threads: int | None = None) -> list[Answer]:

@@ -87,7 +87,10 @@ class TableRun(Run):
 
     def align(self, benchmark: Benchmark) -> TableRun:
         """Return the run with its rows and columns matched to the benchmark's ids."""
+        if self.benchmark is benchmark:
+            return self
         aligned = copy(self)
+        aligned.benchmark = benchmark
         aligned.check(benchmark)
         maps = {
             kind: known.arrangement(self.ids[kind], self.ids_where or self.where)
