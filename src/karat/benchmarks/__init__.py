@@ -3,6 +3,7 @@
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Pairs
+from karat.benchmarks.objects import Objects
 from karat.benchmarks.ratings import RELEVANT, Mapping, Provenance, Share, Steps
 from karat.benchmarks.sources import SOURCES, Source, load_benchmark, register
 from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Judged, Rule, Truth
@@ -22,6 +23,7 @@ __all__ = [
     "Judged",
     "Judgments",
     "Mapping",
+    "Objects",
     "Pairs",
     "Provenance",
     "Rule",

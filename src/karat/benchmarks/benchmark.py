@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from karat.benchmarks.ids import Ids
+from karat.benchmarks.objects import Objects
 from karat.benchmarks.truth import DIRECTIONS, Direction, Truth
 from karat.validation import InputError, unknown_name
 
@@ -34,6 +35,10 @@ class Benchmark:
         A line on what it is, with its paper.
     texts
         The captions themselves, in gallery order, where they are known.
+    image_paths
+        Where the image files are, in gallery order, where they are known.
+    objects
+        What the images show, where it is known.
 
     Examples
     --------
@@ -51,6 +56,8 @@ class Benchmark:
     defaults: Mapping[str, Sequence[str]] = field(default_factory=dict)
     about: str = ""
     texts: Sequence[str] | None = None
+    image_paths: Sequence[str] | None = None
+    objects: Objects | None = None
 
     def __post_init__(self) -> None:
         if not self.truths:
