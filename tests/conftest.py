@@ -14,8 +14,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory):
-    """Tests neither read nor write the user's cache."""
+    """Tests neither read nor write the user's cache and configuration."""
     os.environ["KARAT_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ["KARAT_CONFIG"] = str(tmp_path_factory.mktemp("config"))
 
 
 @pytest.fixture(scope="session")

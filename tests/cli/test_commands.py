@@ -122,6 +122,36 @@ def test_counts_and_measures_are_listed(command):
     assert "ECCV Caption eq. E.3" in measures
 
 
+def test_a_folder_of_ones_own(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("KARAT_CONFIG", str(tmp_path / "config"))
+    folder = tmp_path / "pets"
+    folder.mkdir()
+    for name in ("a.jpg", "b.jpg"):
+        (folder / name).write_bytes(b"")
+    (folder / "captions.csv").write_text(
+        "image,caption\na.jpg,a cat\nb.jpg,a dog\nb.jpg,[bold]two[/bold] dogs\n"
+    )
+    assert "added; use it as --benchmark mine" in command("benchmarks", "add", folder, "--name", "mine")
+    assert "mine  added: folder with folder=" in command("benchmarks")
+    shown = command("benchmarks", "mine", "--save", tmp_path / "saved")
+    assert "pets: 2 images, 3 captions" in shown
+    np.save(tmp_path / "s.npy", np.array([[0.9, 0.1, 0.3], [0.2, 0.8, 0.1]]))
+    for bench in ("mine", tmp_path / "saved", folder):
+        out = command("evaluate", tmp_path / "s.npy", "--benchmark", bench, "-m", "R@1")
+        assert "original  R@1          100.00       66.67  83.33" in out
+    assert "removed mine" in command("benchmarks", "remove", "mine")
+    for words, message in (
+        (["add"], "add needs a folder"),
+        (["remove"], "remove needs a name"),
+        (["remove", "mine"], "no benchmark 'mine' was added"),
+        (["add", tmp_path / "none"], "there is no such folder"),
+        (["coco", "more"], "'more' is one word too many"),
+        (["--ids", tmp_path / "x.json"], "--ids and --save need a benchmark"),
+        (["flickr8k"], "needs folder"),
+    ):
+        assert message in command("benchmarks", *words, code=2)
+
+
 def test_help_and_version(command):
     assert "evaluate" in command("--help")
     assert command("--version") == f"karat {karat.__version__}\n"

@@ -5,7 +5,9 @@ from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Pairs
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.ratings import RELEVANT, Mapping, Provenance, Share, Steps
-from karat.benchmarks.sources import SOURCES, Source, load_benchmark, register
+from karat.benchmarks.saved import read_benchmark
+from karat.benchmarks.saving import save_benchmark
+from karat.benchmarks.sources import SOURCES, Source, add_benchmark, load_benchmark, register
 from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Judged, Rule, Truth
 from karat.registry import import_all
 
@@ -31,6 +33,9 @@ __all__ = [
     "Source",
     "Steps",
     "Truth",
+    "add_benchmark",
     "load_benchmark",
+    "read_benchmark",
     "register",
+    "save_benchmark",
 ]

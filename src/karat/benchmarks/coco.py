@@ -17,9 +17,11 @@ import numpy as np
 
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.cache import Arrays, cached
+from karat.benchmarks.coco_files import read_boxes, read_captions
 from karat.benchmarks.cxc import CXC_SCALE, RELEVANT_FROM, read_ratings
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments
+from karat.benchmarks.plausible import PlausibleMatch
 from karat.benchmarks.ratings import Provenance, Share, Steps
 from karat.benchmarks.sources import Source, register
 from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth
@@ -31,6 +33,7 @@ IDS = "coco_test_ids.npy"
 TRUTHS = ("original", "cxc", "eccv")
 SIDES = ("image_to_caption", "caption_to_image")
 FOLDS = 5
+ZETAS = (0, 1, 2)
 RECALLS = ("R@1", "R@5", "R@10")
 
 
@@ -75,7 +78,9 @@ def parse(folder: Path) -> Arrays:
     return arrays
 
 
-def load(cxc_ratings: Path | None = None) -> Benchmark:
+def load(
+    cxc_ratings: Path | None = None, captions: Path | None = None, boxes: Path | None = None
+) -> Benchmark:
     """Build the benchmark."""
     folder = data_folder()
     parsed = cached("coco", [folder / IDS, *(folder / f"{t}_{s}.json" for t in TRUTHS for s in SIDES)],
@@ -118,18 +123,38 @@ def load(cxc_ratings: Path | None = None) -> Benchmark:
         truths.append(truth("cxc-graded", "cxc", "the same with grade rating / 5", graded))
     truths.append(truth("eccv", "eccv", "ECCV Caption, human and machine verified (Chun et al. 2022)"))
 
+    objects = None
+    if boxes is not None:
+        objects = read_boxes(boxes, image_ids)
+        vectors = objects.class_vectors(image_ids.size)
+        truths += [
+            Truth(
+                f"pm(z={zeta})",
+                None,
+                {"i2t": np.arange(image_ids.size), "t2i": np.arange(caption_ids.size)},
+                rule=PlausibleMatch(vectors, caption_image, zeta),
+                about=f"Plausible Match: at most {zeta} object classes differ (Chun et al. 2021)",
+            )
+            for zeta in ZETAS
+        ]
+
     return Benchmark(
         "coco",
         image_ids,
         caption_ids,
         {t.name: t for t in truths},
         caption_image=caption_image,
+        texts=None if captions is None else read_captions(captions, caption_ids),
+        objects=objects,
         defaults={
             "coco-5k": RECALLS,
             "coco-1k": RECALLS,
             "cxc": RECALLS,
             "cxc-graded": (),
             "eccv": ("R@1", "RP", "mAP@R"),
+            "pm(z=0)": (),
+            "pm(z=1)": (),
+            "pm(z=2)": ("RP(cut=50)",),
         },
         about="COCO Caption, Karpathy test split (Lin et al. 2014; Karpathy and Fei-Fei 2015)",
     )
@@ -148,6 +173,10 @@ register(
         "coco",
         "COCO Caption, Karpathy test split, with the truths coco-5k, coco-1k, cxc and eccv",
         load,
-        (Param("cxc_ratings", Path, "sits_test.csv of Crisscrossed Captions: adds judged negatives", None),),
+        (
+            Param("cxc_ratings", Path, "sits_test.csv of Crisscrossed Captions: adds judged negatives", None),
+            Param("captions", Path, "coco_karpathy_test_captions.tsv: adds the captions themselves", None),
+            Param("boxes", Path, "coco_karpathy_test_boxes.json: adds objects and Plausible Match", None),
+        ),
     )
 )

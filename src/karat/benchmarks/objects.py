@@ -36,19 +36,14 @@ class Objects:
 
     def __post_init__(self) -> None:
         image = np.asarray(self.image, dtype=np.int32)
-        order = np.argsort(image, kind="stable")
-        columns = {
-            "categories": tuple(self.categories),
-            "image": image[order],
-            "category": np.asarray(self.category, dtype=np.int32)[order],
-            "box": np.asarray(self.box, dtype=np.float32).reshape(len(image), 4)[order],
-        }
-        if len(image) and (
-            columns["category"].max() >= len(self.categories) or columns["category"].min() < 0
-        ):
+        category = np.asarray(self.category, dtype=np.int32)
+        if ((category < 0) | (category >= len(self.categories))).any():
             raise InputError("an object's category is out of range")
-        for name, value in columns.items():
-            object.__setattr__(self, name, value)
+        order = np.argsort(image, kind="stable")
+        box = np.asarray(self.box, dtype=np.float32).reshape(len(image), 4)
+        for name, column in (("image", image), ("category", category), ("box", box)):
+            # Frozen from outside, set once here.
+            object.__setattr__(self, name, column[order])
 
     def __len__(self) -> int:
         return len(self.image)

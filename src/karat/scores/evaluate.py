@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,9 @@ import numpy as np
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, load_benchmark
 from karat.measures import Combined, Measure, Named
 from karat.measures.measure import MeanOfBoth, Part
-from karat.measures.ties import Counts, Reading, TiePolicy, leave_out_unjudged, resolve
+from karat.measures.ties import Counts, Reading, TiePolicy
 from karat.runs import Run, load_run
+from karat.scores.batches import Batch, score_batch
 from karat.scores.implicit import implicit_counts
 from karat.scores.plan import Choices, Plan, make_plan, reading_notes
 from karat.scores.pooling import bounds_of, pooled
@@ -125,9 +126,10 @@ def score(run: Run, plan: Plan, choices: Choices) -> tuple[list[Column], list[Ti
             where=run.where or run.name,
             fix="ask for that direction",
         )
+    needed = plan.needed()
     tasks = {
         (truth, direction): tasks_of(plan.benchmark, plan.benchmark.truth(truth), direction)
-        for truth in plan.wanted
+        for truth in needed
         for direction in directions
     }
     shared = SharedQuestions([task for group in tasks.values() for task in group])
@@ -135,11 +137,9 @@ def score(run: Run, plan: Plan, choices: Choices) -> tuple[list[Column], list[Ti
     parts: dict[Part, Column] = {}
     reports: list[TieReport] = []
     for (truth, direction), group in tasks.items():
-        measures = plan.measures(truth)
-        counted = [
-            implicit_counts(run, task, measures) if task.truth.implicit else counts[task] for task in group
-        ]
-        columns, report = score_direction(run, plan.benchmark, group, counted, measures, choices)
+        measures = needed[truth]
+        batches = list(batches_of(run, group, counts, measures, choices))
+        columns, report = score_direction(run, plan, group, batches, measures)
         parts.update({Part(measure, truth, direction): column for measure, column in zip(measures, columns)})
         reports += [report] if report else []
     columns = []
@@ -197,40 +197,35 @@ def combined(named: Combined, truth: str, run: Run, parts: dict[Part, Column]) -
     )
 
 
+def batches_of(
+    run: Run, tasks: Sequence[Task], counts: Mapping[Task, Counts], measures: list[Measure], choices: Choices
+) -> Iterator[Batch]:
+    """Yield the scores of each fold; of a rule's folds in batches, since nobody listed its positives."""
+    for fold, task in enumerate(tasks):
+        if not task.truth.implicit:
+            yield score_batch(task.queries, fold, counts[task], measures, choices)
+            continue
+        for queries, counted in implicit_counts(run, task, measures):
+            yield score_batch(queries, fold, counted, measures, choices)
+
+
 def score_direction(
-    run: Run,
-    benchmark: Benchmark,
-    tasks: list[Task],
-    counted: list[Counts],
-    measures: list[Measure],
-    choices: Choices,
+    run: Run, plan: Plan, tasks: Sequence[Task], batches: Sequence[Batch], measures: list[Measure]
 ) -> tuple[list[Column], TieReport | None]:
-    """Compute every measure of one truth in one direction, over its folds."""
-    truth, direction = tasks[0].truth, tasks[0].direction
-    read = [
-        leave_out_unjudged(c) if choices.unjudged == "left_out" and c.total is None else c for c in counted
-    ]
-    ranked = [resolve(counts, choices.ties) for counts in read]
-    queries = np.concatenate([task.queries for task in tasks])
-    folds = np.repeat(np.arange(len(tasks)), [len(task.queries) for task in tasks])
-    clusters = benchmark.clusters(direction, queries)
-    # The other end of the bounds; a rule leaves nothing unjudged.
-    upper = [
-        resolve(counts, choices.ties, unjudged_relevant=counts.total is None)
-        for counts in counted
-        if choices.unjudged == "bounds"
-    ]
+    """Pool every measure of one truth in one direction, over its folds."""
+    truth, direction = tasks[0].truth.name, tasks[0].direction
+    queries = np.concatenate([batch.queries for batch in batches])
+    folds = np.repeat([batch.fold for batch in batches], [len(batch.queries) for batch in batches])
+    clusters = plan.benchmark.clusters(direction, queries)
     columns = []
     for measure in measures:
-        values = np.concatenate([measure(part) for part in ranked])
-        value, note = pooled(measure, values, folds, ranked, queries, benchmark, direction)
-        bounds: tuple[float | None, float | None] = (None, None)
-        if upper and measure.bounded and value is not None:
-            bounds = bounds_of(measure, value, values, folds, upper)
+        value, note = pooled(measure, batches, folds, plan.benchmark, direction)
+        lower, upper = bounds_of(measure, value, batches, folds)
+        values = np.concatenate([batch.values[measure] for batch in batches])
         columns.append(
             Column(
                 run.name,
-                truth.name,
+                truth,
                 direction,
                 measure,
                 value,
@@ -239,9 +234,9 @@ def score_direction(
                 queries,
                 folds,
                 clusters,
-                lower_bound=bounds[0],
-                upper_bound=bounds[1],
+                lower_bound=lower,
+                upper_bound=upper,
                 note=note,
             )
         )
-    return columns, tie_report(run, tasks, read, measures)
+    return columns, tie_report(run, truth, direction, batches, folds, measures)

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from karat.measures import Measure
 from karat.measures.ranked import Ranked
 from karat.measures.ties import Counts
-from karat.runs import Run
+from karat.runs import RankingsRun, Run
 from karat.scores.tasks import Task
 
+MOST_ROWS = 1 << 22
+"""Items that are asked about at once."""
 
-def implicit_counts(run: Run, task: Task, measures: Sequence[Measure]) -> Counts:
-    """Return the counts of the items that the measures look at: every one is judged, by the rule."""
+
+def implicit_counts(run: Run, task: Task, measures: Sequence[Measure]) -> Iterator[tuple[np.ndarray, Counts]]:
+    """Yield batches of queries with the counts of the items that the measures look at."""
     rule = task.truth.rule
     assert rule is not None
     # In a fold the rule cannot count its positives: the fold's items are asked about one by one.
     total = fold_positives(task) if task.gallery is not None else rule.positives(task.direction, task.queries)
-    total = total.astype(np.float64)
-    size = np.full(len(task.queries), task.size)
-    k = max(1, look_ahead(measures, total, size))
-    top = run.top(task.direction, k, task.queries, task.gallery, whole_ties=True)
-    query = np.repeat(np.arange(len(task.queries)), np.diff(top.ptr))
-    grade = rule.relevant(task.direction, task.queries[query], top.item)
+    k = max(1, look_ahead(measures, total, np.full(len(total), task.size)))
+    # Lists are in memory as they are; and cut off, their ranks have to be compared all together.
+    step = len(task.queries) if isinstance(run, RankingsRun) else max(1, MOST_ROWS // k)
+    for begin in range(0, max(1, len(task.queries)), max(1, step)):
+        queries = task.queries[begin : begin + step]
+        yield queries, count_batch(run, task, queries, total[begin : begin + step].astype(np.float64), k)
+
+
+def count_batch(run: Run, task: Task, queries: np.ndarray, total: np.ndarray, k: int) -> Counts:
+    """Return the counts of the first `k` items of some queries: every one is judged, by the rule."""
+    rule = task.truth.rule
+    assert rule is not None
+    top = run.top(task.direction, k, queries, task.gallery, whole_ties=True)
+    query = np.repeat(np.arange(len(queries)), np.diff(top.ptr))
     new = np.ones(len(query), bool)
     new[1:] = (np.diff(query) != 0) | (np.diff(top.score) != 0)
     first = np.flatnonzero(new)
@@ -32,12 +43,12 @@ def implicit_counts(run: Run, task: Task, measures: Sequence[Measure]) -> Counts
     width = np.diff(np.r_[first, len(query)])
     return Counts(
         ptr=top.ptr,
-        grade=np.asarray(grade, dtype=np.float64),
+        grade=np.asarray(rule.relevant(task.direction, queries[query], top.item), dtype=np.float64),
         above=first[group] - top.ptr[query],
         tied=width[group] - 1,
         earlier=np.arange(len(query)) - first[group],
         outside=np.zeros(len(query), bool),
-        size=size,
+        size=np.full(len(queries), task.size),
         depth=np.diff(top.ptr),
         total=total,
     )

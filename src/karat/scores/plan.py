@@ -30,15 +30,16 @@ class Plan:
     wanted: dict[str, list[Named]]
     directions: tuple[Direction, ...]
 
-    def measures(self, truth: str) -> list[Measure]:
-        """Return the per-query measures of a truth, those of its combinations included."""
-        needed: dict[Measure, None] = {}
-        for named in self.wanted[truth]:
-            parts = named.parts(truth) if isinstance(named, Combined) else []
-            needed.update(dict.fromkeys(part.measure for part in parts))
-            if isinstance(named, Measure):
-                needed[named] = None
-        return list(needed)
+    def needed(self) -> dict[str, list[Measure]]:
+        """Return the measures per query of each truth, those that combinations are made of included."""
+        needed: dict[str, dict[Measure, None]] = {}
+        for truth, wanted in self.wanted.items():
+            for named in wanted:
+                if isinstance(named, Measure):
+                    needed.setdefault(truth, {})[named] = None
+                for part in named.parts(truth) if isinstance(named, Combined) else ():
+                    needed.setdefault(self.benchmark.truth(part.truth).name, {})[part.measure] = None
+        return {truth: list(measures) for truth, measures in needed.items()}
 
 
 def make_plan(
@@ -56,9 +57,9 @@ def make_plan(
         check_choice(unjudged, READINGS, "unjudged"),  # type: ignore[arg-type]
         threads,
     )
-    return Plan(
-        benchmark, wanted_measures(benchmark, measures, truths), check_directions(directions)
-    ), choices
+    plan = Plan(benchmark, wanted_measures(benchmark, measures, truths), check_directions(directions))
+    plan.needed()  # raises where a combination needs a truth that the benchmark does not have
+    return plan, choices
 
 
 def check_directions(directions: Sequence[str] | str) -> tuple[Direction, ...]:

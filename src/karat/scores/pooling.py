@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from karat.benchmarks import Benchmark, Direction
 from karat.measures import Measure
-from karat.measures.ranked import Ranked
+from karat.scores.batches import Batch
 from karat.validation import plural
 
 
@@ -18,25 +20,20 @@ def pool_folds(measure: Measure, values: np.ndarray, folds: np.ndarray) -> float
 
 
 def pooled(
-    measure: Measure,
-    values: np.ndarray,
-    folds: np.ndarray,
-    ranked: list[Ranked],
-    queries: np.ndarray,
-    benchmark: Benchmark,
-    direction: Direction,
+    measure: Measure, batches: Sequence[Batch], folds: np.ndarray, benchmark: Benchmark, direction: Direction
 ) -> tuple[float | None, str | None]:
     """Return the aggregate, or why there is none."""
-    unanswered = np.concatenate([measure.unanswered(part) for part in ranked])
-    depth = np.concatenate([part.depth for part in ranked])
+    unanswered = np.concatenate([batch.unanswered[measure] for batch in batches])
     if unanswered.any():
         first = int(np.flatnonzero(unanswered)[0])
+        query = np.concatenate([batch.queries for batch in batches])[first]
+        depth = int(np.concatenate([batch.depth for batch in batches])[first])
         asked = plural(int(unanswered.sum()), "image" if direction == "i2t" else "caption")
         return None, (
             f"the ranking of {asked} ends too early, "
-            f"first {benchmark.queries(direction)[queries[first]]} with {int(depth[first]):,} known places"
+            f"first {benchmark.queries(direction)[query]} with {plural(depth, 'known place')}"
         )
-    value = pool_folds(measure, values, folds)
+    value = pool_folds(measure, np.concatenate([batch.values[measure] for batch in batches]), folds)
     if value is None:
         return None, "no query has a relevant item"
     if not np.isfinite(value):
@@ -45,16 +42,18 @@ def pooled(
 
 
 def bounds_of(
-    measure: Measure, value: float, values: np.ndarray, folds: np.ndarray, upper: list[Ranked]
+    measure: Measure, value: float | None, batches: Sequence[Batch], folds: np.ndarray
 ) -> tuple[float | None, float | None]:
     """Return the bounds: the score itself, and what it is if every unjudged pair is relevant.
 
     Over the queries that have a value; for these the normaliser is fixed.
     """
-    if any(measure.unanswered(part).any() for part in upper):
+    if value is None or any(
+        measure not in batch.upper or batch.upper_unanswered[measure].any() for batch in batches
+    ):
         return None, None
-    best = np.where(np.isnan(values), np.nan, np.concatenate([measure(part) for part in upper]))
-    other = pool_folds(measure, best, folds)
+    ends = [np.where(np.isnan(batch.values[measure]), np.nan, batch.upper[measure]) for batch in batches]
+    other = pool_folds(measure, np.concatenate(ends), folds)
     if other is None or not np.isfinite(other):
         return None, None
     return (value, other) if measure.better == "high" else (other, value)

@@ -7,38 +7,36 @@ from collections.abc import Sequence
 import numpy as np
 
 from karat.measures import Measure, parse_measure
-from karat.measures.ties import Counts, resolve
 from karat.runs import Run
+from karat.scores.batches import Batch
 from karat.scores.pooling import pool_folds
 from karat.scores.scorecard import TieReport
 from karat.scores.tables import show_value
-from karat.scores.tasks import Task
 
 
 def tie_report(
-    run: Run, tasks: list[Task], counted: list[Counts], measures: list[Measure]
+    run: Run,
+    truth: str,
+    direction: str,
+    batches: Sequence[Batch],
+    folds: np.ndarray,
+    measures: Sequence[Measure],
 ) -> TieReport | None:
     """Return how many queries have a tied relevant item, and the range that ties leave."""
-    tied = [(c.tied > 0) & (c.grade > 0) & (c.above >= 0) for c in counted]
-    if not any(rows.any() for rows in tied):
+    tied_queries = sum(batch.tied_queries for batch in batches)
+    if not tied_queries:
         return None
-    folds = np.repeat(np.arange(len(tasks)), [len(task.queries) for task in tasks])
-    extremes: dict[str, list[float]] = {}
-    for policy in ("pessimistic", "optimistic"):
-        ranked = [resolve(counts, policy) for counts in counted]
-        for measure in measures:
-            value = pool_folds(measure, np.concatenate([measure(part) for part in ranked]), folds)
-            if value is not None and np.isfinite(value):
-                extremes.setdefault(str(measure), []).append(value)
-    return TieReport(
-        run.name,
-        tasks[0].truth.name,
-        tasks[0].direction,
-        sum(len(np.unique(c.query[rows])) for c, rows in zip(counted, tied)),
-        sum(len(task.queries) for task in tasks),
-        int(max(c.tied[rows].max(initial=0) for c, rows in zip(counted, tied))) + 1,
-        {name: (values[0], values[1]) for name, values in extremes.items() if len(values) == 2},
-    )
+    ranges = {}
+    for measure in measures:
+        ends = [
+            pool_folds(measure, np.concatenate([values[measure] for values in side]), folds)
+            for side in ([batch.worst for batch in batches], [batch.best for batch in batches])
+        ]
+        worst, best = ends
+        if worst is not None and best is not None and np.isfinite(worst) and np.isfinite(best):
+            ranges[str(measure)] = (worst, best)
+    largest = max(batch.largest for batch in batches)
+    return TieReport(run.name, truth, direction, tied_queries, len(folds), largest, ranges)
 
 
 def tie_notes(reports: Sequence[TieReport]) -> list[str]:

@@ -1,0 +1,205 @@
+"""Reading karat's own folder format for benchmarks; `saving` says what it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.benchmarks.benchmark import Benchmark
+from karat.benchmarks.ids import Ids
+from karat.benchmarks.judgments import Judgments
+from karat.benchmarks.objects import Objects
+from karat.benchmarks.plausible import PlausibleMatch
+from karat.benchmarks.ratings import Mapping, Provenance, Share, Steps
+from karat.benchmarks.saving import BOX, FORMAT, HEAD, VERSION
+from karat.benchmarks.sources import Source, register
+from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth
+from karat.registry import Param
+from karat.validation import InputError, MissingDataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def read_benchmark(folder: str | Path) -> Benchmark:
+    """Read a benchmark from karat's own folder format; every mistake in it is named."""
+    folder = Path(folder)
+    path = folder / HEAD
+    if not path.is_file():
+        raise MissingDataError(f"there is no {HEAD}", where=folder, fix="save one with save_benchmark")
+    try:
+        head = json.loads(path.read_text(encoding="utf-8"))
+        if head["format"] != FORMAT or head["version"] != VERSION:
+            raise InputError(
+                f"is version {head['version']} of {head['format']}",
+                where=path,
+                fix=f"this karat reads {FORMAT} {VERSION}",
+            )
+        return build(head, folder)
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"is damaged ({type(error).__name__}: {error})", where=path, fix="save the benchmark again"
+        ) from None
+
+
+def build(head: dict[str, Any], folder: Path) -> Benchmark:
+    """Put the tables together."""
+    images = read(folder / "images.parquet", "id", "gallery", "path")
+    captions = read(folder / "captions.parquet", "id", "gallery", "text", "image")
+    image_ids, caption_ids = ids_of(images, "image", folder), ids_of(captions, "caption", folder)
+    ids = [image_ids, caption_ids]
+    caption_image = captions["image"].to_numpy()[: ids[1].size].astype(np.int64)
+    in_range(caption_image, -1, ids[0].size, folder / "captions.parquet", "image")
+    objects = None
+    if head["categories"] is not None:
+        things = read(folder / "objects.parquet", "image", "category", *BOX)
+        in_range(things["image"].to_numpy(), 0, ids[0].size, folder / "objects.parquet", "image")
+        objects = Objects(tuple(map(str, head["categories"])), things["image"].to_numpy(),
+                          things["category"].to_numpy(), things.select(BOX).to_numpy())  # fmt: skip
+    truths = {}
+    for number, described in enumerate(head["truths"]):
+        truth = read_truth(described, folder, number, ids, objects, caption_image)
+        truths[truth.name] = truth
+    return Benchmark(
+        str(head["name"]),
+        image_ids,
+        caption_ids,
+        truths,
+        caption_image=None if (caption_image < 0).all() else caption_image,
+        defaults={str(name): tuple(map(str, measures)) for name, measures in head["defaults"].items()},
+        about=str(head["about"]),
+        texts=texts_of(captions, "text", ids[1].size),
+        image_paths=safe_paths(texts_of(images, "path", ids[0].size), folder),
+        objects=objects,
+    )
+
+
+def ids_of(table: pl.DataFrame, kind: str, folder: Path) -> Ids:
+    """Return the ids of a table, the gallery first."""
+    gallery = table["gallery"].to_numpy()
+    size = int(gallery.sum())
+    if not gallery[:size].all():
+        raise InputError(
+            f"{kind}s outside the gallery stand before others", where=folder, fix="save the benchmark again"
+        )
+    values = table["id"].to_numpy() if table["id"].dtype.is_integer() else table["id"].cast(str).to_list()
+    return Ids(values[:size], extra=values[size:], kind=kind)
+
+
+def texts_of(table: pl.DataFrame, column: str, size: int) -> list[str] | None:
+    """Return the texts of the gallery; None when there are none."""
+    texts = table[column].to_list()[:size]
+    return (
+        None if all(text is None for text in texts) else ["" if text is None else str(text) for text in texts]
+    )
+
+
+def safe_paths(paths: list[str] | None, folder: Path) -> list[str] | None:
+    """Raise when an image path leads out of its folder by "..": files are untrusted."""
+    for path in paths or []:
+        if ".." in Path(path).parts:
+            raise InputError(
+                f"image path {path!r} leads out of its folder", where=folder, fix="give plain paths"
+            )
+    return paths
+
+
+def read_truth(
+    described: dict[str, Any],
+    folder: Path,
+    number: int,
+    ids: list[Ids],
+    objects: Objects | None,
+    caption_image: np.ndarray,
+) -> Truth:
+    """Read one truth and its tables."""
+    path = folder / f"queries-{number}.parquet"
+    asked = read(path, "direction", "row")
+    side, row = asked["direction"].to_numpy(), asked["row"].to_numpy().astype(np.int64)
+    queries: dict[Direction, np.ndarray] = {}
+    for direction, known in zip(DIRECTIONS, ids):
+        queries[direction] = row[side == direction]
+        in_range(queries[direction], 0, known.size, path, "row")
+    folds = []
+    if described["folds"]:
+        path = folder / f"folds-{number}.parquet"
+        parts = read(path, "fold", "side", "row")
+        fold, kind, row = (parts[name].to_numpy() for name in ("fold", "side", "row"))
+        in_range(row, 0, max(known.size for known in ids), path, "row")
+        for k, name in enumerate(described["folds"]):
+            folds.append(
+                Fold(
+                    str(name),
+                    *(row[(fold == k) & (kind == s)].astype(np.int64) for s in ("images", "captions")),
+                )
+            )
+    if "rule" in described:
+        if objects is None or described["rule"]["kind"] != "plausible":
+            raise InputError(f"truth {described['name']!r} is no rule that karat knows", where=folder / HEAD)
+        vectors = objects.class_vectors(ids[0].size)
+        rule = PlausibleMatch(vectors, caption_image, int(described["rule"]["zeta"]))
+        return Truth(str(described["name"]), None, queries, folds, rule, str(described["about"]))
+    path = folder / f"judgments-{number}.parquet"
+    rows = read(path, "image", "caption", "source", "rating")
+    for name, known in zip(("image", "caption"), ids):
+        in_range(rows[name].to_numpy(), 0, len(known), path, name)
+    sources = [
+        Provenance(str(s["name"]), str(s["scale"]), read_mapping(s["mapping"])) for s in described["sources"]
+    ]
+    columns = {name: rows[name].to_numpy() for name in ("rating", "source")}
+    judgments = Judgments(rows["image"].to_numpy(), rows["caption"].to_numpy(), **columns, sources=sources)
+    return Truth(str(described["name"]), judgments, queries, folds, about=str(described["about"]))
+
+
+def in_range(values: np.ndarray, low: int, high: int, path: Path, column: str) -> None:
+    """Raise when a row number is outside its table."""
+    bad = np.flatnonzero((values < low) | (values >= high))
+    if len(bad):
+        raise InputError(
+            f"{column} of row {bad[0]} is {values[bad[0]]}, outside the {high} that exist",
+            where=path,
+            fix="save it again",
+        )
+
+
+def read(path: Path, *columns: str) -> pl.DataFrame:
+    """Read one table and check its columns."""
+    import polars as pl
+
+    if not path.is_file():
+        raise MissingDataError("there is no such file", where=path, fix="save the benchmark again")
+    try:
+        table = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(
+            f"is not Parquet ({str(error).splitlines()[0]})", where=path, fix="save it again"
+        ) from None
+    for column in columns:
+        if column not in table.columns:
+            raise InputError(f"has no column {column!r}", where=path, fix="save it again")
+        if table[column].null_count() and column not in ("path", "text"):
+            raise InputError(f"has an empty cell in {column!r}", where=path, fix="save it again")
+    return table
+
+
+def read_mapping(found: dict[str, Any]) -> Mapping:
+    """Return a mapping from its data."""
+    if "steps" in found:
+        return Steps([(float(threshold), float(grade)) for threshold, grade in found["steps"]])
+    return Share(top=float(found["share"]["top"]), least=float(found["share"]["least"]))
+
+
+register(
+    Source(
+        "saved",
+        "a folder in karat's own format, as save_benchmark writes it",
+        read_benchmark,
+        (Param("folder", Path, "the folder"),),
+        lambda folder: (folder / HEAD).is_file(),
+    )
+)

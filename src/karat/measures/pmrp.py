@@ -1,0 +1,34 @@
+"""PMRP over three thresholds: R-Precision under Plausible Match."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from karat.benchmarks import DIRECTIONS
+from karat.measures.measure import Combined, Part, register
+from karat.measures.r_precision import RPrecision
+
+
+@register
+class PlausibleMatchRPrecision(Combined):
+    """PMRP: R-Precision with R of at most 50, averaged over both directions and ζ = 0, 1, 2.
+
+    It needs the truths pm(z=0), pm(z=1) and pm(z=2), whatever truth it is asked on. ECCV Caption
+    reports ζ = 2 alone: that is ``RP(cut=50)`` on ``pm(z=2)``.
+    """
+
+    name = "PMRP"
+    formula = "mean over ζ ∈ {0, 1, 2} and both directions of (1/min(R, 50)) Σ_{i ≤ min(R, 50)} m_i"
+    source = "Chun et al., CVPR 2021, with R cut at 50 as in ECCV Caption §4.1"
+
+    def parts(self, truth: str) -> Sequence[Part]:
+        """Return the six columns."""
+        return [
+            Part(RPrecision(cut=50), f"pm(z={zeta})", direction)
+            for zeta in (0, 1, 2)
+            for direction in DIRECTIONS
+        ]
+
+    def combine(self, pooled: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the mean."""
+        return np.mean(np.stack(pooled), axis=0)

@@ -1,0 +1,185 @@
+"""Look at a run before it is scored: what it is, whether it fits, and whether its scores make sense."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from karat.benchmarks import DIRECTIONS, Benchmark
+from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, load_run
+from karat.scores.findings import Inspection
+from karat.scores.sanity import look_at_quality
+from karat.validation import KaratError, plural
+
+
+def inspect_run(*sources: Any, benchmark: Benchmark, **options: Any) -> Inspection:
+    """Look at a run, and never raise for what is wrong with it.
+
+    Parameters
+    ----------
+    *sources
+        What `karat.load_run` takes.
+    benchmark
+        What the run should answer.
+    **options
+        What else `karat.load_run` takes.
+
+    Returns
+    -------
+    Inspection
+
+    Examples
+    --------
+    >>> from karat.benchmarks import Ids, Judgments, Provenance, Truth
+    >>> own = Judgments([0, 1, 1], [0, 1, 2], sources=[Provenance("original")])
+    >>> truth = Truth("own", own, {"i2t": np.arange(2), "t2i": np.arange(3)})
+    >>> tiny = Benchmark("tiny", Ids([7, 8], kind="image"), Ids(range(3), kind="caption"), {"own": truth})
+    >>> print(inspect_run(np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), benchmark=tiny).findings[1].text)
+    is transposed: tiny has 2 images by 3 captions; pass --transpose
+    """
+    seen = Inspection()
+    try:
+        run = load_run(*sources, benchmark=None, **options)
+    except KaratError as error:
+        seen.add("error", str(error))
+        return seen
+    if isinstance(run, MatrixRun):
+        seen.add("fact", f"score table of {shape(run.images_by_captions)}, {run.scores.dtype}")
+        run = turned(run, benchmark, seen)
+    elif isinstance(run, EmbeddingRun):
+        look_at_embeddings(run, seen)
+    elif isinstance(run, RankingsRun):
+        look_at_lists(run, seen)
+    try:
+        run = run.align(benchmark)
+    except KaratError as error:
+        seen.add("error", str(error))
+        return seen
+    seen.add(
+        "fact",
+        f"fits {benchmark.name}: {benchmark.images.size:,} images, {benchmark.captions.size:,} captions",
+    )
+    order = "an ids file" if getattr(run, "ids", None) else "the benchmark's own order"
+    if not isinstance(run, RankingsRun):
+        seen.add("fact", f"ids from {order}")
+    if isinstance(run, MatrixRun) and not look_at_scores(run, seen):
+        return seen
+    look_at_quality(run, benchmark, seen)
+    return seen
+
+
+def shape(counts: Sequence[int]) -> str:
+    """Return rows by columns in words."""
+    return " by ".join(f"{count:,}" for count in counts)
+
+
+def turned(run: MatrixRun, benchmark: Benchmark, seen: Inspection) -> MatrixRun:
+    """Return the table the right way round, and say when it was not."""
+    wanted = (benchmark.images.size, benchmark.captions.size)
+    if run.images_by_captions == wanted[::-1] != wanted:
+        asked = f"{wanted[0]:,} images by {wanted[1]:,} captions"
+        seen.add("warning", f"is transposed: {benchmark.name} has {asked}; pass --transpose")
+        return MatrixRun(run.scores if run.rows == "captions" else run.scores.T, run.name, run.ids, run.where)
+    return run
+
+
+def look_at_embeddings(run: EmbeddingRun, seen: Inspection) -> None:
+    """Note size, lengths and repeated rows of embeddings."""
+    seen.add(
+        "fact", f"embeddings of {run.images.shape[1]} dimensions: {shape(run.shape)} (images by captions)"
+    )
+    for kind, table, norm in zip(("image", "caption"), (run.images, run.captions), run.norms):
+        seen.add("fact", f"{kind} vectors have lengths from {norm.min():.4g} to {norm.max():.4g}")
+        again = repeated_rows([table])
+        if again:
+            seen.add(
+                "warning",
+                f"{plural(again, f'{kind} vector')} repeat an earlier one: they tie in every ranking",
+            )
+        if (norm == 0).any():
+            zero = int(np.flatnonzero(norm == 0)[0])
+            seen.add(
+                "warning", f"{plural(int((norm == 0).sum()), f'{kind} vector')} are zero, first row {zero}"
+            )
+    if run.similarity == "dot" and not run.unit_length:
+        seen.add(
+            "warning", "lengths differ from 1 and scores are plain products; --similarity cosine scales them"
+        )
+
+
+def look_at_lists(run: RankingsRun, seen: Inspection) -> None:
+    """Note how many lists there are and how long they are."""
+    for direction in run.directions:
+        lengths = np.array(
+            [len(listed) for listed in run.raw[direction].values() if hasattr(listed, "__len__")]
+        )
+        if len(lengths):
+            lists = plural(len(lengths), "ranked list")
+            seen.add("fact", f"{direction}: {lists} of {lengths.min():,} to {lengths.max():,} items")
+    for direction in DIRECTIONS:
+        if direction not in run.directions:
+            seen.add("warning", f"has no {direction} rankings: only one direction can be scored")
+
+
+def blocks(run: MatrixRun) -> Iterator[np.ndarray]:
+    """Yield the scores block by block."""
+    return (block for _, block in run.blocks())
+
+
+def repeated_rows(parts: Any) -> int:
+    """Return how many rows are exactly like an earlier one."""
+    seen: set[int] = set()
+    again = 0
+    for part in parts:
+        for row in part:
+            key = hash(row.tobytes())
+            again += key in seen
+            seen.add(key)
+    return again
+
+
+def look_at_scores(run: MatrixRun, seen: Inspection) -> bool:
+    """Note range, ties and repeated rows of a score table; return whether every score is a number."""
+    low, high, bad, first = np.inf, -np.inf, 0, None
+    for begin, block in run.blocks():
+        wrong = ~np.isfinite(block)
+        if wrong.any():
+            bad += int(wrong.sum())
+            if first is None:
+                row, column = np.argwhere(wrong)[0]
+                place = (begin + row, column) if run.rows == "images" else (column, begin + row)
+                first = (*place, block[row, column])
+        else:
+            low, high = min(low, float(block.min())), max(high, float(block.max()))
+    if first is not None:
+        seen.add(
+            "error",
+            f"{plural(bad, 'score')} are no numbers, first {first[2]} in row {first[0]}, column {first[1]}",
+        )
+        return False
+    seen.add("fact", f"scores from {low:.4g} to {high:.4g}: {kind_of_range(low, high)}")
+    if low == high:
+        seen.add("warning", "all scores are the same: nothing is ranked")
+        return True
+    again = repeated_rows(blocks(run))
+    if again:
+        seen.add("warning", f"{plural(again, f'row of {run.rows}')} repeat an earlier one")
+    sample = run.block(0, min(64, run.shape[0]))
+    ordered = np.sort(sample, axis=1)
+    ties = float((ordered[:, 1:] == ordered[:, :-1]).mean())
+    if ties > 0.01:
+        seen.add("warning", f"{100 * ties:.1f}% of neighbouring scores in a row are equal: see --ties")
+    return True
+
+
+def kind_of_range(low: float, high: float) -> str:
+    """Guess from their range what scores are."""
+    if -1.001 <= low < 0 and high <= 1.001:
+        return "cosines, by their range"
+    if low >= 0 and high <= 1.001:
+        return "probabilities or cosines, by their range"
+    if low >= 0:
+        return "never negative, so perhaps distances"
+    return "logits or products, by their range"

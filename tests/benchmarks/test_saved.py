@@ -1,0 +1,199 @@
+"""karat's own folder format: written and read back the same; every kind of damage is a sentence."""
+
+import json
+import shutil
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+import karat
+from karat.benchmarks import (
+    Benchmark,
+    Ids,
+    Judgments,
+    Objects,
+    Provenance,
+    Steps,
+    Truth,
+    read_benchmark,
+    save_benchmark,
+)
+from karat.benchmarks.plausible import PlausibleMatch
+
+from worlds import Small, smalls
+
+
+def same(a: Benchmark, b: Benchmark) -> None:
+    assert (a.name, a.about, list(a.truths), a.texts, a.image_paths) == (
+        b.name,
+        b.about,
+        list(b.truths),
+        b.texts,
+        b.image_paths,
+    )
+    assert {k: tuple(v) for k, v in a.defaults.items()} == dict(b.defaults)
+    for mine, theirs in ((a.images, b.images), (a.captions, b.captions)):
+        np.testing.assert_array_equal(mine.values, theirs.values)
+        assert (mine.size, mine.values.dtype.kind, mine.kind) == (
+            theirs.size,
+            theirs.values.dtype.kind,
+            theirs.kind,
+        )
+    np.testing.assert_array_equal(a.caption_image, b.caption_image)
+    for name, truth in a.truths.items():
+        other = b.truth(name)
+        assert truth.about == other.about
+        for direction in ("i2t", "t2i"):
+            np.testing.assert_array_equal(truth.queries.get(direction, []), other.queries[direction])
+        assert [fold.name for fold in truth.folds] == [fold.name for fold in other.folds]
+        for mine, theirs in zip(truth.folds, other.folds):
+            np.testing.assert_array_equal(mine.images, theirs.images)
+            np.testing.assert_array_equal(mine.captions, theirs.captions)
+        if truth.judgments is not None:
+            for column in ("image", "caption", "source", "rating", "grade"):
+                np.testing.assert_array_equal(
+                    getattr(truth.judgments, column), getattr(other.judgments, column)
+                )
+            assert [s.name for s in truth.judgments.sources] == [s.name for s in other.judgments.sources]
+    assert a.summary() == b.summary()
+
+
+@settings(max_examples=25, deadline=None)
+@given(small=smalls())
+def test_small_benchmarks_round_trip(small: Small, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bench")
+    save_benchmark(small.benchmark, folder)
+    same(small.benchmark, read_benchmark(folder))
+
+
+@pytest.fixture
+def rich_bench() -> Benchmark:
+    """Texts, paths, objects, a rule, two sources and an off-gallery caption."""
+    own = Judgments([0, 1, 1], [0, 1, 2], sources=[Provenance("original")])
+    rated = Judgments(
+        [0, 0],
+        [1, 3],
+        rating=[2.5, 4.5],
+        sources=[Provenance("people", "0 to 5", Steps([(3, 0.5), (4, 1.0)]))],
+    )
+    objects = Objects(("dog", "ball"), [0, 1, 1], [0, 0, 1], np.full((3, 4), 0.25))
+    asked = {"i2t": np.arange(2), "t2i": np.arange(3)}
+    owner = np.array([0, 1, 1])
+    return Benchmark(
+        "rich",
+        Ids(["a.jpg", "b/c.jpg"], kind="image"),
+        Ids([10, 11, 12], extra=[99], kind="caption"),
+        {
+            "both": Truth("both", own.merge(rated), asked, about="two sources"),
+            "pm(z=1)": Truth("pm(z=1)", None, asked, rule=PlausibleMatch(objects.class_vectors(2), owner, 1)),
+        },
+        caption_image=owner,
+        defaults={"both": ("R@1",)},
+        about="everything at once",
+        texts=["a <b>dog</b>", "", "שלום\n🙂"],
+        image_paths=["a.jpg", "b/c.jpg"],
+        objects=objects,
+    )
+
+
+def test_everything_round_trips(rich_bench, tmp_path):
+    save_benchmark(rich_bench, tmp_path / "new" / "folder")
+    again = karat.load_benchmark(tmp_path / "new" / "folder")
+    same(rich_bench, again)
+    np.testing.assert_array_equal(again.objects.box, rich_bench.objects.box)
+    scores = np.array([[0.1, 0.3, 0.2], [0.5, 0.4, 0.1]])
+    cards = [karat.evaluate(scores, bench, ["R@1", "RP"]) for bench in (rich_bench, again)]
+    assert [c.value for c in cards[0]] == [c.value for c in cards[1]]
+
+
+def test_coco_round_trips(coco, tmp_path):
+    save_benchmark(coco, tmp_path)
+    same(coco, read_benchmark(tmp_path))
+
+
+def edit_head(folder, change):
+    head = json.loads((folder / "benchmark.json").read_text())
+    change(head)
+    (folder / "benchmark.json").write_text(json.dumps(head))
+
+
+def edit_table(folder, name, change):
+    path = folder / name
+    change(pl.read_parquet(path)).write_parquet(path)
+
+
+DAMAGE = {
+    "is damaged": lambda f: (f / "benchmark.json").write_text("{"),
+    "is version 9": lambda f: edit_head(f, lambda head: head.update(version=9)),
+    "is damaged \\(KeyError": lambda f: edit_head(f, lambda head: head.pop("truths")),
+    "there is no benchmark.json": lambda f: (f / "benchmark.json").unlink(),
+    "images.parquet: there is no such file": lambda f: (f / "images.parquet").unlink(),
+    "captions.parquet: is not Parquet": lambda f: (f / "captions.parquet").write_bytes(b"PAR1 and nonsense"),
+    "has no column 'rating'": lambda f: edit_table(f, "judgments-0.parquet", lambda t: t.drop("rating")),
+    "has an empty cell in 'rating'": lambda f: edit_table(
+        f, "judgments-0.parquet", lambda t: t.with_columns(rating=pl.lit(None, pl.Float64))
+    ),
+    "caption of row 0 is 77": lambda f: edit_table(
+        f, "judgments-0.parquet", lambda t: t.with_columns(caption=pl.lit(77))
+    ),
+    "row of row 0 is -1": lambda f: edit_table(
+        f, "queries-0.parquet", lambda t: t.with_columns(row=pl.lit(-1))
+    ),
+    "leads out of its folder": lambda f: edit_table(
+        f, "images.parquet", lambda t: t.with_columns(path=pl.lit("../../etc/passwd"))
+    ),
+    "stand before others": lambda f: edit_table(f, "captions.parquet", lambda t: t.reverse()),
+    "image id a.jpg stands 2 times": lambda f: edit_table(
+        f, "images.parquet", lambda t: t.with_columns(id=pl.lit("a.jpg"))
+    ),
+    "is no rule that karat knows": lambda f: edit_head(
+        f, lambda head: head["truths"][1]["rule"].update(kind="magic")
+    ),
+}
+
+
+@pytest.mark.parametrize("message", list(DAMAGE))
+def test_damage_is_a_sentence(rich_bench, tmp_path, message):
+    save_benchmark(rich_bench, tmp_path)
+    DAMAGE[message](tmp_path)
+    with pytest.raises(karat.KaratError, match=message):
+        read_benchmark(tmp_path)
+
+
+def test_what_cannot_be_saved(rich_bench, tmp_path):
+    own = Judgments([0], [0], sources=[Provenance("x", mapping=lambda rating: rating)])
+    odd = Benchmark("odd", Ids([1]), Ids([1]), {"own": Truth("own", own, {"i2t": np.arange(1)})})
+    with pytest.raises(karat.KaratError, match="cannot be saved"):
+        save_benchmark(odd, tmp_path)
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(karat.KaratError, match="no folder can be made there"):
+        save_benchmark(rich_bench, blocked / "bench")
+
+
+def test_adding_and_removing(rich_bench, tmp_path, monkeypatch):
+    monkeypatch.setenv("KARAT_CONFIG", str(tmp_path / "config"))
+    save_benchmark(rich_bench, tmp_path / "bench")
+    from karat.benchmarks import add_benchmark
+    from karat.benchmarks.registered import forget, registered
+
+    name, _ = add_benchmark(tmp_path / "bench")
+    assert name == "rich"
+    assert karat.load_benchmark("rich").captions.size == 3
+    for chosen, message in (("rich", "is taken"), ("coco", "is taken"), ("a b", "cannot be a name")):
+        with pytest.raises(karat.KaratError, match=message):
+            add_benchmark(tmp_path / "bench", chosen)
+    with pytest.raises(karat.KaratError, match="is no benchmark that karat recognises"):
+        add_benchmark(tmp_path / "config")
+    shutil.rmtree(tmp_path / "bench")
+    with pytest.raises(karat.KaratError, match=r"there is no benchmark\.json"):
+        karat.load_benchmark("rich")
+    forget("rich")
+    assert registered() == {}
+    with pytest.raises(karat.KaratError, match="no benchmark 'rich' was added"):
+        forget("rich")
+    (tmp_path / "config" / "benchmarks.json").write_text("[")
+    with pytest.raises(karat.KaratError, match="is damaged"):
+        karat.load_benchmark("nothing")
