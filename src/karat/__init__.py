@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from karat.benchmarks import Judgments as Judgments
     from karat.benchmarks import Truth as Truth
     from karat.benchmarks import load_benchmark as load_benchmark
+    from karat.benchmarks import save_benchmark as save_benchmark
     from karat.measures import parse_measure as parse_measure
     from karat.runs import Run as Run
     from karat.runs import load_run as load_run
@@ -37,6 +38,7 @@ _HOME = {
     "load_benchmark": "karat.benchmarks",
     "load_run": "karat.runs",
     "parse_measure": "karat.measures",
+    "save_benchmark": "karat.benchmarks",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -225,7 +225,7 @@ class Explosive:
         (["small.npy", "--names", "A", "B"], "1 run but 2 names"),
         (["--names", "A", "B", "small.npy"], "1 run but 2 names"),
         (["--names=A", "B", "small.npy"], "1 run but 2 names"),
-        (["small.npy", "--benchmark", "cocoo"], "did you mean coco?"),
+        (["small.npy", "--benchmark", "cocoo"], "did you mean coco"),
         (["small.npy", "--ids", "ids.json"], "is not an ids file"),
         (["small.npy", "--ids", "no.json"], "there is no such ids file"),
         (["small.npy", "--set", "x"], "'x' is no setting"),

@@ -23,8 +23,8 @@ def evaluate(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Score tables (npy, images by captions), pairs of embedding tables (npy, images and "
-            "captions), or ranked lists (json).",
+            help="Score tables (images by captions), pairs of embedding tables (images and captions), or "
+            "ranked lists: npy, npz, safetensors, Parquet, csv, json, TREC, clip-retrieval folders.",
             show_default=False,
         ),
     ],
@@ -100,16 +100,12 @@ def evaluate(
 
 def load_runs(files: list[Path], benchmark: Benchmark, names: list[str] | None, **options: Any) -> list[Run]:
     """Load every run, two embedding tables together, and name them."""
-    from karat.runs import group_sources, load_run
+    from karat.runs import RankingsRun, group_sources, load_run
 
     groups = group_sources(files, benchmark)
     if names is not None and len(names) != len(groups):
         given = f"{plural(len(groups), 'run')} but {plural(len(names), 'name')}"
         raise InputError(given, fix="give as many names as runs")
-    if all(group[0].suffix == ".json" for group in groups) and (options["ids"] or options["transpose"]):
-        raise InputError(
-            "ranked lists carry their own ids and directions", fix="leave out --ids and --transpose"
-        )
     default = [group[0].stem for group in groups]
     if len(set(default)) < len(default):
         # a/sims.npy and b/sims.npy: the folders tell them apart.
@@ -118,6 +114,10 @@ def load_runs(files: list[Path], benchmark: Benchmark, names: list[str] | None, 
         load_run(*group, benchmark=benchmark, name=name, **options)
         for group, name in zip(groups, names or default)
     ]
+    if all(isinstance(run, RankingsRun) for run in runs) and (options["ids"] or options["transpose"]):
+        raise InputError(
+            "ranked lists carry their own ids and directions", fix="leave out --ids and --transpose"
+        )
     for run in runs:
         if options["similarity"] == "dot" and not getattr(run, "unit_length", True):
             print(

@@ -10,7 +10,8 @@ from typer.core import TyperCommand
 
 from karat.validation import InputError
 
-RUN_FILES = (".npy", ".json")
+RUN_FILES = (".npy", ".json", ".npz", ".safetensors", ".parquet", ".csv", ".tsv", ".trec", ".run")
+"""The extensions that runs are read from; listed here since the readers would load numpy at start-up."""
 
 
 class ListCommand(TyperCommand):
@@ -32,12 +33,22 @@ class ListCommand(TyperCommand):
             elif arg.startswith("-") and len(arg) > 1:
                 current = arg if arg in lists else None
                 out.append(arg)
-            elif current is None or Path(arg).suffix in RUN_FILES:
+            elif current is None or (out[-1] != current and is_run_file(arg)):
                 current = None
                 out.append(arg)
             else:
                 out += [arg] if out[-1] == current else [current, arg]
         return super().parse_args(ctx, out)
+
+
+def is_run_file(text: str) -> bool:
+    """Whether a value looks like a run's file; ``NAME=FILE`` is a setting unless there is such a file.
+
+    >>> is_run_file("sims.npz"), is_run_file("cxc_ratings=sits.csv"), is_run_file("R@1")
+    (True, False, False)
+    """
+    path = Path(text)
+    return path.suffix.lower() in RUN_FILES and ("=" not in text or path.exists())
 
 
 def split_names(given: list[str] | None) -> list[str] | None:

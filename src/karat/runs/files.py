@@ -1,84 +1,46 @@
-"""Loading runs: files, arrays and dictionaries."""
+"""Loading runs: files, arrays, tensors and dictionaries."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from karat.benchmarks import DIRECTIONS, Benchmark
-from karat.registry import Registry
 from karat.runs.embeddings import EmbeddingRun, Similarity
+from karat.runs.formats import READERS, SHAPES, Content, format_of
+from karat.runs.ids_file import check_lengths, ids_beside, read_ids
 from karat.runs.matrix import MatrixRun
 from karat.runs.rankings import FORM, RankingsRun
 from karat.runs.run import Run
 from karat.runs.table import TableRun
 from karat.validation import InputError, MissingDataError, check_table
 
-READERS: Registry[Callable[[Path], Any]] = Registry("file format")
-"""By extension: what reads a file into a table or into ranked lists."""
 
-
-def read_npy(path: Path) -> np.ndarray:
-    """Map a npy file into memory; one that holds Python objects is refused unread."""
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        if "Python objects" in str(error):
-            raise InputError(
-                "holds Python objects, which are never executed", where=path, fix="save a plain float32 array"
-            ) from None
-        raise InputError("is not a complete npy file", where=path, fix="write it with np.save") from None
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a json file that holds a dictionary, as ranked lists and ids do."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError, OSError) as error:
-        raise InputError(f"is not json ({error})", where=path, fix="write it with json.dump") from None
-    if not isinstance(found, dict):
-        raise InputError(f"holds no dictionary but a {type(found).__name__}", where=path, fix=FORM)
-    return found
-
-
-READERS.add(".npy", read_npy)
-READERS.add(".json", read_json)
-
-
-def read(path: Path) -> Any:
-    """Return the table or the ranked lists in a file."""
-    if not path.is_file():
+def read(path: Path) -> Content:
+    """Return what a file or a folder holds."""
+    if not path.exists():
         raise MissingDataError("there is no such file", where=path)
-    if path.suffix not in READERS:
+    if format_of(path) not in READERS:
         raise InputError(
             f"has the extension {path.suffix!r}", where=path, fix=f"karat reads {', '.join(READERS)} here"
         )
-    return READERS[path.suffix](path)
+    return READERS[format_of(path)](path)
 
 
-def read_ids(path: Path) -> dict[str, Any]:
-    """Read an ids file: ``{"images": [...], "captions": [...]}``, either may be absent."""
-    if not path.is_file():
-        raise MissingDataError("there is no such ids file", where=path)
-    ids = read_json(path)
-    kinds = ("images", "captions")
-    if not ids.keys() <= set(kinds) or not all(isinstance(listed, list) for listed in ids.values()):
-        raise InputError(
-            "is not an ids file",
-            where=path,
-            fix='write {"images": [ids of rows], "captions": [ids of columns]}',
-        )
-    return ids
-
-
-def ids_beside(path: Path) -> dict[str, Any]:
-    """Return the ids in ``NAME.ids.json`` beside ``NAME.npy``; nothing when there is none."""
-    beside = path.with_suffix(".ids.json")
-    return read_ids(beside) if beside.is_file() else {}
+def as_content(source: Any) -> Content:
+    """Return what a path, a dictionary, an array or a tensor holds; nothing is copied."""
+    if isinstance(source, str | Path):
+        return read(Path(source))
+    if isinstance(source, Mapping):
+        return Content(lists=source)
+    if hasattr(source, "detach"):
+        try:
+            source = source.detach().cpu().numpy()
+        except (TypeError, RuntimeError) as error:
+            # numpy has no bfloat16, for one.
+            raise InputError(f"the tensor is no array ({error})", fix="pass tensor.float()") from None
+    return Content(tables=(source,))
 
 
 def load_run(
@@ -95,7 +57,9 @@ def load_run(
     ----------
     *sources
         One score table (images by captions), or an image and a caption embedding table, or one
-        set of ranked lists. Tables are npy files or arrays, lists are json files or dictionaries
+        set of ranked lists. Tables are npy, npz, safetensors, Parquet or csv files, arrays or
+        tensors; both embedding tables may stand in one npz or safetensors file or in a folder of
+        clip-retrieval. Lists are json, TREC, Parquet or csv files or dictionaries
         ``{"i2t": {image id: [caption ids]}, "t2i": {caption id: [image ids]}}``.
     benchmark
         Checks the run against it now; `karat.evaluate` does so in any case. It may also be given
@@ -104,7 +68,8 @@ def load_run(
         As tables show it; the file's name when left out.
     ids
         The order of rows and columns, ``{"images": [...], "captions": [...]}`` or an ids file; by
-        default ``NAME.ids.json`` beside ``NAME.npy``, else the benchmark's own order.
+        default what the file itself names, else ``NAME.ids.json`` beside ``NAME.npy``, else the
+        benchmark's own order.
     similarity
         For embeddings: "dot", or "cosine", which scales vectors to length 1.
     transpose
@@ -112,42 +77,64 @@ def load_run(
 
     Examples
     --------
+    >>> import numpy as np
     >>> run = load_run(np.array([[0.9, 0.1], [0.3, 0.8]]), name="tiny")
     >>> run.name, run.top("i2t", 1).item.tolist()
     ('tiny', [0, 1])
     """
     if sources and isinstance(sources[-1], Benchmark):
         sources, benchmark = sources[:-1], sources[-1]
-    contents = [read(Path(s)) if isinstance(s, str | Path) else s for s in sources]
-    paths = [Path(s) for s in sources if isinstance(s, str | Path)]
-    where = " and ".join(str(path) for path in paths) or None
-    name = name or (paths[0].stem if paths else "run")
-    known: dict[str, Any] = {}
-    if isinstance(ids, str | Path):
-        known = read_ids(Path(ids))
-    elif ids is not None:
-        known = dict(ids)
-    else:
-        for path in paths:
-            known.update(ids_beside(path))
+    content, where, ids_where = gather(sources, ids)
+    name = name or next((Path(s).stem for s in sources if isinstance(s, str | Path)), "run")
     run: Run
-    if len(contents) == 1 and isinstance(contents[0], Mapping):
-        run = RankingsRun(with_directions(contents[0], benchmark, where), name, where)
-    elif len(contents) == 1:
-        table = check_table(contents[0], where)
-        run = MatrixRun(table.T if transpose else table, name, known, where)
-    elif len(contents) == 2 and not any(isinstance(content, Mapping) for content in contents):
-        run = EmbeddingRun(contents[0], contents[1], name, similarity, known, where)
+    if content.lists is not None:
+        run = RankingsRun(with_directions(content.lists, benchmark, where), name, where)
+    elif len(content.tables) == 1:
+        table = check_table(content.tables[0], where)
+        run = MatrixRun(table.T if transpose else table, name, content.ids, where)
     else:
+        images, captions = content.tables
+        run = EmbeddingRun(images, captions, name, similarity, content.ids, where)
+    if isinstance(run, TableRun):
+        run.ids_where = ids_where
+        check_lengths(run, ids_where or where)
+    return run if benchmark is None else run.align(benchmark)
+
+
+def gather(
+    sources: Sequence[Any], ids: Mapping[str, Sequence[Any]] | str | Path | None = None
+) -> tuple[Content, str | None, str | None]:
+    """Return what the sources of one run hold together, and for messages their files and that of the ids."""
+    contents = [as_content(source) for source in sources]
+    paths = [Path(source) for source in sources if isinstance(source, str | Path)]
+    where = " and ".join(str(path) for path in paths) or None
+    tables = tuple(table for content in contents for table in content.tables)
+    lists = [content for content in contents if content.lists is not None]
+    if len(contents) == 1 and lists:
+        return contents[0], where, None
+    if lists or len(tables) not in (1, 2):
         raise InputError(
             f"{len(contents)} sources do not make a run",
             where=where,
             fix="give one score table, an image and a caption embedding table, or one set of ranked lists",
         )
-    if isinstance(run, TableRun) and known:
-        beside = [str(path.with_suffix(".ids.json")) for path in paths if ids_beside(path)]
-        run.ids_where = str(ids) if isinstance(ids, str | Path) else " and ".join(beside) or None
-    return run if benchmark is None else run.align(benchmark)
+    if len(tables) == 1 and contents[0].vectors:
+        raise InputError(
+            "holds the embeddings of one side", where=where, fix="give the image and the caption embeddings"
+        )
+    if isinstance(ids, str | Path):
+        return Content(tables=tables, ids=read_ids(Path(ids))), where, str(ids)
+    if ids is not None:
+        return Content(tables=tables, ids=dict(ids)), where, None
+    known: dict[str, Any] = {}
+    for path in paths:
+        known.update(ids_beside(path))
+    beside = [str(path.with_suffix(".ids.json")) for path in paths if ids_beside(path)]
+    inside: dict[str, Any] = {}
+    for kind, content in zip(("images", "captions"), contents):
+        inside.update(content.ids if content.rows is None else {kind: content.rows})
+    ids_where = " and ".join(beside) if known.keys() - inside.keys() else None
+    return Content(tables=tables, ids=known | inside), where, ids_where
 
 
 def with_directions(
@@ -168,15 +155,13 @@ def group_sources(files: Sequence[Path], benchmark: Benchmark) -> list[tuple[Pat
     """Split a list of files into runs: an embedding table belongs with the one that follows it.
 
     Two tables are embeddings when they have as many columns as each other, and a row per image
-    and per caption. Tables are mapped, not read.
+    and per caption. Tables are looked at, not read.
     """
     runs: list[tuple[Path, ...]] = []
     rest = list(files)
     while rest:
         pair = rest[:2]
-        shapes: list[tuple[int, ...]] = [
-            np.shape(read(path)) if path.suffix == ".npy" else () for path in pair
-        ]
+        shapes = [table_shape(path) for path in pair]
         rows = (benchmark.images.size, benchmark.captions.size)
         if (
             len(shapes) == 2
@@ -190,3 +175,10 @@ def group_sources(files: Sequence[Path], benchmark: Benchmark) -> list[tuple[Pat
                 continue
         runs.append((rest.pop(0),))
     return runs
+
+
+def table_shape(path: Path) -> tuple[int, ...]:
+    """Return the shape of the one table in a file; () where it holds something else."""
+    if not path.exists():
+        raise MissingDataError("there is no such file", where=path)
+    return SHAPES[format_of(path)](path) if format_of(path) in SHAPES else ()

@@ -1,0 +1,299 @@
+"""Mutated files over every loader: each must load or end in a KaratError, in bounded memory.
+
+    python fuzz/loaders.py --inputs 120000 --seed 1
+
+Small valid files of every format are damaged in random ways: bytes flipped, cut, doubled, moved,
+numbers replaced by extreme ones, pieces of other files spliced in. A loader may return or raise
+`karat.KaratError`; anything else is a crash, which is printed with its seed and makes the exit code 1.
+The process may use 4 GB of memory, so that a file which makes a loader reserve more is a crash too.
+"""
+
+import argparse
+import collections
+import json
+import random
+import resource
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import karat
+from karat.benchmarks import Benchmark, Ids, Judgments, Objects, Provenance, Truth, save_benchmark
+from karat.validation import KaratError
+
+MEMORY = 4 << 30
+TEXT = [
+    b"0",
+    b"-1",
+    b"1e309",
+    b"nan",
+    b"null",
+    b"999999999999999999999",
+    b'"',
+    b"{",
+    b"[",
+    b"\t",
+    b"\n",
+    b",",
+    b"\xff",
+]
+
+
+def tiny() -> Benchmark:
+    """Four images with two captions each, with texts and objects."""
+    own = Judgments(np.repeat(np.arange(4), 2), np.arange(8), sources=[Provenance("original")])
+    asked = {"i2t": np.arange(4), "t2i": np.arange(8)}
+    return Benchmark(
+        "tiny",
+        Ids([10, 11, 12, 13], kind="image"),
+        Ids(range(100, 108), kind="caption"),
+        {"own": Truth("own", own, asked)},
+        caption_image=np.repeat(np.arange(4), 2),
+        texts=[f"caption {k}" for k in range(8)],
+        objects=Objects(("dog",), [0, 1], [0, 0], np.full((2, 4), 0.5)),
+    )
+
+
+def run_files(folder: Path, bench: Benchmark) -> dict[str, Callable[[Path], object]]:
+    """Write one valid run in every format that karat can write, and say how each is loaded."""
+    from karat.runs import formats
+
+    rng = np.random.default_rng(0)
+    scores = rng.random((4, 8)).astype(np.float32)
+    run = karat.load_run(scores, benchmark=bench)
+    targets: dict[str, Callable[[Path], object]] = {}
+
+    def load(path: Path) -> object:
+        return karat.evaluate(karat.load_run(path, benchmark=bench), bench, ["R@1", "AP"])
+
+    np.save(folder / "scores.npy", scores)
+    np.savez(folder / "scores.npz", scores=scores)
+    np.savez(folder / "tables.npz", images=scores[:, :3], captions=rng.random((8, 3)))
+    lists = {}
+    for direction in ("i2t", "t2i"):
+        top = run.top(direction, 4)
+        items = bench.items(direction)[top.item].reshape(-1, 4).tolist()
+        lists[direction] = dict(zip(map(str, bench.queries(direction).gallery.tolist()), items))
+    (folder / "lists.json").write_text(json.dumps(lists))
+    lines = [f"{q} Q0 {i} {k + 1} {9 - k} x" for q, row in lists["i2t"].items() for k, i in enumerate(row)]
+    (folder / "lists.trec").write_text("\n".join(lines) + "\n")
+    rows = [f"{q},{i},{9 - k}" for q, row in lists["i2t"].items() for k, i in enumerate(row)]
+    (folder / "lists.csv").write_text("query,item,score\n" + "\n".join(rows) + "\n")
+    (folder / "scores.csv").write_text("\n".join(",".join(map(str, row)) for row in scores.tolist()) + "\n")
+    import polars as pl
+    from safetensors.numpy import save_file
+
+    pl.DataFrame({"query": [10, 10, 11], "item": [100, 101, 102], "score": [0.5, 0.2, 0.1]}).write_parquet(
+        folder / "lists.parquet"
+    )
+    pl.DataFrame(scores).write_parquet(folder / "scores.parquet")
+    save_file({"scores": scores}, folder / "scores.safetensors")
+    for path in sorted(folder.iterdir()):
+        targets[path.name] = load
+    assert formats
+    return targets
+
+
+def benchmark_files(folder: Path, bench: Benchmark) -> dict[str, Callable[[Path], object]]:
+    """Write one valid file of every source, and say how each is loaded."""
+    targets: dict[str, Callable[[Path], object]] = {}
+
+    def add(name: str, text: str, load: Callable[[Path], object]) -> None:
+        (folder / name).write_text(text)
+        targets[name] = load
+
+    add(
+        "ids.json",
+        json.dumps({"images": [10, 11, 12, 13]}),
+        lambda p: karat.load_run(np.eye(4, 8), benchmark=bench, ids=p),
+    )
+    add("q.qrels", "q1 0 d1 1\nq2 0 d2 0\nq2 0 d3 2\n", lambda p: karat.load_benchmark("trec", qrels=p))
+    add(
+        "cxc.csv",
+        "caption,image,agg_score,sampling_method\nx:770337,y_000391895.jpg,2.5,m\n",
+        lambda p: karat.load_benchmark("coco", cxc_ratings=p),
+    )
+    add(
+        "f30k.tsv",
+        "image\tsent\tcaption_tokenised\tcaption_raw\na.jpg\t0\tx .\tx\na.jpg\t1\ty .\ty\n",
+        lambda p: karat.load_benchmark("flickr30k", file=p),
+    )
+    add(
+        "dataset.json",
+        json.dumps(
+            {
+                "dataset": "x",
+                "images": [
+                    {
+                        "split": "test",
+                        "filename": "a.jpg",
+                        "imgid": 0,
+                        "sentids": [0],
+                        "sentences": [{"sentid": 0, "raw": "a", "tokens": ["a"], "imgid": 0}],
+                    }
+                ],
+            }
+        ),
+        lambda p: karat.load_benchmark("karpathy", file=p),
+    )
+    add(
+        "captions_x.json",
+        json.dumps(
+            {
+                "images": [{"id": 1, "file_name": "a.jpg", "width": 4, "height": 4}],
+                "annotations": [{"id": 5, "image_id": 1, "caption": "a"}],
+            }
+        ),
+        lambda p: karat.load_benchmark("coco-json", file=p),
+    )
+    add(
+        "boxes.json",
+        json.dumps({"categories": ["dog"], "images": {"391895": [[0, 0.5, 0.5, 1, 1]]}}),
+        lambda p: karat.load_benchmark("coco", boxes=p),
+    )
+    return targets
+
+
+def folder_files(folder: Path, bench: Benchmark) -> dict[str, tuple[Path, Callable[[], object]]]:
+    """Write folders whose single files are damaged in turn."""
+    targets: dict[str, tuple[Path, Callable[[], object]]] = {}
+    saved = folder / "saved"
+    save_benchmark(bench, saved)
+    for path in sorted(saved.iterdir()):
+        targets[f"saved/{path.name}"] = (path, lambda: karat.load_benchmark(saved))
+    plain = folder / "plain"
+    plain.mkdir()
+    (plain / "a.jpg").write_bytes(b"")
+    (plain / "captions.csv").write_text('image,caption\na.jpg,"a dog, here"\na.jpg,b\n')
+    targets["plain/captions.csv"] = (
+        plain / "captions.csv",
+        lambda: karat.load_benchmark("folder", folder=plain),
+    )
+    lines = folder / "lines"
+    lines.mkdir()
+    (lines / "a.jpg").write_bytes(b"")
+    (lines / "captions.jsonl").write_text('{"image": "a.jpg", "captions": ["a", "b"]}\n')
+    targets["lines/captions.jsonl"] = (
+        lines / "captions.jsonl",
+        lambda: karat.load_benchmark("folder", folder=lines),
+    )
+    flickr = folder / "flickr8k"
+    flickr.mkdir()
+    tokens = "".join(f"{n}.jpg#{k}\tA dog .\n" for n in "ab" for k in range(5))
+    for name, text in (
+        ("Flickr8k.token.txt", tokens),
+        ("Flickr_8k.trainImages.txt", "a.jpg\n"),
+        ("Flickr_8k.devImages.txt", "a.jpg\n"),
+        ("Flickr_8k.testImages.txt", "a.jpg\nb.jpg\n"),
+        ("ExpertAnnotations.txt", "a.jpg\tb.jpg#2\t1\t2\t3\n"),
+        ("CrowdFlowerAnnotations.txt", "a.jpg\tb.jpg#2\t0.5\t1\t1\n"),
+    ):
+        (flickr / name).write_text(text)
+        targets[f"flickr8k/{name}"] = (flickr / name, lambda: karat.load_benchmark("flickr8k", folder=flickr))
+    tables = folder / "beir"
+    tables.mkdir()
+    for name, text in (
+        ("corpus.jsonl", '{"_id": "i1"}\n{"_id": "i2"}\n'),
+        ("queries.jsonl", '{"_id": "q1"}\n'),
+        ("qrels.tsv", "query-id\tcorpus-id\tscore\nq1\ti1\t1\n"),
+    ):
+        (tables / name).write_text(text)
+        targets[f"beir/{name}"] = (tables / name, lambda: karat.load_benchmark("beir", folder=tables))
+    return targets
+
+
+def mutate(data: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    """Damage some bytes in one to four ways."""
+    out = bytearray(data)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(out) + 1)
+        end = min(len(out), at + rng.randint(1, 16))
+        way = rng.randrange(8)
+        if way == 0 and out:
+            out[min(at, len(out) - 1)] ^= 1 << rng.randrange(8)
+        elif way == 1:
+            del out[at:end]
+        elif way == 2:
+            out[at:at] = out[at:end] * rng.randint(1, 3)
+        elif way == 3:
+            out[at:end] = rng.choice(TEXT)
+        elif way == 4:
+            del out[at:]
+        elif way == 5:
+            out[at:end] = rng.randbytes(end - at)
+        elif way == 6:
+            other = rng.choice(others)
+            begin = rng.randrange(len(other) + 1)
+            out[at:end] = other[begin : begin + rng.randint(1, 64)]
+        else:
+            out[at:at] = rng.choice(TEXT)
+    return bytes(out)
+
+
+def main() -> None:
+    """Damage, load, count."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--inputs", type=int, default=120_000)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    warnings.simplefilter("ignore")
+    bench = tiny()
+    outcomes: collections.Counter = collections.Counter()
+    crashes = 0
+    begun = time.perf_counter()
+    with tempfile.TemporaryDirectory() as where:
+        folder = Path(where)
+        (folder / "runs").mkdir()
+        (folder / "files").mkdir()
+        targets: dict[str, tuple[Path, Callable[[], object]]] = {}
+        for name, load in run_files(folder / "runs", bench).items():
+            path = folder / "runs" / name
+            targets[name] = (path, lambda load=load, path=path: load(path))
+        for name, load in benchmark_files(folder / "files", bench).items():
+            path = folder / "files" / name
+            targets[name] = (path, lambda load=load, path=path: load(path))
+        targets |= folder_files(folder, bench)
+        originals = {name: path.read_bytes() for name, (path, _) in targets.items()}
+        for name, (_, load) in targets.items():
+            try:
+                load()
+            except KaratError as error:
+                # A benchmark of the real COCO cannot be made of one caption: only its reader is tried.
+                print(f"{name}: {error}")
+        names, everything = list(targets), list(originals.values())
+        for number in range(asked.inputs):
+            rng = random.Random(f"{asked.seed}:{number}")
+            name = names[number % len(names)]
+            path, load = targets[name]
+            path.write_bytes(mutate(originals[name], rng, everything))
+            try:
+                load()
+                outcomes["loaded"] += 1
+            except KaratError:
+                outcomes["refused in a sentence"] += 1
+            except BaseException:
+                crashes += 1
+                if crashes <= 20:
+                    print(f"crash: {name}, seed {asked.seed}:{number}", file=sys.stderr)
+                    traceback.print_exc(limit=-3)
+                if isinstance(sys.exc_info()[1], KeyboardInterrupt):
+                    break
+            finally:
+                path.write_bytes(originals[name])
+    seconds = time.perf_counter() - begun
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    counts = ", ".join(f"{number:,} {what}" for what, number in outcomes.items())
+    print(f"{asked.inputs:,} inputs over {len(targets)} kinds of file in {seconds:.0f} s")
+    print(f"{counts}, {crashes:,} crashes; peak memory {peak:.0f} MB")
+    sys.exit(1 if crashes else 0)
+
+
+if __name__ == "__main__":
+    main()

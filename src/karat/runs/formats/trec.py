@@ -1,0 +1,57 @@
+"""TREC run files: a line ``query Q0 item rank score tag`` per listed item."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from karat.runs.formats.content import Content, Writer, by_direction, register
+from karat.runs.formats.long import long_frame, read_long
+from karat.runs.formats.parsing import parsing
+from karat.validation import InputError
+
+LINE = r"^\s*(?<query>\S+)\s+\S+\s+(?<item>\S+)\s+(?<rank>[-+]?[0-9]{1,18})\s+(?<score>\S+)(?:\s+\S.*)?$"
+FIX = "write lines of query, Q0, item, rank, score, tag"
+
+
+def read_trec(path: Path) -> Content:
+    """Read ranked lists: by falling score, equal ones by rank; their ids tell the direction."""
+    import polars as pl
+
+    with parsing(path, "is not text", FIX):
+        text = path.read_text(encoding="utf-8")
+    lines = pl.Series("line", text.removeprefix("\ufeff").split("\n"))
+    filled = pl.DataFrame({"line": lines, "number": range(1, len(lines) + 1)}).filter(
+        pl.col("line").str.strip_chars() != ""
+    )
+    if filled.is_empty():
+        raise InputError("is empty", where=path, fix=FIX)
+    frame = filled.select("number", pl.col("line").str.extract_groups(LINE).alias("part")).unnest("part")
+    wrong = frame.filter(pl.col("query").is_null())
+    if len(wrong):
+        raise InputError(f"line {wrong['number'][0]} is no line of a TREC run", where=path, fix=FIX)
+    return read_long(frame.with_columns(pl.col("rank").cast(pl.Int64, strict=False)), path)
+
+
+def write_trec(content: Content, path: Path) -> None:
+    """Write ranked lists of one direction; the format has no place for its name."""
+    import polars as pl
+
+    directions = by_direction(content.lists or {})
+    if len(directions) > 1:
+        raise InputError("holds one direction", where=path, fix="choose --direction i2t or t2i")
+    frame = long_frame(content).with_columns(pl.col("query", "item").cast(pl.String))
+    for name in ("query", "item"):
+        odd = frame.filter(pl.col(name).str.contains(r"\s") | (pl.col(name) == ""))
+        if len(odd):
+            raise InputError(
+                f"the id {odd[name][0]!r} has a space or no sign in it, which ends a field of a TREC run",
+                where=path,
+                fix="convert to json or csv instead",
+            )
+    rank = pl.int_range(1, pl.len() + 1).over("query").alias("rank")
+    frame.select(
+        "query", pl.lit("Q0").alias("q0"), "item", rank, "score", pl.lit("karat").alias("tag")
+    ).write_csv(path, separator=" ", include_header=False, quote_style="never")
+
+
+register(".trec", read_trec, Writer(write_trec, ("lists",), one_direction=True), aliases=[".run"])
