@@ -6,7 +6,8 @@ Code that loads something calls the checks here; code inside trusts its inputs.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,43 @@ def check_table(array: Any, where: str | Path | None = None) -> np.ndarray:
     return array
 
 
+@contextmanager
+def parsing(path: Path, what: str, fix: str) -> Iterator[None]:
+    """Turn any failure of a parser into the sentence that `path` is not what it should be.
+
+    Parsers of other packages raise a dozen kinds of errors on broken bytes, polars even panics
+    that are no `Exception`; all of them mean the same to the person who holds the file.
+    """
+    try:
+        yield
+    except (KaratError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except MemoryError:
+        raise InputError(
+            "is too large for this machine's memory", where=path, fix="save a smaller run"
+        ) from None
+    except PermissionError:
+        raise InputError("may not be read", where=path, fix="change its permissions") from None
+    except BaseException as error:
+        if isinstance(error, ValueError) and "Python objects" in str(error):
+            raise holds_objects(path) from None
+        raise InputError(what, where=path, fix=fix) from None
+
+
+def holds_objects(path: Path | str) -> InputError:
+    """Return the error for a file that only pickle could read."""
+    return InputError(
+        "holds Python objects, which are never executed", where=path, fix="save a plain float32 array"
+    )
+
+
+def check_text(path: Path) -> None:
+    """Raise when a file starts like no text does, before all of it is read."""
+    with path.open("rb") as handle:
+        if b"\0" in handle.read(4096):
+            raise InputError("is not text", where=path, fix="save it as text in UTF-8")
+
+
 def check_writable(path: Path | None) -> None:
     """Raise before the work starts when a result could not be written."""
     if path is None:
@@ -136,10 +174,11 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
         raise InputError(f"cannot be written ({reason})", where=path, fix="choose another place") from None
 
 
-def not_finite(where: str | Path | None, row: int, column: int, value: float) -> InputError:
+def not_finite(
+    where: str | Path | None, row: int, column: int, value: float, dtype: np.dtype | None = None
+) -> InputError:
     """Return the error for the first NaN or infinity of a score or embedding table."""
-    return InputError(
-        f"row {row}, column {column} is {value}",
-        where=where,
-        fix="scores must be finite numbers, since NaN and infinity have no place in a ranking",
-    )
+    fix = "scores must be finite numbers, since NaN and infinity have no place in a ranking"
+    if dtype == np.float16 and np.isinf(value):
+        fix = "float16 holds numbers up to 65,504 only: save float32"
+    return InputError(f"row {row}, column {column} is {value}", where=where, fix=fix)

@@ -17,7 +17,7 @@ from karat.cli.options import RUN_FILES
 from karat.runs import READERS, EmbeddingRun, MatrixRun, RankingsRun, group_sources
 from karat.runs.files import read
 from karat.runs.formats import WRITERS, Content
-from karat.runs.formats.parsing import check_declared
+from karat.runs.formats.declared import check_declared
 
 from worlds import build
 

@@ -13,7 +13,7 @@ from karat.benchmarks.sources import Source, register
 from karat.benchmarks.trec import from_judged
 from karat.benchmarks.truth import DIRECTIONS, Direction
 from karat.registry import Param
-from karat.validation import InputError, MissingDataError, check_choice
+from karat.validation import InputError, MissingDataError, check_choice, parsing
 
 ID = ("_id", "id")
 QRELS = (("query-id", "query_id"), ("corpus-id", "corpus_id"), ("score", "relevance"))
@@ -67,14 +67,10 @@ def read_parquet(path: Path) -> dict[str, list[Any]]:
     """Read a Parquet file as columns; images and other binary columns are left unread."""
     import polars as pl
 
-    try:
+    with parsing(path, "is not Parquet", "write it again"):
         schema = pl.read_parquet_schema(path)
         wanted = [name for name, kind in schema.items() if kind.is_numeric() or kind == pl.String]
         return pl.read_parquet(path, columns=wanted).to_dict(as_series=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(
-            f"is not Parquet ({str(error).splitlines()[0]})", where=path, fix="write it again"
-        ) from None
 
 
 def read_jsonl(path: Path) -> dict[str, list[Any]]:

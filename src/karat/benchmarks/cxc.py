@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from karat.benchmarks.ids import Ids
-from karat.validation import InputError, MissingDataError
+from karat.validation import InputError, MissingDataError, parsing
 
 CXC_SCALE = "0 (unrelated) to 5 (complete), mean of five raters"
 RELEVANT_FROM = 3.0
@@ -26,10 +26,8 @@ def read_ratings(path: Path, images: Ids, captions: Ids) -> tuple[np.ndarray, np
 
     if not Path(path).is_file():
         raise MissingDataError("there is no such file", where=path, fix="give the path of sits_test.csv")
-    try:
+    with parsing(path, "is not a csv table", "give the complete sits_test.csv"):
         table = pl.read_csv(path, infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"is not a csv table ({str(error).splitlines()[0]})", where=path) from None
     missing = [column for column in COLUMNS if column not in table.columns]
     if missing:
         raise InputError(f"has no column {missing[0]!r}", where=path, fix=f"it needs {', '.join(COLUMNS)}")

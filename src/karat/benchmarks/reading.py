@@ -20,7 +20,7 @@ from karat.benchmarks.ids import Ids, as_id_array
 from karat.benchmarks.judgments import Judgments
 from karat.benchmarks.ratings import Provenance
 from karat.benchmarks.truth import Direction, Truth
-from karat.validation import InputError, MissingDataError, check_unique_ids, plural
+from karat.validation import InputError, MissingDataError, check_text, check_unique_ids, plural
 
 ORIGINAL = "original"
 RECALLS = ("R@1", "R@5", "R@10")
@@ -42,6 +42,7 @@ def read_text(path: Path) -> str:
         what = "is a folder" if path.is_dir() else "there is no such file"
         raise MissingDataError(what, where=path, fix="give the path of the file")
     try:
+        check_text(path)
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", where=path, fix=COMPLETE) from None

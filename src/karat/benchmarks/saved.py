@@ -18,7 +18,7 @@ from karat.benchmarks.saving import BOX, FORMAT, HEAD, VERSION
 from karat.benchmarks.sources import Source, register
 from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth
 from karat.registry import Param
-from karat.validation import InputError, MissingDataError
+from karat.validation import InputError, MissingDataError, parsing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -173,12 +173,8 @@ def read(path: Path, *columns: str) -> pl.DataFrame:
 
     if not path.is_file():
         raise MissingDataError("there is no such file", where=path, fix="save the benchmark again")
-    try:
+    with parsing(path, "is not Parquet", "save it again"):
         table = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(
-            f"is not Parquet ({str(error).splitlines()[0]})", where=path, fix="save it again"
-        ) from None
     for column in columns:
         if column not in table.columns:
             raise InputError(f"has no column {column!r}", where=path, fix="save it again")

@@ -202,4 +202,4 @@ def check_finite(table: np.ndarray, where: str) -> None:
     bad = np.argwhere(~np.isfinite(table))
     if len(bad):
         row, column = bad[0]
-        raise not_finite(where, row, column, table[row, column])
+        raise not_finite(where, row, column, float(table[row, column]), table.dtype)

@@ -83,7 +83,7 @@ class MatrixRun(TableRun):
         if not np.isfinite(values).all():
             row, column = np.argwhere(~np.isfinite(values))[0]
             place = (queries[row], column) if direction == "i2t" else (column, queries[row])
-            raise not_finite(self.where or self.name, *place, float(values[row, column]))
+            raise not_finite(self.where or self.name, *place, float(values[row, column]), self.scores.dtype)
         return values
 
     def check_block(self, block: np.ndarray, row0: int, loop: Loop) -> None:
@@ -95,7 +95,9 @@ class MatrixRun(TableRun):
             if row >= 0:
                 # As the user's table has it, which may be the other way round than in memory.
                 place = (row0 + row, column) if self.rows == "images" else (column, row0 + row)
-                raise not_finite(self.where or self.name, *place, float(block[row, column]))
+                raise not_finite(
+                    self.where or self.name, *place, float(block[row, column]), self.scores.dtype
+                )
 
     def count_rows(self, plan: Plan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop) -> None:
         """Count for the queries that are rows first to last of the block."""

@@ -15,9 +15,8 @@ from karat.runs.formats.json import plain
 from karat.runs.formats.long import as_column
 from karat.runs.formats.npy import map_npy, write_array
 from karat.runs.formats.parquet import BROKEN, check_id_column
-from karat.runs.formats.parsing import parsing
 from karat.runs.formats.tables import Blocks, blocks
-from karat.validation import InputError, MissingDataError, check_table, plural
+from karat.validation import InputError, MissingDataError, check_table, parsing, plural
 
 PARTS = {"images": "img_emb", "captions": "text_emb"}
 IDS = {"images": "image_id", "captions": "caption_id"}

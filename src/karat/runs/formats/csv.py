@@ -9,9 +9,8 @@ import numpy as np
 
 from karat.runs.formats.content import Content, Writer, register
 from karat.runs.formats.long import is_long, long_frame, read_long
-from karat.runs.formats.parsing import parsing
 from karat.runs.formats.tables import finite_blocks
-from karat.validation import InputError
+from karat.validation import InputError, parsing
 
 if TYPE_CHECKING:
     import polars as pl

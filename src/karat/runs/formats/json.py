@@ -10,14 +10,15 @@ import numpy as np
 
 from karat.runs.formats.content import Content, Writer, by_direction, register
 from karat.runs.rankings import FORM
-from karat.validation import InputError
+from karat.validation import InputError, check_text
 
 
 def read_dictionary(path: Path) -> dict[str, Any]:
     """Read a json file that holds a dictionary, as ranked lists and ids do."""
+    check_text(path)
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError, OSError) as error:
+    except (ValueError, RecursionError, MemoryError, OSError) as error:
         raise InputError(f"is not json ({error})", where=path, fix="write it with json.dump") from None
     if not isinstance(found, dict):
         raise InputError(f"holds no dictionary but a {type(found).__name__}", where=path, fix=FORM)

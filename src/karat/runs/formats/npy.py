@@ -9,8 +9,8 @@ from typing import IO, Any
 import numpy as np
 
 from karat.runs.formats.content import Content, Writer, register, shape_of
-from karat.runs.formats.parsing import holds_objects, parsing
 from karat.runs.formats.tables import write_rows
+from karat.validation import holds_objects, parsing
 
 
 def map_npy(path: Path) -> np.ndarray:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from karat.runs.formats.content import Content, Writer, register, shape_of
+from karat.runs.formats.declared import check_declared
 from karat.runs.formats.keys import arrays_of, content_of
 from karat.runs.formats.npy import read_header, write_array
-from karat.runs.formats.parsing import check_declared, parsing
 from karat.runs.formats.tables import Blocks, rows_per_block
+from karat.validation import parsing
 
 BROKEN = ("is not a complete npz file", "write it with np.savez")
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.runs.formats.content import Content, Writer, register, shape_of
+from karat.runs.formats.declared import check_declared
 from karat.runs.formats.long import is_long, read_long
 from karat.runs.formats.parquet_writer import write_parquet
-from karat.runs.formats.parsing import check_declared, parsing
 from karat.runs.formats.tables import Blocks, rows_per_block
-from karat.validation import InputError
+from karat.validation import InputError, parsing
 
 if TYPE_CHECKING:
     import polars as pl

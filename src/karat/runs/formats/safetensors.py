@@ -12,9 +12,8 @@ import numpy as np
 from karat.benchmarks.ids import as_id_array
 from karat.runs.formats.content import Content, Writer, register, shape_of
 from karat.runs.formats.keys import IDS, arrays_of, content_of
-from karat.runs.formats.parsing import parsing
 from karat.runs.formats.tables import Blocks, blocks, write_rows
-from karat.validation import InputError
+from karat.validation import InputError, parsing
 
 TYPES = {
     "F16": "float16", "F32": "float32", "F64": "float64", "I8": "int8", "I16": "int16", "I32": "int32",

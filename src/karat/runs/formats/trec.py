@@ -6,8 +6,7 @@ from pathlib import Path
 
 from karat.runs.formats.content import Content, Writer, by_direction, register
 from karat.runs.formats.long import long_frame, read_long
-from karat.runs.formats.parsing import parsing
-from karat.validation import InputError
+from karat.validation import InputError, check_text, parsing
 
 LINE = r"^\s*(?<query>\S+)\s+\S+\s+(?<item>\S+)\s+(?<rank>[-+]?[0-9]{1,18})\s+(?<score>\S+)(?:\s+\S.*)?$"
 FIX = "write lines of query, Q0, item, rank, score, tag"
@@ -18,6 +17,7 @@ def read_trec(path: Path) -> Content:
     import polars as pl
 
     with parsing(path, "is not text", FIX):
+        check_text(path)
         text = path.read_text(encoding="utf-8")
     lines = pl.Series("line", text.removeprefix("\ufeff").split("\n"))
     filled = pl.DataFrame({"line": lines, "number": range(1, len(lines) + 1)}).filter(
