@@ -4,7 +4,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 PIP    := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types docs speed clean
+.PHONY: demo test lint types docs speed fuzz clean
 
 demo: $(VENV)/.core
 	$(PY) examples/generated_run.py
@@ -26,6 +26,10 @@ docs: $(VENV)/.core
 # Each file measures karat and a peer in one run; a full pass takes about five minutes.
 speed: $(VENV)/.test
 	for file in speed/[a-z]*.py; do $(PY) $$file || exit 1; done
+
+# Damaged files over every loader; some ten minutes.
+fuzz: $(VENV)/.test
+	$(PY) fuzz/loaders.py --inputs 120000
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

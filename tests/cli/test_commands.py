@@ -216,7 +216,6 @@ class Explosive:
         (["one.json", "--directions", "t2i"], "has rankings for i2t only"),
         (["one.json", "--transpose"], "leave out --ids and --transpose"),
         (["small.npy", "--json", "."], "is a folder"),
-        (["one.json", "--truths", "coco-5k", "--json", "/dev/full"], "cannot be written"),
         (["run.txt"], "has the extension '.txt'"),
         (["bad.json"], "is not json"),
         (["list.json"], "holds no dictionary but a list"),
@@ -244,11 +243,90 @@ def test_a_mistake_is_one_sentence(command, mistakes, monkeypatch, arguments, me
     assert not (mistakes / "exploded").exists()
 
 
+@pytest.fixture(scope="module")
+def wrong_runs(tmp_path_factory, coco):
+    """Complete runs with one mistake each."""
+    folder = tmp_path_factory.mktemp("wrong")
+    rng = np.random.default_rng(8)
+    images = rng.standard_normal((5000, 8)).astype(np.float32)
+    captions = images[coco.caption_image] + 0.5 * rng.standard_normal((25000, 8)).astype(np.float32)
+    good = (images @ captions.T).astype(np.float32)
+    order = {"images": coco.images.gallery.tolist(), "captions": coco.captions.gallery.tolist()}
+
+    def save(name, table, **ids):
+        np.save(folder / f"{name}.npy", table)
+        if ids:
+            (folder / f"{name}.ids.json").write_text(json.dumps(ids))
+
+    for name, bad in (("nan", np.nan), ("inf", np.inf)):
+        table = good.copy()
+        table[12, 345] = bad
+        save(name, table)
+    with np.errstate(over="ignore"):
+        save("overflow", (1e6 * good).astype(np.float16))
+    save("twice", good, images=[order["images"][0], *order["images"][:-1]])
+    save("unknown", good, images=[1, *order["images"][1:]])
+    save("distance", good.max() - good)
+    save("shuffled", good[rng.permutation(5000)])
+    np.save(folder / "half.npy", images.astype(np.float16))
+    np.save(folder / "double.npy", captions.astype(np.float64))
+    (folder / "empty.json").write_text(json.dumps({"i2t": {str(i): [] for i in order["images"]}}))
+    (folder / "few.json").write_text(json.dumps({"i2t": {str(order["images"][0]): order["captions"][:50]}}))
+    caption_ids = "".join(f"{k}\t{k}\tx .\tx\n" for k in range(1, 100))
+    (folder / "other.tsv").write_text("caption_id\timage_id\tcaption_tokenised\tcaption_raw\n" + caption_ids)
+    with open(folder / "zeros.npy", "wb") as handle:
+        handle.truncate(2 << 30)
+    with open(folder / "zeros.json", "wb") as handle:
+        handle.truncate(2 << 30)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nan.npy"], "nan.npy: row 12, column 345 is nan"),
+        (["inf.npy"], "inf.npy: row 12, column 345 is inf"),
+        (["overflow.npy"], "float16 holds numbers up to 65,504 only: save float32"),
+        (["twice.npy"], "twice.ids.json: image id 391895 stands 2 times (rows 0 and 1)"),
+        (["unknown.npy"], "unknown.ids.json: image id 1 is not in the benchmark"),
+        (["empty.json"], "nothing could be computed"),
+        (["few.json", "--truths", "eccv"], "nothing could be computed"),
+        (["distance.npy", "--set", "captions=other.tsv"], "caption id 1 is not in the benchmark"),
+        (["zeros.npy"], "is not a complete npy file"),
+        (["zeros.json"], "is not text"),
+    ],
+)
+def test_a_wrong_run_is_one_sentence(command, wrong_runs, monkeypatch, arguments, message):
+    monkeypatch.chdir(wrong_runs)
+    error = command("evaluate", *arguments, "-m", "R@1", code=2)
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "warning"), [("distance", "these are distances"), ("shuffled", "at chance level")]
+)
+def test_what_is_suspicious_is_mentioned(capsys, monkeypatch, wrong_runs, command, name, warning):
+    monkeypatch.chdir(wrong_runs)
+    assert warning in command("inspect", f"{name}.npy")
+    monkeypatch.setattr(sys, "argv", ["karat", "evaluate", f"{name}.npy", "-m", "R@1"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 0
+    assert "R@1 on coco-5k (i2t) is at chance level" in capsys.readouterr().err
+
+
+def test_tables_of_different_types_go_together(command, wrong_runs, monkeypatch):
+    monkeypatch.chdir(wrong_runs)
+    assert "coco-5k  R@1" in command("evaluate", "half.npy", "double.npy", "-m", "R@1")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["-m", "R@0"], "k of R is 0"),
         (["-m", "RSUM", "--per-query", "q.csv"], "no column has values per query"),
+        (["--truths", "eccv", "--json", "/dev/full"], "cannot be written"),
         (["-m", "Foo@1"], "unknown measure 'Foo'"),
         (["--truths", "cocoo"], "coco has no truth 'cocoo'"),
         (["--ties", "coin"], "ties is 'coin'; choose one of pessimistic, optimistic, expected, stable"),

@@ -68,6 +68,7 @@ def evaluate(
     from karat.cli.show import print_scorecard, progress
     from karat.scores.evaluate import evaluate as score
     from karat.scores.plan import make_plan
+    from karat.scores.sanity import chance_notes
     from karat.scores.tables import WRITERS
 
     for path in (json, output, per_query):
@@ -89,6 +90,8 @@ def evaluate(
     runs = load_runs(files, bench, split_names(names), ids=ids, similarity=similarity, transpose=transpose)
     with progress(len(runs)) as step:
         card = score(runs, bench, progress=step, threads=threads, **asked)
+    if all(column.value is None for column in card):
+        raise InputError(f"nothing could be computed: {card.notes[0]}", fix="karat inspect says more")
     if json is not None:
         write_file(json, lambda path: path.write_text(card.to_json(), encoding="utf-8"))
     if output is not None:
@@ -96,6 +99,8 @@ def evaluate(
     if per_query is not None:
         card.save(per_query, per_query=True)
     print_scorecard(card)
+    for note in chance_notes(card):
+        print(f"note: {note}", file=sys.stderr)
 
 
 def load_runs(files: list[Path], benchmark: Benchmark, names: list[str] | None, **options: Any) -> list[Run]:

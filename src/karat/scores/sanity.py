@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, Run, load_run
 from karat.scores.evaluate import evaluate
 from karat.scores.findings import Inspection
+from karat.scores.scorecard import Scorecard
 from karat.validation import InputError
 
 CHANCE = 3.0
@@ -51,6 +52,22 @@ def chance_r1(benchmark: Benchmark, truth: str, direction: Direction) -> float:
     rows = benchmark.truth(truth).judged(direction)
     inside = (rows.grade > 0) & (rows.item < benchmark.items(direction).size)
     return float(inside.sum() / max(1, len(rows.queries)) / benchmark.items(direction).size)
+
+
+def chance_notes(card: Scorecard) -> list[str]:
+    """Return a sentence for each run whose R@1 is no better than drawing lots."""
+    notes: dict[str, str] = {}
+    for column in card:
+        truth = card.benchmark.truth(column.truth)
+        if str(column.measure) != "R@1" or column.value is None or truth.implicit or truth.folds:
+            continue
+        for direction in DIRECTIONS:
+            chance = chance_r1(card.benchmark, truth.name, direction)
+            if column.direction == direction and column.value < CHANCE * chance:
+                where = f"R@1 on {truth.name} ({direction}) is at chance level"
+                hint = "karat inspect looks for a wrong order or sign"
+                notes.setdefault(column.run, f"{column.run}: {where}: {hint}")
+    return list(notes.values())
 
 
 def alternatives(run: Run, benchmark: Benchmark) -> Iterator[tuple[str, Run]]:
