@@ -92,6 +92,20 @@ def test_wrong_ratings(tmp_path):
             karat.load_benchmark("coco", cxc_ratings=path)
 
 
+def test_raw_ratings_are_averaged(tmp_path, coco):
+    path = tmp_path / "sits_test_raw.csv"
+    names = ("x:770337,y_000000391895.jpg", "x:771687,y_000000391895.jpg")
+    rows = [
+        f"{name},{score},c2i_original"
+        for name, scores in zip(names, ((5, 4, 3), (1, 2, 5)))
+        for score in scores
+    ]
+    path.write_text("caption,image,score,sampling_method\n" + "\n".join(rows) + "\n")
+    rated = karat.load_benchmark("coco", cxc_ratings=path).truth("cxc").judgments
+    assert rated.rating.tolist() == [4, pytest.approx(8 / 3)]
+    assert rated.grade.tolist() == [1, 0]
+
+
 def test_unknown_benchmark_and_option():
     with pytest.raises(karat.KaratError, match="unknown benchmark 'cocoo'; did you mean coco"):
         karat.load_benchmark("cocoo")
