@@ -268,6 +268,7 @@ def wrong_runs(tmp_path_factory, coco):
     save("unknown", good, images=[1, *order["images"][1:]])
     save("distance", good.max() - good)
     save("shuffled", good[rng.permutation(5000)])
+    save("sorted", good[np.argsort(order["images"])][:, np.argsort(order["captions"])])
     np.save(folder / "half.npy", images.astype(np.float16))
     np.save(folder / "double.npy", captions.astype(np.float64))
     (folder / "empty.json").write_text(json.dumps({"i2t": {str(i): [] for i in order["images"]}}))
@@ -289,6 +290,10 @@ def wrong_runs(tmp_path_factory, coco):
         (["overflow.npy"], "float16 holds numbers up to 65,504 only: save float32"),
         (["twice.npy"], "twice.ids.json: image id 391895 stands 2 times (rows 0 and 1)"),
         (["unknown.npy"], "unknown.ids.json: image id 1 is not in the benchmark"),
+        (
+            ["sorted.npy"],
+            "at chance level, but with images and captions in the order of their ids it is far better",
+        ),
         (["empty.json"], "nothing could be computed"),
         (["few.json", "--truths", "eccv"], "nothing could be computed"),
         (["distance.npy", "--set", "captions=other.tsv"], "caption id 1 is not in the benchmark"),

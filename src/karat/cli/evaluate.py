@@ -68,7 +68,7 @@ def evaluate(
     from karat.cli.show import print_scorecard, progress
     from karat.scores.evaluate import evaluate as score
     from karat.scores.plan import make_plan
-    from karat.scores.sanity import chance_notes
+    from karat.scores.sanity import misread, runs_at_chance
     from karat.scores.tables import WRITERS
 
     for path in (json, output, per_query):
@@ -92,6 +92,14 @@ def evaluate(
         card = score(runs, bench, progress=step, threads=threads, **asked)
     if all(column.value is None for column in card):
         raise InputError(f"nothing could be computed: {card.notes[0]}", fix="karat inspect says more")
+    suspicions = []
+    for name, note in runs_at_chance(card).items():
+        run = next(run for run in runs if run.name == name)
+        for kind, text in misread(run, bench):
+            if kind == "order":
+                raise InputError(f"{note}, but {text}", where=run.where)
+            note = f"{note}; {text}"
+        suspicions.append(note)
     if json is not None:
         write_file(json, lambda path: path.write_text(card.to_json(), encoding="utf-8"))
     if output is not None:
@@ -99,7 +107,7 @@ def evaluate(
     if per_query is not None:
         card.save(per_query, per_query=True)
     print_scorecard(card)
-    for note in chance_notes(card):
+    for note in suspicions:
         print(f"note: {note}", file=sys.stderr)
 
 

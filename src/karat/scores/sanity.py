@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,28 +14,55 @@ from karat.scores.findings import Inspection
 from karat.scores.scorecard import Scorecard
 from karat.validation import InputError
 
-CHANCE = 3.0
-"""R@1 below so many times chance is no ranking."""
+FEW = 50
+"""With fewer queries than these nobody can tell skill from luck."""
+
+Kind = Literal["sign", "order"]
+
+
+def at_chance(value: float, chance: float, queries: int) -> bool:
+    """Whether R@1 is within three standard errors of drawing lots."""
+    return queries >= FEW and value <= chance + 3 * float(np.sqrt(chance * (1 - chance) / queries))
 
 
 def look_at_quality(run: Run, benchmark: Benchmark, seen: Inspection) -> None:
     """Score R@1, compare it with chance, and look for what would make it better."""
-    truth = next((name for name, found in benchmark.truths.items() if not found.implicit), None)
-    if truth is None:
-        return
-    found = quick_r1(run, benchmark, truth)
-    if not found:
+    truth = listed_truth(benchmark)
+    found = {} if truth is None else quick_r1(run, benchmark, truth)
+    if truth is None or not found:
         return
     chance = {d: chance_r1(benchmark, truth, d) for d in found}
     shown = ", ".join(f"{d} {100 * found[d]:.2f}% (chance {100 * chance[d]:.3f}%)" for d in found)
     seen.add("fact", f"R@1 on {truth}: {shown}")
-    if all(found[d] >= CHANCE * chance[d] for d in found):
-        return
-    seen.add("warning", "R@1 is at chance level: the order of rows or columns, or the sign, may be wrong")
-    for text, other in alternatives(run, benchmark):
+    if any(at_chance(found[d], chance[d], len(benchmark.truth(truth).queries[d])) for d in found):
+        seen.add("warning", "R@1 is at chance level: the order of rows or columns, or the sign, may be wrong")
+        for kind, text in misread(run, benchmark):
+            seen.add("error" if kind == "order" else "warning", text)
+
+
+def listed_truth(benchmark: Benchmark) -> str | None:
+    """Return the first truth that lists its pairs."""
+    return next((name for name, found in benchmark.truths.items() if not found.implicit), None)
+
+
+def misread(run: Run, benchmark: Benchmark) -> list[tuple[Kind, str]]:
+    """Return what a run at chance level means, where reading it so makes it far better."""
+    truth = listed_truth(benchmark)
+    found = {} if truth is None else quick_r1(run, benchmark, truth)
+    if truth is None or not found:
+        return []
+    queries = benchmark.truth(truth).queries
+    out: list[tuple[Kind, str]] = []
+    for kind, text, other in alternatives(run, benchmark):
         better = quick_r1(other, benchmark, truth)
-        if all(better[d] >= CHANCE * chance[d] and better[d] > 2 * found[d] for d in better):
-            seen.add("warning", text)
+        far = [
+            better[d] > 2 * found[d]
+            and not at_chance(better[d], chance_r1(benchmark, truth, d), len(queries[d]))
+            for d in better
+        ]
+        if far and all(far):
+            out.append((kind, text))
+    return out
 
 
 def quick_r1(run: Run, benchmark: Benchmark, truth: str) -> dict[Direction, float]:
@@ -54,27 +81,29 @@ def chance_r1(benchmark: Benchmark, truth: str, direction: Direction) -> float:
     return float(inside.sum() / max(1, len(rows.queries)) / benchmark.items(direction).size)
 
 
-def chance_notes(card: Scorecard) -> list[str]:
-    """Return a sentence for each run whose R@1 is no better than drawing lots."""
+def runs_at_chance(card: Scorecard) -> dict[str, str]:
+    """Return, for each run whose R@1 is no better than drawing lots, a sentence that says where."""
     notes: dict[str, str] = {}
     for column in card:
         truth = card.benchmark.truth(column.truth)
         if str(column.measure) != "R@1" or column.value is None or truth.implicit or truth.folds:
             continue
         for direction in DIRECTIONS:
-            chance = chance_r1(card.benchmark, truth.name, direction)
-            if column.direction == direction and column.value < CHANCE * chance:
-                where = f"R@1 on {truth.name} ({direction}) is at chance level"
-                hint = "karat inspect looks for a wrong order or sign"
-                notes.setdefault(column.run, f"{column.run}: {where}: {hint}")
-    return list(notes.values())
+            if column.direction == direction and at_chance(
+                column.value, chance_r1(card.benchmark, truth.name, direction), column.n
+            ):
+                notes.setdefault(
+                    column.run, f"{column.run}: R@1 on {truth.name} ({direction}) is at chance level"
+                )
+    return notes
 
 
-def alternatives(run: Run, benchmark: Benchmark) -> Iterator[tuple[str, Run]]:
+def alternatives(run: Run, benchmark: Benchmark) -> Iterator[tuple[Kind, str, Run]]:
     """Yield what the run could mean instead, with the sentence to print if it turns out better."""
     if isinstance(run, MatrixRun):
         table = run.scores if run.rows == "images" else run.scores.T
         yield (
+            "sign",
             "with the sign changed it is far better: these are distances; save their negative",
             MatrixRun(-np.asarray(table, dtype=np.float32), ids=run.ids),
         )
@@ -82,11 +111,11 @@ def alternatives(run: Run, benchmark: Benchmark) -> Iterator[tuple[str, Run]]:
         return
     for kinds in (("images",), ("captions",), ("images", "captions")):
         ids: dict[str, Any] = {kind: np.sort(getattr(benchmark, kind).gallery) for kind in kinds}
-        other = load_run(*tables_of(run), ids=ids)
         which = " and ".join(kinds)
         yield (
+            "order",
             f"with {which} in the order of their ids it is far better: write an ids file with that order",
-            other,
+            load_run(*tables_of(run), ids=ids),
         )
 
 
