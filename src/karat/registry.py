@@ -68,6 +68,17 @@ class Param:
 class Registry(Generic[T]):
     """Things by name and alias, letter case ignored; a name that is taken raises.
 
+    Parameters
+    ----------
+    kind
+        What they are, for messages.
+    fill
+        Called when something is first looked up: imports the files that register themselves, which a
+        program that looks nothing up need not wait for.
+
+    Examples
+    --------
+
     >>> fruit = Registry("fruit")
     >>> _ = fruit.add("Apple", 1, aliases=["pomme"])
     >>> fruit["POMME"], list(fruit)
@@ -78,10 +89,17 @@ class Registry(Generic[T]):
     ValueError: fruit 'apple' is registered already
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, fill: Callable[[], object] | None = None) -> None:
         self.kind = kind
         self._things: dict[str, T] = {}
         self._names: dict[str, str] = {}
+        self._fill = fill
+
+    def _complete(self) -> None:
+        # Taken away first: what is imported now looks things up itself.
+        fill, self._fill = self._fill, None
+        if fill is not None:
+            fill()
 
     def add(self, name: str, thing: T, aliases: Iterable[str] = ()) -> T:
         """Register `thing` and return it."""
@@ -93,23 +111,27 @@ class Registry(Generic[T]):
         return thing
 
     def __getitem__(self, name: str) -> T:
+        self._complete()
         try:
             return self._things[self._names[name.lower()]]
         except KeyError:
             raise unknown_name(self.kind, name, self._things) from None
 
     def __contains__(self, name: object) -> bool:
+        self._complete()
         return isinstance(name, str) and name.lower() in self._names
 
     def __iter__(self) -> Iterator[str]:
+        self._complete()
         return iter(self._things)
 
     def values(self) -> Iterable[T]:
         """Return what is registered, in the order of registration."""
+        self._complete()
         return self._things.values()
 
 
-def import_all(package: str, path: Iterable[str]) -> None:
+def import_all(package: str) -> None:
     """Import every module of `package`, so that each registers what it holds."""
-    for module in pkgutil.iter_modules(path):
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
         importlib.import_module(f"{package}.{module.name}")

@@ -9,10 +9,6 @@ from karat.benchmarks.saved import read_benchmark
 from karat.benchmarks.saving import save_benchmark
 from karat.benchmarks.sources import SOURCES, Source, add_benchmark, load_benchmark, register
 from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Judged, Rule, Truth
-from karat.registry import import_all
-
-# Each source file registers itself; adding one touches nothing else.
-import_all(__name__, __path__)
 
 __all__ = [
     "DIRECTIONS",

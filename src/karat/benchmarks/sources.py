@@ -9,7 +9,7 @@ from typing import Any
 
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.registered import registered, remember
-from karat.registry import REQUIRED, Param, Registry
+from karat.registry import REQUIRED, Param, Registry, import_all
 from karat.validation import InputError, MissingDataError, unknown_name
 
 
@@ -36,7 +36,7 @@ class Source:
     recognise: Callable[[Path], bool] | None = None
 
 
-SOURCES: Registry[Source] = Registry("benchmark")
+SOURCES: Registry[Source] = Registry("benchmark", fill=lambda: import_all("karat.benchmarks"))
 
 
 def register(source: Source) -> Source:

@@ -7,7 +7,7 @@ from karat.measures.ties import READINGS, TIE_POLICIES
 from karat.registry import Param, import_all
 
 # Each measure's file registers itself; adding one touches nothing else.
-import_all(__name__, __path__)
+import_all(__name__)
 
 __all__ = [
     "MEASURES",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.benchmarks import DIRECTIONS
-from karat.registry import Registry
+from karat.registry import Registry, import_all
 
 FOLDER = "clip-retrieval"
 """The format of a folder; every other format goes by its extension."""
@@ -71,11 +71,16 @@ class Writer:
     """Whether ranked lists of both directions do not fit into one file."""
 
 
-READERS: Registry[Callable[[Path], Content]] = Registry("file format")
+def fill() -> None:
+    """Import every format: each registers itself, adding one touches nothing else."""
+    import_all("karat.runs.formats")
+
+
+READERS: Registry[Callable[[Path], Content]] = Registry("file format", fill=fill)
 """By extension: what reads a file."""
-WRITERS: Registry[Writer] = Registry("file format")
+WRITERS: Registry[Writer] = Registry("file format", fill=fill)
 """By extension: what writes a file."""
-SHAPES: Registry[Callable[[Path], tuple[int, ...]]] = Registry("file format")
+SHAPES: Registry[Callable[[Path], tuple[int, ...]]] = Registry("file format", fill=fill)
 """By extension: the shape of the one table in a file, cheaply; () where it holds something else."""
 
 
