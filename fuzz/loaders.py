@@ -154,6 +154,11 @@ def benchmark_files(folder: Path, bench: Benchmark) -> dict[str, Callable[[Path]
         lambda p: karat.load_benchmark("coco-json", file=p),
     )
     add(
+        "captions.tsv",
+        "caption_id\timage_id\tcaption_tokenised\tcaption_raw\n770337\t391895\tx .\tx\n",
+        lambda p: karat.load_benchmark("coco", captions=p),
+    )
+    add(
         "boxes.json",
         json.dumps({"categories": ["dog"], "images": {"391895": [[0, 0.5, 0.5, 1, 1]]}}),
         lambda p: karat.load_benchmark("coco", boxes=p),
@@ -197,6 +202,41 @@ def folder_files(folder: Path, bench: Benchmark) -> dict[str, tuple[Path, Callab
     ):
         (flickr / name).write_text(text)
         targets[f"flickr8k/{name}"] = (flickr / name, lambda: karat.load_benchmark("flickr8k", folder=flickr))
+    import polars as pl
+
+    clip = folder / "clip"
+    rng = np.random.default_rng(0)
+    for part, rows in (("img_emb", 4), ("text_emb", 8)):
+        (clip / part).mkdir(parents=True)
+        np.save(clip / part / f"{part}_0.npy", rng.random((rows, 3)).astype(np.float32))
+    (clip / "metadata").mkdir()
+    pl.DataFrame({"image_id": [10, 10, 11, 11, 12, 12, 13, 13], "caption_id": range(100, 108)}).write_parquet(
+        clip / "metadata" / "metadata_0.parquet"
+    )
+    for path in sorted(clip.glob("*/*")):
+        targets[f"clip/{path.name}"] = (path, lambda: karat.load_run(clip, benchmark=bench))
+    official = folder / "official"
+    official.mkdir()
+    images = [{"id": 1, "file_name": "a.jpg", "width": 4, "height": 4}]
+    annotations = [{"image_id": 1, "category_id": 2, "bbox": [0, 0, 2, 2], "iscrowd": 0}]
+    for name, content in (
+        ("captions.json", {"images": images, "annotations": [{"id": 5, "image_id": 1, "caption": "a"}]}),
+        (
+            "instances.json",
+            {"images": images, "annotations": annotations, "categories": [{"id": 2, "name": "dog"}]},
+        ),
+        ("ids.json", {"images": [1], "captions": [5]}),
+    ):
+        (official / name).write_text(json.dumps(content))
+        targets[f"official/{name}"] = (
+            official / name,
+            lambda: karat.load_benchmark(
+                "coco-json",
+                file=official / "captions.json",
+                instances=official / "instances.json",
+                ids=official / "ids.json",
+            ),
+        )
     tables = folder / "beir"
     tables.mkdir()
     for name, text in (

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.validation import InputError, check_unique_ids
+from karat.validation import InputError, check_unique_ids, plural
 
 NUMBER = re.compile(r"-?[0-9]{1,18}")
 
@@ -110,11 +110,12 @@ class Ids:
         rows[index] = np.arange(len(ids))
         missing = np.flatnonzero(rows < 0)
         if len(missing):
+            listed = plural(len(ids), f"{self.kind} id")
             raise InputError(
-                f"lists {len(ids):,} {self.kind} ids but {len(missing):,} of the benchmark's {self.size:,} "
-                f"are missing, first {self.values[missing[0]]}",
+                f"lists {listed}, but {len(missing):,} of the benchmark's {self.size:,} are missing, "
+                f"first {self.values[missing[0]]}",
                 where=where,
-                fix="score the complete gallery",
+                fix="give the complete gallery",
             )
         return rows
 
