@@ -113,6 +113,15 @@ def test_lists_without_a_direction_are_recognised(coco):
     assert karat.load_run({caption: [image]}, coco).directions == ("t2i",)
 
 
+def test_listed_ids_outside_the_gallery_do_not_count(coco):
+    image = int(coco.images[0])
+    listed = [int(coco.captions.extra[0]), *coco.captions.gallery[:3].tolist()]
+    run = RankingsRun({"i2t": {image: listed}}).align(coco)
+    assert run.top("i2t", 3, queries=np.array([0])).item.tolist() == [0, 1, 2]
+    answer = run.place([Question("i2t", np.zeros(1, int), np.array([2]))])[0]
+    assert (answer.above.tolist(), int(answer.depth[0])) == ([2], 3)
+
+
 def test_heads_of_lists(coco):
     image = int(coco.images[2])
     captions = coco.captions.gallery[[5, 3, 9]].tolist()

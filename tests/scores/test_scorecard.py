@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import karat
-from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+from karat.benchmarks import Benchmark, Fold, Ids, Judgments, Provenance, Truth
 from karat.scores import RECORD
 
 
@@ -145,6 +145,17 @@ def test_wrong_requests(bench, rng):
     assert karat.evaluate((np.eye(3, 2), np.eye(5, 2)), bench, ["R@1"]).runs == ["run"]
     with pytest.raises(karat.KaratError, match="3 sources do not make a run"):
         karat.load_run(scores, scores, scores)
+
+
+def test_the_aggregate_is_the_mean_over_folds(bench, rng):
+    own = bench.truth("own_1").judgments
+    folds = [Fold("a", np.array([0]), np.array([0, 1])), Fold("b", np.array([1, 2]), np.array([2, 3, 4]))]
+    asked = {"i2t": np.arange(3), "t2i": np.arange(5)}
+    parted = Benchmark("parted", bench.images, bench.captions, {"f": Truth("f", own, asked, folds=folds)})
+    column = karat.evaluate(rng.random((3, 5)), parted, ["P@2"]).column("P@2", direction="i2t")
+    per_fold = [column.values[column.fold == fold].mean() for fold in (0, 1)]
+    assert per_fold[0] != per_fold[1]
+    assert column.value == pytest.approx(np.mean(per_fold))
 
 
 def test_one_direction_has_no_mean(bench, rng):
