@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.measures import Measure
-from karat.measures.ties import Counts, leave_out_unjudged, resolve
+from karat.measures.ties import Counts, TiePolicy, leave_out_unjudged, resolve
 from karat.scores.plan import Choices
 
 Values = dict[Measure, np.ndarray]
@@ -61,10 +61,14 @@ def score_batch(
         upper = {measure: measure(other) for measure in bounded}
         upper_unanswered = {measure: measure.unanswered(other) for measure in bounded}
     tied = (read.tied > 0) & (read.grade > 0) & (read.above >= 0)
-    worst = best = values
-    if tied.any():
-        ends = [resolve(read, "pessimistic"), resolve(read, "optimistic")]
-        worst, best = ({measure: measure(end) for measure in measures} for end in ends)
+
+    def under(policy: TiePolicy) -> Values:
+        # Without ties every policy gives the same, and the chosen one is computed already.
+        if policy == choices.ties or not tied.any():
+            return values
+        other = resolve(read, policy)
+        return {measure: measure(other) for measure in measures}
+
     return Batch(
         queries,
         fold,
@@ -73,8 +77,8 @@ def score_batch(
         {measure: measure.unanswered(ranked) for measure in measures},
         upper,
         upper_unanswered,
-        worst,
-        best,
+        under("pessimistic"),
+        under("optimistic"),
         len(np.unique(read.query[tied])),
         int(read.tied[tied].max(initial=0)) + 1,
     )
