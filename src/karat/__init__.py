@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from karat.measures import parse_measure as parse_measure
     from karat.runs import Run as Run
     from karat.runs import load_run as load_run
+    from karat.scores import Comparison as Comparison
     from karat.scores import Scorecard as Scorecard
+    from karat.scores import compare as compare
     from karat.scores import evaluate as evaluate
     from karat.validation import KaratError as KaratError
 
@@ -29,11 +31,13 @@ __version__ = "0.1.0"
 # Loaded when first asked for, so that `import karat` costs no more than this file.
 _HOME = {
     "Benchmark": "karat.benchmarks",
+    "Comparison": "karat.scores",
     "Judgments": "karat.benchmarks",
     "KaratError": "karat.validation",
     "Run": "karat.runs",
     "Scorecard": "karat.scores",
     "Truth": "karat.benchmarks",
+    "compare": "karat.scores",
     "evaluate": "karat.scores",
     "load_benchmark": "karat.benchmarks",
     "load_run": "karat.runs",

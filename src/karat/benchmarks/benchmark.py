@@ -115,5 +115,8 @@ def summarise(benchmark: Benchmark, truth: Truth) -> dict[str, Any]:
             counts["negatives"] = int((rows.grade == 0).sum())
             off = (rows.item >= benchmark.items(direction).size) & (rows.grade > 0)
             counts["off_gallery"] = int(off.sum())
+            if truth.complete:
+                inside = counts["positives"] - counts["off_gallery"]
+                counts["negatives"] = len(asked) * benchmark.items(direction).size - inside
         row[direction] = counts
     return row

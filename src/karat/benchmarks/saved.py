@@ -14,7 +14,7 @@ from karat.benchmarks.judgments import Judgments
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.plausible import PlausibleMatch
 from karat.benchmarks.ratings import Mapping, Provenance, Share, Steps
-from karat.benchmarks.saving import BOX, FORMAT, HEAD, VERSION
+from karat.benchmarks.saving import ATTRIBUTE, BOX, FORMAT, HEAD, VERSION
 from karat.benchmarks.sources import Source, register
 from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth
 from karat.registry import Param
@@ -55,12 +55,7 @@ def build(head: dict[str, Any], folder: Path) -> Benchmark:
     ids = [image_ids, caption_ids]
     caption_image = captions["image"].to_numpy()[: ids[1].size].astype(np.int64)
     in_range(caption_image, -1, ids[0].size, folder / "captions.parquet", "image")
-    objects = None
-    if head["categories"] is not None:
-        things = read(folder / "objects.parquet", "image", "category", *BOX)
-        in_range(things["image"].to_numpy(), 0, ids[0].size, folder / "objects.parquet", "image")
-        objects = Objects(tuple(map(str, head["categories"])), things["image"].to_numpy(),
-                          things["category"].to_numpy(), things.select(BOX).to_numpy())  # fmt: skip
+    objects = None if head["categories"] is None else read_objects(head, folder, ids[0].size)
     truths = {}
     for number, described in enumerate(head["truths"]):
         truth = read_truth(described, folder, number, ids, objects, caption_image)
@@ -77,6 +72,33 @@ def build(head: dict[str, Any], folder: Path) -> Benchmark:
         image_paths=safe_paths(texts_of(images, "path", ids[0].size), folder),
         objects=objects,
     )
+
+
+def read_objects(head: dict[str, Any], folder: Path, n_images: int) -> Objects:
+    """Read what the images show; synsets and attributes where they are known."""
+    path = folder / "objects.parquet"
+    names = [str(name) for name in head.get("attributes", [])]
+    things = read(path, "image", "category", *BOX, *(ATTRIBUTE + name for name in names))
+    in_range(things["image"].to_numpy(), 0, n_images, path, "image")
+    synsets = head.get("synsets")
+    return Objects(
+        tuple(map(str, head["categories"])),
+        things["image"].to_numpy(),
+        things["category"].to_numpy(),
+        things.select(BOX).to_numpy(),
+        synsets=None if synsets is None else tuple(map(str, synsets)),
+        attributes={name: np.array(things[ATTRIBUTE + name].cast(str).to_list(), str) for name in names},
+    )
+
+
+def is_complete(described: dict[str, Any], folder: Path) -> bool:
+    """Return whether a truth says that everything is judged."""
+    complete = described.get("complete", False)
+    if not isinstance(complete, bool):
+        raise InputError(
+            f"truth {described['name']!r} is complete: {complete!r}", where=folder / HEAD, fix="true or false"
+        )
+    return complete
 
 
 def ids_of(table: pl.DataFrame, kind: str, folder: Path) -> Ids:
@@ -153,7 +175,14 @@ def read_truth(
     ]
     columns = {name: rows[name].to_numpy() for name in ("rating", "source")}
     judgments = Judgments(rows["image"].to_numpy(), rows["caption"].to_numpy(), **columns, sources=sources)
-    return Truth(str(described["name"]), judgments, queries, folds, about=str(described["about"]))
+    return Truth(
+        str(described["name"]),
+        judgments,
+        queries,
+        folds,
+        about=str(described["about"]),
+        complete=is_complete(described, folder),
+    )
 
 
 def in_range(values: np.ndarray, low: int, high: int, path: Path, column: str) -> None:

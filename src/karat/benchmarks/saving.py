@@ -1,15 +1,18 @@
 """karat's own folder format for benchmarks: Parquet tables and one json file, versioned.
 
-    benchmark.json          format, version, name, about, defaults, categories, and each truth's
-                            name, about and sources (or rule); truth number k owns the tables -k
+    benchmark.json          format, version, name, about, defaults, categories, their synsets, the
+                            objects' attributes, and each truth's name, about, whether it is
+                            complete, and sources (or rule); truth number k owns the tables -k
     images.parquet          id, gallery, path
     captions.parquet        id, gallery, text, image (row of the image it was written for, or -1)
     judgments-k.parquet     image, caption (rows), source (number), rating
     queries-k.parquet       direction, row
     folds-k.parquet         fold (number), side ("images" or "captions"), row
-    objects.parquet         image (row), category (number), left, top, width, height
+    objects.parquet         image (row), category (number), left, top, width, height, and a column
+                            "attribute-NAME" for each attribute
 
-Rows with `gallery` false are known to judgments only. Texts, paths and objects may be absent.
+Rows with `gallery` false are known to judgments only. Texts, paths, objects, synsets and attributes may be
+absent, and a truth is complete only where it says so.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ FORMAT, VERSION = "karat-benchmark", 1
 HEAD = "benchmark.json"
 BOX = ("left", "top", "width", "height")
 TEXT = ("path", "text", "direction", "side")
+ATTRIBUTE = "attribute-"
 
 
 def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
@@ -71,8 +75,9 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
     if benchmark.objects is not None:
         things = benchmark.objects
         boxes = dict(zip(BOX, things.box.T))
-        write(folder / "objects.parquet", image=things.image, category=things.category, **boxes)
-    head = {
+        named = {ATTRIBUTE + name: texts.tolist() for name, texts in things.attributes.items()}
+        write(folder / "objects.parquet", image=things.image, category=things.category, **boxes, **named)
+    head: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "name": benchmark.name,
@@ -81,6 +86,10 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
         "categories": None if benchmark.objects is None else list(benchmark.objects.categories),
         "truths": truths,
     }
+    if benchmark.objects is not None and benchmark.objects.synsets is not None:
+        head["synsets"] = list(benchmark.objects.synsets)
+    if benchmark.objects is not None and benchmark.objects.attributes:
+        head["attributes"] = list(benchmark.objects.attributes)
     # Last, so that a folder with this file is complete.
     (folder / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -92,6 +101,8 @@ def describe_truth(truth: Truth) -> dict[str, Any]:
         "about": truth.about,
         "folds": [f.name for f in truth.folds],
     }
+    if truth.complete:
+        described["complete"] = True
     if truth.judgments is not None:
         described["sources"] = [
             {"name": s.name, "scale": s.scale, "mapping": describe_mapping(s.mapping)}
@@ -153,7 +164,7 @@ def write(file: Path, **columns: Any) -> None:
     """Write one table."""
     import polars as pl
 
-    kinds = {name: pl.String if name in TEXT else None for name in columns}
+    kinds = {name: pl.String if name in TEXT or name.startswith(ATTRIBUTE) else None for name in columns}
     table = pl.DataFrame(
         {name: pl.Series(name, column, dtype=kinds[name]) for name, column in columns.items()}
     )

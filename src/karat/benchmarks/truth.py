@@ -83,6 +83,9 @@ class Truth:
         What answers for an implicit truth.
     about
         A line on what it is, with its paper.
+    complete
+        Whether everything is judged: a pair that is not listed is judged not relevant. A rule always
+        judges every pair; a table does so only where somebody knows the whole truth.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class Truth:
     folds: Sequence[Fold] = ()
     rule: Rule | None = None
     about: str = ""
+    complete: bool = False
     _rows: dict[Direction, Judged] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -116,6 +120,8 @@ class Truth:
     @cached_property
     def has_negatives(self) -> bool:
         """Whether anything is judged not relevant, as opposed to unjudged."""
+        if self.implicit or self.complete:
+            return True
         return self.judgments is not None and bool((self.judgments.pairs().grade == 0).any())
 
     def judged(self, direction: Direction) -> Judged:

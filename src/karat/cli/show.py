@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from karat.scores import Scorecard
+    from karat.scores import Comparison, Scorecard
     from karat.scores.tables import Layout
 
 READING = {
@@ -58,8 +58,38 @@ def print_scorecard(card: Scorecard) -> None:
     if unit == "Values in percent" and any(c.measure.unit == "rank" for c in card):
         unit += ", ranks as they are"
     screen.print(escape(f"\n{unit}; {READING[card.unjudged]}; ties are {card.ties}."))
+    if card.intervals is not None:
+        made = card.intervals
+        screen.print(
+            f"In parentheses {100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples "
+            "of images with their captions."
+        )
+    print_notes(card.notes)
+
+
+def print_comparison(found: Comparison, detail: bool) -> None:
+    """Print every table with its title, what they say in words, how they were made, and the notes."""
+    from karat.scores.comparison_tables import headline, layouts, method_line, shown_standings
+    from karat.scores.tables import text_of
+
+    screen = console()
+    for title, layout in layouts(found, detail):
+        screen.print(f"[bold]{escape(title)}[/]")
+        if screen.is_terminal:
+            print_layout(layout, screen)
+        else:
+            print(text_of(layout))
+        screen.print()
+    for sentence in headline(shown_standings(found, detail)):
+        screen.print(escape(sentence))
+    screen.print(escape(f"\nValues in percent, ranks as they are; {method_line(found)}"))
+    print_notes(found.card.notes)
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print what a reader should know on standard error."""
     errors = console(stderr=True)
-    for note in card.notes:
+    for note in notes:
         errors.print(escape(f"note: {note}"))
 
 

@@ -32,4 +32,6 @@ class Judged(Measure):
 
     def values(self, ranked: Ranked) -> np.ndarray:
         """Return judged over seen; seen is the gallery where it is smaller than K."""
+        if ranked.complete:
+            return np.ones(ranked.n_queries)
         return ranked.sum(ranked.count * ranked.within(self.k)) / np.minimum(self.k, ranked.size)

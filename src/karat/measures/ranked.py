@@ -43,6 +43,8 @@ class Ranked:
         Whether the item is in the gallery, but below the end of a truncated ranking.
     total
         Per query, how many items are relevant, where the rows do not list all (implicit truths).
+    complete
+        Whether items without a row are judged not relevant, instead of unjudged.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Ranked:
     depth: Array
     hidden: Array
     total: Array | None = None
+    complete: bool = False
 
     @classmethod
     def from_places(cls, places: list[list[float]], grades: list[list[float]], size: int) -> Ranked:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -44,6 +44,8 @@ class Counts:
         Per query: how many items were ranked, and how many places of the ranking are known.
     total
         Per query, how many items are relevant, where the rows do not list all.
+    complete
+        Whether items without a row are judged not relevant, instead of unjudged.
     """
 
     ptr: Array
@@ -55,6 +57,12 @@ class Counts:
     size: Array
     depth: Array
     total: Array | None = None
+    complete: bool = False
+
+    @property
+    def nothing_unjudged(self) -> bool:
+        """Whether every pair is judged: by a rule, or by a truth that is complete."""
+        return self.complete or self.total is not None
 
     @property
     def query(self) -> Array:
@@ -81,7 +89,7 @@ def leave_out_unjudged(counts: Counts) -> Counts:
     first = np.flatnonzero(new)
     group = np.cumsum(new) - 1
     widths = np.diff(np.r_[first, len(q)])
-    condensed = {
+    condensed: dict[str, Any] = {
         name: np.full(len(query), -1 if name == "above" else 0) for name in ("above", "tied", "earlier")
     }
     condensed["above"][order] = first[group] - first_of_query
@@ -157,6 +165,7 @@ def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant
         depth=counts.depth,
         hidden=(~found & ~counts.outside)[order],
         total=counts.total,
+        complete=counts.complete,
     )
     return with_unjudged_relevant(ranked) if unjudged_relevant else ranked
 

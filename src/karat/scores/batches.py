@@ -49,14 +49,13 @@ def score_batch(
     queries: np.ndarray, fold: int, counts: Counts, measures: Sequence[Measure], choices: Choices
 ) -> Batch:
     """Compute every measure of some queries, under the chosen reading and tie policy."""
-    # A rule leaves nothing unjudged.
-    by_rule = counts.total is not None
-    read = leave_out_unjudged(counts) if choices.unjudged == "left_out" and not by_rule else counts
+    leave_out = choices.unjudged == "left_out" and not counts.nothing_unjudged
+    read = leave_out_unjudged(counts) if leave_out else counts
     ranked = resolve(read, choices.ties)
     values = {measure: measure(ranked) for measure in measures}
     upper, upper_unanswered = {}, {}
     if choices.unjudged == "bounds":
-        other = resolve(counts, choices.ties, unjudged_relevant=not by_rule)
+        other = resolve(counts, choices.ties, unjudged_relevant=not counts.nothing_unjudged)
         bounded = [measure for measure in measures if measure.bounded]
         upper = {measure: measure(other) for measure in bounded}
         upper_unanswered = {measure: measure.unanswered(other) for measure in bounded}

@@ -14,11 +14,13 @@ from karat.measures.ties import Counts, Reading, TiePolicy
 from karat.runs import Run, load_run
 from karat.scores.batches import Batch, score_batch
 from karat.scores.implicit import implicit_counts
+from karat.scores.intervals import as_intervals, with_intervals
 from karat.scores.plan import Choices, Plan, make_plan, reading_notes
 from karat.scores.pooling import bounds_of, pooled
 from karat.scores.scorecard import Column, Scorecard, TieReport
 from karat.scores.tasks import SharedQuestions, Task, tasks_of
 from karat.scores.tie_report import tie_notes, tie_report
+from karat.stats.intervals import Intervals
 from karat.validation import InputError
 
 
@@ -31,6 +33,7 @@ def evaluate(
     directions: Sequence[Direction] = DIRECTIONS,
     ties: TiePolicy = "pessimistic",
     unjudged: Reading = "misses",
+    intervals: Intervals | str | bool | None = None,
     threads: int | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Scorecard:
@@ -54,6 +57,8 @@ def evaluate(
     unjudged
         What unjudged pairs count as: "misses"; "left_out", which ranks the judged items alone; or
         "bounds", which counts them as misses and adds bounds over everything they could be.
+    intervals
+        True for 95% bootstrap intervals, "bca" for another method, or `karat.stats.Intervals`.
     threads
         How many; all by default. Results do not depend on it.
     progress
@@ -80,6 +85,7 @@ def evaluate(
     """
     bench = load_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
     plan, choices = make_plan(bench, measures, truths, directions, ties, unjudged, threads)
+    chosen = as_intervals(intervals)
     columns: list[Column] = []
     reports: list[TieReport] = []
     notes: list[str] = []
@@ -91,7 +97,8 @@ def evaluate(
         reports += scored[1]
         notes += scored[2]
     notes += reading_notes(plan, choices)
-    return Scorecard(columns, bench, choices.ties, choices.unjudged, reports, list(dict.fromkeys(notes)))
+    card = Scorecard(columns, bench, choices.ties, choices.unjudged, reports, list(dict.fromkeys(notes)))
+    return card if chosen is None else with_intervals(card, chosen)
 
 
 def as_runs(runs: Any, benchmark: Benchmark) -> list[Run]:
@@ -193,6 +200,7 @@ def combined(named: Combined, truth: str, run: Run, parts: dict[Part, Column]) -
         sum(per_direction.values()),
         lower_bound=together("lower_bound"),
         upper_bound=together("upper_bound"),
+        parts=tuple(found),
         note=note,
     )
 

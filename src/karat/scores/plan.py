@@ -96,16 +96,10 @@ def reading_notes(plan: Plan, choices: Choices) -> list[str]:
     """Return what a reader of these truths under this reading should know."""
     if choices.unjudged == "misses":
         return []
-    one_sided = [name for name in plan.wanted if not benchmark_has_negatives(plan.benchmark, name)]
+    one_sided = [name for name in plan.wanted if not plan.benchmark.truth(name).has_negatives]
     if not one_sided:
         return []
     listed = ", ".join(one_sided)
     if choices.unjudged == "left_out":
         return [f"nothing is judged not relevant in {listed}: scores there are as high as they can be"]
     return [f"nothing is judged not relevant in {listed}: upper bounds say only that anything is possible"]
-
-
-def benchmark_has_negatives(benchmark: Benchmark, truth: str) -> bool:
-    """Whether a truth holds judged negatives; a rule judges every pair."""
-    found = benchmark.truth(truth)
-    return found.implicit or found.has_negatives

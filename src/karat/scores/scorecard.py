@@ -12,6 +12,8 @@ import numpy as np
 
 from karat.benchmarks import Benchmark
 from karat.measures import Named, parse_measure
+from karat.stats.estimate import Estimate
+from karat.stats.intervals import Intervals
 from karat.validation import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -43,6 +45,8 @@ class Column:
         The interval, where one was asked for.
     lower_bound, upper_bound
         The bounds over everything that unjudged pairs could be, where asked for and where they exist.
+    parts
+        The columns that a combination is made of.
     note
         Why there is no value.
     """
@@ -61,7 +65,17 @@ class Column:
     high: float | None = None
     lower_bound: float | None = None
     upper_bound: float | None = None
+    parts: tuple[Column, ...] = ()
     note: str | None = None
+
+    @property
+    def effective(self) -> int:
+        """How many clusters its queries belong to: the captions of one image are not independent."""
+        found = [
+            leaf for leaf in self.parts or (self,) if leaf.cluster is not None and leaf.values is not None
+        ]
+        known = [leaf.cluster[~np.isnan(leaf.values)] for leaf in found]  # type: ignore[index,arg-type]
+        return len(np.unique(np.concatenate([*known, np.zeros(0, np.int64)])))
 
     def record(self) -> dict[str, Any]:
         """Return the contract's record; values are fractions, ranks are ranks."""
@@ -109,6 +123,8 @@ class Scorecard:
         Where ties occurred.
     notes
         What a reader should know.
+    intervals
+        How the intervals were made; None when there are none.
 
     Examples
     --------
@@ -134,6 +150,7 @@ class Scorecard:
     unjudged: str = "misses"
     tie_reports: Sequence[TieReport] = ()
     notes: Sequence[str] = ()
+    intervals: Intervals | None = None
     _index: dict[tuple[str, str, str, str], Column] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -176,6 +193,20 @@ class Scorecard:
     ) -> float | None:
         """Return one aggregate; see `column`."""
         return self.column(measure, truth=truth, direction=direction, run=run).value
+
+    def estimate(
+        self, measure: str, *, truth: str | None = None, direction: str = "mean", run: str | None = None
+    ) -> Estimate:
+        """Return one aggregate with its interval; see `column`."""
+        column = self.column(measure, truth=truth, direction=direction, run=run)
+        if self.intervals is None:
+            raise InputError("the scorecard has no intervals", fix="evaluate with intervals=True")
+        if column.value is None or column.low is None or column.high is None:
+            raise InputError(f"{measure} has no interval", fix=column.note)
+        chosen = self.intervals
+        return Estimate(
+            column.value, column.low, column.high, chosen.level, chosen.shown, column.n, column.effective
+        )
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record per column; the keys are `RECORD`."""

@@ -103,7 +103,11 @@ def arrange(
 
 def to_text(card: Scorecard, notes: bool = True) -> str:
     """Return the table in plain text, numbers aligned, followed by the notes."""
-    layout = lay_out(card)
+    return "\n".join([text_of(lay_out(card)), *(f"note: {note}" for note in card.notes if notes)])
+
+
+def text_of(layout: Layout) -> str:
+    """Return a table in plain text, numbers aligned."""
     widths = [max(len(row[k]) for row in [layout.head, *layout.rows]) for k in range(len(layout.head))]
 
     def line(row: list[str]) -> str:
@@ -119,12 +123,16 @@ def to_text(card: Scorecard, notes: bool = True) -> str:
         lines.append(line(row))
         if number in layout.rules:
             lines.append(rule)
-    return "\n".join([*lines, *(f"note: {note}" for note in card.notes if notes)])
+    return "\n".join(lines)
 
 
 def to_markdown(card: Scorecard) -> str:
     """Return the table in markdown, the best value of each row in bold."""
-    layout = lay_out(card)
+    return markdown_of(lay_out(card))
+
+
+def markdown_of(layout: Layout) -> str:
+    """Return a table in markdown, marked cells in bold."""
 
     def line(cells: list[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

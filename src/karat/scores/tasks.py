@@ -142,4 +142,5 @@ def counts_of(task: Task, keys: np.ndarray, answer: Answer) -> Counts:
         outside=task.outside,
         size=size,
         depth=depth,
+        complete=task.truth.complete,
     )

@@ -1,0 +1,81 @@
+"""``karat compare``: which run is better, and how sure is that?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from karat.cli import scoring
+from karat.cli.options import ListCommand
+from karat.validation import check_writable, write_file
+
+app = typer.Typer()
+
+
+@app.command(cls=ListCommand)
+def compare(
+    files: scoring.Files,
+    benchmark: scoring.BenchmarkName = "coco",
+    names: scoring.Names = None,
+    measures: scoring.Measures = None,
+    truths: scoring.Truths = None,
+    directions: scoring.Directions = None,
+    detail: Annotated[
+        bool, typer.Option("--detail", help="Show each direction, not only what sums up both.")
+    ] = False,
+    test: Annotated[
+        str, typer.Option(help="The paired test: randomisation, bootstrap, mcnemar or mcnemar-exact.")
+    ] = "randomisation",
+    samples: Annotated[int, typer.Option(min=1, help="How many random swaps.")] = 100_000,
+    alpha: Annotated[float, typer.Option(help="The level at which one run beats another.")] = 0.05,
+    method: scoring.Method = "percentile",
+    level: scoring.Level = 0.95,
+    resamples: scoring.Resamples = 10_000,
+    seed: scoring.Seed = 0,
+    ties: scoring.Ties = "pessimistic",
+    unjudged: scoring.Unjudged = "misses",
+    ids: scoring.IdsFile = None,
+    similarity: scoring.Similarity = "dot",
+    transpose: scoring.Transpose = False,
+    setting: scoring.Setting = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Write everything as json: scores, differences, places, method.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the differences (.csv, .parquet), or all (.md, .json)."),
+    ] = None,
+    threads: scoring.Threads = None,
+) -> None:
+    """Compare runs on the same queries: intervals, differences, corrected p-values, places.
+
+    Queries are resampled and swapped by image, since the captions of one image are not independent;
+    p-values are corrected by Holm's method over the pairs of runs of each measure.
+    """
+    from karat.cli.show import print_comparison
+    from karat.scores.compare import compare as compare_runs
+    from karat.scores.comparison_tables import WRITERS
+    from karat.scores.paired_tests import TESTS
+    from karat.stats.intervals import Intervals
+
+    for path in (json, output):
+        check_writable(path)
+    scoring.check_extension(output, tuple(WRITERS))
+    TESTS[test]  # a wrong name shows before large files are read
+    intervals = Intervals(method, level, resamples, seed)
+    card, suspicions = scoring.score_files(
+        files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,
+        unjudged=unjudged, setting=setting, threads=threads, ids=ids, similarity=similarity,
+        transpose=transpose,
+    )  # fmt: skip
+    found = compare_runs(card, test=test, alpha=alpha, intervals=intervals, samples=samples, seed=seed)
+    if json is not None:
+        write_file(json, lambda path: path.write_text(found.to_json(), encoding="utf-8"))
+    if output is not None:
+        found.save(output)
+    print_comparison(found, detail)
+    for note in suspicions:
+        print(f"note: {note}", file=sys.stderr)

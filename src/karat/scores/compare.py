@@ -1,0 +1,136 @@
+"""Compare runs: intervals, paired differences, corrected p-values, places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from karat.benchmarks import Benchmark
+from karat.scores.comparison import Comparison, Difference
+from karat.scores.evaluate import evaluate
+from karat.scores.evidence import Evidence
+from karat.scores.intervals import as_intervals, placed
+from karat.scores.paired_tests import TESTS, Problem
+from karat.scores.scorecard import Column, Scorecard
+from karat.stats.holm import holm
+from karat.stats.intervals import Intervals
+from karat.stats.randomisation import subtract
+from karat.validation import InputError
+
+
+def compare(
+    runs: Scorecard | Any,
+    benchmark: Benchmark | str | None = None,
+    *,
+    test: str = "randomisation",
+    alpha: float = 0.05,
+    intervals: Intervals | str | bool = True,
+    samples: int = 100_000,
+    seed: int = 0,
+    **options: Any,
+) -> Comparison:
+    """Compare two or more runs on the same queries of a benchmark.
+
+    Every column gets an interval, every pair of runs a difference with its interval and a p-value
+    of a paired test, corrected by Holm's method over the pairs of that column; from these follow
+    who beats whom, the places that each run can have, and who is tied for first. Queries are
+    resampled and swapped by image, since the captions of one image are not independent.
+
+    Parameters
+    ----------
+    runs
+        A list of what `karat.evaluate` takes, or a Scorecard of several runs.
+    benchmark
+        A benchmark or its name; not needed with a Scorecard.
+    test
+        "randomisation" (the default, for every measure), "bootstrap", "mcnemar" (mid-p) or
+        "mcnemar-exact" (these two for R@K in one direction).
+    alpha
+        The level at which one run beats another.
+    intervals
+        True, "bca", or `karat.stats.Intervals`.
+    samples, seed
+        How many random swaps, and their seed.
+    **options
+        As `karat.evaluate` takes them: measures, truths, directions, ties, unjudged, threads, progress.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import karat
+    >>> from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+    >>> own = Judgments(range(50), range(50), sources=[Provenance("original")])
+    >>> asked = {"i2t": np.arange(50), "t2i": np.arange(50)}
+    >>> ids = Ids(range(50), kind="image"), Ids(range(50), kind="caption")
+    >>> bench = Benchmark("tiny", *ids, {"own": Truth("own", own, asked)})
+    >>> rng = np.random.default_rng(1)
+    >>> runs = [karat.load_run(signal * np.eye(50) + rng.normal(size=(50, 50)), name=name)
+    ...         for name, signal in (("weak", 1.0), ("fair", 3.0), ("good", 3.2))]
+    >>> found = karat.compare(runs, bench, measures=["R@1"])
+    >>> found.standing("R@1").first
+    ('fair', 'good')
+    >>> found.standing("R@1").places
+    {'fair': (1, 2), 'good': (1, 2), 'weak': (3, 3)}
+    """
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha is {alpha:g}", fix="give a level such as 0.05")
+    chosen_test, chosen = TESTS[test], as_intervals(intervals) or Intervals()
+    if isinstance(runs, Scorecard):
+        if benchmark is not None or options:
+            raise InputError("a scorecard is scored already", fix="give it alone, or give runs")
+        card = runs
+    elif benchmark is None:
+        raise InputError("no benchmark was given", fix="name one, such as coco")
+    else:
+        card = evaluate(runs, benchmark, **options)
+    if len(card.runs) < 2:
+        raise InputError(f"there is only the run {card.runs[0]!r} to compare", fix="give two or more")
+    evidence = Evidence(card.columns)
+    draws, jackknife = chosen.draw(evidence.resampled, evidence.clusters)
+    card = placed(card, evidence, *chosen.ends(evidence.values(), draws, jackknife), chosen)
+    groups = comparable(evidence.columns)
+    if not groups:
+        raise InputError("no measure has a value for two runs", fix="karat evaluate says why")
+    pairs = [pair for group in groups for pair in combinations(group, 2)]
+    problem = Problem(evidence, pairs, draws, samples, seed)
+    p, seen = chosen_test.p_values(problem), problem.differences
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    left_out = None if jackknife is None else jackknife[first] - jackknife[second]
+    ends = chosen.ends(seen, subtract(draws[first], draws[second]), left_out)
+    sizes = [len(group) * (len(group) - 1) // 2 for group in groups]
+    corrected = np.concatenate([holm(family) for family in np.split(p, np.cumsum(sizes))])
+    differences = [
+        difference(evidence.columns[a], evidence.columns[b], *numbers)
+        for (a, b), *numbers in zip(pairs, seen, *ends, p, corrected)
+    ]
+    notes = [*card.notes]
+    if chosen_test.limits and np.isnan(p).any():
+        notes.append(chosen_test.limits)
+    return Comparison(replace(card, notes=notes), differences, chosen_test.name, alpha, samples, seed)
+
+
+def comparable(columns: Sequence[Column]) -> list[list[int]]:
+    """Return the numbers of columns that differ in nothing but the run."""
+    groups: dict[tuple[str, str, str], list[int]] = {}
+    for number, column in enumerate(columns):
+        groups.setdefault((column.truth, column.direction, str(column.measure)), []).append(number)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def difference(first: Column, second: Column, *numbers: float) -> Difference:
+    """Put one difference together; what is no number becomes None."""
+    value, low, high, p, corrected = (float(n) if np.isfinite(n) else None for n in numbers)
+    value = value or 0.0
+    ahead = value if first.measure.better == "high" else -value
+    better = None if ahead == 0 else first.run if ahead > 0 else second.run
+    return Difference(
+        first.truth, first.direction, first.measure, first.run, second.run,
+        value, low, high, p, corrected, better,
+    )  # fmt: skip

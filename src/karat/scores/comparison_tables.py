@@ -1,0 +1,253 @@
+"""Comparisons as tables: scores with who is tied for first, places, differences; and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from karat.measures import Named
+from karat.scores.paired_tests import TESTS
+from karat.scores.tables import DIRECTION_TITLES, MISSING, Layout, arrange, markdown_of, show_value, text_of
+from karat.validation import InputError, write_file
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from karat.scores.comparison import Comparison, Difference, Standing
+
+FEW_RUNS = 4
+"""Up to so many runs every pair is shown; beyond, each run against the best."""
+
+
+def shown_standings(comparison: Comparison, detail: bool = False) -> list[Standing]:
+    """Return the columns to show: each direction, or, unless asked for, only what sums both up."""
+    summed = [s for s in comparison.standings if s.direction in ("mean", "both")]
+    return summed if summed and not detail else list(comparison.standings)
+
+
+def score_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
+    """Arrange scores with intervals, runs side by side; those tied for first are marked."""
+    card = comparison.card
+    lines, first = [], set()
+    for row, standing in enumerate(shown):
+        line = [
+            card.column(str(standing.measure), truth=standing.truth, direction=standing.direction, run=run)
+            if run in standing.runs
+            else None
+            for run in card.runs
+        ]
+        lines.append((labels(standing, shown), list(line)))
+        begin = len(label_heads(shown))
+        first |= {(row, begin + k) for k, run in enumerate(card.runs) if run in standing.first}
+    layout = arrange([*label_heads(shown), *card.runs], lines, mark_best=False)
+    rows = [
+        [
+            cell if k < layout.labels else ("● " if (r, k) in first else "  ") + cell
+            for k, cell in enumerate(row)
+        ]
+        for r, row in enumerate(layout.rows)
+    ]
+    return Layout(layout.head, rows, layout.rules, layout.labels, first)
+
+
+def place_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
+    """Arrange the places that each run can have."""
+    lines = []
+    for standing in shown:
+        places = standing.places
+        lines.append((labels(standing, shown), [show_places(places.get(r)) for r in comparison.card.runs]))
+    return grouped([*label_heads(shown), *comparison.card.runs], lines)
+
+
+def difference_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
+    """Arrange the differences: all pairs of few runs, or each run against the best."""
+    two = len(comparison.card.runs) == 2
+    lines = []
+    for standing in shown:
+        for found in pairs_of(comparison, standing):
+            # Of two runs there is one pair: nothing to say of it, nothing to correct for.
+            p = [found.corrected] if two else [found.p, found.corrected]
+            ends = [MISSING if x is None else signed(found.measure, x) for x in (found.low, found.high)]
+            cells = [signed(found.measure, found.difference), " to ".join(ends)]
+            cells += [*(MISSING if x is None else show_p(x) for x in p), found.stars]
+            pair = [] if two else [f"{found.first} − {found.second}"]
+            lines.append(((*labels(standing, shown), *pair), cells))
+    level = 0.95 if comparison.card.intervals is None else comparison.card.intervals.level
+    head = [*label_heads(shown), *([] if two else ["runs"]), "difference", f"{100 * level:g}% interval"]
+    return grouped([*head, *(["p"] if two else ["p", "Holm p"]), ""], lines)
+
+
+def matrix_table(standing: Standing) -> Layout:
+    """Arrange who beats whom: a row beats a column (>), is beaten (<), or neither is shown (·)."""
+    lines = []
+    for a, run in enumerate(standing.runs):
+        cells = []
+        for b in range(len(standing.runs)):
+            sign = ">" if standing.beats[a, b] else "<" if standing.beats[b, a] else "·"
+            cells.append("" if a == b else sign)
+        lines.append(((run,), cells))
+    return grouped(["", *standing.runs], lines)
+
+
+def pairs_of(comparison: Comparison, standing: Standing) -> list[Difference]:
+    """Return the differences that are shown of one column, better run first."""
+    names = comparison.card.runs
+    best, few = standing.runs[0], len(names) <= FEW_RUNS
+    # Two runs are always subtracted the same way around, so that the signs can be compared.
+    order = names if len(names) == 2 else standing.runs
+    return [
+        comparison.difference(
+            first, second, str(standing.measure), truth=standing.truth, direction=standing.direction
+        )
+        for k, first in enumerate(order)
+        for second in order[k + 1 :]
+        if few or first == best
+    ]
+
+
+def grouped(head: list[str], lines: Sequence[tuple[tuple[str, ...], list[str]]]) -> Layout:
+    """Arrange labelled lines of text; labels are said once, with a rule between truths."""
+    rows: list[list[str]] = []
+    rules: set[int] = set()
+    before: tuple[str, ...] = ()
+    for names, cells in lines:
+        if len(names) > 1 and before and before[0] != names[0]:
+            rules.add(len(rows) - 1)
+        rows.append(["" if before[: k + 1] == names[: k + 1] else n for k, n in enumerate(names)] + cells)
+        before = names
+    return Layout(head, rows, rules, len(lines[0][0]), set())
+
+
+def labels(standing: Standing, shown: Sequence[Standing]) -> tuple[str, ...]:
+    """Return what a row is about; the direction only where directions are shown."""
+    names = (standing.truth, str(standing.measure), DIRECTION_TITLES[standing.direction])
+    return names[: len(label_heads(shown))]
+
+
+def label_heads(shown: Sequence[Standing]) -> list[str]:
+    """Return the heads of the labels."""
+    summed = all(standing.direction in ("mean", "both") for standing in shown)
+    return ["truth", "measure"] if summed else ["truth", "measure", "direction"]
+
+
+def signed(measure: Named, value: float) -> str:
+    """Return a difference with its sign, in points of percent or in ranks.
+
+    >>> from karat.measures import parse_measure
+    >>> signed(parse_measure("R@1"), -0.012)
+    '−1.20'
+    """
+    return ("+" if value > 0 else "−" if value < 0 else "±") + show_value(measure, abs(value))
+
+
+def show_p(p: float) -> str:
+    """Return a p-value as people read it.
+
+    >>> show_p(0.00001), show_p(0.0312), show_p(1.0)
+    ('< 0.0001', '0.031', '1.000')
+    """
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
+
+
+def show_places(places: tuple[int, int] | None) -> str:
+    """Return a range of places.
+
+    >>> show_places((1, 2)), show_places((3, 3))
+    ('1–2', '3')
+    """
+    if places is None:
+        return MISSING
+    return str(places[0]) if places[0] == places[1] else f"{places[0]}–{places[1]}"
+
+
+def headline(shown: Sequence[Standing]) -> list[str]:
+    """Return sentences that say who is first where; equal outcomes are said once."""
+    where: dict[tuple[str, ...], list[str]] = {}
+    for standing in shown:
+        if not standing.tested:
+            continue
+        direction = "" if standing.direction in ("mean", "both") else f" {standing.direction}"
+        where.setdefault(standing.first, []).append(f"{standing.truth} {standing.measure}{direction}")
+    if len(where) == 1 and all(standing.tested for standing in shown):
+        return [f"{outcome(next(iter(where)))} everywhere."]
+    return [f"{outcome(first)} on {', '.join(columns)}." for first, columns in where.items()]
+
+
+def outcome(first: Sequence[str]) -> str:
+    """Say who is first.
+
+    >>> outcome(["A"]), outcome(["A", "B", "C"])
+    ('First: A', 'Tied for first: A, B and C')
+    """
+    if len(first) == 1:
+        return f"First: {first[0]}"
+    return f"Tied for first: {', '.join(first[:-1])} and {first[-1]}"
+
+
+def layouts(comparison: Comparison, detail: bool = False) -> Iterable[tuple[str, Layout]]:
+    """Yield every table with its title."""
+    shown = shown_standings(comparison, detail)
+    yield "Scores (● first, or tied for first)", score_table(comparison, shown)
+    if len(comparison.card.runs) > 2:
+        yield "Places that each run can have", place_table(comparison, shown)
+    runs = comparison.card.runs
+    title = "Differences" if len(runs) <= FEW_RUNS else "Differences to the best run"
+    if len(runs) == 2:
+        title = f"Differences, {runs[0]} − {runs[1]}"
+    yield title, difference_table(comparison, shown)
+    if len(shown) == 1 and len(comparison.card.runs) > 2:
+        yield "Who beats whom (> row beats column, < is beaten, · neither)", matrix_table(shown[0])
+
+
+def method_line(comparison: Comparison) -> str:
+    """Say how the numbers were made."""
+    intervals = comparison.card.intervals
+    made = [TESTS[comparison.test].about]
+    if comparison.test == "randomisation":
+        made[0] += f" with {comparison.samples:,} swaps"
+    if intervals is not None:
+        ends = (
+            f"{100 * intervals.level:g}% {intervals.shown} intervals from {intervals.resamples:,} resamples"
+        )
+        made.append(f"{ends} of images with their captions")
+    if len(comparison.card.runs) > 2:
+        made.append("p corrected by Holm over the pairs of a row")
+    return "; ".join(made) + f"; one run beats another at p ≤ {comparison.alpha:g}."
+
+
+def to_text(comparison: Comparison, detail: bool = False) -> str:
+    """Return every table in plain text, what they say in words, and how they were made."""
+    parts = [f"{title}\n{text_of(layout)}" for title, layout in layouts(comparison, detail)]
+    parts.append("\n".join([*headline(shown_standings(comparison, detail)), method_line(comparison)]))
+    return "\n\n".join([*parts, *(f"note: {note}" for note in comparison.card.notes)])
+
+
+def to_markdown(comparison: Comparison) -> str:
+    """Return every table in markdown, each direction included."""
+    parts = [f"## {title}\n\n{markdown_of(layout)}" for title, layout in layouts(comparison, detail=True)]
+    return "\n".join([*parts, *headline(comparison.standings), "", method_line(comparison), ""])
+
+
+def frame(comparison: Comparison) -> pl.DataFrame:
+    """Return the differences as a table."""
+    import polars as pl
+
+    return pl.DataFrame([found.record() for found in comparison.differences], infer_schema_length=None)
+
+
+WRITERS: dict[str, Callable[[Comparison, Path], object]] = {
+    ".json": lambda found, path: path.write_text(found.to_json(), encoding="utf-8"),
+    ".csv": lambda found, path: frame(found).write_csv(path),
+    ".parquet": lambda found, path: frame(found).write_parquet(path),
+    ".md": lambda found, path: path.write_text(to_markdown(found), encoding="utf-8"),
+}
+
+
+def write(comparison: Comparison, path: Path) -> None:
+    """Write a comparison in the format of the file's extension."""
+    if path.suffix not in WRITERS:
+        raise InputError(
+            f"has the extension {path.suffix!r}", where=path, fix=f"use one of {', '.join(WRITERS)}"
+        )
+    write_file(path, lambda place: WRITERS[path.suffix](comparison, place))

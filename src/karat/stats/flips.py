@@ -1,0 +1,78 @@
+"""Which clusters change hands: coin flips for randomisation tests, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat.stats.resampling import BLOCK
+from karat.validation import InputError
+
+
+@dataclass(frozen=True)
+class Flips:
+    """Fair coins for every cluster, the same ones every time that one asks.
+
+    Where all 2^C outcomes are fewer than the samples asked for, each is listed once and the test
+    is exact.
+
+    Parameters
+    ----------
+    clusters
+        How many coins.
+    samples
+        How often they are thrown.
+    seed
+        Of the throws.
+
+    Examples
+    --------
+    >>> np.concatenate(list(Flips(2).blocks())).tolist()
+    [[0, 0], [1, 0], [0, 1], [1, 1]]
+    """
+
+    clusters: int
+    samples: int = 100_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.clusters < 1:
+            raise InputError("there is nothing to compare", fix="give at least one value")
+        if self.samples < 1:
+            raise InputError(f"samples is {self.samples}", fix="give 1 or more; 100,000 is usual")
+
+    @property
+    def exact(self) -> bool:
+        """Whether all outcomes are listed."""
+        return self.clusters < 60 and 1 << self.clusters <= self.samples
+
+    def p_value(self, as_large: np.ndarray) -> np.ndarray:
+        """Return p from the number of outcomes that are at least as large as what was seen.
+
+        The outcome that was seen is one of all those listed; to drawn ones it is added: a p-value
+        is never 0.
+
+        >>> Flips(1000, samples=99).p_value(np.array([0, 4])).tolist()
+        [0.01, 0.05]
+        """
+        if self.exact:
+            return as_large / (1 << self.clusters)
+        return (as_large + 1) / (self.samples + 1)
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield whether each cluster is flipped, uint8 [some samples, clusters]."""
+        rows = max(1, BLOCK // self.clusters)
+        # Whole words of 64 coins: then the throws do not depend on the size of the blocks.
+        width = 8 * -(-self.clusters // 64)
+        rng = np.random.default_rng(self.seed)
+        total = 1 << self.clusters if self.exact else self.samples
+        for begin in range(0, total, rows):
+            count = min(rows, total - begin)
+            if self.exact:
+                numbers = np.arange(begin, begin + count, dtype="<u8")
+                packed = numbers.view(np.uint8).reshape(count, 8)
+            else:
+                packed = np.frombuffer(rng.bytes(count * width), np.uint8).reshape(count, width)
+            yield np.unpackbits(packed, axis=1, count=self.clusters, bitorder="little")

@@ -1,0 +1,88 @@
+"""The hot loops of medians, compiled by numba: no mean-like shortcut exists for them.
+
+Values come sorted, so a median is found by walking up until half of the weight has been met. The
+walk begins at the last checkpoint below it: what lies before the checkpoints is known from one
+matrix product for all rows.
+"""
+
+import numpy as np
+
+from karat.runs.light_numba import njit
+
+entry = njit(nogil=True, cache=True, error_model="numpy")
+
+
+@entry
+def weighted_medians(weights, seen, cluster, values, checkpoint, out):
+    """Per row of `weights` (one per cluster), the median of sorted `values`; NaN if nothing was drawn.
+
+    A value counts as often as its cluster was drawn. `seen` is the weight before each checkpoint,
+    [rows, checkpoints]; the last checkpoint is the end of the list.
+    """
+    last = checkpoint.size - 1
+    for row in range(weights.shape[0]):
+        half = seen[row, last] / 2
+        out[row] = np.nan
+        if half <= 0:
+            continue
+        k = last
+        while seen[row, k] >= half:
+            k -= 1
+        running = seen[row, k]
+        i = checkpoint[k] - 1
+        while running < half:
+            i += 1
+            running += weights[row, cluster[i]]
+        out[row] = values[i]
+        if running == half:
+            # An even number: the mean of the two in the middle, as np.median takes it.
+            i += 1
+            while weights[row, cluster[i]] == 0:
+                i += 1
+            out[row] = out[row] / 2 + values[i] / 2
+
+
+@entry
+def swapped_medians(flips, seen, cluster, second, values, checkpoint, out):
+    """Per row of `flips` (per cluster 0 or 1), the medians of two systems that swap flipped clusters.
+
+    Parameters
+    ----------
+    flips
+        Whether a cluster's values change hands, uint8 [rows, clusters].
+    seen
+        How many values before each checkpoint are the first system's after the swap.
+    cluster, second, values
+        The values of both systems in one sorted list: the cluster of each, and whether it is the
+        second system's.
+    checkpoint
+        Places in that list; the last is its end.
+    out
+        The medians of the first and the second system after the swap, [2, rows].
+    """
+    last = checkpoint.size - 1
+    for row in range(flips.shape[0]):
+        for side in range(2):
+            out[side, row] = np.nan
+            size = seen[row, last] if side == 0 else checkpoint[last] - seen[row, last]
+            if size == 0:
+                continue
+            # The places of the two values in the middle, counted from 1; the same one if odd.
+            low, high = (size + 1) // 2, size // 2 + 1
+            k = last
+            count = size
+            while count >= low:
+                k -= 1
+                count = seen[row, k] if side == 0 else checkpoint[k] - seen[row, k]
+            i = checkpoint[k] - 1
+            while count < low:
+                i += 1
+                if (second[i] ^ flips[row, cluster[i]]) == side:
+                    count += 1
+            out[side, row] = values[i]
+            if high > low:
+                while count < high:
+                    i += 1
+                    if (second[i] ^ flips[row, cluster[i]]) == side:
+                        count += 1
+                out[side, row] = out[side, row] / 2 + values[i] / 2

@@ -1,0 +1,80 @@
+"""Bootstrap intervals against scipy, and where they have no width."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from karat.measures.pools import MEDIAN
+from karat.stats import Intervals, bootstrap_interval
+from karat.stats.interval import bca, percentile
+from karat.stats.resampling import Resampling
+from karat.validation import InputError
+
+
+@pytest.mark.parametrize(("method", "theirs"), [("percentile", "percentile"), ("bca", "BCa")])
+def test_intervals_are_close_to_scipy(method, theirs, rng):
+    skewed = rng.exponential(size=60)
+    oracle = stats.bootstrap((skewed,), np.mean, method=theirs, n_resamples=20_000, rng=1).confidence_interval
+    ours = bootstrap_interval(skewed, method=method, resamples=20_000)
+    # Two standard errors of a 2.5% quantile from 20,000 draws.
+    assert ours.low == pytest.approx(oracle.low, abs=0.01)
+    assert ours.high == pytest.approx(oracle.high, abs=0.015)
+
+
+def test_bca_equals_scipy_on_the_same_draws(monkeypatch, rng):
+    """The formula alone: scipy is handed our draws."""
+    data = rng.exponential(size=15)
+    rows = []
+    for weights in Resampling(15, 500, seed=4).blocks():
+        rows += [np.repeat(np.arange(15), w.astype(int)) for w in weights]
+    module = __import__("scipy.stats._resampling", fromlist=["_bootstrap_resample"])
+    monkeypatch.setattr(module, "_bootstrap_resample", lambda *_args, **_kw: data[np.array(rows)])
+    oracle = stats.bootstrap((data,), np.mean, method="BCa", n_resamples=500, vectorized=True)
+    ours = bootstrap_interval(data, method="bca", resamples=500, seed=4)
+    assert ours.low == pytest.approx(oracle.confidence_interval.low, rel=1e-9)
+    assert ours.high == pytest.approx(oracle.confidence_interval.high, rel=1e-9)
+
+
+def test_clusters_widen_the_interval(rng):
+    hard = np.repeat(rng.random(200) < 0.5, 5).astype(float)
+    alone = bootstrap_interval(hard)
+    together = bootstrap_interval(hard, np.repeat(np.arange(200), 5))
+    ratio = (together.high - together.low) / (alone.high - alone.low)
+    # Five equal answers are one: wider by the square root of five.
+    assert ratio == pytest.approx(np.sqrt(5), rel=0.05)
+    assert (together.n, together.effective) == (1000, 200)
+
+
+def test_medians(rng):
+    ranks = rng.integers(1, 100, 151).astype(float)
+    found = bootstrap_interval(ranks, pool=MEDIAN)
+    oracle = stats.bootstrap((ranks,), np.median, method="percentile", n_resamples=5000, rng=1)
+    assert found.value == np.median(ranks)
+    assert abs(found.low - oracle.confidence_interval.low) <= 2
+    assert abs(found.high - oracle.confidence_interval.high) <= 2
+
+
+def test_one_value_for_all_has_no_width():
+    for method in ("percentile", "bca"):
+        found = bootstrap_interval(np.ones(20), method=method)
+        assert (found.low, found.high) == (1, 1)
+
+
+def test_undefined_draws_are_left_out():
+    draws = np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan]])
+    low, high = percentile(draws, 0.5)
+    assert (low[0], high[0]) == (1.5, 2.5)
+    assert np.isnan(low[1])
+    assert np.isnan(high[1])
+    low, high = bca(np.array([2.0, 2.0]), draws, np.array([[1.0, 3.0], [1.0, 3.0]]), 0.5)
+    assert 1 <= low[0] <= high[0] <= 3
+    assert np.isnan(low[1])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"method": "t"}, "method"), ({"level": 95}, "level"), ({"resamples": 0}, "resamples")],
+)
+def test_wrong_choices_are_sentences(given, message):
+    with pytest.raises(InputError, match=message):
+        Intervals(**given)

@@ -1,0 +1,159 @@
+"""Paired tests against scipy, statsmodels and the list of all swaps."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from karat.measures.pools import MEAN, MEDIAN
+from karat.stats import flips as flips_module
+from karat.stats import holm, mcnemar, paired_bootstrap, randomisation_test
+from karat.stats.flips import Flips
+from karat.stats.mcnemar import binomial_p
+from karat.validation import InputError
+
+PLAIN = {MEAN: np.mean, MEDIAN: np.median}
+
+
+@given(st.integers(0, 400), st.integers(0, 400))
+def test_mcnemar_exact_equals_statsmodels(won, lost):
+    table = [[3, won], [lost, 5]]
+    assert binomial_p(won, lost, "exact") == pytest.approx(
+        statsmodels_mcnemar(table, exact=True).pvalue, abs=1e-12
+    )
+
+
+@given(st.integers(0, 200), st.integers(0, 200))
+def test_mid_p_takes_half_of_what_was_seen(won, lost):
+    n, least = won + lost, min(won, lost)
+    expected = 2 * (stats.binom.cdf(least, n, 0.5) - stats.binom.pmf(least, n, 0.5) / 2)
+    assert binomial_p(won, lost, "mid-p") == pytest.approx(min(1, expected) if n else 1, rel=1e-9)
+
+
+def test_mcnemar_refuses_what_is_not_binary():
+    with pytest.raises(InputError, match="0 or 1"):
+        mcnemar(np.array([0.5, 1.0]), np.array([0.0, 1.0]))
+    with pytest.raises(InputError, match="kind"):
+        mcnemar(np.array([1.0]), np.array([0.0]), kind="chi2")
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=30))
+def test_holm_equals_statsmodels(p):
+    ours = holm(np.array(p))
+    assert ours == pytest.approx(multipletests(p, method="holm")[1], rel=1e-12)
+
+
+def test_holm_leaves_missing_tests_out():
+    corrected = holm(np.array([[0.02, np.nan], [0.03, 0.5]]))
+    assert corrected[0, 0] == pytest.approx(0.06)
+    assert np.isnan(corrected[0, 1])
+    assert corrected[1].tolist() == pytest.approx([0.06, 0.5])
+
+
+@pytest.mark.parametrize("pool", PLAIN, ids=lambda pool: pool.name)
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 5)), min_size=1, max_size=12))
+def test_few_clusters_are_enumerated(pool, rows):
+    first, second, clusters = np.array(rows, dtype=float).T
+    values, owner = np.unique(clusters, return_inverse=True)
+
+    def difference(flip) -> float:
+        moved = np.array(flip)[owner] == 1
+        return PLAIN[pool](np.where(moved, second, first)) - PLAIN[pool](np.where(moved, first, second))
+
+    seen = difference([0] * len(values))
+    all_swaps = [difference(flip) for flip in product([0, 1], repeat=len(values))]
+    expected = np.mean([abs(d) >= abs(seen) - 1e-9 for d in all_swaps])
+    found = randomisation_test(first, second, clusters, pool)
+    assert found.p == pytest.approx(expected)
+    assert found.difference == pytest.approx(seen)
+    assert (found.n, found.effective) == (len(rows), len(values))
+
+
+def test_randomisation_equals_scipy_exact(rng):
+    first, second = rng.random(9), rng.random(9)
+    oracle = stats.permutation_test(
+        (first, second),
+        lambda a, b, axis: (a - b).mean(axis=axis),
+        permutation_type="samples",
+        n_resamples=600,
+    )
+    assert randomisation_test(first, second).p == pytest.approx(oracle.pvalue)
+
+
+def test_randomisation_is_close_to_scipy_random(rng):
+    first = (rng.random(300) < 0.5).astype(float)
+    second = (rng.random(300) < 0.42).astype(float)
+    oracle = stats.permutation_test(
+        (first, second),
+        lambda a, b, axis: (a - b).mean(axis=axis),
+        permutation_type="samples",
+        n_resamples=20_000,
+        batch=2_000,
+        rng=1,
+    )
+    ours = randomisation_test(first, second)
+    assert 0.01 < ours.p < 0.2
+    assert ours.p == pytest.approx(oracle.pvalue, abs=0.01)
+    assert ours == randomisation_test(first, second, seed=0)
+    assert ours.p == pytest.approx(randomisation_test(first, second, seed=1).p, abs=0.005)
+
+
+def test_swapping_medians_is_not_a_median_of_differences():
+    """One system is ahead on most queries, but both have the same median."""
+    first = np.array([1.0, 2.0, 50.0, 50.0, 90.0, 91.0])
+    second = np.array([3.0, 4.0, 50.0, 50.0, 92.0, 93.0])
+    assert randomisation_test(first, second, pool=MEDIAN).p == 1
+    assert randomisation_test(first, second).p < 0.2
+
+
+def test_p_is_never_zero():
+    found = randomisation_test(np.ones(200), np.zeros(200), samples=999)
+    assert found.p == pytest.approx(1 / 1000)
+    assert paired_bootstrap(np.ones(50), np.zeros(50), resamples=999).p == pytest.approx(2 / 1000)
+
+
+def test_flips_do_not_depend_on_blocks(monkeypatch):
+    whole = np.concatenate(list(Flips(11, 300, seed=2).blocks()))
+    listed = np.concatenate(list(Flips(5, 300).blocks()))
+    monkeypatch.setattr(flips_module, "BLOCK", 64)
+    assert (np.concatenate(list(Flips(11, 300, seed=2).blocks())) == whole).all()
+    assert (np.concatenate(list(Flips(5, 300).blocks())) == listed).all()
+    assert len(np.unique(listed, axis=0)) == len(listed) == 32
+    assert whole.shape == (300, 11)
+    assert whole.mean() == pytest.approx(0.5, abs=0.03)
+
+
+def test_undefined_queries_are_left_out(rng):
+    first, second = rng.random(30), rng.random(30)
+    holes = np.r_[first, np.nan, 0.3], np.r_[second, 0.2, np.nan]
+    assert randomisation_test(*holes) == randomisation_test(first, second)
+    assert paired_bootstrap(*holes) == paired_bootstrap(first, second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "clusters", "message"),
+    [
+        ([1.0, 0.0], [1.0], None, "one per query"),
+        ([np.nan], [1.0], None, "in common"),
+        ([1.0, 0.0], [1.0, 0.0], [1], "1 clusters for 2"),
+    ],
+)
+def test_wrong_input_is_a_sentence(first, second, clusters, message):
+    with pytest.raises(InputError, match=message):
+        randomisation_test(np.array(first), np.array(second), clusters)
+
+
+def test_paired_bootstrap_agrees_with_the_interval_of_the_difference(rng):
+    first, second = rng.random(200) + 0.05, rng.random(200)
+    from karat.stats import bootstrap_interval
+
+    found = paired_bootstrap(first, second)
+    at_p = bootstrap_interval(first - second, level=1 - found.p)
+    assert min(abs(at_p.low), abs(at_p.high)) == pytest.approx(0, abs=2e-3)
