@@ -4,13 +4,17 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 PIP    := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types docs speed fuzz clean
+.PHONY: demo test test-statistical lint types docs speed fuzz clean
 
 demo: $(VENV)/.core
 	$(PY) examples/generated_run.py
 
 test: $(VENV)/.test lint types
 	$(PY) -m pytest -n auto --cov --cov-report=term
+
+# Coverage of intervals and error rates of tests over thousands of samples; some minutes.
+test-statistical: $(VENV)/.test
+	$(PY) -m pytest -m statistical -s tests/statistical
 
 lint: $(VENV)/.test
 	$(PY) -m ruff check .

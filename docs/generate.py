@@ -7,7 +7,7 @@ from pathlib import Path
 from karat.measures.reference import to_markdown
 
 HERE = Path(__file__).parent / "reference"
-PACKAGES = ("karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores")
+PACKAGES = ("karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores", "karat.world")
 
 
 def api() -> str:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -44,7 +45,7 @@ def same(a: Benchmark, b: Benchmark) -> None:
     np.testing.assert_array_equal(a.caption_image, b.caption_image)
     for name, truth in a.truths.items():
         other = b.truth(name)
-        assert truth.about == other.about
+        assert (truth.about, truth.complete) == (other.about, other.complete)
         for direction in ("i2t", "t2i"):
             np.testing.assert_array_equal(truth.queries.get(direction, []), other.queries[direction])
         assert [fold.name for fold in truth.folds] == [fold.name for fold in other.folds]
@@ -57,6 +58,13 @@ def same(a: Benchmark, b: Benchmark) -> None:
                     getattr(truth.judgments, column), getattr(other.judgments, column)
                 )
             assert [s.name for s in truth.judgments.sources] == [s.name for s in other.judgments.sources]
+    if a.objects is not None:
+        assert (a.objects.categories, a.objects.synsets) == (b.objects.categories, b.objects.synsets)
+        for column in ("image", "category", "box"):
+            np.testing.assert_array_equal(getattr(a.objects, column), getattr(b.objects, column))
+        assert list(a.objects.attributes) == list(b.objects.attributes)
+        for name, texts in a.objects.attributes.items():
+            np.testing.assert_array_equal(texts, b.objects.attributes[name])
     assert a.summary() == b.summary()
 
 
@@ -78,7 +86,14 @@ def rich_bench() -> Benchmark:
         rating=[2.5, 4.5],
         sources=[Provenance("people", "0 to 5", Steps([(3, 0.5), (4, 1.0)]))],
     )
-    objects = Objects(("dog", "ball"), [0, 1, 1], [0, 0, 1], np.full((3, 4), 0.25))
+    objects = Objects(
+        ("dog", "ball"),
+        [1, 0, 1],
+        [1, 0, 0],
+        np.full((3, 4), 0.25),
+        synsets=("dog.n.01", "ball.n.01"),
+        attributes={"colour": ["red", "blue", "grey"], "how big": ["large", "", "שלום 🙂"]},
+    )
     asked = {"i2t": np.arange(2), "t2i": np.arange(3)}
     owner = np.array([0, 1, 1])
     return Benchmark(
@@ -87,6 +102,7 @@ def rich_bench() -> Benchmark:
         Ids([10, 11, 12], extra=[99], kind="caption"),
         {
             "both": Truth("both", own.merge(rated), asked, about="two sources"),
+            "whole": Truth("whole", own, asked, about="everything is judged", complete=True),
             "pm(z=1)": Truth("pm(z=1)", None, asked, rule=PlausibleMatch(objects.class_vectors(2), owner, 1)),
         },
         caption_image=owner,
@@ -99,13 +115,20 @@ def rich_bench() -> Benchmark:
 
 
 def test_everything_round_trips(rich_bench, tmp_path):
-    save_benchmark(rich_bench, tmp_path / "new" / "folder")
-    again = karat.load_benchmark(tmp_path / "new" / "folder")
-    same(rich_bench, again)
-    np.testing.assert_array_equal(again.objects.box, rich_bench.objects.box)
+    folder = tmp_path / "new" / "folder"
+    bench = replace(rich_bench, image_paths=[str(folder / "a.jpg"), str(folder / "b" / "c.jpg")])
+    save_benchmark(bench, folder)
+    again = karat.load_benchmark(folder)
+    same(bench, again)
+    assert again.objects.attributes["colour"].tolist() == ["blue", "red", "grey"]
     scores = np.array([[0.1, 0.3, 0.2], [0.5, 0.4, 0.1]])
     cards = [karat.evaluate(scores, bench, ["R@1", "RP"]) for bench in (rich_bench, again)]
     assert [c.value for c in cards[0]] == [c.value for c in cards[1]]
+
+
+def test_paths_of_images_elsewhere_are_not_kept(rich_bench, tmp_path):
+    save_benchmark(rich_bench, tmp_path / "bench")
+    assert read_benchmark(tmp_path / "bench").image_paths is None
 
 
 def test_coco_round_trips(coco, tmp_path):
@@ -144,13 +167,30 @@ DAMAGE = {
     "leads out of its folder": lambda f: edit_table(
         f, "images.parquet", lambda t: t.with_columns(path=pl.lit("../../etc/passwd"))
     ),
+    "image path '/etc/passwd' leads out": lambda f: edit_table(
+        f, "images.parquet", lambda t: t.with_columns(path=pl.lit("/etc/passwd"))
+    ),
     "stand before others": lambda f: edit_table(f, "captions.parquet", lambda t: t.reverse()),
     "image id a.jpg stands 2 times": lambda f: edit_table(
         f, "images.parquet", lambda t: t.with_columns(id=pl.lit("a.jpg"))
     ),
     "is no rule that karat knows": lambda f: edit_head(
-        f, lambda head: head["truths"][1]["rule"].update(kind="magic")
+        f, lambda head: head["truths"][2]["rule"].update(kind="magic")
     ),
+    "truth 'whole' is complete: 'perhaps'": lambda f: edit_head(
+        f, lambda head: head["truths"][1].update(complete="perhaps")
+    ),
+    "1 synsets for 2 categories": lambda f: edit_head(f, lambda head: head["synsets"].pop()),
+    "has no column 'attribute-colour'": lambda f: edit_table(
+        f, "objects.parquet", lambda t: t.drop("attribute-colour")
+    ),
+    "has an empty cell in 'attribute-colour'": lambda f: edit_table(
+        f, "objects.parquet", lambda t: t.with_columns(pl.lit(None, pl.String).alias("attribute-colour"))
+    ),
+    "column 'attribute-colour' holds List": lambda f: edit_table(
+        f, "objects.parquet", lambda t: t.with_columns(pl.concat_list("image").alias("attribute-colour"))
+    ),
+    "is damaged \\(TypeError": lambda f: edit_head(f, lambda head: head.update(attributes=3)),
 }
 
 
@@ -160,6 +200,26 @@ def test_damage_is_a_sentence(rich_bench, tmp_path, message):
     DAMAGE[message](tmp_path)
     with pytest.raises(karat.KaratError, match=message):
         read_benchmark(tmp_path)
+
+
+def test_folders_written_before_synsets_and_attributes_load(rich_bench, tmp_path):
+    save_benchmark(rich_bench, tmp_path)
+
+    def older(head):
+        del head["synsets"], head["attributes"], head["truths"][1]["complete"]
+
+    edit_head(tmp_path, older)
+    again = read_benchmark(tmp_path)
+    assert again.objects.synsets is None
+    assert again.objects.attributes == {}
+    assert not again.truth("whole").complete
+
+
+def test_attributes_must_fit_their_objects():
+    with pytest.raises(karat.KaratError, match="attribute 'colour' has 1 values for 2 objects"):
+        Objects(("dog",), [0, 0], [0, 0], np.zeros((2, 4)), attributes={"colour": ["red"]})
+    with pytest.raises(karat.KaratError, match="2 synsets for 1 categories"):
+        Objects(("dog",), [0], [0], np.zeros((1, 4)), synsets=("dog.n.01", "cat.n.01"))
 
 
 def test_what_cannot_be_saved(rich_bench, tmp_path):

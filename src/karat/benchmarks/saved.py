@@ -10,6 +10,7 @@ import numpy as np
 
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.ids import Ids
+from karat.benchmarks.image_paths import found_paths
 from karat.benchmarks.judgments import Judgments
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.plausible import PlausibleMatch
@@ -69,7 +70,7 @@ def build(head: dict[str, Any], folder: Path) -> Benchmark:
         defaults={str(name): tuple(map(str, measures)) for name, measures in head["defaults"].items()},
         about=str(head["about"]),
         texts=texts_of(captions, "text", ids[1].size),
-        image_paths=safe_paths(texts_of(images, "path", ids[0].size), folder),
+        image_paths=found_paths(texts_of(images, "path", ids[0].size), folder),
         objects=objects,
     )
 
@@ -87,8 +88,17 @@ def read_objects(head: dict[str, Any], folder: Path, n_images: int) -> Objects:
         things["category"].to_numpy(),
         things.select(BOX).to_numpy(),
         synsets=None if synsets is None else tuple(map(str, synsets)),
-        attributes={name: np.array(things[ATTRIBUTE + name].cast(str).to_list(), str) for name in names},
+        attributes={name: texts(things, ATTRIBUTE + name, path) for name in names},
     )
+
+
+def texts(table: pl.DataFrame, column: str, path: Path) -> np.ndarray:
+    """Return a column of texts; raise when it holds anything else."""
+    if str(table[column].dtype) != "String":
+        raise InputError(
+            f"column {column!r} holds {table[column].dtype}, not text", where=path, fix="save it again"
+        )
+    return np.array(table[column].to_list(), dtype=str)
 
 
 def is_complete(described: dict[str, Any], folder: Path) -> bool:
@@ -119,16 +129,6 @@ def texts_of(table: pl.DataFrame, column: str, size: int) -> list[str] | None:
     return (
         None if all(text is None for text in texts) else ["" if text is None else str(text) for text in texts]
     )
-
-
-def safe_paths(paths: list[str] | None, folder: Path) -> list[str] | None:
-    """Raise when an image path leads out of its folder by "..": files are untrusted."""
-    for path in paths or []:
-        if ".." in Path(path).parts:
-            raise InputError(
-                f"image path {path!r} leads out of its folder", where=folder, fix="give plain paths"
-            )
-    return paths
 
 
 def read_truth(

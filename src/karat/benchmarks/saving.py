@@ -11,8 +11,8 @@
     objects.parquet         image (row), category (number), left, top, width, height, and a column
                             "attribute-NAME" for each attribute
 
-Rows with `gallery` false are known to judgments only. Texts, paths, objects, synsets and attributes may be
-absent, and a truth is complete only where it says so.
+Rows with `gallery` false are known to judgments only. Paths of images are relative to the folder.
+Texts, paths, objects, synsets and attributes may be absent; a truth is complete only where it says so.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from karat.benchmarks.benchmark import Benchmark
+from karat.benchmarks.image_paths import kept_paths
 from karat.benchmarks.plausible import PlausibleMatch
 from karat.benchmarks.ratings import Mapping, Share, Steps
 from karat.benchmarks.truth import DIRECTIONS, Truth
@@ -39,6 +40,8 @@ ATTRIBUTE = "attribute-"
 def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
     """Write a benchmark into a folder, which is made when it does not exist.
 
+    Paths of images are kept where the images lie inside that folder.
+
     Examples
     --------
     >>> import tempfile
@@ -51,11 +54,7 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
     ...     read_benchmark(folder)
     Benchmark('tiny': 2 images, 2 captions; truths own)
     """
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"no folder can be made there ({error.strerror})", where=folder) from None
+    folder = make_folder(folder)
     truths = []
     for number, truth in enumerate(benchmark.truths.values()):
         truths.append(describe_truth(truth))
@@ -69,7 +68,7 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
         for kind, ids in (("i", benchmark.images), ("c", benchmark.captions))
     }
     write(folder / "images.parquet", id=benchmark.images.values, gallery=gallery["i"],
-          path=padded(benchmark.image_paths, n_images))  # fmt: skip
+          path=padded(kept_paths(benchmark.image_paths, folder), n_images))  # fmt: skip
     write(folder / "captions.parquet", id=benchmark.captions.values, gallery=gallery["c"],
           text=padded(benchmark.texts, n_captions), image=image)  # fmt: skip
     if benchmark.objects is not None:
@@ -92,6 +91,16 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
         head["attributes"] = list(benchmark.objects.attributes)
     # Last, so that a folder with this file is complete.
     (folder / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def make_folder(folder: str | Path) -> Path:
+    """Make a folder where there is none yet."""
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"no folder can be made there ({error.strerror})", where=folder) from None
+    return folder
 
 
 def describe_truth(truth: Truth) -> dict[str, Any]:

@@ -1,0 +1,97 @@
+"""``karat world``: make pictures and captions whose right answers are known."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from karat.validation import InputError, plural
+
+if TYPE_CHECKING:
+    from karat.world import World
+
+app = typer.Typer()
+
+
+@app.command()
+def world(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.", show_default=False)],
+    images: Annotated[int, typer.Option(help="How many pictures.")] = 1000,
+    captions: Annotated[int, typer.Option(help="How many captions each.")] = 5,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes everywhere.")] = 0,
+    no_images: Annotated[bool, typer.Option("--no-images", help="Draw no pictures.")] = False,
+    systems: Annotated[
+        bool, typer.Option("--systems", help="Also write runs of simulated systems, to score and compare.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write into a folder that is not empty; other files stay.")
+    ] = False,
+) -> None:
+    """Make pictures and captions for which the right answer is known: a benchmark with its complete truth.
+
+    The truth `original` says which picture each caption was written for, as benchmarks do; `complete` says of
+    which pictures it is true, decided exactly.
+    """
+    from karat.cli.show import console
+    from karat.world import make_world, save_world
+
+    check_folder(output, force)
+    made = make_world(images, captions, seed)
+    screen = console(stderr=True)
+    waiting: Any = screen.status("drawing") if screen.is_terminal else nullcontext()
+    with waiting as status:
+
+        def show(done: int) -> None:
+            if status is not None:
+                status.update(f"drawing {done:,} of {plural(images, 'picture')}")
+
+        save_world(made, output, pictures=not no_images, progress=show)
+        runs = save_runs(made, output / "runs") if systems else []
+    print_summary(made, output, not no_images, runs)
+
+
+def check_folder(folder: Path, force: bool) -> None:
+    """Raise before the work starts when the folder cannot be used."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file", where=folder, fix="give the name of a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise InputError("is not empty", where=folder, fix="choose another folder, or pass --force")
+
+
+def save_runs(made: World, folder: Path) -> list[Path]:
+    """Write the scores of the simulated systems and return their files."""
+    import numpy as np
+
+    from karat.benchmarks.saving import make_folder
+    from karat.validation import write_file
+    from karat.world import simulate_systems
+
+    make_folder(folder)
+    files = []
+    for run in simulate_systems(made, seed=made.seed):
+        files.append(folder / f"{run.name}.npy")
+        write_file(files[-1], lambda path, run=run: np.save(path, run.scores))  # type: ignore[misc]
+    return files
+
+
+def print_summary(made: World, folder: Path, pictures: bool, runs: list[Path]) -> None:
+    """Say what was made, how incomplete its original labels are, and what to do next."""
+    import numpy as np
+
+    true_of = made.positives[1]
+    listed, known = len(made.texts), int(true_of.sum())
+    number = plural(len(made.scenes), "image")
+    print(f"{folder}: {number} with {plural(listed, 'caption')}, seed {made.seed}")
+    print(
+        f"a caption is true of {true_of.mean():.1f} images on average, median {np.median(true_of):g}; "
+        f"{(true_of == 1).mean():.0%} of them only of their own"
+    )
+    print(f"the original labels know {listed:,} of the {known:,} true pairs ({listed / known:.1%})")
+    wrote = ["the benchmark", *(["images/*.png"] if pictures else [])]
+    wrote += [f"{plural(len(runs), 'run')} in runs/"] if runs else []
+    print(f"wrote {', '.join(wrote)}")
+    scored = f"{folder}/runs/*.npy" if runs else "YOUR-SCORES.npy"
+    print(f"next: karat evaluate {scored} --benchmark {folder}")
