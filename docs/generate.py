@@ -7,7 +7,9 @@ from pathlib import Path
 from karat.measures.reference import to_markdown
 
 HERE = Path(__file__).parent / "reference"
-PACKAGES = ("karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores", "karat.world")
+PACKAGES = (
+    "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores", "karat.world",
+)  # fmt: skip
 
 
 def api() -> str:

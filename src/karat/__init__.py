@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from karat.runs import load_run as load_run
     from karat.scores import Comparison as Comparison
     from karat.scores import Scorecard as Scorecard
+    from karat.scores import agree as agree
     from karat.scores import compare as compare
+    from karat.scores import correlate as correlate
     from karat.scores import evaluate as evaluate
     from karat.validation import KaratError as KaratError
 
@@ -37,7 +39,9 @@ _HOME = {
     "Run": "karat.runs",
     "Scorecard": "karat.scores",
     "Truth": "karat.benchmarks",
+    "agree": "karat.scores",
     "compare": "karat.scores",
+    "correlate": "karat.scores",
     "evaluate": "karat.scores",
     "load_benchmark": "karat.benchmarks",
     "load_run": "karat.runs",

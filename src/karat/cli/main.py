@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from karat.cli import benchmarks, compare, convert, evaluate, inspect, measures, world
+from karat.cli import agree, benchmarks, compare, convert, correlate, evaluate, inspect, measures, world
 from karat.validation import KaratError
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Score image–text retrieval honestly when labels are incomplete and noisy.",
 )
-for command in (evaluate, compare, inspect, convert, benchmarks, measures, world):
+for command in (evaluate, compare, correlate, agree, inspect, convert, benchmarks, measures, world):
     app.registered_commands += command.app.registered_commands
 
 

@@ -107,7 +107,14 @@ def to_text(card: Scorecard, notes: bool = True) -> str:
 
 
 def text_of(layout: Layout) -> str:
-    """Return a table in plain text, numbers aligned."""
+    """Return a table in plain text: labels to the left, numbers to the right.
+
+    >>> print(text_of(Layout(["metric", "tau"], [["R@1", "0.72"], ["R@10", "0.9"]], set(), 1, set())))
+    metric   tau
+    ──────  ────
+    R@1     0.72
+    R@10     0.9
+    """
     widths = [max(len(row[k]) for row in [layout.head, *layout.rows]) for k in range(len(layout.head))]
 
     def line(row: list[str]) -> str:
@@ -132,7 +139,13 @@ def to_markdown(card: Scorecard) -> str:
 
 
 def markdown_of(layout: Layout) -> str:
-    """Return a table in markdown, marked cells in bold."""
+    """Return a table in markdown, marked cells in bold.
+
+    >>> print(markdown_of(Layout(["metric", "tau"], [["R@1", "0.72"]], set(), 1, {(0, 1)})), end="")
+    | metric | tau |
+    | :-- | --: |
+    | R@1 | **0.72** |
+    """
 
     def line(cells: list[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

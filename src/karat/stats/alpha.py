@@ -108,8 +108,8 @@ class Disagreement:
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
         """Return alpha for weights over the kinds, [b, kinds] → [b]."""
-        observed, expected, total = getattr(self, f"_{self.scale}")(weights)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            observed, expected, total = getattr(self, f"_{self.scale}")(weights)
             return np.where(expected > 0, 1 - (total - 1) * observed / expected, np.nan)
 
     def _value_counts(self, weights: np.ndarray) -> np.ndarray:
@@ -138,8 +138,11 @@ class Disagreement:
         first, square, within = self._moments(at)
         total = weights @ self.ratings
         expected = 2 * (total * (weights @ square) - (weights @ first) ** 2)
-        one_value = (self._value_counts(weights) > 0).sum(axis=1) < 2
-        return weights @ within, np.where(one_value, 0.0, expected), total
+        # Where nearly nothing is left after the subtraction, it may be rounding: the values tell.
+        near = np.flatnonzero(expected <= 1e-9 * total * (weights @ square))
+        one_value = (self._value_counts(weights[near]) > 0).sum(axis=1) < 2
+        expected[near[one_value]] = 0
+        return weights @ within, expected, total
 
     def _ordinal(self, weights: np.ndarray) -> tuple[np.ndarray, ...]:
         counts = self._value_counts(weights)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,11 +74,17 @@ class Kinds:
             yield self._by_kind(block)
 
     def _by_kind(self, block: np.ndarray) -> np.ndarray:
+        return np.asarray(block @ self._members)
+
+    @cached_property
+    def _members(self) -> Any:
+        """How many items of each kind a cluster has, sparse [clusters, kinds]."""
+        # Imported late: the core stays light.
         from scipy.sparse import csr_array
 
         cluster = np.arange(len(self.kind)) if self.cluster is None else self.cluster
-        shape = (self.clusters, self.size)
-        return np.asarray(block @ csr_array((np.ones(len(cluster)), (cluster, self.kind)), shape=shape))
+        ones, shape = np.ones(len(cluster)), (self.clusters, self.size)
+        return csr_array((ones, (cluster, self.kind)), shape=shape)
 
     def estimates(self, statistic: Score, intervals: Intervals) -> np.ndarray:
         """Return an array of `Estimate`, one for every number of a statistic, all from the same draws.

@@ -1,0 +1,154 @@
+"""How far people agree: the raters of one table, or two tables over the thresholds of their scales."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from karat.scores.agreement_table import Agreement, PairKappa, RaterAgreement
+from karat.scores.joining import cuts, join, joining, name_of
+from karat.scores.phrasing import how_intervals
+from karat.scores.ratings import Ratings
+from karat.scores.ratings_file import read_ratings
+from karat.scores.thresholds import kappa_over_thresholds
+from karat.stats.alpha import SCALES, krippendorff_alpha
+from karat.stats.intervals import Intervals
+from karat.stats.kappa import cohen_kappa
+from karat.validation import InputError, check_choice
+
+MISSING = ("left_out", "no")
+DRAWN = ("item", "image", "caption")
+WEIGHTS = (None, "linear", "quadratic")
+MOST_PAIRS = 200
+
+
+def agree(
+    first: Ratings | str | Path,
+    second: Ratings | str | Path | None = None,
+    *,
+    missing: str = "left_out",
+    first_from: Sequence[float] | None = None,
+    second_from: Sequence[float] | None = None,
+    resample: str = "item",
+    intervals: Intervals | None = None,
+) -> Agreement:
+    """Return how far raters agree, with bootstrap intervals.
+
+    One table: Krippendorff's alpha over its raters and Cohen's kappa of every two. Two tables: alpha of
+    each that has several raters, and, with both sides' mean ratings binarised at every threshold of
+    their scales, kappa of every two thresholds (Hodosh et al. 2013, table 10).
+
+    Parameters
+    ----------
+    first, second
+        `Ratings`, or files of them.
+    missing
+        What a pair of the first table that the second lacks counts as: "left_out", or "no" on the
+        second side. Pairs that only the second has are always left out.
+    first_from, second_from
+        The thresholds of each side; by default every value above the lowest.
+    resample
+        What is drawn for the intervals: each "item" by itself, or all of an "image" or "caption".
+    intervals
+        How intervals are made; by default 95%, percentile, 10,000 resamples.
+
+    Examples
+    --------
+    >>> table = np.array([[1.0, 1], [1, 2], [2, 2], [3, 4], [4, 4], [4, 3]])
+    >>> expert = Ratings(list("abcdef"), list("111111"), ("x", "y"), table, "experts")
+    >>> crowd = Ratings(list("abcdef"), list("111111"), ("share",), table[:, :1] > 1, "crowd")
+    >>> print(agree(expert, crowd))
+    experts: 6 items, 2 raters, 12 ratings from 1 to 4
+      alpha, nominal   0.38 (−0.22 to 0.78)
+      alpha, ordinal   0.81 (0.06–0.99)
+      alpha, interval  0.84 (0.27–0.96)
+    <BLANKLINE>
+    crowd: 6 items, 6 ratings from 0 to 1
+    <BLANKLINE>
+    kappa over 6 items: experts down, crowd across
+    ≥                    1
+    ───  ─────────────────
+    1.5  0.57 (0.00–1.00)
+    2    1.00 (1.00–1.00)*
+    3.5  0.67 (0.00–1.00)
+    4    0.18 (0.00–0.67)
+    <BLANKLINE>
+    * best: kappa 1.00 (1.00–1.00)
+      experts from 2, crowd from 1
+    <BLANKLINE>
+    In brackets: 95% percentile intervals, 10,000 resamples of items.
+    """
+    missing = check_choice(missing, MISSING, "missing")
+    resample = check_choice(resample, DRAWN, "resample")
+    made = intervals or Intervals()
+    one = first if isinstance(first, Ratings) else read_ratings(first)
+    if second is None:
+        if one.values.shape[1] < 2:
+            raise InputError(
+                "has one rater only", where=one.where, fix="agreement needs two, or a second table"
+            )
+        table = rater_agreement(one, resample, made, pairs=True)
+        return Agreement((table,), None, (*one.notes, *table.notes), how_intervals(made, f"{resample}s"))
+    two = second if isinstance(second, Ratings) else read_ratings(second)
+    tables = [rater_agreement(side, resample, made, pairs=False) for side in (one, two)]
+    rated, joined = join(one, two, missing)
+    sides = (one.rating[rated], joined)
+    chosen = [
+        cuts(side, rating[np.isfinite(rating)], given)
+        for side, rating, given in zip((one, two), sides, (first_from, second_from))
+    ]
+    thresholds = kappa_over_thresholds(
+        *sides,
+        *chosen,
+        names=(name_of(one), name_of(two)),
+        clusters=None if resample == "item" else getattr(one, resample)[rated],
+        intervals=made,
+    )
+    notes = [*one.notes, *two.notes, *joining(one, two, rated, joined, missing)]
+    for side, rating, cut, given, option in zip(
+        (one, two), sides, chosen, (first_from, second_from), ("--first-from", "--second-from")
+    ):
+        every = len(np.unique(rating[np.isfinite(rating)])) - 1
+        if given is None and len(cut) < every:
+            notes.append(f"{len(cut)} of {every:,} thresholds of {name_of(side)}; {option} names others")
+    return Agreement(tuple(tables), thresholds, tuple(notes), how_intervals(made, f"{resample}s"))
+
+
+def rater_agreement(ratings: Ratings, resample: str, intervals: Intervals, pairs: bool) -> RaterAgreement:
+    """Return alpha over all raters and, where asked for, kappa of every two that rated common items."""
+    clusters = None if resample == "item" else getattr(ratings, resample)
+    options = asdict(intervals)
+    alpha = {}
+    if ratings.values.shape[1] > 1:
+        # Two values have no order and no distances to speak of: the three scales give the same number.
+        two_values = len(np.unique(ratings.values[~np.isnan(ratings.values)])) < 3
+        for scale in SCALES[:1] if two_values else SCALES:
+            alpha[scale] = krippendorff_alpha(ratings.values, scale, clusters=clusters, **options)
+    kappas, notes = [], []
+    if pairs and not ratings.persons:
+        notes.append(
+            "no column is one person's (answers are counted, or stand in order within each row): "
+            "alpha holds, kappa of two columns would mean nothing"
+        )
+    elif pairs:
+        there = ~np.isnan(ratings.values)
+        common = there.T.astype(np.int64) @ there
+        known = [pair for pair in combinations(range(len(ratings.raters)), 2) if common[pair] > 0]
+        known.sort(key=lambda pair: -common[pair])
+        if len(known) > MOST_PAIRS:
+            notes.append(
+                f"kappa of the {MOST_PAIRS} pairs of raters with most items, of {len(known):,} pairs"
+            )
+        used = np.unique(ratings.values[there])
+        for a, b in sorted(known[:MOST_PAIRS]):
+            columns = ratings.values[:, a], ratings.values[:, b]
+            found = [
+                cohen_kappa(*columns, weights=weights, categories=used, clusters=clusters, **options)
+                for weights in WEIGHTS
+            ]
+            kappas.append(PairKappa(ratings.raters[a], ratings.raters[b], *found))
+    return RaterAgreement(name_of(ratings), ratings.about, alpha, tuple(kappas), tuple(notes))

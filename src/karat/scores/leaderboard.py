@@ -1,0 +1,155 @@
+"""A leaderboard: systems by metrics, from a table, from evaluate's records, or from Scorecards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat.benchmarks.reading import NUMBER, TEXT, Record, check_once, read_text
+from karat.measures import parse_measure
+from karat.scores.cells import read_cells
+from karat.scores.scorecard import Scorecard
+from karat.validation import InputError, KaratError, plural
+
+ARROWS = {"i2t": "i→t", "t2i": "t→i"}
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """How many systems fared under many metrics.
+
+    Parameters
+    ----------
+    systems, metrics
+        Names of the rows and columns.
+    values
+        Systems by metrics, NaN where there is none.
+    notes
+        What a reader should know.
+
+    Examples
+    --------
+    >>> board = Leaderboard(("a", "b"), ("R@1", "MedR"), np.array([[0.4, 3.0], [0.5, 2.0]]))
+    >>> board, board.lower_is_better()
+    (Leaderboard(2 systems, 2 metrics), ['MedR'])
+    """
+
+    systems: tuple[str, ...]
+    metrics: tuple[str, ...]
+    values: np.ndarray
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Leaderboard({plural(len(self.systems), 'system')}, {plural(len(self.metrics), 'metric')})"
+
+    def lower_is_better(self) -> list[str]:
+        """Return the metrics whose names say that low is good, such as "MedR" or "eccv MeanR"."""
+        return [name for name in self.metrics if any(is_low(part) for part in (name, *name.split()))]
+
+
+def is_low(name: str) -> bool:
+    """Whether a name is that of a measure where low is good.
+
+    >>> is_low("MedR"), is_low("R@1"), is_low("accuracy")
+    (True, False, False)
+    """
+    try:
+        return parse_measure(name).better == "low"
+    except KaratError:
+        return False
+
+
+def read_leaderboard(*paths: str | Path) -> Leaderboard:
+    """Read a table (csv, tsv, Parquet: the first column names the system) or evaluate's json records."""
+    files = [Path(path) for path in paths]
+    if all(path.suffix.lower() == ".json" for path in files):
+        return from_records([record for path in files for record in read_records(path)], files[0])
+    if len(files) > 1:
+        fix = "give one table, or json files of `karat evaluate --json`"
+        raise InputError(f"there are {len(files)} files and not all are json", fix=fix)
+    cells = read_cells(files[0])
+    first, *rest = cells.frame.columns
+    systems = cells.text(first)
+    check_once(systems.tolist(), "system", lambda at: f"row {at + cells.first_row}", files[0])
+    metrics = [name for name in rest if cells.holds_numbers(name)]
+    if len(metrics) < 2:
+        what = f"has {plural(len(metrics), 'column')} of numbers beside the systems' names"
+        raise InputError(what, where=files[0], fix="give a row per system and a column per metric")
+    left = [name for name in rest if name not in metrics]
+    notes = (f"columns without numbers are left out: {', '.join(left)}",) if left else ()
+    table = np.column_stack([cells.numbers(name) for name in metrics])
+    return Leaderboard(tuple(map(str, systems)), tuple(metrics), table, notes)
+
+
+def read_records(path: Path) -> list[Record]:
+    """Return the records of a file that `karat evaluate --json` wrote."""
+    fix = "give what `karat evaluate --json` wrote"
+    try:
+        content = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, KaratError):
+            raise
+        raise InputError(f"is not json ({str(error).splitlines()[0]})", where=path, fix=fix) from None
+    if not isinstance(content, list) or not content:
+        raise InputError("is not a list of records", where=path, fix=fix)
+    return [Record(entry, f"[{number}]", path) for number, entry in enumerate(content)]
+
+
+def from_scorecards(cards: Sequence[Scorecard]) -> Leaderboard:
+    """Return the leaderboard of one or several scorecards."""
+    rows = [Record(record, f"column {k}", "scorecard") for card in cards
+            for k, record in enumerate(card.records())]  # fmt: skip
+    return from_records(rows, "scorecard")
+
+
+def from_records(records: Sequence[Record], where: str | Path) -> Leaderboard:
+    """Return systems by metrics; both directions stand for themselves only where they have no mean."""
+    found: dict[tuple[str, str, str], dict[str, float]] = {}
+    for record in records:
+        run, truth, direction, measure = (
+            record.get(key, TEXT) for key in ("run", "truth", "direction", "measure")
+        )
+        if record.fields.get("value") is None:
+            continue
+        value = float(record.get("value", NUMBER))
+        if not np.isfinite(value):
+            raise record.wrong(f"has the value {value}", "give a finite number, or null")
+        here = found.setdefault((truth, measure, direction), {})
+        if here.get(run, value) != value:
+            what = f"has two values of {measure} on {truth} for {run}"
+            raise record.wrong(what, "give each run once, or rename one")
+        here[run] = value
+    whole = {(truth, measure) for truth, measure, direction in found if direction not in ARROWS}
+    chosen = {key: runs for key, runs in found.items() if key[2] not in ARROWS or key[:2] not in whole}
+    systems = list(dict.fromkeys(run for runs in chosen.values() for run in runs))
+    truths = {truth for truth, _, _ in chosen}
+    names, columns = [], []
+    for (truth, measure, direction), runs in chosen.items():
+        names.append(" ".join([*([truth] if len(truths) > 1 else []), measure, *_arrow(direction)]))
+        columns.append([runs.get(system, np.nan) for system in systems])
+    if len(names) < 2:
+        raise InputError(f"holds {plural(len(names), 'metric')}", where=where, fix="correlation needs two")
+    return Leaderboard(tuple(systems), tuple(names), np.array(columns).T)
+
+
+def _arrow(direction: str) -> list[str]:
+    return [ARROWS[direction]] if direction in ARROWS else []
+
+
+def as_leaderboard(source: Any) -> Leaderboard:
+    """Return the leaderboard that something means: itself, a path or several, a Scorecard or several."""
+    if isinstance(source, Leaderboard):
+        return source
+    many = list(source) if isinstance(source, list | tuple) else [source]
+    if many and all(isinstance(one, Scorecard) for one in many):
+        return from_scorecards(many)
+    if many and all(isinstance(one, str | Path) for one in many):
+        return read_leaderboard(*many)
+    raise InputError(
+        f"there is no leaderboard in {type(source).__name__}", fix="give a file, a Leaderboard or Scorecards"
+    )

@@ -1,0 +1,179 @@
+"""Two scales, each cut at several thresholds: kappa of every two cuts, as in Hodosh's table 10."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat.scores.phrasing import ends, signed
+from karat.scores.tables import Layout
+from karat.stats.intervals import Intervals
+from karat.stats.kinds import Kinds, number_clusters
+from karat.validation import InputError
+
+MOST_THRESHOLDS = 9
+"""Of each side, unless they are named: what fits beside each other on a screen."""
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdTable:
+    """Agreement of two sides that both say yes from a threshold on.
+
+    Parameters
+    ----------
+    first, second
+        Their names.
+    first_from, second_from
+        The thresholds: a rating of this or more is a yes.
+    kappa
+        Cohen's kappa for every two thresholds, [first, second].
+    counts
+        How many items both, only the first and only the second say yes to, [3, first, second].
+    """
+
+    first: str
+    second: str
+    first_from: np.ndarray
+    second_from: np.ndarray
+    kappa: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def precision(self) -> np.ndarray:
+        """The share of the second side's yes that the first side confirms."""
+        return share(self.counts[0], self.counts[0] + self.counts[2])
+
+    @property
+    def recall(self) -> np.ndarray:
+        """The share of the first side's yes that the second side found."""
+        return share(self.counts[0], self.counts[0] + self.counts[1])
+
+    @property
+    def f1(self) -> np.ndarray:
+        """The harmonic mean of precision and recall."""
+        return share(2 * self.counts[0], 2 * self.counts[0] + self.counts[1] + self.counts[2])
+
+    @property
+    def best(self) -> tuple[int, int] | None:
+        """Where kappa is highest; None where it is nowhere defined."""
+        values = np.array([[one.value for one in row] for row in self.kappa])
+        if np.isnan(values).all():
+            return None
+        row, column = np.unravel_index(np.nanargmax(values), values.shape)
+        return int(row), int(column)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per pair of thresholds; what is not defined is None."""
+        out = []
+        for at in np.ndindex(self.kappa.shape):
+            one = self.kappa.item(at)
+            numbers = {
+                **{key: getattr(one, key) for key in ("value", "low", "high")},
+                **{key: getattr(self, key)[at].item() for key in ("precision", "recall", "f1")},
+            }
+            out.append(
+                {"statistic": "kappa", "first": self.first, "first_from": self.first_from[at[0]].item(),
+                 "second": self.second, "second_from": self.second_from[at[1]].item(),
+                 **{key: None if np.isnan(value) else value for key, value in numbers.items()},
+                 "n": one.n, "best": at == self.best}
+            )  # fmt: skip
+        return out
+
+    def lay_out(self, intervals: bool | None = None) -> Layout:
+        """Return thresholds by thresholds, the best marked; with intervals where they fit, or as told."""
+        wide = len(self.second_from) <= 4 if intervals is None else intervals
+        rows = []
+        for number, (cut, row) in enumerate(zip(self.first_from, self.kappa)):
+            cells = [f"{signed(one.value)} ({ends(one.low, one.high)})" if wide
+                     else signed(one.value) for one in row]  # fmt: skip
+            marked = [cell + ("*" if (number, k) == self.best else " ") for k, cell in enumerate(cells)]
+            rows.append([cut_text(cut), *marked])
+        best = set() if self.best is None else {(self.best[0], self.best[1] + 1)}
+        return Layout(["≥", *(f"{cut_text(cut)} " for cut in self.second_from)], rows, set(), 1, best)
+
+
+def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Return part / whole, NaN where there is nothing."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(whole > 0, part / whole, np.nan)
+
+
+def cut_text(cut: float) -> str:
+    """Return a threshold with two digits, never rounded up: typed again it still lets the same through.
+
+    >>> cut_text(8 / 3), cut_text(0.5), cut_text(4.0), cut_text(-1 / 3)
+    ('2.66', '0.5', '4', '-0.34')
+    """
+    return f"{np.floor(cut * 100 + 1e-9) / 100:g}"
+
+
+def kappa_over_thresholds(
+    first: np.ndarray,
+    second: np.ndarray,
+    first_from: Sequence[float],
+    second_from: Sequence[float],
+    *,
+    names: tuple[str, str] = ("first", "second"),
+    clusters: np.ndarray | None = None,
+    intervals: Intervals | None = None,
+) -> ThresholdTable:
+    """Return Cohen's kappa of two sides, each binarised at every one of its thresholds.
+
+    With n items, r yes of the first, c of the second and b of both,
+    κ = 1 − n (r + c − 2b) / (r (n − c) + c (n − r)); all cells share the same resamples.
+
+    Examples
+    --------
+    >>> expert, crowd = np.array([1, 2, 3, 4, 4, 1]), np.array([0, 0.3, 0.6, 1, 1, 0])
+    >>> table = kappa_over_thresholds(expert, crowd, [3, 4], [0.5, 1])
+    >>> [[round(one.value, 3) for one in row] for row in table.kappa]
+    [[1.0, 0.667], [0.667, 1.0]]
+    """
+    sides = []
+    for ratings, cuts in ((first, first_from), (second, second_from)):
+        ordered = np.asarray(cuts, dtype=np.float64)
+        if not len(ordered) or (np.diff(ordered) <= 0).any():
+            raise InputError(f"thresholds are {ordered.tolist()}", fix="give at least one, rising, each once")
+        # A threshold typed as 2.66666 means two thirds, though it lies below or above by a hair.
+        sides.append((ordered, np.searchsorted(ordered, np.asarray(ratings) + 1e-6, side="right")))
+    (rows, reached), (columns, met) = sides
+    shape = (len(rows) + 1, len(columns) + 1)
+    kinds = Kinds(
+        reached * shape[1] + met,
+        shape[0] * shape[1],
+        number_clusters(clusters, len(met), np.ones(len(met), bool)),
+    )
+
+    def overlap(weights: np.ndarray) -> tuple[np.ndarray, ...]:
+        table = weights.reshape(-1, *shape)
+        both = table[:, ::-1, ::-1].cumsum(axis=1).cumsum(axis=2)[:, ::-1, ::-1]
+        return both[:, 1:, 1:], both[:, 1:, :1], both[:, :1, 1:], both[:, :1, :1]
+
+    def kappa(weights: np.ndarray) -> np.ndarray:
+        both, one, two, n = overlap(weights)
+        expected = one * (n - two) + two * (n - one)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = np.where(expected > 0, 1 - n * (one + two - 2 * both) / expected, np.nan)
+        return np.moveaxis(found, 0, -1)
+
+    both, one, two, _ = (part[0] for part in overlap(kinds.counts[None]))
+    counts = np.stack([both, one - both, two - both]).astype(np.int64)
+    return ThresholdTable(*names, rows, columns, kinds.estimates(kappa, intervals or Intervals()), counts)
+
+
+def usual_thresholds(ratings: np.ndarray) -> np.ndarray:
+    """Return every value above the lowest or, where there are too many, some that part the ratings evenly.
+
+    >>> usual_thresholds(np.array([1.0, 4, 2, 2, 3])).tolist()
+    [2.0, 3.0, 4.0]
+    """
+    values = np.unique(ratings)
+    if len(values) < 2:
+        raise InputError(f"every rating is {values[0]:g}", fix="agreement needs ratings that differ")
+    if len(values) - 1 <= MOST_THRESHOLDS:
+        return values[1:]
+    above = ratings[ratings > values[0]]
+    return np.unique(np.quantile(above, np.linspace(0, 1, MOST_THRESHOLDS), method="inverted_cdf"))

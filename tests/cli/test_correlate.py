@@ -1,0 +1,91 @@
+"""``karat correlate`` as a user meets it."""
+
+import io
+import json
+import sys
+
+import pytest
+from rich.console import Console
+
+from karat.cli import show
+from karat.cli.main import main
+
+
+@pytest.fixture
+def board(tmp_path, rng):
+    """Nine metrics with long names over 20 systems."""
+    strength = rng.normal(size=(20, 1))
+    values = strength + rng.normal(0, 0.6, (20, 9))
+    values[:, 8] = 40 - 10 * values[:, 8]
+    names = [*(f"COCO {k}K R@{k}" for k in range(1, 9)), "MedR"]
+    rows = [",".join([f"system {k}", *(f"{v:.4f}" for v in row)]) for k, row in enumerate(values)]
+    path = tmp_path / "board.csv"
+    path.write_text("\n".join([",".join(["model", *names]), *rows]) + "\n")
+    return path
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    def call(*arguments, code=0):
+        monkeypatch.setattr(sys, "argv", ["karat", *map(str, arguments)])
+        monkeypatch.delenv("KARAT_DEBUG", raising=False)
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        assert (stop.value.code or 0) == code, captured.err
+        if code:
+            assert captured.err.count("\n") == 1
+            assert captured.err.startswith("karat: ")
+        return captured
+
+    return call
+
+
+def test_the_table_fits_eighty_columns(command, board, tmp_path):
+    out = command("correlate", board, "--json", tmp_path / "t.json", "-o", tmp_path / "t.md").out
+    assert out.startswith("Kendall's tau-b of 9 metrics over 20 systems\n")
+    assert max(map(len, out.splitlines())) <= 80
+    assert "Least alike, and how many pairs of systems change places:" in out
+    records = json.loads((tmp_path / "t.json").read_text())
+    assert len(records) == 36
+    assert all(record["low"] <= record["value"] <= record["high"] for record in records)
+    assert "| metric | metric |" in (tmp_path / "t.md").read_text()
+
+
+def test_a_terminal_gets_the_same_table(command, board, monkeypatch):
+    screen = Console(file=io.StringIO(), force_terminal=True, width=80, highlight=False, color_system=None)
+    monkeypatch.setattr(show, "console", lambda stderr=False: screen)
+    command("correlate", board, "--resamples", 50)
+    lines = screen.file.getvalue().splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= 80
+    assert sum("COCO 3K R@3" in line for line in lines) == 1  # in one part, not split
+
+
+def test_intervals_methods_and_signs(command, board):
+    out = command(
+        "correlate", board, "--method", "spearman", "--intervals", "--bca", "--level", 0.9,
+        "--resamples", 200, "--metrics", "COCO 1K R@1", "MedR",
+    )  # fmt: skip
+    assert "90% interval" in out.out
+    assert "Spearman's rho of 2 metrics" in out.out
+    assert "note: low is good for MedR" in out.err
+    again = command("correlate", board, "--lower-is-better", "COCO 1K R@1", "--resamples", 20).err
+    assert "low is good for COCO 1K R@1, MedR: their signs are changed" in again
+    assert "COCO 1K R@1 runs against all other metrics" in again
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.csv"], "none.csv: there is no such file"),
+        (["{board}", "--method", "phi"], "method is 'phi'"),
+        (["{board}", "--lower-is-better", "loss"], "the leaderboard has no metric 'loss'"),
+        (["{board}", "--level", "95"], "level is 95"),
+        (["{board}", "--resamples", "0"], "resamples is 0"),
+        (["{board}", "-o", "t.xls"], "t.xls: has the extension '.xls'"),
+        (["{board}", "--json", "nowhere/t.json"], "there is no folder nowhere"),
+        ([], "Missing argument"),
+    ],
+)
+def test_mistakes(command, board, arguments, message):
+    assert message in command("correlate", *(a.format(board=board) for a in arguments), code=2).err
