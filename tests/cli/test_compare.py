@@ -52,7 +52,9 @@ def test_many_runs_show_places_and_differences_to_the_best(command, folder, tmp_
         "-m", "RP", "--truths", "own", "--samples", 999, "--json", tmp_path / "all.json",
         "-o", tmp_path / "all.md",
     )  # fmt: skip
-    assert "Places that each run can have" in out
+    head = out.splitlines()[1].split()
+    assert head == ["measure", "run", "score", "95%", "interval", "place"]
+    assert "├" in out
     assert "Differences to the best run" in out
     assert "Who beats whom" in out
     found = json.loads((tmp_path / "all.json").read_text())

@@ -51,7 +51,8 @@ def print_scorecard(card: Scorecard) -> None:
 
     screen = console()
     if screen.is_terminal:
-        print_layout(lay_out(card), screen)
+        layout = lay_out(card)
+        print_layout(with_bars(layout, card, screen.width) if len(card.runs) == 1 else layout, screen)
     else:
         print(to_text(card, notes=False))
     unit = "Values in percent" if any(c.measure.unit == "fraction" for c in card) else "Values are ranks"
@@ -69,7 +70,8 @@ def print_scorecard(card: Scorecard) -> None:
 
 def print_comparison(found: Comparison, detail: bool) -> None:
     """Print every table with its title, what they say in words, how they were made, and the notes."""
-    from karat.scores.comparison_tables import headline, layouts, method_line, shown_standings
+    from karat.scores.comparison_tables import layouts, shown_standings
+    from karat.scores.comparison_words import headline, method_line
     from karat.scores.tables import text_of
 
     screen = console()
@@ -93,17 +95,47 @@ def print_notes(notes: Iterable[str]) -> None:
         errors.print(escape(f"note: {note}"))
 
 
+def with_bars(layout: Layout, card: Scorecard, width: int) -> Layout:
+    """Add a bar to each row of a single run's fractions, where there is room for it."""
+    from dataclasses import replace
+
+    widths = [max(len(row[k]) for row in [layout.head, *layout.rows]) + 2 for k in range(len(layout.head))]
+    room = min(30, width - sum(widths) - 1)
+    if room < 10:
+        return layout
+    rows: dict[tuple[str, str], float] = {}
+    for column in card:
+        # The last column of a row sums it up: the mean of both directions, or the only one there is.
+        if column.value is not None and column.measure.unit == "fraction":
+            rows[column.truth, str(column.measure)] = column.value
+    names = list(dict.fromkeys((column.truth, str(column.measure)) for column in card))
+    drawn = [bar(rows.get(name, 0.0), room) for name in names]
+    return replace(
+        layout, head=[*layout.head, ""], rows=[[*row, one] for row, one in zip(layout.rows, drawn)]
+    )
+
+
+def bar(share: float, width: int) -> str:
+    """Return a bar for a share of 1, in eighths of a letter; sums such as RSUM have none.
+
+    >>> bar(0.5, 4), bar(0.53, 4), bar(4.2, 4)
+    ('██  ', '██▏ ', '    ')
+    """
+    if not 0 <= share <= 1:
+        return " " * width
+    eighths = round(8 * width * share)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + " ▏▎▍▌▋▊▉"[rest] * (rest > 0)).ljust(width)
+
+
 def print_layout(layout: Layout, screen: Console) -> None:
     """Draw a table, in several parts when its columns do not fit beside each other."""
-    widths = [max(len(row[k]) for row in [layout.head, *layout.rows]) + 2 for k in range(len(layout.head))]
-    fitting = max(1, (screen.width - sum(widths[: layout.labels])) // max(widths[layout.labels :]))
-    for begin in range(layout.labels, len(layout.head), fitting):
-        shown = [*range(layout.labels), *range(begin, min(begin + fitting, len(layout.head)))]
+    for shown in parts_that_fit(layout, screen.width):
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         for k in shown:
-            table.add_column(
-                escape(layout.head[k]), justify="left" if k < layout.labels else "right", no_wrap=True
-            )
+            # Columns without a head are drawings: their blanks count.
+            left = k < layout.labels or not layout.head[k]
+            table.add_column(escape(layout.head[k]), justify="left" if left else "right", no_wrap=True)
         for r, row in enumerate(layout.rows):
             bold = [(r, k) in layout.best for k in shown]
             table.add_row(
@@ -112,3 +144,26 @@ def print_layout(layout: Layout, screen: Console) -> None:
             if r in layout.rules:
                 table.add_row()
         screen.print(table)
+
+
+def parts_that_fit(layout: Layout, width: int) -> list[list[int]]:
+    """Return which columns stand beside each other; each part begins with the labels.
+
+    A last column without a head is an ornament (bars, stars): it goes where there is no room for it.
+
+    >>> from karat.scores.tables import Layout
+    >>> layout = Layout(["run", "a", "b", ""], [["x", "1.23", "4.56", "****"]], set(), 1, set())
+    >>> parts_that_fit(layout, 80), parts_that_fit(layout, 16), parts_that_fit(layout, 10)
+    ([[0, 1, 2, 3]], [[0, 1, 2]], [[0, 1], [0, 2]])
+    """
+    sizes = [max(len(row[k]) for row in [layout.head, *layout.rows]) + 2 for k in range(len(layout.head))]
+    labels = list(range(layout.labels))
+    parts = [list(labels)]
+    for k in range(layout.labels, len(layout.head)):
+        # The last column needs no gap behind it.
+        fits = sum(sizes[c] for c in parts[-1]) + sizes[k] - 2 <= width
+        if fits or parts[-1] == labels:
+            parts[-1].append(k)
+        elif layout.head[k] or k < len(layout.head) - 1:
+            parts.append([*labels, k])
+    return parts

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.measures import Named
-from karat.scores.paired_tests import TESTS
-from karat.scores.tables import DIRECTION_TITLES, MISSING, Layout, arrange, markdown_of, show_value, text_of
+from karat.scores.comparison_words import headline, method_line
+from karat.scores.scorecard import Column
+from karat.scores.tables import DIRECTION_TITLES, MISSING, Layout, markdown_of, show_value, text_of
 from karat.validation import InputError, write_file
 
 if TYPE_CHECKING:
@@ -27,37 +29,31 @@ def shown_standings(comparison: Comparison, detail: bool = False) -> list[Standi
 
 
 def score_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
-    """Arrange scores with intervals, runs side by side; those tied for first are marked."""
-    card = comparison.card
-    lines, first = [], set()
-    for row, standing in enumerate(shown):
-        line = [
-            card.column(str(standing.measure), truth=standing.truth, direction=standing.direction, run=run)
-            if run in standing.runs
-            else None
-            for run in card.runs
-        ]
-        lines.append((labels(standing, shown), list(line)))
-        begin = len(label_heads(shown))
-        first |= {(row, begin + k) for k, run in enumerate(card.runs) if run in standing.first}
-    layout = arrange([*label_heads(shown), *card.runs], lines, mark_best=False)
-    rows = [
-        [
-            cell if k < layout.labels else ("● " if (r, k) in first else "  ") + cell
-            for k, cell in enumerate(row)
-        ]
-        for r, row in enumerate(layout.rows)
-    ]
-    return Layout(layout.head, rows, layout.rules, layout.labels, first)
-
-
-def place_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
-    """Arrange the places that each run can have."""
-    lines = []
+    """Arrange scores with intervals and places, best run first; the intervals are drawn beside each other."""
+    lines, marked = [], set()
     for standing in shown:
-        places = standing.places
-        lines.append((labels(standing, shown), [show_places(places.get(r)) for r in comparison.card.runs]))
-    return grouped([*label_heads(shown), *comparison.card.runs], lines)
+        columns = [
+            comparison.card.column(
+                str(standing.measure), truth=standing.truth, direction=standing.direction, run=run
+            )
+            for run in standing.runs
+        ]
+        ends = [end for c in columns for end in (c.low, c.high, c.value) if end is not None]
+        for column in columns:
+            mark = "●" if column.run in standing.first else " "
+            cells = [
+                show_value(column.measure, column.value),
+                show_interval(column),
+                show_places(standing.places.get(column.run)),
+                whisker(column, min(ends), max(ends)),
+            ]
+            if mark == "●":
+                marked |= {(len(lines), len(label_heads(shown))), (len(lines), len(label_heads(shown)) + 1)}
+            lines.append(((*labels(standing, shown), f"{mark} {column.run}"), cells))
+    level = 0.95 if comparison.card.intervals is None else comparison.card.intervals.level
+    head = [*label_heads(shown), "  run", "score", f"{100 * level:g}% interval", "place", ""]
+    layout = grouped(head, lines)
+    return replace(layout, best=marked)
 
 
 def difference_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
@@ -66,16 +62,15 @@ def difference_table(comparison: Comparison, shown: Sequence[Standing]) -> Layou
     lines = []
     for standing in shown:
         for found in pairs_of(comparison, standing):
-            # Of two runs there is one pair: nothing to say of it, nothing to correct for.
-            p = [found.corrected] if two else [found.p, found.corrected]
             ends = [MISSING if x is None else signed(found.measure, x) for x in (found.low, found.high)]
             cells = [signed(found.measure, found.difference), " to ".join(ends)]
-            cells += [*(MISSING if x is None else show_p(x) for x in p), found.stars]
+            cells += [MISSING if found.corrected is None else show_p(found.corrected), found.stars]
+            # Of two runs there is one pair: the title names it.
             pair = [] if two else [f"{found.first} − {found.second}"]
             lines.append(((*labels(standing, shown), *pair), cells))
     level = 0.95 if comparison.card.intervals is None else comparison.card.intervals.level
     head = [*label_heads(shown), *([] if two else ["runs"]), "difference", f"{100 * level:g}% interval"]
-    return grouped([*head, *(["p"] if two else ["p", "Holm p"]), ""], lines)
+    return grouped([*head, "p" if two else "Holm p", ""], lines)
 
 
 def matrix_table(standing: Standing) -> Layout:
@@ -112,7 +107,7 @@ def grouped(head: list[str], lines: Sequence[tuple[tuple[str, ...], list[str]]])
     rules: set[int] = set()
     before: tuple[str, ...] = ()
     for names, cells in lines:
-        if len(names) > 1 and before and before[0] != names[0]:
+        if head[0] == "truth" and before and before[0] != names[0]:
             rules.add(len(rows) - 1)
         rows.append(["" if before[: k + 1] == names[: k + 1] else n for k, n in enumerate(names)] + cells)
         before = names
@@ -120,15 +115,20 @@ def grouped(head: list[str], lines: Sequence[tuple[tuple[str, ...], list[str]]])
 
 
 def labels(standing: Standing, shown: Sequence[Standing]) -> tuple[str, ...]:
-    """Return what a row is about; the direction only where directions are shown."""
-    names = (standing.truth, str(standing.measure), DIRECTION_TITLES[standing.direction])
-    return names[: len(label_heads(shown))]
+    """Return what a row is about."""
+    names = {
+        "truth": standing.truth,
+        "measure": str(standing.measure),
+        "direction": DIRECTION_TITLES[standing.direction],
+    }
+    return tuple(names[head] for head in label_heads(shown))
 
 
 def label_heads(shown: Sequence[Standing]) -> list[str]:
-    """Return the heads of the labels."""
+    """Return the heads of the labels: the truth where there are several, directions where they are shown."""
+    truths = len({standing.truth for standing in shown})
     summed = all(standing.direction in ("mean", "both") for standing in shown)
-    return ["truth", "measure"] if summed else ["truth", "measure", "direction"]
+    return [*(["truth"] if truths > 1 else []), "measure", *([] if summed else ["direction"])]
 
 
 def signed(measure: Named, value: float) -> str:
@@ -150,6 +150,32 @@ def show_p(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
 
 
+def show_interval(column: Column) -> str:
+    """Return the ends of a column's interval."""
+    if column.low is None or column.high is None:
+        return MISSING
+    return f"{show_value(column.measure, column.low)}–{show_value(column.measure, column.high)}"
+
+
+def whisker(column: Column, least: float, most: float, width: int = 15) -> str:
+    """Draw an interval on the scale from `least` to `most`: ├─●─┤.
+
+    >>> from karat.measures import parse_measure
+    >>> one = Column("A", "eccv", "i2t", parse_measure("R@1"), 0.5, 10, low=0.4, high=0.6)
+    >>> whisker(one, 0.0, 1.0, width=11)
+    '    ├●┤    '
+    """
+    if column.value is None or column.low is None or column.high is None:
+        return ""
+    scale = (width - 1) / (most - least) if most > least else 0.0
+    low, middle, high = (round((end - least) * scale) for end in (column.low, column.value, column.high))
+    drawn = [" "] * width
+    drawn[low : high + 1] = "─" * (high + 1 - low)
+    drawn[low], drawn[high] = "├", "┤"
+    drawn[middle] = "●"
+    return "".join(drawn)
+
+
 def show_places(places: tuple[int, int] | None) -> str:
     """Return a range of places.
 
@@ -161,59 +187,19 @@ def show_places(places: tuple[int, int] | None) -> str:
     return str(places[0]) if places[0] == places[1] else f"{places[0]}–{places[1]}"
 
 
-def headline(shown: Sequence[Standing]) -> list[str]:
-    """Return sentences that say who is first where; equal outcomes are said once."""
-    where: dict[tuple[str, ...], list[str]] = {}
-    for standing in shown:
-        if not standing.tested:
-            continue
-        direction = "" if standing.direction in ("mean", "both") else f" {standing.direction}"
-        where.setdefault(standing.first, []).append(f"{standing.truth} {standing.measure}{direction}")
-    if len(where) == 1 and all(standing.tested for standing in shown):
-        return [f"{outcome(next(iter(where)))} everywhere."]
-    return [f"{outcome(first)} on {', '.join(columns)}." for first, columns in where.items()]
-
-
-def outcome(first: Sequence[str]) -> str:
-    """Say who is first.
-
-    >>> outcome(["A"]), outcome(["A", "B", "C"])
-    ('First: A', 'Tied for first: A, B and C')
-    """
-    if len(first) == 1:
-        return f"First: {first[0]}"
-    return f"Tied for first: {', '.join(first[:-1])} and {first[-1]}"
-
-
 def layouts(comparison: Comparison, detail: bool = False) -> Iterable[tuple[str, Layout]]:
     """Yield every table with its title."""
     shown = shown_standings(comparison, detail)
-    yield "Scores (● first, or tied for first)", score_table(comparison, shown)
-    if len(comparison.card.runs) > 2:
-        yield "Places that each run can have", place_table(comparison, shown)
+    truths = {standing.truth for standing in shown}
+    where = f" on {next(iter(truths))}" if len(truths) == 1 else ""
+    yield f"Scores{where}, best first (● first, or tied for first)", score_table(comparison, shown)
     runs = comparison.card.runs
-    title = "Differences" if len(runs) <= FEW_RUNS else "Differences to the best run"
+    title = f"Differences{where}" if len(runs) <= FEW_RUNS else f"Differences to the best run{where}"
     if len(runs) == 2:
-        title = f"Differences, {runs[0]} − {runs[1]}"
+        title = f"Differences{where}, {runs[0]} − {runs[1]}"
     yield title, difference_table(comparison, shown)
     if len(shown) == 1 and len(comparison.card.runs) > 2:
         yield "Who beats whom (> row beats column, < is beaten, · neither)", matrix_table(shown[0])
-
-
-def method_line(comparison: Comparison) -> str:
-    """Say how the numbers were made."""
-    intervals = comparison.card.intervals
-    made = [TESTS[comparison.test].about]
-    if comparison.test == "randomisation":
-        made[0] += f" with {comparison.samples:,} swaps"
-    if intervals is not None:
-        ends = (
-            f"{100 * intervals.level:g}% {intervals.shown} intervals from {intervals.resamples:,} resamples"
-        )
-        made.append(f"{ends} of images with their captions")
-    if len(comparison.card.runs) > 2:
-        made.append("p corrected by Holm over the pairs of a row")
-    return "; ".join(made) + f"; one run beats another at p ≤ {comparison.alpha:g}."
 
 
 def to_text(comparison: Comparison, detail: bool = False) -> str:
