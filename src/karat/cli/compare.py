@@ -10,7 +10,7 @@ import typer
 
 from karat.cli import scoring
 from karat.cli.options import ListCommand
-from karat.validation import check_writable, write_file
+from karat.validation import check_writable, plural, write_file
 
 app = typer.Typer()
 
@@ -55,7 +55,7 @@ def compare(
     Queries are resampled and swapped by image, since the captions of one image are not independent;
     p-values are corrected by Holm's method over the pairs of runs of each measure.
     """
-    from karat.cli.show import print_comparison
+    from karat.cli.show import print_comparison, waiting
     from karat.scores.compare import compare as compare_runs
     from karat.scores.comparison_tables import WRITERS
     from karat.scores.paired_tests import TESTS
@@ -71,7 +71,8 @@ def compare(
         unjudged=unjudged, setting=setting, threads=threads, ids=ids, similarity=similarity,
         transpose=transpose,
     )  # fmt: skip
-    found = compare_runs(card, test=test, alpha=alpha, intervals=intervals, samples=samples, seed=seed)
+    with waiting(f"comparing {plural(len(card.runs), 'run')}"):
+        found = compare_runs(card, test=test, alpha=alpha, intervals=intervals, samples=samples, seed=seed)
     if json is not None:
         write_file(json, lambda path: path.write_text(found.to_json(), encoding="utf-8"))
     if output is not None:

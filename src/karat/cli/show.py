@@ -45,6 +45,17 @@ def progress(total: int) -> Iterator[Callable[[str], object] | None]:
         yield step
 
 
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say on a terminal what is being done."""
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield
+        return
+    with screen.status(escape(what)):
+        yield
+
+
 def print_scorecard(card: Scorecard) -> None:
     """Print the table, then how it was made, then, on standard error, what a reader should know."""
     from karat.scores.tables import lay_out, to_text

@@ -166,6 +166,9 @@ class Combined(Named):
 
     direction: ClassVar[str] = "both"
     """What stands in the direction column."""
+    linear: ClassVar[bool] = False
+    """Whether it is a weighted sum of its parts: the combination of differences is then the difference
+    of combinations, which makes tests of many runs fast."""
 
     @abstractmethod
     def parts(self, truth: str) -> Sequence[Part]:
@@ -181,6 +184,7 @@ class MeanOfBoth(Combined):
 
     name = "mean"
     direction = "mean"
+    linear = True
 
     def __init__(self, measure: Measure) -> None:
         super().__init__()

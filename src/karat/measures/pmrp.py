@@ -20,6 +20,7 @@ class PlausibleMatchRPrecision(Combined):
     name = "PMRP"
     formula = "mean over ζ ∈ {0, 1, 2} and both directions of (1/min(R, 50)) Σ_{i ≤ min(R, 50)} m_i"
     source = "Chun et al., CVPR 2021, with R cut at 50 as in ECCV Caption §4.1"
+    linear = True
 
     def parts(self, truth: str) -> Sequence[Part]:
         """Return the six columns."""

@@ -20,6 +20,7 @@ class RecallSum(Combined):
     name = "RSUM"
     formula = "R@1 + R@5 + R@10, image-to-text and text-to-image"
     source = "Semantic margin §5; in use since Lee et al., ECCV 2018"
+    linear = True
 
     def parts(self, truth: str) -> Sequence[Part]:
         """Return the six columns."""

@@ -101,15 +101,17 @@ def compare(
     pairs = [pair for group in groups for pair in combinations(group, 2)]
     problem = Problem(evidence, pairs, draws, samples, seed)
     p, seen = chosen_test.p_values(problem), problem.differences
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    left_out = None if jackknife is None else jackknife[first] - jackknife[second]
-    ends = chosen.ends(seen, subtract(draws[first], draws[second]), left_out)
-    sizes = [len(group) * (len(group) - 1) // 2 for group in groups]
-    corrected = np.concatenate([holm(family) for family in np.split(p, np.cumsum(sizes))])
-    differences = [
-        difference(evidence.columns[a], evidence.columns[b], *numbers)
-        for (a, b), *numbers in zip(pairs, seen, *ends, p, corrected)
-    ]
+    differences: list[Difference] = []
+    for group in groups:
+        # Column by column: the resampled differences of all pairs at once would not fit into memory.
+        rows = slice(len(differences), len(differences) + len(group) * (len(group) - 1) // 2)
+        first, second = np.array(pairs[rows]).T
+        left_out = None if jackknife is None else jackknife[first] - jackknife[second]
+        ends = chosen.ends(seen[rows], subtract(draws[first], draws[second]), left_out)
+        differences += [
+            difference(evidence.columns[a], evidence.columns[b], *numbers)
+            for (a, b), *numbers in zip(pairs[rows], seen[rows], *ends, p[rows], holm(p[rows]))
+        ]
     notes = [*card.notes]
     if chosen_test.limits and np.isnan(p).any():
         notes.append(chosen_test.limits)

@@ -135,8 +135,11 @@ class Comparison:
     samples: int
     seed: int
     standings: Sequence[Standing] = field(init=False)
+    _index: dict[tuple[str, ...], Difference] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        index = {(d.truth, d.direction, str(d.measure), d.first, d.second): d for d in self.differences}
+        object.__setattr__(self, "_index", index)
         object.__setattr__(self, "standings", standings(self.card, self.differences, self.alpha))
 
     def difference(
@@ -144,12 +147,11 @@ class Comparison:
     ) -> Difference:
         """Return one difference, the first run minus the second."""
         column = self.card.column(measure, truth=truth, direction=direction, run=first)
-        for found in self.differences:
-            same = (found.truth, found.direction, str(found.measure)) == (
-                column.truth, column.direction, str(column.measure),
-            )  # fmt: skip
-            if same and {found.first, found.second} == {first, second}:
-                return found if found.first == first else reverse(found)
+        place = (column.truth, column.direction, str(column.measure))
+        if (*place, first, second) in self._index:
+            return self._index[*place, first, second]
+        if (*place, second, first) in self._index:
+            return reverse(self._index[*place, second, first])
         raise unknown_name("run", second, [run for run in self.card.runs if run != first])
 
     def standing(self, measure: str, *, truth: str | None = None, direction: str = "mean") -> Standing:

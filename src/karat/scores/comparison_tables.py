@@ -30,7 +30,8 @@ def shown_standings(comparison: Comparison, detail: bool = False) -> list[Standi
 
 def score_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
     """Arrange scores with intervals and places, best run first; the intervals are drawn beside each other."""
-    lines, marked = [], set()
+    lines: list[tuple[tuple[str, ...], list[str]]] = []
+    marked: set[tuple[int, int]] = set()
     for standing in shown:
         columns = [
             comparison.card.column(

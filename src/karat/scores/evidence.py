@@ -6,11 +6,13 @@ parts in every draw, so medians, sums and means over folds go through one code p
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 import numpy as np
 
 from karat.measures import Combined, Measure
+from karat.measures.pools import MEAN
 from karat.scores.scorecard import Column
 from karat.stats.pooled import Pooled
 from karat.stats.samples import Sample
@@ -36,9 +38,8 @@ class Evidence:
         known, number = np.unique(np.concatenate([*labels, np.zeros(0, np.int64)]), return_inverse=True)
         numbers = np.split(number, np.cumsum([len(label) for label in labels])[:-1])
         self.clusters = len(known)
-        self.pooled = Pooled(
-            [sample_of(leaf, cluster) for leaf, cluster in zip(leaves, numbers)], self.clusters
-        )
+        self._samples = [sample_of(leaf, cluster) for leaf, cluster in zip(leaves, numbers)]
+        self.pooled = Pooled(self._samples, self.clusters)
 
     def values(self) -> np.ndarray:
         """Return every column as it is, [T]."""
@@ -64,6 +65,29 @@ class Evidence:
             ours, theirs = (combine(self.columns[first], swapped[side][at]) for side in range(2))
             out[p] = ours - theirs
         return out
+
+    def shares(self) -> tuple[np.ndarray, list[bytes | None]]:
+        """Return what each cluster adds to each column, [C, T], and a key of how many values it has there.
+
+        The key is None, and the shares are 0, for columns that are no sums over clusters: medians, and
+        combinations that are not linear.
+        """
+        shares = np.zeros((self.clusters, len(self.columns)))
+        keys: list[bytes | None] = [None] * len(self.columns)
+        leaf_shares: dict[int, np.ndarray] = {}
+        leaf_keys: dict[int, bytes] = {}
+        for t, (column, leaves) in enumerate(zip(self.columns, self._leaves_of)):
+            linear = not isinstance(column.measure, Combined) or column.measure.linear
+            if not linear or any(self._samples[leaf].pool is not MEAN for leaf in leaves):
+                continue
+            for leaf in leaves:
+                if leaf not in leaf_shares:
+                    leaf_shares[leaf] = self._samples[leaf].shares(self.clusters)
+                    counts = np.array(self._samples[leaf].counts(self.clusters))
+                    leaf_keys[leaf] = hashlib.sha256(counts.tobytes()).digest()
+            shares[:, t] = combine(column, np.stack([leaf_shares[leaf] for leaf in leaves]))
+            keys[t] = b"".join(leaf_keys[leaf] for leaf in leaves)
+        return shares, keys
 
     def _combine(self, leaves: np.ndarray) -> np.ndarray:
         return np.stack([combine(column, leaves[at]) for column, at in zip(self.columns, self._leaves_of)])

@@ -14,10 +14,11 @@ import numpy as np
 from karat.registry import Registry
 from karat.scores.evidence import Evidence
 from karat.scores.scorecard import Column
+from karat.scores.swaps import Swaps
 from karat.stats.bootstrap import sign_p
 from karat.stats.flips import Flips
 from karat.stats.mcnemar import is_binary, mcnemar
-from karat.stats.randomisation import at_least, subtract
+from karat.stats.randomisation import least_to_count, subtract
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +85,11 @@ def register(test: ColumnTest) -> ColumnTest:
 def randomisation(problem: Problem) -> np.ndarray:
     """Swap the two runs' values cluster by cluster; all pairs see the same swaps."""
     flips = Flips(problem.evidence.clusters, problem.samples, problem.seed)
-    seen, scale = problem.differences[:, None], np.abs(problem.values).max(axis=1, keepdims=True)
+    least = least_to_count(problem.differences, np.abs(problem.values).max(axis=1))
+    swaps = Swaps(problem.evidence, problem.pairs, least)
     as_large = np.zeros(len(problem.pairs), np.int64)
     for block in flips.blocks():
-        drawn = problem.evidence.swapped_differences(problem.pairs, block)
-        as_large += at_least(drawn, seen, scale).sum(axis=1)
+        as_large += swaps.count(block)
     return flips.p_value(as_large)
 
 

@@ -1,7 +1,7 @@
-"""The hot loops of medians, compiled by numba: no mean-like shortcut exists for them.
+"""The hot loops, compiled by numba: medians, for which no mean-like shortcut exists, and counting.
 
-Values come sorted, so a median is found by walking up until half of the weight has been met. The
-walk begins at the last checkpoint below it: what lies before the checkpoints is known from one
+For medians, values come sorted: one is found by walking up until half of the weight has been met.
+The walk begins at the last checkpoint below it: what lies before the checkpoints is known from one
 matrix product for all rows.
 """
 
@@ -86,3 +86,14 @@ def swapped_medians(flips, seen, cluster, second, values, checkpoint, out):
                     if (second[i] ^ flips[row, cluster[i]]) == side:
                         count += 1
                 out[side, row] = out[side, row] / 2 + values[i] / 2
+
+
+@entry
+def count_large_differences(columns, first, second, least, counts):
+    """Per pair of rows of `columns`, add to `counts` how many entries differ by `least` or more."""
+    for pair in range(first.size):
+        a, b = columns[first[pair]], columns[second[pair]]
+        found = 0
+        for i in range(a.size):
+            found += abs(a[i] - b[i]) >= least[pair]
+        counts[pair] += found

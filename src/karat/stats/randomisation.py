@@ -58,11 +58,11 @@ def randomisation_test(
     flips = Flips(pooled.clusters, samples, seed)
     values = pooled.values()
     difference = subtract(values[0], values[1])
-    scale = np.abs(values).max()
+    least = least_to_count(difference, np.abs(values).max())
     as_large = 0
     for block in flips.blocks():
         ours, theirs = pooled.swapped([(0, 1)], block)
-        as_large += int(at_least(ours[0] - theirs[0], difference, scale).sum())
+        as_large += int((np.abs(ours[0] - theirs[0]) >= least).sum())
     p = float(flips.p_value(np.array(as_large)))
     return PairedTest(float(difference), p, "randomisation", len(first), pooled.clusters)
 
@@ -78,12 +78,12 @@ def subtract(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.where(np.abs(difference) <= TOLERANCE * scale, 0.0, difference)
 
 
-def at_least(drawn: np.ndarray, seen: np.ndarray | float, scale: np.ndarray | float) -> np.ndarray:
-    """Whether drawn differences are as large as the one seen, in either direction.
+def least_to_count(seen: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Return how large a drawn difference, in either direction, has to be to count as large as the one seen.
 
     `scale` is the size of the scores themselves, which rounding errors are measured by.
     """
-    return np.abs(drawn) >= np.abs(seen) - TOLERANCE * scale
+    return np.abs(seen) - TOLERANCE * scale
 
 
 def paired_values(

@@ -37,6 +37,20 @@ class Sample:
         kept = [defined & (fold == number) for number in np.unique(fold[defined])]
         return [(self.values[rows], self.cluster[rows]) for rows in kept]
 
+    def shares(self, clusters: int) -> np.ndarray:
+        """Return what each cluster adds to the column, where the pool is the mean: they sum to its value.
+
+        >>> Sample(np.array([1.0, 0.0, 1.0]), np.array([0, 1, 1])).shares(2).round(3).tolist()
+        [0.333, 0.333]
+        """
+        parts = self.parts()
+        added = [np.bincount(cluster, values, clusters) / len(values) for values, cluster in parts]
+        return np.sum(added, axis=0) / len(parts)
+
+    def counts(self, clusters: int) -> list[np.ndarray]:
+        """Return how many defined values each cluster has, fold by fold."""
+        return [np.bincount(cluster, minlength=clusters) for _, cluster in self.parts()]
+
 
 def mean_over_folds(pooled: np.ndarray, ptr: np.ndarray | None = None) -> np.ndarray:
     """Return the mean over folds; a fold of which nothing was drawn is left out.
