@@ -7,17 +7,33 @@ import pytest
 from karat.cli.main import main
 
 
-def run(*arguments, capsys=None, monkeypatch=None, code=0):
-    """Call the command in this process and return what it printed."""
-    monkeypatch.setattr(sys, "argv", ["karat", *map(str, arguments)])
-    monkeypatch.delenv("KARAT_DEBUG", raising=False)
-    with pytest.raises(SystemExit) as stop:
-        main()
-    captured = capsys.readouterr()
-    assert (stop.value.code or 0) == code, captured.err
-    return captured.out if code == 0 else captured.err
+@pytest.fixture
+def both(capsys, monkeypatch):
+    """Call a command in this process and return what it printed on both streams; errors are one line."""
+
+    def call(*arguments, code=0):
+        monkeypatch.setattr(sys, "argv", ["karat", *map(str, arguments)])
+        monkeypatch.delenv("KARAT_DEBUG", raising=False)
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        assert (stop.value.code or 0) == code, captured.err
+        if code == 2:
+            # Notes may stand before it.
+            *notes, last = captured.err.splitlines()
+            assert last.startswith("karat: ")
+            assert all(note.startswith("note: ") for note in notes), captured.err
+        return captured
+
+    return call
 
 
 @pytest.fixture
-def command(capsys, monkeypatch):
-    return lambda *arguments, code=0: run(*arguments, capsys=capsys, monkeypatch=monkeypatch, code=code)
+def command(both):
+    """Call a command and return what it printed; its error when it should fail."""
+
+    def call(*arguments, code=0):
+        captured = both(*arguments, code=code)
+        return captured.out if code == 0 else captured.err
+
+    return call

@@ -106,3 +106,11 @@ def test_mistakes_are_one_line(command, folder, arguments, message):
     said = command("compare", *given, "-b", folder / "made", "-m", "R@1", code=2)
     assert message in said
     assert said.count("\n") == 1
+
+
+def test_mcnemar_shows_what_it_can_test(command, folder):
+    out = command(
+        "compare", *files(folder, "good", "weak"), "-b", folder / "made", "-m", "R@1", "--test", "mcnemar"
+    )
+    assert "image→text" in out
+    assert "***" in out

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import karat
-from karat.stats import holm, mcnemar, randomisation_test
+from karat.stats import Intervals, holm, mcnemar, randomisation_test
 from karat.stats.places import place_intervals, tied_for_first, who_beats_whom
 from karat.validation import InputError
 
@@ -153,3 +153,74 @@ def test_places_from_wins():
     assert place_intervals(beats).tolist() == [[1, 2], [1, 2], [3, 3]]
     assert tied_for_first(beats).tolist() == [True, True, False]
     assert not who_beats_whom(gain, np.full((3, 3), np.nan)).any()
+
+
+def one_direction(bench, name):
+    """A run that ranks captions for images only."""
+    lists = {str(i): [f"{1000 + c}" for c in range(bench.captions.size)] for i in range(bench.images.size)}
+    return karat.load_run(
+        {"i2t": {k: [int(c) for c in v] for k, v in lists.items()}}, benchmark=bench, name=name
+    )
+
+
+def test_a_run_with_one_direction_is_not_left_out():
+    bench = make_benchmark(20)
+    runs = [make_run(bench, 3, 1, "A"), make_run(bench, 2, 2, "B"), one_direction(bench, "C")]
+    found = karat.compare(runs, bench, measures=["R@1"], truths="own", samples=200)
+    assert "C" in str(found).split("Differences")[0]
+    assert "everywhere" not in str(found)
+
+
+def test_captions_drawn_alone_are_said_to_be():
+    from dataclasses import replace
+
+    bench = make_benchmark(20)
+    runs = [make_run(bench, 3, 1, "A"), make_run(bench, 2, 2, "B")]
+    unknown = replace(bench, caption_image=None)
+    found = karat.compare(runs, unknown, measures=["R@1"], truths="own", samples=200)
+    assert any("does not say which captions share an image" in note for note in found.card.notes)
+    assert "resamples of queries" in str(found)
+    known = karat.compare(runs, bench, measures=["R@1"], truths="own", samples=200)
+    assert "resamples of images with their captions" in str(known)
+
+
+def test_too_few_draws_are_mentioned():
+    bench = make_benchmark(40)
+    runs = [make_run(bench, s, k, str(k)) for k, s in enumerate([0.5, 2, 4])]
+    few = karat.compare(runs, bench, measures=["R@1"], samples=19)
+    assert any("nobody can beat anybody" in note for note in few.card.notes)
+    few = karat.compare(runs, bench, measures=["R@1"], test="bootstrap", intervals=Intervals(resamples=50))
+    assert any("nobody can beat anybody" in note for note in few.card.notes)
+    enough = karat.compare(runs, bench, measures=["R@1"], samples=500)
+    assert not any("nobody can beat anybody" in note for note in enough.card.notes)
+
+
+def test_medians_come_with_what_the_test_asks(found):
+    assert any("could be exchanged" in note for note in found.card.notes)
+    assert found.standing("RSUM", truth="own").direction == "both"
+
+
+def test_ranks_beyond_the_end_leave_the_interval_open():
+    bench = make_benchmark(40)
+    runs = []
+    for name, found_of_20 in (("near", 18), ("far", 11)):
+        kept = np.arange(120) * 7 % 20 < found_of_20
+        lists = {
+            str(1000 + c): [int(bench.caption_image[c])] if keep else [int((bench.caption_image[c] + 1) % 40)]
+            for c, keep in enumerate(kept)
+        }
+        runs.append(karat.load_run({"t2i": lists}, benchmark=bench, name=name))
+    found = karat.compare(runs, bench, measures=["MedR"], truths="own", directions="t2i", test="bootstrap")
+    far = found.card.column("MedR", direction="t2i", run="far")
+    assert (far.value, far.low, far.high) == (1, 1, None)
+    assert found.card.column("MedR", direction="t2i", run="near").high == 1
+    assert any("has no upper end" in note for note in found.card.notes)
+    one = found.difference("far", "near", "MedR", direction="t2i")
+    assert (one.difference, one.low, one.high) == (0, 0, None)
+
+
+def test_names_of_any_width_line_up():
+    from karat.scores.tables import Layout, text_of
+
+    rows = text_of(Layout(["run", "x"], [["模型", "1"], ["long name", "2"]], set(), 1, set())).splitlines()
+    assert rows[2] == "模型       1"

@@ -110,3 +110,17 @@ def test_place_intervals_hold_together(capsys):
     with capsys.disabled():
         print(f"\n  all five places inside: {held / repetitions:.3f}; a place spans {np.mean(widths):.2f}")
     assert held / repetitions >= 0.94
+
+
+def test_medians_of_unequal_spread(capsys):
+    """Equal medians, unequal spread: the swap asks whether ranks could be exchanged, not about medians."""
+    rng = np.random.default_rng(12)
+    repetitions, found = 1000, {"randomisation": 0, "bootstrap": 0}
+    for _ in range(repetitions):
+        tight, wide = (np.ceil(20 * np.exp(spread * rng.normal(size=500))) for spread in (0.5, 2.0))
+        found["randomisation"] += randomisation_test(tight, wide, pool=MEDIAN, samples=499).p <= 0.05
+        found["bootstrap"] += paired_bootstrap(tight, wide, pool=MEDIAN, resamples=999).p <= 0.05
+    with capsys.disabled():
+        print(f"\n  equal medians, unequal spread: { ({k: v / repetitions for k, v in found.items()}) }")
+    assert 0.03 <= found["bootstrap"] / repetitions <= 0.07
+    assert found["randomisation"] / repetitions > 0.10

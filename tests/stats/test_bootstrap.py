@@ -78,3 +78,12 @@ def test_undefined_draws_are_left_out():
 def test_wrong_choices_are_sentences(given, message):
     with pytest.raises(InputError, match=message):
         Intervals(**given)
+
+
+def test_an_interval_may_have_no_upper_end():
+    ranks = np.r_[np.full(31, 13.0), np.full(29, np.inf)]
+    found = bootstrap_interval(ranks, pool=MEDIAN)
+    assert (found.value, found.low, found.high) == (13, 13, np.inf)
+    assert bootstrap_interval(ranks, pool=MEDIAN, method="bca").low == 13
+    with pytest.raises(InputError, match="infinite"):
+        bootstrap_interval(ranks)

@@ -157,3 +157,28 @@ def test_paired_bootstrap_agrees_with_the_interval_of_the_difference(rng):
     found = paired_bootstrap(first, second)
     at_p = bootstrap_interval(first - second, level=1 - found.p)
     assert min(abs(at_p.low), abs(at_p.high)) == pytest.approx(0, abs=2e-3)
+
+
+def test_infinite_medians_are_large_differences():
+    """Ranks beyond the end of a list are infinite; a median there is further away than any number."""
+    near, far = np.full(60, 2.0), np.r_[np.full(31, 13.0), np.full(29, np.inf)]
+    finite = np.where(np.isinf(far), 999, far)
+    assert paired_bootstrap(near, far, pool=MEDIAN) == paired_bootstrap(near, finite, pool=MEDIAN)
+    assert randomisation_test(far, far, pool=MEDIAN).p == 1
+    for test in (randomisation_test, paired_bootstrap):
+        with pytest.raises(InputError, match="infinite"):
+            test(near, far)
+
+
+def test_mcnemar_is_never_zero():
+    for kind in ("exact", "mid-p"):
+        assert 0 < mcnemar(np.ones(1100), np.zeros(1100), kind).p < 1e-300
+
+
+def test_wrong_draws_are_sentences():
+    with pytest.raises(InputError, match="seed is -1"):
+        randomisation_test(np.ones(3), np.zeros(3), seed=-1)
+    with pytest.raises(InputError, match="samples is 0"):
+        randomisation_test(np.ones(3), np.zeros(3), samples=0)
+    with pytest.raises(InputError, match="seed is -1"):
+        paired_bootstrap(np.ones(3), np.zeros(3), seed=-1)

@@ -114,3 +114,14 @@ def test_draws_are_fair():
     covariance = np.cov(weights.T)
     assert np.diag(covariance) == pytest.approx(np.full(10, 0.9), abs=0.04)
     assert covariance[0, 1] == pytest.approx(-0.1, abs=0.03)
+
+
+@pytest.mark.parametrize("pool", PLAIN, ids=lambda pool: pool.name)
+def test_a_fold_without_values_keeps_its_place(pool):
+    """One system has no value in the second fold: the third folds still meet each other."""
+    cluster = fold = np.arange(3)
+    samples = [Sample(np.array(v), cluster, fold, pool) for v in ([1.0, 2.0, 3.0], [1.0, np.nan, 3.0])]
+    both = Pooled(samples, 3)
+    assert both.values().tolist() == [2, 2]
+    swapped = both.swapped([(0, 1)], np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0]], np.uint8))
+    assert swapped[:, 0].tolist() == [[2, 2, 2], [2, 2, 2]]

@@ -56,20 +56,21 @@ def compare(
     p-values are corrected by Holm's method over the pairs of runs of each measure.
     """
     from karat.cli.show import print_comparison, waiting
+    from karat.scores.compare import check_choices
     from karat.scores.compare import compare as compare_runs
     from karat.scores.comparison_tables import WRITERS
-    from karat.scores.paired_tests import TESTS
     from karat.stats.intervals import Intervals
 
     for path in (json, output):
         check_writable(path)
     scoring.check_extension(output, tuple(WRITERS))
-    TESTS[test]  # a wrong name shows before large files are read
+    # Wrong choices show before large files are read.
+    check_choices(test, alpha, samples, seed)
     intervals = Intervals(method, level, resamples, seed)
     card, suspicions = scoring.score_files(
         files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,
         unjudged=unjudged, setting=setting, threads=threads, ids=ids, similarity=similarity,
-        transpose=transpose,
+        transpose=transpose, fewest=2,
     )  # fmt: skip
     with waiting(f"comparing {plural(len(card.runs), 'run')}"):
         found = compare_runs(card, test=test, alpha=alpha, intervals=intervals, samples=samples, seed=seed)

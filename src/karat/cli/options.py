@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 
 from karat.validation import InputError
 
-RUN_FILES = (".npy", ".json", ".npz", ".safetensors", ".parquet", ".csv", ".tsv", ".trec", ".run")
+RUN_FILES = (".npy", ".json", ".npz", ".safetensors", ".parquet", ".csv", ".tsv", ".trec", ".run", ".txt")
 """The extensions that runs are read from; listed here since the readers would load numpy at start-up."""
 
 
@@ -30,7 +30,7 @@ class ListCommand(TyperCommand):
             if equals and option in lists:
                 current = option
                 out += [option, value]
-            elif arg.startswith("-") and len(arg) > 1:
+            elif arg.startswith("-") and len(arg) > 1 and not is_number(arg):
                 current = arg if arg in lists else None
                 out.append(arg)
             elif current is None or (out[-1] != current and is_run_file(arg)):
@@ -39,6 +39,15 @@ class ListCommand(TyperCommand):
             else:
                 out += [arg] if out[-1] == current else [current, arg]
         return super().parse_args(ctx, out)
+
+
+def is_number(text: str) -> bool:
+    """Whether a word that starts like an option is a negative number.
+
+    >>> is_number("-1.5"), is_number("-o")
+    (True, False)
+    """
+    return re.fullmatch(r"-\d*\.?\d+", text) is not None
 
 
 def is_run_file(text: str) -> bool:

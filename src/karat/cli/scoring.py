@@ -73,6 +73,7 @@ def score_files(
     setting: list[str] | None,
     threads: int | None,
     intervals: Intervals | None = None,
+    fewest: int = 1,
     **loading: Any,
 ) -> tuple[Scorecard, list[str]]:
     """Load and score every run; return the scorecard, and what looks wrong with runs at chance level."""
@@ -92,6 +93,8 @@ def score_files(
     }
     make_plan(bench, **asked)  # mistakes in these show before large files are read
     runs = load_runs(files, bench, split_names(names), **loading)
+    if len(runs) < fewest:
+        raise InputError(f"there is only the run {runs[0].name!r} to compare", fix="give two or more")
     with progress(len(runs)) as step:
         card = evaluate(runs, bench, progress=step, threads=threads, intervals=intervals, **asked)
     if all(column.value is None for column in card):

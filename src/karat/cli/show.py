@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -58,6 +59,7 @@ def waiting(what: str) -> Iterator[None]:
 
 def print_scorecard(card: Scorecard) -> None:
     """Print the table, then how it was made, then, on standard error, what a reader should know."""
+    from karat.scores.intervals import units_drawn
     from karat.scores.tables import lay_out, to_text
 
     screen = console()
@@ -74,7 +76,7 @@ def print_scorecard(card: Scorecard) -> None:
         made = card.intervals
         screen.print(
             f"In parentheses {100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples "
-            "of images with their captions."
+            f"of {units_drawn(card)}."
         )
     print_notes(card.notes)
 
@@ -83,20 +85,26 @@ def print_comparison(found: Comparison, detail: bool) -> None:
     """Print every table with its title, what they say in words, how they were made, and the notes."""
     from karat.scores.comparison_tables import layouts, shown_standings
     from karat.scores.comparison_words import headline, method_line
-    from karat.scores.tables import text_of
 
     screen = console()
     for title, layout in layouts(found, detail):
         screen.print(f"[bold]{escape(title)}[/]")
-        if screen.is_terminal:
-            print_layout(layout, screen)
-        else:
-            print(text_of(layout))
+        print_table(layout, screen)
         screen.print()
     for sentence in headline(shown_standings(found, detail)):
         screen.print(escape(sentence))
-    screen.print(escape(f"\nValues in percent, ranks as they are; {method_line(found)}"))
+    screen.print(escape(f"\n{method_line(found)}"))
     print_notes(found.card.notes)
+
+
+def print_table(layout: Layout, screen: Console) -> None:
+    """Draw a table on a terminal; print it as plain text elsewhere."""
+    from karat.scores.tables import text_of
+
+    if screen.is_terminal:
+        print_layout(layout, screen)
+    else:
+        print(text_of(layout))
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -167,7 +175,9 @@ def parts_that_fit(layout: Layout, width: int) -> list[list[int]]:
     >>> parts_that_fit(layout, 80), parts_that_fit(layout, 16), parts_that_fit(layout, 10)
     ([[0, 1, 2, 3]], [[0, 1, 2]], [[0, 1], [0, 2]])
     """
-    sizes = [max(len(row[k]) for row in [layout.head, *layout.rows]) + 2 for k in range(len(layout.head))]
+    sizes = [
+        max(cell_len(row[k]) for row in [layout.head, *layout.rows]) + 2 for k in range(len(layout.head))
+    ]
     labels = list(range(layout.labels))
     parts = [list(labels)]
     for k in range(layout.labels, len(layout.head)):

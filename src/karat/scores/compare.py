@@ -14,12 +14,13 @@ from karat.scores.comparison import Comparison, Difference
 from karat.scores.evaluate import evaluate
 from karat.scores.evidence import Evidence
 from karat.scores.intervals import as_intervals, placed
-from karat.scores.paired_tests import TESTS, Problem
+from karat.scores.paired_tests import TESTS, ColumnTest, Problem
 from karat.scores.scorecard import Column, Scorecard
 from karat.stats.holm import holm
 from karat.stats.intervals import Intervals
 from karat.stats.randomisation import subtract
-from karat.validation import InputError
+from karat.stats.resampling import check_count, check_seed
+from karat.validation import InputError, plural
 
 
 def compare(
@@ -79,9 +80,7 @@ def compare(
     >>> found.standing("R@1").places
     {'fair': (1, 2), 'good': (1, 2), 'weak': (3, 3)}
     """
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha is {alpha:g}", fix="give a level such as 0.05")
-    chosen_test, chosen = TESTS[test], as_intervals(intervals) or Intervals()
+    chosen_test, chosen = check_choices(test, alpha, samples, seed), as_intervals(intervals) or Intervals()
     if isinstance(runs, Scorecard):
         if benchmark is not None or options:
             raise InputError("a scorecard is scored already", fix="give it alone, or give runs")
@@ -112,10 +111,23 @@ def compare(
             difference(evidence.columns[a], evidence.columns[b], *numbers)
             for (a, b), *numbers in zip(pairs[rows], seen[rows], *ends, p[rows], holm(p[rows]))
         ]
-    notes = [*card.notes]
-    if chosen_test.limits and np.isnan(p).any():
-        notes.append(chosen_test.limits)
+    notes = [*card.notes, *chosen_test.notes(problem, p)]
+    most = max(len(group) * (len(group) - 1) // 2 for group in groups)
+    if chosen_test.floor(problem) * most > alpha:
+        notes.append(
+            f"with {plural(most, 'pair')} of runs and so few draws or images, no p-value can be small enough "
+            "after Holm's correction: nobody can beat anybody"
+        )
     return Comparison(replace(card, notes=notes), differences, chosen_test.name, alpha, samples, seed)
+
+
+def check_choices(test: str, alpha: float, samples: int, seed: int) -> ColumnTest:
+    """Return the test of that name, or raise for a choice that makes no sense."""
+    if not isinstance(alpha, int | float) or not 0 < alpha < 1:
+        raise InputError(f"alpha is {alpha}", fix="give a level such as 0.05")
+    check_count("samples", samples, usual=100_000)
+    check_seed(seed)
+    return TESTS[str(test)]
 
 
 def comparable(columns: Sequence[Column]) -> list[list[int]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.measures import Named, parse_measure
+from karat.measures import Combined, Named, parse_measure
 from karat.scores.scorecard import Scorecard
 from karat.stats.holm import stars
 from karat.stats.places import place_intervals, tied_for_first, who_beats_whom
@@ -154,9 +154,10 @@ class Comparison:
             return reverse(self._index[*place, second, first])
         raise unknown_name("run", second, [run for run in self.card.runs if run != first])
 
-    def standing(self, measure: str, *, truth: str | None = None, direction: str = "mean") -> Standing:
-        """Return where the runs stand on one column."""
+    def standing(self, measure: str, *, truth: str | None = None, direction: str | None = None) -> Standing:
+        """Return where the runs stand on one column; of both directions together unless one is named."""
         name = str(parse_measure(measure))
+        direction = direction or ("both" if isinstance(parse_measure(measure), Combined) else "mean")
         found = [
             s
             for s in self.standings

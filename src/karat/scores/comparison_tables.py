@@ -23,9 +23,19 @@ FEW_RUNS = 4
 
 
 def shown_standings(comparison: Comparison, detail: bool = False) -> list[Standing]:
-    """Return the columns to show: each direction, or, unless asked for, only what sums both up."""
+    """Return the columns to show: what sums both directions up, or, where asked for, each direction.
+
+    Directions are also shown where sums would leave something out: a run that has one direction only,
+    or a test that can be used on directions alone.
+    """
     summed = [s for s in comparison.standings if s.direction in ("mean", "both")]
-    return summed if summed and not detail else list(comparison.standings)
+    runs = {run for standing in comparison.standings for run in standing.runs}
+    enough = (
+        summed
+        and all(set(standing.runs) == runs for standing in summed)
+        and (any(s.tested for s in summed) or not any(s.tested for s in comparison.standings))
+    )
+    return summed if enough and not detail else list(comparison.standings)
 
 
 def score_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
@@ -139,7 +149,10 @@ def signed(measure: Named, value: float) -> str:
     >>> signed(parse_measure("R@1"), -0.012)
     '−1.20'
     """
-    return ("+" if value > 0 else "−" if value < 0 else "±") + show_value(measure, abs(value))
+    shown = show_value(measure, abs(value))
+    if not shown.strip("0."):
+        return "±" + shown
+    return ("+" if value > 0 else "−") + shown
 
 
 def show_p(p: float) -> str:
@@ -212,8 +225,19 @@ def to_text(comparison: Comparison, detail: bool = False) -> str:
 
 def to_markdown(comparison: Comparison) -> str:
     """Return every table in markdown, each direction included."""
-    parts = [f"## {title}\n\n{markdown_of(layout)}" for title, layout in layouts(comparison, detail=True)]
-    return "\n".join([*parts, *headline(comparison.standings), "", method_line(comparison), ""])
+    parts = [
+        f"## {title}\n\n{markdown_of(without_drawings(layout))}"
+        for title, layout in layouts(comparison, detail=True)
+    ]
+    notes = [f"\n- {note}" for note in comparison.card.notes]
+    return "\n".join([*parts, *headline(comparison.standings), "", method_line(comparison), *notes, ""])
+
+
+def without_drawings(layout: Layout) -> Layout:
+    """Return a table without the drawn intervals, whose blanks markdown would swallow."""
+    if not any("├" in row[-1] for row in layout.rows):
+        return layout
+    return replace(layout, head=layout.head[:-1], rows=[row[:-1] for row in layout.rows])
 
 
 def frame(comparison: Comparison) -> pl.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from karat.scores.intervals import units_drawn
 from karat.scores.paired_tests import TESTS
 
 if TYPE_CHECKING:
@@ -14,12 +15,13 @@ if TYPE_CHECKING:
 def headline(shown: Sequence[Standing]) -> list[str]:
     """Return sentences that say who is first where; equal outcomes are said once."""
     where: dict[tuple[str, ...], list[str]] = {}
+    everyone = {run for standing in shown for run in standing.runs}
     for standing in shown:
         if not standing.tested:
             continue
         direction = "" if standing.direction in ("mean", "both") else f" {standing.direction}"
         where.setdefault(standing.first, []).append(f"{standing.truth} {standing.measure}{direction}")
-    if len(where) == 1 and all(standing.tested for standing in shown):
+    if len(where) == 1 and all(s.tested and set(s.runs) == everyone for s in shown):
         return [f"{outcome(next(iter(where)))} everywhere."]
     return [f"{outcome(first)} on {', '.join(columns)}." for first, columns in where.items()]
 
@@ -45,7 +47,8 @@ def method_line(comparison: Comparison) -> str:
         ends = (
             f"{100 * intervals.level:g}% {intervals.shown} intervals from {intervals.resamples:,} resamples"
         )
-        made.append(f"{ends} of images with their captions")
+        made.append(f"{ends} of {units_drawn(comparison.card)}")
     if len(comparison.card.runs) > 2:
         made.append("p corrected by Holm over the pairs of runs of each measure")
-    return "; ".join(made) + f"; one run beats another at p ≤ {comparison.alpha:g}."
+    made.append(f"one run beats another at p ≤ {comparison.alpha:g}")
+    return f"Values in percent, ranks as they are; {'; '.join(made)}."

@@ -15,6 +15,7 @@ from karat.measures import Combined, Measure
 from karat.measures.pools import MEAN
 from karat.scores.scorecard import Column
 from karat.stats.pooled import Pooled
+from karat.stats.randomisation import subtract
 from karat.stats.samples import Sample
 
 
@@ -63,7 +64,7 @@ class Evidence:
         out = np.empty((len(pairs), len(flips)))
         for p, ((first, _), at) in enumerate(zip(pairs, places)):
             ours, theirs = (combine(self.columns[first], swapped[side][at]) for side in range(2))
-            out[p] = ours - theirs
+            out[p] = subtract(ours, theirs)
         return out
 
     def shares(self) -> tuple[np.ndarray, list[bytes | None]]:

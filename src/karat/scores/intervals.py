@@ -41,7 +41,7 @@ def with_intervals(card: Scorecard, intervals: Intervals | str | bool = True) ->
 def placed(
     card: Scorecard, evidence: Evidence, low: np.ndarray, high: np.ndarray, intervals: Intervals
 ) -> Scorecard:
-    """Return the scorecard with the given ends; those that are no number are left out."""
+    """Return the scorecard with the given ends; an end that is no number is left out, with a note."""
     ends = {
         column: tuple(float(end) if np.isfinite(end) else None for end in pair)
         for column, *pair in zip(evidence.columns, low, high)
@@ -50,4 +50,26 @@ def placed(
         replace(column, low=ends[column][0], high=ends[column][1]) if column in ends else column
         for column in card.columns
     ]
-    return replace(card, columns=columns, intervals=intervals)
+    notes = [
+        f"{c.run}: the interval of {c.measure} on {c.truth} ({c.direction}) has no upper end: "
+        "too many rankings end before the first relevant item"
+        for c in columns
+        if c.low is not None and c.high is None
+    ]
+    return replace(card, columns=columns, intervals=intervals, notes=[*card.notes, *notes, *alone(card)])
+
+
+def alone(card: Scorecard) -> list[str]:
+    """Return the note on captions that are drawn one by one, since nobody knows which share an image."""
+    asked = any(column.direction != "i2t" for column in card if column.value is not None)
+    if not asked or card.benchmark.caption_image is not None:
+        return []
+    return [
+        f"{card.benchmark.name} does not say which captions share an image: each is drawn by itself, "
+        "and intervals and p-values of text→image are too small if some do"
+    ]
+
+
+def units_drawn(card: Scorecard) -> str:
+    """Say what is resampled."""
+    return "queries" if alone(card) else "images with their captions"

@@ -11,14 +11,16 @@ from functools import cached_property
 
 import numpy as np
 
+from karat.measures import Measure
+from karat.measures.pools import MEAN
 from karat.registry import Registry
-from karat.scores.evidence import Evidence
+from karat.scores.evidence import Evidence, leaves_of
 from karat.scores.scorecard import Column
 from karat.scores.swaps import Swaps
 from karat.stats.bootstrap import sign_p
 from karat.stats.flips import Flips
 from karat.stats.mcnemar import is_binary, mcnemar
-from karat.stats.randomisation import least_to_count, subtract
+from karat.stats.randomisation import finite_scale, least_to_count, subtract
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +67,23 @@ class ColumnTest:
     p_values
         From a problem to one p-value per pair; NaN where it cannot be used.
     limits
-        Where it cannot be used, or what it assumes; empty when there is nothing to say.
+        Where it cannot be used, or what it really asks; empty when there is nothing to say.
+    concerns
+        Whether that should be said of a problem, given its p-values.
+    floor
+        The smallest p that it can give for a problem.
     """
 
     name: str
     about: str
     p_values: Callable[[Problem], np.ndarray]
     limits: str = ""
+    concerns: Callable[[Problem, np.ndarray], bool] = lambda _problem, _p: False
+    floor: Callable[[Problem], float] = lambda _problem: 0.0
+
+    def notes(self, problem: Problem, p: np.ndarray) -> list[str]:
+        """Return what a reader of these p-values should know."""
+        return [self.limits] if self.concerns(problem, p) else []
 
 
 TESTS: Registry[ColumnTest] = Registry("test")
@@ -85,7 +97,7 @@ def register(test: ColumnTest) -> ColumnTest:
 def randomisation(problem: Problem) -> np.ndarray:
     """Swap the two runs' values cluster by cluster; all pairs see the same swaps."""
     flips = Flips(problem.evidence.clusters, problem.samples, problem.seed)
-    least = least_to_count(problem.differences, np.abs(problem.values).max(axis=1))
+    least = least_to_count(problem.differences, finite_scale(problem.values))
     swaps = Swaps(problem.evidence, problem.pairs, least)
     as_large = np.zeros(len(problem.pairs), np.int64)
     for block in flips.blocks():
@@ -116,11 +128,37 @@ def mcnemar_test(kind: str) -> Callable[[Problem], np.ndarray]:
     return p_values
 
 
-BINARY_ONLY = (
-    "McNemar's test is for independent queries that succeed or fail, such as R@1 of images; "
-    "what it cannot test is left open, as are captions that share an image"
+def has_medians(problem: Problem, p: np.ndarray) -> bool:
+    """Whether a column pools by anything but the mean."""
+    columns = (problem.evidence.columns[first] for first, _ in problem.pairs)
+    leaves = (leaf for column in columns for leaf in leaves_of(column))
+    return any(isinstance(leaf.measure, Measure) and leaf.measure.pool is not MEAN for leaf in leaves)
+
+
+register(
+    ColumnTest(
+        "randomisation",
+        "Fisher's randomisation test",
+        randomisation,
+        "of median ranks the randomisation test asks whether the two runs' ranks could be exchanged: ranks "
+        "that spread differently around one median count too; --test bootstrap asks about the medians alone",
+        has_medians,
+        lambda problem: Flips(problem.evidence.clusters, problem.samples).floor,
+    )
 )
-register(ColumnTest("randomisation", "Fisher's randomisation test", randomisation))
-register(ColumnTest("bootstrap", "paired bootstrap", bootstrap))
-register(ColumnTest("mcnemar", "McNemar's test (mid-p)", mcnemar_test("mid-p"), BINARY_ONLY))
-register(ColumnTest("mcnemar-exact", "McNemar's test (exact)", mcnemar_test("exact"), BINARY_ONLY))
+register(
+    ColumnTest(
+        "bootstrap", "paired bootstrap", bootstrap, floor=lambda problem: 2 / (problem.draws.shape[1] + 1)
+    )
+)
+for name, kind in (("mcnemar", "mid-p"), ("mcnemar-exact", "exact")):
+    register(
+        ColumnTest(
+            name,
+            f"McNemar's test ({kind})",
+            mcnemar_test(kind),
+            "McNemar's test is for independent queries that succeed or fail, such as R@1 of images; "
+            "what it cannot test is left open, as are captions that share an image",
+            lambda _problem, p: bool(np.isnan(p).any()),
+        )
+    )

@@ -39,10 +39,12 @@ def show_value(measure: Named, value: float | None) -> str:
     >>> from karat.measures import parse_measure
     >>> show_value(parse_measure("R@1"), 0.41236), show_value(parse_measure("MedR"), 3.0)
     ('41.24', '3')
+    >>> show_value(parse_measure("MeanR"), 4.14375)
+    '4.14'
     """
     if value is None:
         return MISSING
-    return f"{value:.6g}" if measure.unit == "rank" else f"{100 * value:.2f}"
+    return f"{value:.2f}".rstrip("0").rstrip(".") if measure.unit == "rank" else f"{100 * value:.2f}"
 
 
 def show_cell(column: Column | None) -> str:
@@ -115,13 +117,16 @@ def text_of(layout: Layout) -> str:
     R@1     0.72
     R@10     0.9
     """
-    widths = [max(len(row[k]) for row in [layout.head, *layout.rows]) for k in range(len(layout.head))]
+    # As wide as they are drawn: a name may be in Chinese.
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(row[k]) for row in [layout.head, *layout.rows]) for k in range(len(layout.head))]
 
     def line(row: list[str]) -> str:
-        parts = [
-            cell.ljust(width) if k < layout.labels else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths))
-        ]
+        parts = []
+        for k, (cell, width) in enumerate(zip(row, widths)):
+            blanks = " " * (width - cell_len(cell))
+            parts.append(cell + blanks if k < layout.labels else blanks + cell)
         return "  ".join(parts).rstrip()
 
     rule = "  ".join("─" * width for width in widths)

@@ -9,7 +9,7 @@ from karat.stats.estimate import Estimate
 from karat.stats.intervals import Intervals, drawn
 from karat.stats.paired import PairedTest
 from karat.stats.pooled import Pooled
-from karat.stats.randomisation import paired_values, subtract
+from karat.stats.randomisation import check_finite, paired_values, subtract
 from karat.stats.resampling import Resampling
 from karat.stats.samples import Sample
 
@@ -50,6 +50,7 @@ def bootstrap_interval(
     """
     intervals = Intervals(method, level, resamples, seed)
     values, _, cluster = paired_values(values, values, clusters)
+    check_finite(pool, values)
     pooled = Pooled([Sample(values, cluster, pool=pool)], int(cluster.max()) + 1)
     value = pooled.values()
     low, high = intervals.ends(value, *intervals.draw(pooled.resampled, pooled.clusters))
@@ -83,6 +84,7 @@ def paired_bootstrap(
     difference +0.2, p = 0.0002 (bootstrap, n = 100)
     """
     first, second, cluster = paired_values(first, second, clusters)
+    check_finite(pool, first, second)
     count = int(cluster.max()) + 1
     pooled = Pooled([Sample(values, cluster, pool=pool) for values in (first, second)], count)
     draws = drawn(pooled.resampled, Resampling(count, resamples, seed).blocks())

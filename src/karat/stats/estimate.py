@@ -39,9 +39,14 @@ class Estimate:
     effective: int
 
     def __repr__(self) -> str:
-        n = f"n = {self.n:,}"
-        if self.effective != self.n:
-            n += f" in {self.effective:,} clusters"
-        return (
-            f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g}, {100 * self.level:g}% {self.method}, {n})"
-        )
+        made = f"{100 * self.level:g}% {self.method}, {how_many(self.n, self.effective)}"
+        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g}, {made})"
+
+
+def how_many(n: int, effective: int) -> str:
+    """Return how many values something was made of, and in how many clusters where that is fewer.
+
+    >>> how_many(1000, 1000), how_many(1000, 200)
+    ('n = 1,000', 'n = 1,000 in 200 clusters')
+    """
+    return f"n = {n:,}" if effective == n else f"n = {n:,} in {effective:,} clusters"

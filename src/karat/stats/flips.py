@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat.stats.resampling import BLOCK
+from karat.stats.resampling import BLOCK, check_count, check_seed
 from karat.validation import InputError
 
 
@@ -40,13 +40,18 @@ class Flips:
     def __post_init__(self) -> None:
         if self.clusters < 1:
             raise InputError("there is nothing to compare", fix="give at least one value")
-        if self.samples < 1:
-            raise InputError(f"samples is {self.samples}", fix="give 1 or more; 100,000 is usual")
+        check_count("samples", self.samples, usual=100_000)
+        check_seed(self.seed)
 
     @property
     def exact(self) -> bool:
         """Whether all outcomes are listed."""
         return self.clusters < 60 and 1 << self.clusters <= self.samples
+
+    @property
+    def floor(self) -> float:
+        """The smallest p-value that can come out: a swap of everything is as extreme as none."""
+        return 2 / (1 << self.clusters) if self.exact else 1 / (self.samples + 1)
 
     def p_value(self, as_large: np.ndarray) -> np.ndarray:
         """Return p from the number of outcomes that are at least as large as what was seen.

@@ -6,6 +6,7 @@ import numpy as np
 
 from karat.validation import InputError
 
+FAR = 1e200
 METHODS = ("percentile", "bca")
 """How an interval is made from resampled numbers."""
 
@@ -39,13 +40,23 @@ def percentile(draws: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.n
 
 
 def quantiles(draws: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return quantiles over the last axis, NaN left out and where nothing is left."""
-    missing = np.isnan(draws)
-    if not missing.any():
-        return np.quantile(draws, shares, axis=-1)
-    some = ~missing.all(axis=-1)
-    filled = np.where(some[..., None], draws, 0.0)
-    return np.where(some, np.nanquantile(filled, shares, axis=-1), np.nan)
+    """Return quantiles over the last axis, NaN left out; NaN where nothing is left.
+
+    Infinite draws (medians beyond the end of a ranking) are larger or smaller than all others:
+
+    >>> quantiles(np.array([1.0, 2.0, np.inf, np.inf]), np.array([0.0, 0.5, 1.0])).tolist()
+    [1.0, inf, inf]
+    """
+    # A stand-in, since numpy's interpolation subtracts: infinity less itself is nothing.
+    known = np.clip(draws, -FAR, FAR)
+    missing = np.isnan(known)
+    if missing.any():
+        some = ~missing.all(axis=-1)
+        found = np.nanquantile(np.where(some[..., None], known, 0.0), shares, axis=-1)
+        found = np.where(some, found, np.nan)
+    else:
+        found = np.quantile(known, shares, axis=-1)
+    return np.where(np.abs(found) > FAR / 1e9, np.copysign(np.inf, found), found)
 
 
 def bca(
@@ -84,7 +95,7 @@ def bca(
     z = ndtri(np.array([1 - check_level(level), 1 + level]) / 2)
     for at in np.ndindex(shape):
         known = draws[at][~np.isnan(draws[at])]
-        left = jackknife[at][~np.isnan(jackknife[at])]
+        left = jackknife[at][np.isfinite(jackknife[at])]
         if not len(known) or not len(left) or np.isnan(value[at]):
             continue
         below = ((known < value[at]).sum() + (known == value[at]).sum() / 2) / len(known)
@@ -94,5 +105,5 @@ def bca(
         spread = (d**2).sum() ** 1.5
         acceleration = (d**3).sum() / (6 * spread) if spread > 0 else 0.0
         shares = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
-        ends[(slice(None), *at)] = np.quantile(known, shares)
+        ends[(slice(None), *at)] = quantiles(known, shares)
     return ends[0], ends[1]

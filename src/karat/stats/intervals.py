@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.stats.interval import METHODS, bca, check_level, percentile
-from karat.stats.resampling import Resampling, leave_one_out
-from karat.validation import InputError, check_choice
+from karat.stats.resampling import Resampling, check_count, check_seed, leave_one_out
+from karat.validation import check_choice
 
 Score = Callable[[np.ndarray], np.ndarray]
 """What scores are under weights [B, C]: [..., B]."""
@@ -42,8 +42,8 @@ class Intervals:
     def __post_init__(self) -> None:
         object.__setattr__(self, "method", check_choice(self.method, METHODS, "method of the intervals"))
         check_level(self.level)
-        if self.resamples < 1:
-            raise InputError(f"resamples is {self.resamples}", fix="give 1 or more; 10,000 is usual")
+        check_count("resamples", self.resamples, usual=10_000)
+        check_seed(self.seed)
 
     @property
     def shown(self) -> str:

@@ -70,4 +70,5 @@ def binomial_p(won: int, lost: int, kind: str) -> float:
     p = 2 * float(bdtr(least, n, 0.5))
     if kind == "mid-p":
         p -= float(np.exp(gammaln(n + 1) - gammaln(least + 1) - gammaln(n - least + 1) - n * np.log(2)))
-    return min(1.0, p)
+    # Where all of a thousand queries go one way, p is smaller than any float: it is never 0.
+    return min(1.0, max(p, float(np.finfo(np.float64).tiny)))

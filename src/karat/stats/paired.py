@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from karat.stats.estimate import how_many
+
 
 @dataclass(frozen=True)
 class PairedTest:
@@ -35,7 +37,5 @@ class PairedTest:
     effective: int
 
     def __repr__(self) -> str:
-        n = f"n = {self.n:,}"
-        if self.effective != self.n:
-            n += f" in {self.effective:,} clusters"
-        return f"difference {self.difference:+.4g}, p = {self.p:.3g} ({self.test}, {n})"
+        made = f"{self.test}, {how_many(self.n, self.effective)}"
+        return f"difference {self.difference:+.4g}, p = {self.p:.3g} ({made})"

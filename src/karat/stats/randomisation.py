@@ -52,30 +52,36 @@ def randomisation_test(
     difference +1, p = 0.0625 (randomisation, n = 5)
     """
     first, second, cluster = paired_values(first, second, clusters)
+    check_finite(pool, first, second)
     pooled = Pooled(
         [Sample(first, cluster, pool=pool), Sample(second, cluster, pool=pool)], cluster.max() + 1
     )
     flips = Flips(pooled.clusters, samples, seed)
     values = pooled.values()
     difference = subtract(values[0], values[1])
-    least = least_to_count(difference, np.abs(values).max())
+    least = least_to_count(difference, finite_scale(values))
     as_large = 0
     for block in flips.blocks():
         ours, theirs = pooled.swapped([(0, 1)], block)
-        as_large += int((np.abs(ours[0] - theirs[0]) >= least).sum())
+        as_large += int((np.abs(subtract(ours[0], theirs[0])) >= least).sum())
     p = float(flips.p_value(np.array(as_large)))
     return PairedTest(float(difference), p, "randomisation", len(first), pooled.clusters)
 
 
 def subtract(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return first − second, exactly 0 where the two differ by rounding alone.
+    """Return first − second: exactly 0 where the two differ by rounding alone, or both are infinite.
 
     >>> float(0.1 + 0.2 - 0.3), float(subtract(np.array(0.1 + 0.2), np.array(0.3)))
     (5.551115123125783e-17, 0.0)
+    >>> subtract(np.array([np.inf, np.inf]), np.array([np.inf, 5.0])).tolist()
+    [0.0, inf]
     """
-    difference = first - second
-    scale = np.maximum(np.abs(first), np.abs(second))
-    return np.where(np.abs(difference) <= TOLERANCE * scale, 0.0, difference)
+    with np.errstate(invalid="ignore"):
+        difference = first - second
+        scale = np.maximum(np.abs(first), np.abs(second))
+        rounding = (np.abs(difference) <= TOLERANCE * scale) & np.isfinite(scale)
+    # Two medians beyond the end of the rankings: nothing tells them apart.
+    return np.where(rounding | (np.isinf(first) & (first == second)), 0.0, difference)
 
 
 def least_to_count(seen: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -84,6 +90,19 @@ def least_to_count(seen: np.ndarray, scale: np.ndarray) -> np.ndarray:
     `scale` is the size of the scores themselves, which rounding errors are measured by.
     """
     return np.abs(seen) - TOLERANCE * scale
+
+
+def finite_scale(values: np.ndarray) -> np.ndarray:
+    """Return the largest finite size of values over the last axis; 0 when all are infinite."""
+    return np.where(np.isfinite(values), np.abs(values), 0.0).max(axis=-1)
+
+
+def check_finite(pool: Pool, *values: np.ndarray) -> None:
+    """Raise when a mean would be infinite; a median of a few infinite ranks is not."""
+    if pool is MEAN and any(np.isinf(some).any() for some in values):
+        raise InputError(
+            "a value is infinite, and so would the mean be", fix="use the median, or finite values"
+        )
 
 
 def paired_values(

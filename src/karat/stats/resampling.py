@@ -11,6 +11,8 @@ from karat.validation import InputError
 
 BLOCK = 1 << 20
 """How many weights are held at a time: 8 MB."""
+MOST = 10_000_000
+"""The most draws that can be asked for."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class Resampling:
     def __post_init__(self) -> None:
         if self.clusters < 1:
             raise InputError("there is nothing to resample", fix="give at least one value")
-        if self.resamples < 1:
-            raise InputError(f"resamples is {self.resamples}", fix="give 1 or more; 10,000 is usual")
+        check_count("resamples", self.resamples, usual=10_000)
+        check_seed(self.seed)
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield the weights, float64 [some resamples, clusters], until all resamples are drawn."""
@@ -56,6 +58,26 @@ class Resampling:
             drawn += self.clusters * np.arange(count)[:, None]
             weights = np.bincount(drawn.ravel(), minlength=count * self.clusters)
             yield weights.reshape(count, self.clusters).astype(np.float64)
+
+
+def check_count(name: str, value: int, usual: int) -> None:
+    """Raise when a number of draws is none, or more than a machine could make.
+
+    >>> check_count("resamples", 0, usual=10_000)
+    Traceback (most recent call last):
+    ...
+    karat.validation.InputError: resamples is 0; give a whole number from 1 to 10,000,000; 10,000 is usual.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= MOST:
+        raise InputError(
+            f"{name} is {value!r}", fix=f"give a whole number from 1 to {MOST:,}; {usual:,} is usual"
+        )
+
+
+def check_seed(seed: int) -> None:
+    """Raise when a seed is no whole number from 0."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"the seed is {seed!r}", fix="give a whole number from 0")
 
 
 def leave_one_out(clusters: int) -> Iterator[np.ndarray]:

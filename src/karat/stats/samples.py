@@ -31,10 +31,10 @@ class Sample:
     pool: Pool = MEAN
 
     def parts(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the defined values and their clusters, fold by fold."""
+        """Return the defined values and their clusters, fold by fold; a fold may have none."""
         defined = ~np.isnan(self.values)
         fold = np.zeros(len(self.values), np.int64) if self.fold is None else self.fold
-        kept = [defined & (fold == number) for number in np.unique(fold[defined])]
+        kept = [defined & (fold == number) for number in np.unique(fold)]
         return [(self.values[rows], self.cluster[rows]) for rows in kept]
 
     def shares(self, clusters: int) -> np.ndarray:
@@ -43,7 +43,7 @@ class Sample:
         >>> Sample(np.array([1.0, 0.0, 1.0]), np.array([0, 1, 1])).shares(2).round(3).tolist()
         [0.333, 0.333]
         """
-        parts = self.parts()
+        parts = [part for part in self.parts() if len(part[0])]
         added = [np.bincount(cluster, values, clusters) / len(values) for values, cluster in parts]
         return np.sum(added, axis=0) / len(parts)
 
