@@ -131,6 +131,24 @@ def test_paths_of_images_elsewhere_are_not_kept(rich_bench, tmp_path):
     assert read_benchmark(tmp_path / "bench").image_paths is None
 
 
+def test_a_folder_that_is_half_replaced_does_not_look_complete(rich_bench, tmp_path, monkeypatch):
+    save_benchmark(rich_bench, tmp_path)
+    own = Judgments([0], [0], sources=[Provenance("x", mapping=lambda rating: rating)])
+    odd = Benchmark("odd", Ids([1]), Ids([1]), {"own": Truth("own", own, {"i2t": np.arange(1)})})
+    with pytest.raises(karat.KaratError, match="cannot be saved"):
+        save_benchmark(odd, tmp_path)
+    same(replace(rich_bench, image_paths=None), read_benchmark(tmp_path))  # nothing was touched
+
+    def interrupted(file, **columns):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("karat.benchmarks.saving.write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save_benchmark(rich_bench, tmp_path)
+    with pytest.raises(karat.KaratError, match=r"there is no benchmark\.json"):
+        read_benchmark(tmp_path)
+
+
 def test_coco_round_trips(coco, tmp_path):
     save_benchmark(coco, tmp_path)
     same(coco, read_benchmark(tmp_path))
@@ -231,6 +249,9 @@ def test_what_cannot_be_saved(rich_bench, tmp_path):
     blocked.write_text("")
     with pytest.raises(karat.KaratError, match="no folder can be made there"):
         save_benchmark(rich_bench, blocked / "bench")
+    (tmp_path / "bench" / "benchmark.json").mkdir(parents=True)
+    with pytest.raises(karat.KaratError, match=r"benchmark\.json: cannot be replaced"):
+        save_benchmark(rich_bench, tmp_path / "bench")
 
 
 def test_adding_and_removing(rich_bench, tmp_path, monkeypatch):

@@ -1,11 +1,14 @@
 """``karat world``: a folder that the other commands read, or a sentence that says why not."""
 
+import io
 import json
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import karat
+from karat.cli import show
 
 
 def test_a_world_with_pictures(command, tmp_path):
@@ -41,6 +44,17 @@ def test_runs_whose_true_order_is_another(command, tmp_path):
 
     assert order("complete", "mAP@R")[0] == "seer"
     assert set(order("original", "R@1")[:2]) == {"memoriser", "short-sighted"}
+
+
+def test_a_terminal_shows_how_far_it_is(both, tmp_path, monkeypatch):
+    options = ["world", "--images", 3, "--captions", 1, "--systems"]
+    assert both(*options, "-o", tmp_path / "piped").err == ""
+    screen = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    monkeypatch.setattr(show, "console", lambda stderr=False: screen)
+    both(*options, "-o", tmp_path / "seen")
+    shown = screen.file.getvalue()
+    for text in ("making 3 scenes", "drawing 3 of 3 pictures", "simulating systems"):
+        assert text in shown, text
 
 
 def test_the_same_seed_gives_the_same_files(command, tmp_path):

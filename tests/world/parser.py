@@ -19,7 +19,7 @@ NOUNS = {
         "animal": "animal animals creature creatures", "vehicle": "vehicle vehicles",
         "plant": "plant plants", "fruit": "fruit fruits",
         "piece of furniture": "piece_of_furniture pieces_of_furniture",
-        "musical instrument": "musical_instrument musical_instruments instrument instruments",
+        "musical instrument": "musical_instrument musical_instruments",
         "article of clothing": "article_of_clothing articles_of_clothing",
         "building": "building buildings",
     }.items()
@@ -97,6 +97,7 @@ def thing(text: str) -> dict:
     if words[0] == "cactus":
         plural = False
     assert words[0] == "fish" or plural == (number not in ("a", 1)), text
+    assert words[0] != "fish" or number != "at least two", f"{text}: one fish, or several?"
     return {"noun": NOUNS[words[0]], "colour": colour, "size": size, "position": position, "number": number}
 
 

@@ -63,6 +63,23 @@ def test_answers_as_judgments(world):
     assert table.sources[0].scale == "1 no, 2 mostly no, 3 partially yes, 4 yes"
 
 
+def test_no_pairs_no_answers(world):
+    answers = ask(world, [], [], [careful(), lazy()])
+    assert len(answers) == len(answers.image) == len(answers.caption) == 0
+    assert answers.workers == ("careful", "lazy")
+    assert len(ask(world, [0], [1], [])) == 0
+
+
+@pytest.mark.parametrize(
+    ("habit", "answer"),
+    [("Yes", "yes"), ("NO", "no"), ("Partially Yes", "partially yes"), ("partially-yes", "partially yes"),
+     ("mostly no", "mostly no"), ("mostly_no", "mostly no")],
+)  # fmt: skip
+def test_habits_in_any_spelling(habit, answer):
+    blind = lazy(looks=0, habit=habit).confusion
+    np.testing.assert_array_equal(blind, np.tile(np.array(ANSWERS) == answer, (4, 1)))
+
+
 def test_the_four_sorts():
     for one in EVERYONE:
         np.testing.assert_allclose(one.confusion.sum(axis=1), 1)
@@ -81,6 +98,12 @@ def test_the_four_sorts():
         (lambda: lazy(looks=1.5), "looks is 1.5"),
         (lambda: lazy(habit="perhaps"), "choose one of no, mostly no"),
         (lambda: ask(make_world(2, 1), [0], [0], [average(), average()]), "the same name"),
+        (lambda: ask(make_world(2, 1), [0], [0, 1], [careful()]), "1 image and 2 captions are no pairs"),
+        (
+            lambda: ask(make_world(2, 1), [-1], [0], [careful()]),
+            "there is no image -1; they are numbered 0 to 1",
+        ),
+        (lambda: ask(make_world(2, 1), [0.5], [0], [careful()]), "give a list of whole numbers"),
     ],
 )
 def test_wrong_annotators_are_a_sentence(call, message):

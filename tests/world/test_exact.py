@@ -1,11 +1,14 @@
 """The fast truth is the documented truth; texts say what meanings say."""
 
+import re
+
 import numpy as np
 import pytest
 
+from karat.validation import KaratError
 from karat.world import make_world
 from karat.world import relevance as fast
-from karat.world.kinds import KINDS, NOUN_NAMES
+from karat.world.kinds import KIND_NAMES, KINDS, NOUN_NAMES
 from karat.world.meanings import ASPECTS
 from karat.world.scenes import draw_scenes
 from karat.world.vocabulary import ANY, RELATIONS
@@ -100,6 +103,41 @@ def test_blocks_and_pairs_agree(monkeypatch):
     np.testing.assert_array_equal(world.positives[1], whole.sum(axis=0))
     np.testing.assert_array_equal(share == 1, whole)
     assert len(world.pair_relevance(image[:0], caption[:0])) == 0
+
+
+@pytest.mark.parametrize("question", ["pair_relevance", "pair_shares"])
+def test_wrong_pairs_are_a_sentence(question):
+    world = make_world(3, 2, seed=1)
+    ask = getattr(world, question)
+    assert ask([], []).shape == (0,)
+    assert ask([0, 2], range(2)).shape == (2,)
+    for image, caption, message in (
+        ([0, 1], [0], "2 images and 1 caption are no pairs; give one caption for each image"),
+        ([0], [0, 1], "1 image and 2 captions are no pairs"),
+        ([0, -1], [0, 0], "there is no image -1; they are numbered 0 to 2"),
+        ([3], [0], "there is no image 3;"),
+        ([0], [6], "there is no caption 6; they are numbered 0 to 5"),
+        ([0.0], [0], "the image numbers have shape (1,) and type float64; give a list of whole numbers"),
+        ([True], [0], "type bool"),
+        (0, 0, "shape ()"),
+        ([[0]], [[0]], "shape (1, 1)"),
+    ):
+        with pytest.raises(KaratError, match=re.escape(message)):
+            ask(image, caption)
+
+
+def test_a_plural_that_looks_like_the_singular_is_never_bare():
+    """People call "Pink fish." true of one fish; the parser refuses such a caption."""
+    world = make_world(4000, 3, seed=1)
+    said = world.meanings
+    assert set(said.number[said.noun == KIND_NAMES.index("fish")]) == {0, 1, 2, 3, 4}
+    texts = [text for text in world.texts if "fish" in text.lower()]
+    assert len(texts) > 300
+    for text in texts:
+        parse(text)
+    for text in ("Fish.", "Some pink fish on the beach.", "A dog and some fish."):
+        with pytest.raises(AssertionError, match="one fish, or several"):
+            parse(text)
 
 
 def test_nothing_is_borderline():

@@ -65,6 +65,18 @@ def test_categories_are_hypernyms_and_no_others_are(kind, wordnet):
     assert found == ([kind.category] if kind.category else [])
 
 
+@pytest.mark.parametrize("thing", [*KINDS, *CATEGORIES], ids=lambda thing: thing.name)
+def test_no_word_speaks_of_other_kinds_in_another_sense(thing, wordnet):
+    """A clock is an instrument, though no musical one: "an instrument" would be true of it."""
+    senses, synsets = wordnet
+    for noun in thing.nouns:
+        meant = set(senses[noun.one.replace(" ", "_")])
+        for kind in KINDS:
+            if kind is not thing and kind.category != thing.name:
+                own = offset(kind.synset, senses)
+                assert not meant & {own, *above(own, synsets)}, (noun.one, kind.name)
+
+
 def test_no_kind_is_a_hypernym_of_another(wordnet):
     senses, synsets = wordnet
     offsets = {offset(kind.synset, senses) for kind in KINDS}

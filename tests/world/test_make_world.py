@@ -128,6 +128,25 @@ def test_saving_twice_gives_the_same_bytes(world, tmp_path):
         assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes(), path
 
 
+@pytest.mark.parametrize("stop_at", ["karat.world.saving.encode_png", "karat.benchmarks.saving.write"])
+def test_a_folder_that_is_half_replaced_does_not_look_complete(world, tmp_path, monkeypatch, stop_at):
+    make_world(images=3, captions=1, seed=2).save(tmp_path)
+
+    def interrupted(*arguments, **columns):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stop_at, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save_world(world, tmp_path)
+    with pytest.raises(KaratError, match=r"there is no benchmark\.json"):
+        read_benchmark(tmp_path)
+    with pytest.raises(KaratError, match=r"there is no world\.json"):
+        read_world(tmp_path)
+    monkeypatch.undo()
+    save_world(world, tmp_path)
+    assert read_world(tmp_path).digest == world.digest
+
+
 def test_without_pictures(world, tmp_path):
     seen = []
     save_world(world, tmp_path, pictures=False, progress=seen.append)

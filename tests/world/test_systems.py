@@ -63,6 +63,28 @@ def test_the_bonus_is_for_the_own_pair_alone():
     np.testing.assert_allclose(more, own, atol=1e-6)
 
 
+def test_uneven_eyes_make_the_captions_of_a_picture_fail_together():
+    world = make_world(images=400, captions=5, seed=6)
+    np.testing.assert_array_equal(simulate(world, 4.0, uneven=0).scores, simulate(world, 4.0).scores)
+
+    def likeness(uneven: float) -> float:
+        """How the reciprocal ranks of a picture's captions correlate."""
+        run = simulate(world, 4.0, uneven=uneven, seed=1)
+        card = karat.evaluate(run, world.benchmark(), ["MRR"], truths="original", directions=["t2i"])
+        found = np.asarray(next(iter(card)).values).reshape(400, 5)
+        table = np.corrcoef(found.T)
+        return float(table[np.triu_indices(5, 1)].mean())
+
+    assert likeness(0.0) < 0.1
+    assert likeness(0.9) > 0.25
+    seen = simulate(world, 4.0, uneven=1.0).scores - simulate(world, 0.0).scores
+    share = world.shares()
+    cut = 1 - seen.sum(axis=1) / (4 * share.sum(axis=1))
+    np.testing.assert_allclose(seen, 4 * (1 - cut)[:, None] * share, atol=1e-4)
+    assert 0 <= cut.min() < 0.02
+    assert 0.98 < cut.max() <= 1
+
+
 def test_runs_are_reproducible_and_differ_by_seed():
     world = make_world(images=20, captions=2, seed=5)
     runs = simulate_systems(world, seed=3)
@@ -80,6 +102,8 @@ def test_runs_are_reproducible_and_differ_by_seed():
         ({"strength": -1}, "strength is -1"),
         ({"strength": float("nan")}, "strength is nan"),
         ({"instance": -2}, "instance is -2"),
+        ({"uneven": 1.5}, "uneven is 1.5; give a share from 0 to 1"),
+        ({"uneven": float("nan")}, "uneven is nan"),
     ],
 )
 def test_wrong_settings_are_a_sentence(wrong, message):

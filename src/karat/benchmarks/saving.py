@@ -54,10 +54,10 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
     ...     read_benchmark(folder)
     Benchmark('tiny': 2 images, 2 captions; truths own)
     """
+    truths = [describe_truth(truth) for truth in benchmark.truths.values()]
     folder = make_folder(folder)
-    truths = []
+    remove_old(folder / HEAD)
     for number, truth in enumerate(benchmark.truths.values()):
-        truths.append(describe_truth(truth))
         write_truth(truth, folder, number)
     n_images, n_captions = len(benchmark.images), len(benchmark.captions)
     image = np.full(n_captions, -1)
@@ -89,7 +89,7 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
         head["synsets"] = list(benchmark.objects.synsets)
     if benchmark.objects is not None and benchmark.objects.attributes:
         head["attributes"] = list(benchmark.objects.attributes)
-    # Last, so that a folder with this file is complete.
+    # Last, and an old one was removed first, so that a folder with this file is complete.
     (folder / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -101,6 +101,14 @@ def make_folder(folder: str | Path) -> Path:
     except OSError as error:
         raise InputError(f"no folder can be made there ({error.strerror})", where=folder) from None
     return folder
+
+
+def remove_old(head: Path) -> None:
+    """Remove the file that makes a folder look complete, before other files of the folder are replaced."""
+    try:
+        head.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be replaced ({error.strerror})", where=head) from None
 
 
 def describe_truth(truth: Truth) -> dict[str, Any]:

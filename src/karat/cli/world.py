@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,20 +34,20 @@ def world(
     The truth `original` says which picture each caption was written for, as benchmarks do; `complete` says of
     which pictures it is true, decided exactly.
     """
-    from karat.cli.show import console
+    from karat.cli.show import console, waiting
     from karat.world import make_world, save_world
 
     check_folder(output, force)
-    made = make_world(images, captions, seed)
-    screen = console(stderr=True)
-    waiting: Any = screen.status("drawing") if screen.is_terminal else nullcontext()
-    with waiting as status:
+    with waiting(f"making {plural(images, 'scene')}"):
+        made = make_world(images, captions, seed)
+    # A status is shown on a terminal only.
+    with console(stderr=True).status("deciding what is true") as status:
 
         def show(done: int) -> None:
-            if status is not None:
-                status.update(f"drawing {done:,} of {plural(images, 'picture')}")
+            status.update(f"drawing {done:,} of {plural(images, 'picture')}")
 
         save_world(made, output, pictures=not no_images, progress=show)
+    with waiting("simulating systems"):
         runs = save_runs(made, output / "runs") if systems else []
     print_summary(made, output, not no_images, runs)
 

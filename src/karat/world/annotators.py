@@ -10,6 +10,7 @@ import numpy as np
 from karat.benchmarks import Judgments, Mapping, Provenance, Steps
 from karat.validation import InputError, check_choice
 from karat.world.draws import Draws
+from karat.world.pairs import Numbers, check_pairs
 from karat.world.world import World
 
 ANSWERS = ("no", "mostly no", "partially yes", "yes")
@@ -75,9 +76,9 @@ def lazy(name: str = "lazy", looks: float = 0.5, habit: str | None = None) -> An
         raise InputError(f"looks is {looks}", fix="give a share from 0 to 1")
     blindly = np.full(4, 0.25)
     if habit is not None:
-        if habit not in ANSWERS:
-            check_choice(habit, ANSWERS, "habit")
-        blindly = (np.array(ANSWERS) == habit).astype(np.float64)
+        # The answers are written with blanks, where choices elsewhere have "_" and accept "-".
+        chosen = check_choice(habit.replace("_", " ").replace("-", " "), ANSWERS, "habit")
+        blindly = (np.array(ANSWERS) == chosen).astype(np.float64)
     return Annotator(name, looks * average().confusion + (1 - looks) * blindly)
 
 
@@ -141,8 +142,8 @@ def right_answers(share: np.ndarray) -> np.ndarray:
 
 def ask(
     world: World,
-    image: Sequence[int] | np.ndarray,
-    caption: Sequence[int] | np.ndarray,
+    image: Numbers,
+    caption: Numbers,
     annotators: Sequence[Annotator],
     seed: int = 0,
 ) -> Answers:
@@ -171,7 +172,7 @@ def ask(
     names = [one.name for one in annotators]
     if len(set(names)) < len(names):
         raise InputError("two annotators have the same name", fix="name them apart")
-    image, caption = np.asarray(image, np.int64), np.asarray(caption, np.int64)
+    image, caption = check_pairs(image, caption, len(world.scenes), len(world.texts))
     right = right_answers(world.pair_shares(image, caption))
     ratings = []
     for number, one in enumerate(annotators):

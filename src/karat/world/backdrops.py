@@ -1,7 +1,8 @@
 """The backgrounds, drawn once each.
 
 None of them shows anything that is a kind of object, or a caption could be right about the background and
-wrong by the rules: no trees, flowers or houses, and therefore no forest or city.
+wrong by the rules: no trees, flowers or houses, and therefore no forest or city. Nor is there anything of a
+category: grass is a plant.
 """
 
 from __future__ import annotations
@@ -71,14 +72,14 @@ def street() -> list[Layer]:
 
 
 def field() -> list[Layer]:
-    """Green hills and grass under a blue sky."""
-    tufts = [
-        ("#7b5", line(0, 1.5, f"{x - 3},{y - 5} {x},{y} {x + 3},{y - 5}")) for x, y in spots(2, 26, 74, 166)
+    """Green hills under a blue sky, with the shadows of clouds: blades of grass would be plants."""
+    shadows = [
+        ("#8b6", oval(0, x, y, 22, 4)) for x, y in ((34, 92), (124, 84), (84, 118), (26, 146), (136, 152))
     ]
     return [
         band("#cef", 0, 60), *cloud("#fff", 40, 20), *cloud("#fff", 116, 14),
         ("#bd8", blob(0, "-20,66 20,44 60,52 100,38 150,52 190,42 190,90 -20,90", 3)),
-        ("#9c7", blob(0, "-20,70 50,58 110,66 190,56 200,190 -30,190", 3)), *tufts,
+        ("#9c7", blob(0, "-20,70 50,58 110,66 190,56 200,190 -30,190", 3)), *shadows,
     ]  # fmt: skip
 
 

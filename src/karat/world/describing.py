@@ -6,7 +6,7 @@ import numpy as np
 
 from karat.world.draws import Draws
 from karat.world.exact import Ask
-from karat.world.kinds import CATEGORY_OF, KINDS
+from karat.world.kinds import CATEGORY_OF, KINDS, SAME_PLURAL
 from karat.world.meanings import Meanings
 from karat.world.scenes import Scenes
 from karat.world.view import View, places
@@ -58,7 +58,8 @@ def describe(scenes: Scenes, seen: View, image: np.ndarray, draws: Draws) -> Mea
     ask = Ask(seen, meanings, image)
     matching = [np.bitwise_and.reduce(ask.parts(mention)) for mention in (0, 1)]
     for mention in (0, 1):
-        number = a_number(draws, np.bitwise_count(matching[mention]).astype(np.int64), related)
+        found = np.bitwise_count(matching[mention]).astype(np.int64)
+        number = a_number(draws, found, related, SAME_PLURAL[meanings.noun[:, mention]])
         meanings.number[:, mention] = np.where(mentioned[:, mention], number, ANY)
     rows = np.flatnonzero(related)
     meanings.relation[rows] = a_relation(
@@ -83,10 +84,14 @@ def a_place(scenes: Scenes, objects: np.ndarray, upright_first: np.ndarray) -> n
     return np.where(first >= 0, first, second)
 
 
-def a_number(draws: Draws, found: np.ndarray, related: np.ndarray) -> np.ndarray:
-    """Return how captions speak of so many objects; with a relation only "a" or a numeral is plain."""
+def a_number(draws: Draws, found: np.ndarray, related: np.ndarray, same_plural: np.ndarray) -> np.ndarray:
+    """Return how captions speak of so many objects.
+
+    With a relation only "a" or a numeral is plain; so it is with nouns like "fish", since "some fish" may be
+    one.
+    """
     luck = draws.integers(len(found), 100)
-    plural = np.where((luck < NUMERAL + SEVERAL) & ~related, PLURAL, ANY)
+    plural = np.where((luck < NUMERAL + SEVERAL) & ~related & ~same_plural, PLURAL, ANY)
     several = np.where(luck < NUMERAL, found, plural)
     return np.where(found == 1, np.where((luck < SINGLE) & ~related, 1, ANY), several)
 

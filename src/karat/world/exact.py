@@ -8,6 +8,7 @@ the left third; right, top, bottom likewise. Centres keep 24 pixels away from th
 
 **Numbers.** "a dog": at least one object matches. "two red dogs": exactly two objects match (there may be
 dogs of other colours). "a single dog", "exactly one dog": exactly one. "dogs", "some dogs": at least two.
+Where the plural looks like the singular, captions say neither, since "some fish" may be one.
 
 **Relations** compare centres. *Left of*: at least a quarter of the picture (42 pixels) further left, in
 whatever row; *right of*, *above* and *below* likewise. *Next to*: side by side, that is in the same row (less

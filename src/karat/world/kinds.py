@@ -3,7 +3,8 @@
 A category is given only where people and WordNet 3.0 agree on it for *every* kind: a caption "a vehicle" must
 be right or wrong of any picture without doubt. That is why there is no bus or train (WordNet files them
 under public transport, not under vehicle) and no category of containers (to WordNet every wheeled vehicle is
-one), and why a ball has no category (people call it a toy, WordNet does not).
+one), and why a ball has no category (people call it a toy, WordNet does not). No other sense of a word may
+mislead either: "instrument" is no word for a musical one, since a clock is an instrument too.
 """
 
 from __future__ import annotations
@@ -92,9 +93,7 @@ CATEGORIES = (
     Category("fruit", "fruit.n.01", nouns("fruit fruits")),
     Category("piece of furniture", "furniture.n.01", nouns("piece_of_furniture pieces_of_furniture")),
     Category(
-        "musical instrument",
-        "musical_instrument.n.01",
-        nouns("musical_instrument musical_instruments, instrument instruments"),
+        "musical instrument", "musical_instrument.n.01", nouns("musical_instrument musical_instruments")
     ),
     Category("article of clothing", "clothing.n.01", nouns("article_of_clothing articles_of_clothing")),
     Category("building", "building.n.01", nouns("building buildings")),
@@ -151,3 +150,9 @@ BOXES = np.array([k.box for k in KINDS])
 def nouns_of(number: int) -> tuple[Noun, ...]:
     """Return the words for a kind or, from len(KINDS), a category."""
     return KINDS[number].nouns if number < len(KINDS) else CATEGORIES[number - len(KINDS)].nouns
+
+
+SAME_PLURAL = np.array(
+    [any(noun.one == noun.many for noun in nouns_of(number)) for number in range(len(NOUN_NAMES))]
+)
+"""Whether the plural of a kind or category looks like its singular: "fish" and "some fish" may be one."""

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from karat.benchmarks import save_benchmark
-from karat.benchmarks.saving import make_folder
+from karat.benchmarks.saving import HEAD as BENCHMARK
+from karat.benchmarks.saving import make_folder, remove_old
 from karat.validation import InputError, MissingDataError, write_file
 from karat.world.kinds import NOUN_NAMES
 from karat.world.meanings import Meanings
@@ -55,6 +56,9 @@ def save_world(
     """
     benchmark = world.benchmark()
     folder = make_folder(folder)
+    # Both are written last, so that a folder with them is complete.
+    for head in (BENCHMARK, HEAD):
+        remove_old(folder / head)
     if pictures:
         make_folder(folder / "images")
         paths = [f"images/{name}" for name in benchmark.images.gallery]
@@ -64,10 +68,9 @@ def save_world(
             if progress is not None:
                 progress(number + 1)
         benchmark = replace(benchmark, image_paths=[str(folder / path) for path in paths])
-    # After the pictures, so that a folder with a benchmark is complete.
-    save_benchmark(benchmark, folder)
     write_meanings(world.meanings, folder / "meanings.parquet")
-    head = {
+    save_benchmark(benchmark, folder)
+    about = {
         "format": FORMAT,
         "version": VERSION,
         "seed": world.seed,
@@ -75,7 +78,7 @@ def save_world(
         "captions": world.per_image,
         "sha256": world.digest,
     }
-    text = json.dumps(head, indent=1) + "\n"
+    text = json.dumps(about, indent=1) + "\n"
     write_file(folder / HEAD, lambda file: file.write_text(text, encoding="utf-8"))
 
 

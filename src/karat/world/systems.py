@@ -68,8 +68,9 @@ def simulate(
 ) -> MatrixRun:
     """Return the scores that a simulated system gives every image and caption.
 
-    score = strength · (share of the statements that it sees which hold)
-    + instance · (the caption was written for the image) + noise.
+    score = strength · (1 − cut) · (share of the statements that it sees which hold)
+    + instance · (the caption was written for the image) + noise,
+    where the cut of each image is between 0 and `uneven`.
 
     The noise of a pair depends on the seed alone, so that systems with the same seed differ by nothing but
     their settings: more strength helps, and a blind spot changes only captions that mention it.

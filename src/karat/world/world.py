@@ -14,6 +14,7 @@ from karat.validation import InputError
 from karat.world.describing import describe
 from karat.world.draws import Draws
 from karat.world.meanings import Meanings
+from karat.world.pairs import Numbers, check_pairs
 from karat.world.relevance import count_positives, pair_relevance, pair_shares, relevance, shares
 from karat.world.scenes import Scenes, draw_scenes
 from karat.world.view import view
@@ -67,13 +68,15 @@ class World:
         """Return the share of each caption's statements that hold of each image, [images, captions]."""
         return shares(self.scenes, self.meanings)
 
-    def pair_relevance(self, image: np.ndarray, caption: np.ndarray) -> np.ndarray:
+    def pair_relevance(self, image: Numbers, caption: Numbers) -> np.ndarray:
         """Return whether each of some captions is true of its image."""
-        return pair_relevance(self.scenes, self.meanings, np.asarray(image), np.asarray(caption))
+        pairs = check_pairs(image, caption, len(self.scenes), len(self.texts))
+        return pair_relevance(self.scenes, self.meanings, *pairs)
 
-    def pair_shares(self, image: np.ndarray, caption: np.ndarray) -> np.ndarray:
+    def pair_shares(self, image: Numbers, caption: Numbers) -> np.ndarray:
         """Return, for each pair, the share of the caption's statements that hold."""
-        return pair_shares(self.scenes, self.meanings, np.asarray(image), np.asarray(caption))
+        pairs = check_pairs(image, caption, len(self.scenes), len(self.texts))
+        return pair_shares(self.scenes, self.meanings, *pairs)
 
     @cached_property
     def positives(self) -> tuple[np.ndarray, np.ndarray]:
