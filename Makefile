@@ -7,9 +7,9 @@ PIP    := $(PY) -m pip install --quiet --disable-pip-version-check -c constraint
 .PHONY: demo test test-statistical lint types docs speed fuzz clean
 
 demo: $(VENV)/.core
-	$(PY) examples/generated_run.py
+	$(PY) examples/demo.py
 
-test: $(VENV)/.test lint types
+test: $(VENV)/.test $(VENV)/.browser lint types
 	$(PY) -m pytest -n auto --cov --cov-report=term
 
 # Coverage of intervals and error rates of tests over thousands of samples; some minutes.
@@ -43,11 +43,21 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) -e .
+	$(PIP) -e '.[images]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.core
 	$(PIP) -e '.[test]'
+	@touch $@
+
+# The report is tested in Debian's chromium; without it those tests are skipped and say so.
+$(VENV)/.browser: $(VENV)/.made
+	@if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get install -y -qq chromium chromium-driver >/dev/null 2>&1 \
+	    || { apt-get update -qq && apt-get install -y -qq chromium chromium-driver >/dev/null; } \
+	    || echo "chromium could not be installed: browser tests are skipped"; \
+	else echo "browser tests need: apt-get install chromium chromium-driver"; fi
 	@touch $@
 
 clean:

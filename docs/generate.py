@@ -9,6 +9,7 @@ from karat.measures.reference import to_markdown
 HERE = Path(__file__).parent / "reference"
 PACKAGES = (
     "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores", "karat.world",
+    "karat.reports",
 )  # fmt: skip
 
 

@@ -15,16 +15,20 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from karat.validation import InputError, KaratError
+from karat.scores import Leaderboard
+from karat.stats.intervals import Intervals
+from karat.validation import InputError, KaratError, check_writable, write_file
 
 TABLES = Path(__file__).parent / "tables"
 Records = list[dict[str, Any]]
+POINTS = Intervals(resamples=1)
+"""Where intervals are not part of a table: one resample is the cheapest."""
 
 
-def read_table(name: str) -> list[dict[str, str]]:
-    """Return the rows of a published table by the names of its columns."""
+def read_table(name: str, table: str | None = None) -> list[dict[str, str]]:
+    """Return the rows of a file of published tables by the names of its columns: all, or those of one."""
     with (TABLES / f"{name}.csv").open(encoding="utf-8", newline="") as handle:
-        return list(csv.DictReader(handle))
+        return [line for line in csv.DictReader(handle) if table in (None, line.get("table"))]
 
 
 def number(cell: str) -> float | None:
@@ -82,22 +86,38 @@ def chosen(makers: Mapping[str, Callable[[Path | None], Records]], table: str | 
     return found
 
 
-def main(makers: Mapping[str, Callable[[Path | None], Records]], about: str | None) -> None:
-    """Parse the command line, compute, print or write the records; exit code 2 for wrong input."""
+def main(
+    makers: Mapping[str, Callable[[Path | None], Records]],
+    about: str | None,
+    leaderboard: Callable[[], Leaderboard] | None = None,
+) -> None:
+    """Parse the command line, compute, print or write the records; exit code 2 for wrong input.
+
+    Where the paper has a leaderboard, ``--report FILE`` writes karat's report on it instead.
+    """
     parser = argparse.ArgumentParser(description=(about or "").split("\n")[0])
     parser.add_argument("--data", type=Path, help="folder of real data; by default KARAT_DATA")
     parser.add_argument("--json", type=Path, help="write the records here instead of printing them")
     parser.add_argument("--table", help=f"one of {', '.join(makers)}")
+    if leaderboard is not None:
+        parser.add_argument("--report", type=Path, help="write a report on the paper's models, .html")
     asked = parser.parse_args()
     data = asked.data or (Path(os.environ["KARAT_DATA"]) if os.environ.get("KARAT_DATA") else None)
     try:
+        check_writable(asked.json)
+        if leaderboard is not None and asked.report is not None:
+            from karat.reports import write_report
+
+            print(f"wrote {write_report(leaderboard(), asked.report, title=(about or '').split(':')[0])}")
+            return
         if data is not None and not data.is_dir():
             raise InputError("there is no such folder", where=data, fix="give the folder of the data")
         records = [one for name in chosen(makers, asked.table) for one in makers[name](data)]
+        if asked.json is None:
+            print(show(records))
+        else:
+            text = json.dumps(records, indent=1, ensure_ascii=False) + "\n"
+            write_file(asked.json, lambda path: path.write_text(text, encoding="utf-8"))
     except KaratError as error:
         print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
         sys.exit(2)
-    if asked.json is None:
-        print(show(records))
-    else:
-        asked.json.write_text(json.dumps(records, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

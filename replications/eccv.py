@@ -11,13 +11,12 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from _harness import Records, main, read_table, record
+from _harness import POINTS, Records, main, read_table, record
 
 import karat
 from karat.benchmarks import DIRECTIONS
 from karat.scores.correlate import correlate
 from karat.scores.leaderboard import Leaderboard
-from karat.stats.intervals import Intervals
 
 TRUTHS = {"Original MS-COCO Caption": "coco-5k", "CxC": "cxc", "ECCV Caption": "eccv"}
 COLUMNS = {"t2i": "# positive images", "i2t": "# positive captions"}
@@ -52,8 +51,7 @@ def table_3(data: Path | None) -> Records:
 
 def table_d3(data: Path | None) -> Records:
     """Return Kendall's tau of every two metrics: each pair once."""
-    # Intervals are not part of the table: one resample is the cheapest.
-    found = correlate(load_leaderboard(), "tau", intervals=Intervals(resamples=1))
+    found = correlate(load_leaderboard(), "tau", intervals=POINTS)
     published = {line["metric"]: line for line in read_table("eccv_d3")}
     return [
         record("D.3", row, column, float(published[row][column]), found.pair(row, column).value)
@@ -62,4 +60,4 @@ def table_d3(data: Path | None) -> Records:
 
 
 if __name__ == "__main__":
-    main({"3": table_3, "D.3": table_d3}, __doc__)
+    main({"3": table_3, "D.3": table_d3}, __doc__, load_leaderboard)

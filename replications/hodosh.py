@@ -14,7 +14,7 @@
 from pathlib import Path
 
 import numpy as np
-from _harness import Records, beside, main, read_table
+from _harness import POINTS, Records, beside, main, read_table
 
 import karat
 from karat.scores.agreement import agree
@@ -22,15 +22,12 @@ from karat.scores.correlate import correlate
 from karat.scores.leaderboard import Leaderboard
 from karat.scores.ratings import Ratings
 from karat.scores.ratings_file import read_ratings
-from karat.stats.intervals import Intervals
 
 FOLDER, EXPERT, CROWD = "flickr8k", "ExpertAnnotations.txt", "CrowdFlowerAnnotations.txt"
 SIGNS = {"ρ": "spearman", "τ": "tau"}
 EXPERT_FROM = {"=4.0": 4.0, "≥ 3.6": 11 / 3, "≥ 3.3": 10 / 3, "≥ 3.0": 3.0, "≥ 2.6": 8 / 3}
 CROWD_FROM = {"=1.0": 1.0, "≥ 0.6": 0.6, "≥ 0.3": 0.3}
 RELEVANT_FROM = 0.5
-# Intervals are not part of the tables: one resample is the cheapest.
-POINTS = Intervals(resamples=1)
 
 
 def load_leaderboard() -> Leaderboard:
@@ -45,7 +42,7 @@ def table_7(name: str) -> Records:
     """Return correlations of system rankings: S@k against R@k (7a), R-precision against all (7b)."""
     board = load_leaderboard()
     found = {method: correlate(board, method, intervals=POINTS) for method in SIGNS.values()}
-    published = [line for line in read_table("hodosh_7") if line["table"] == name]
+    published = read_table("hodosh_7", name)
     ours = {}
     for line in published:
         task, sign = line["column"].split()
@@ -82,7 +79,7 @@ def shares(crowd: Ratings, expert: Ratings, every_own: bool) -> Ratings:
 
 def unanswered(table: str, file: str = "hodosh_10") -> Records:
     """Return the published numbers where the data are not at hand."""
-    published = [line for line in read_table(file) if line["table"] == table]
+    published = read_table(file, table)
     note = f"needs {FOLDER}/{EXPERT}, {CROWD} and the captions under --data"
     return beside(published, {(table, line["row"], line["column"]): (None, note) for line in published})
 
@@ -103,7 +100,7 @@ def table_10a(data: Path | None) -> Records:
         for row, a in EXPERT_FROM.items()
         for column, b in CROWD_FROM.items()
     }
-    return beside([line for line in read_table("hodosh_10") if line["table"] == "10a"], ours)
+    return beside(read_table("hodosh_10", "10a"), ours)
 
 
 def table_10b(data: Path | None) -> Records:
@@ -128,7 +125,7 @@ def table_10b(data: Path | None) -> Records:
             )
             note = f"with 10(a)'s reading of unseen pairs {other:.1f}"
             ours["10b", row, column] = (value, note)
-    published = [line for line in read_table("hodosh_10") if line["table"] == "10b"]
+    published = read_table("hodosh_10", "10b")
     return beside(published, {
         key: (value, note if number else f"the paper's number is lost from the text at hand; {note}")
         for (key, (value, note)), number in zip(ours.items(), [line["paper"] for line in published])
@@ -144,8 +141,7 @@ def table_421(data: Path | None) -> Records:
     note = f"interval scale; the paper does not say which; ordinal {alpha['ordinal'].value:.3f}, "
     note += f"nominal {alpha['nominal'].value:.3f}"
     key = ("4.2.1", "three experts", "Krippendorff's α")
-    published = [line for line in read_table("hodosh_text") if line["table"] == "4.2.1"]
-    return beside(published, {key: (alpha["interval"].value, note)})
+    return beside(read_table("hodosh_text", "4.2.1"), {key: (alpha["interval"].value, note)})
 
 
 def table_432(data: Path | None) -> Records:
@@ -162,7 +158,7 @@ def table_432(data: Path | None) -> Records:
             column = f"{word} {unit}" + ("s" if k > 1 else "")
             slip = "the text repeats the captions' number" if row == "images" and k in (2, 3) else ""
             ours["4.3.2", row, column] = (float((times == k).sum()), slip)
-    return beside([line for line in read_table("hodosh_text") if line["table"] == "4.3.2"], ours)
+    return beside(read_table("hodosh_text", "4.3.2"), ours)
 
 
 if __name__ == "__main__":
@@ -172,4 +168,5 @@ if __name__ == "__main__":
             "10b": table_10b, "4.2.1": table_421, "4.3.2": table_432,
         },
         __doc__,
+        load_leaderboard,
     )  # fmt: skip

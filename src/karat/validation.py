@@ -84,7 +84,7 @@ def plural(number: int, noun: str) -> str:
 
 def check_choice(value: str, choices: Sequence[str], argument: str) -> str:
     """Return `value` if it is one of `choices` ("left-out" and "left_out" are the same)."""
-    normal = value.replace("-", "_").lower()
+    normal = str(value).replace("-", "_").lower()
     if normal not in choices:
         raise InputError(f"{argument} is {value!r}", fix=f"choose one of {', '.join(choices)}")
     return normal

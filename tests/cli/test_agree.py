@@ -1,11 +1,8 @@
 """``karat agree`` as a user meets it."""
 
 import json
-import sys
 
 import pytest
-
-from karat.cli.main import main
 
 
 @pytest.fixture
@@ -24,33 +21,16 @@ def files(tmp_path, rng):
     return tmp_path / "expert.csv", tmp_path / "crowd.csv"
 
 
-@pytest.fixture
-def command(capsys, monkeypatch):
-    def call(*arguments, code=0):
-        monkeypatch.setattr(sys, "argv", ["karat", *map(str, arguments)])
-        monkeypatch.delenv("KARAT_DEBUG", raising=False)
-        with pytest.raises(SystemExit) as stop:
-            main()
-        captured = capsys.readouterr()
-        assert (stop.value.code or 0) == code, captured.err
-        if code:
-            assert captured.err.count("\n") == 1
-            assert captured.err.startswith("karat: ")
-        return captured
-
-    return call
-
-
-def test_one_table(command, files):
-    out = command("agree", files[0], "--resamples", 200).out
+def test_one_table(both, files):
+    out = both("agree", files[0], "--resamples", 200).out
     assert out.startswith("expert: 80 items, 3 raters, 240 ratings from 1 to 4\n")
     assert "alpha, ordinal" in out
     assert "ann and cid" in out
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_two_tables(command, files, tmp_path):
-    found = command("agree", *files, "--json", tmp_path / "a.json")
+def test_two_tables(both, files, tmp_path):
+    found = both("agree", *files, "--json", tmp_path / "a.json")
     assert "kappa over 60 items: expert down, crowd across" in found.out
     assert "* best: kappa" in found.out
     assert max(map(len, found.out.splitlines())) <= 80
@@ -60,19 +40,17 @@ def test_two_tables(command, files, tmp_path):
     assert sum(record.get("best", False) for record in records) == 1
 
 
-def test_options(command, files):
+def test_options(both, files):
     arguments = ("--resamples", 50, "--first-from", 3, 4, "--second-from", "0.66", "--no-intervals")
-    out = command("agree", *files, "--missing", "no", *arguments).out
+    out = both("agree", *files, "--missing", "no", *arguments).out
     assert "kappa over 80 items" in out
     head, _, *rows = out.splitlines()[-9:-5]
     assert head.split() == ["≥", "0.66"]
     assert [row.split()[0] for row in rows] == ["3", "4"]
     assert not any("–" in row for row in rows)
-    shown = command("agree", *files, "--intervals", "--resamples", 50, "--resample", "image").out
+    shown = both("agree", *files, "--intervals", "--resamples", 50, "--resample", "image").out
     assert "–" in shown.splitlines()[-6]
-    assert (
-        "ann and bob" in command("agree", files[0], "--raters", "ann", "bob", "--resamples", 50, "--bca").out
-    )
+    assert "ann and bob" in both("agree", files[0], "--raters", "ann", "bob", "--resamples", 50, "--bca").out
 
 
 @pytest.mark.parametrize(
@@ -87,13 +65,35 @@ def test_options(command, files):
         (["{0}", "--raters", "ann"], "has one rater only"),
         (["{0}", "--resample", "word"], "resample is 'word'"),
         (["{0}", "--json", "nowhere/t.json"], "there is no folder nowhere"),
+        (["{0}", "--seed", "-1"], "Invalid value for '--seed'"),
+        (["{0}", "--resamples", "0"], "Invalid value for '--resamples'"),
+        (["{0}", "--level", "95"], "level is 95"),
     ],
 )
-def test_mistakes(command, files, arguments, message):
-    assert message in command("agree", *(a.format(*files) for a in arguments), code=2).err
+def test_mistakes(both, files, arguments, message):
+    assert message in both("agree", *(a.format(*files) for a in arguments), code=2).err
 
 
-def test_tables_of_different_things(command, files, tmp_path):
+def test_continuous_ratings(both, tmp_path, rng):
+    rows = [f"i{k},c{k},{a},{b}" for k, (a, b) in enumerate(rng.normal(size=(600, 2)))]
+    path = tmp_path / "fine.csv"
+    path.write_text("\n".join(["image,caption,a,b", *rows]) + "\n")
+    found = both("agree", path, "--resamples", 20)
+    assert "alpha, interval" in found.out
+    assert "note: there are 1,200 different ratings" in found.err
+
+
+def test_tables_of_one_name(both, files, tmp_path, monkeypatch):
+    for folder, file in zip("ab", files):
+        (tmp_path / folder).mkdir()
+        file.rename(tmp_path / folder / "r.csv")
+    monkeypatch.chdir(tmp_path)
+    out = both("agree", "a/r.csv", "b/r.csv", "--resamples", 20)
+    assert "a/r down, b/r across" in out.out
+    assert "note: 20 pairs of a/r are not in b/r and are left out" in out.err
+
+
+def test_tables_of_different_things(both, files, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("image,caption,yes,no\nx,y,1,2\n")
-    assert "expert and other have no pair in common" in command("agree", files[0], other, code=2).err
+    assert "expert and other have no pair in common" in both("agree", files[0], other, code=2).err

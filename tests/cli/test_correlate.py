@@ -2,13 +2,11 @@
 
 import io
 import json
-import sys
 
 import pytest
 from rich.console import Console
 
 from karat.cli import show
-from karat.cli.main import main
 
 
 @pytest.fixture
@@ -24,25 +22,8 @@ def board(tmp_path, rng):
     return path
 
 
-@pytest.fixture
-def command(capsys, monkeypatch):
-    def call(*arguments, code=0):
-        monkeypatch.setattr(sys, "argv", ["karat", *map(str, arguments)])
-        monkeypatch.delenv("KARAT_DEBUG", raising=False)
-        with pytest.raises(SystemExit) as stop:
-            main()
-        captured = capsys.readouterr()
-        assert (stop.value.code or 0) == code, captured.err
-        if code:
-            assert captured.err.count("\n") == 1
-            assert captured.err.startswith("karat: ")
-        return captured
-
-    return call
-
-
-def test_the_table_fits_eighty_columns(command, board, tmp_path):
-    out = command("correlate", board, "--json", tmp_path / "t.json", "-o", tmp_path / "t.md").out
+def test_the_table_fits_eighty_columns(both, board, tmp_path):
+    out = both("correlate", board, "--json", tmp_path / "t.json", "-o", tmp_path / "t.md").out
     assert out.startswith("Kendall's tau-b of 9 metrics over 20 systems\n")
     assert max(map(len, out.splitlines())) <= 80
     assert "Least alike, and how many pairs of systems change places:" in out
@@ -52,24 +33,24 @@ def test_the_table_fits_eighty_columns(command, board, tmp_path):
     assert "| metric | metric |" in (tmp_path / "t.md").read_text()
 
 
-def test_a_terminal_gets_the_same_table(command, board, monkeypatch):
+def test_a_terminal_gets_the_same_table(both, board, monkeypatch):
     screen = Console(file=io.StringIO(), force_terminal=True, width=80, highlight=False, color_system=None)
     monkeypatch.setattr(show, "console", lambda stderr=False: screen)
-    command("correlate", board, "--resamples", 50)
+    both("correlate", board, "--resamples", 50)
     lines = screen.file.getvalue().splitlines()
     assert max(len(line.rstrip()) for line in lines) <= 80
     assert sum("COCO 3K R@3" in line for line in lines) == 1  # in one part, not split
 
 
-def test_intervals_methods_and_signs(command, board):
-    out = command(
+def test_intervals_methods_and_signs(both, board):
+    out = both(
         "correlate", board, "--method", "spearman", "--intervals", "--bca", "--level", 0.9,
         "--resamples", 200, "--metrics", "COCO 1K R@1", "MedR",
     )  # fmt: skip
     assert "90% interval" in out.out
     assert "Spearman's rho of 2 metrics" in out.out
     assert "note: low is good for MedR" in out.err
-    again = command("correlate", board, "--lower-is-better", "COCO 1K R@1", "--resamples", 20).err
+    again = both("correlate", board, "--lower-is-better", "COCO 1K R@1", "--resamples", 20).err
     assert "low is good for COCO 1K R@1, MedR: their signs are changed" in again
     assert "COCO 1K R@1 runs against all other metrics" in again
 
@@ -81,11 +62,12 @@ def test_intervals_methods_and_signs(command, board):
         (["{board}", "--method", "phi"], "method is 'phi'"),
         (["{board}", "--lower-is-better", "loss"], "the leaderboard has no metric 'loss'"),
         (["{board}", "--level", "95"], "level is 95"),
-        (["{board}", "--resamples", "0"], "resamples is 0"),
+        (["{board}", "--resamples", "0"], "Invalid value for '--resamples'"),
+        (["{board}", "--seed", "-1"], "Invalid value for '--seed'"),
         (["{board}", "-o", "t.xls"], "t.xls: has the extension '.xls'"),
         (["{board}", "--json", "nowhere/t.json"], "there is no folder nowhere"),
         ([], "Missing argument"),
     ],
 )
-def test_mistakes(command, board, arguments, message):
-    assert message in command("correlate", *(a.format(board=board) for a in arguments), code=2).err
+def test_mistakes(both, board, arguments, message):
+    assert message in both("correlate", *(a.format(board=board) for a in arguments), code=2).err

@@ -91,5 +91,8 @@ def test_the_command_line(tmp_path):
     wrong = subprocess.run([*run, "--table", "9"], capture_output=True, text=True)
     assert wrong.returncode == 2
     assert wrong.stderr == "eccv.py: there is no table '9'; choose one of 3, D.3.\n"
-    wrong = subprocess.run([*run, "--data", tmp_path / "none"], capture_output=True, text=True)
-    assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
+    for option in ("--data", "--json"):
+        place = tmp_path / "none" / "x"
+        wrong = subprocess.run([*run, "--table", "D.3", option, place], capture_output=True, text=True)
+        assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
+        assert str(place) in wrong.stderr

@@ -12,7 +12,7 @@ import karat
 from karat.scores.agreement import agree
 from karat.scores.ratings import Ratings
 from karat.scores.ratings_file import read_ratings
-from karat.scores.thresholds import kappa_over_thresholds
+from karat.scores.thresholds import cut_texts, kappa_over_thresholds
 from karat.stats.intervals import Intervals
 
 QUICK = Intervals(resamples=200)
@@ -82,6 +82,36 @@ def test_flickr8k_files(tmp_path):
     assert not alone.tables[0].kappas
     assert "no column is one person's" in alone.notes[0]
     assert list(agree(expert, crowd, intervals=QUICK).tables[1].alpha) == ["nominal"]
+
+
+def test_named_columns_are_persons_even_in_order(tmp_path, rng):
+    """A strict and a lenient rater always differ the same way: a note, no verdict."""
+    level = rng.integers(1, 4, 60)
+    rows = "".join(f"{k},{k},{n},{n + 1}\n" for k, n in enumerate(level))
+    path = tmp_path / "two.csv"
+    path.write_text("image,caption,strict,lenient\n" + rows)
+    found = agree(path, intervals=QUICK)
+    (pair,) = found.tables[0].kappas
+    assert pair.nominal.value == pytest.approx(cohen_kappa_score(level, level + 1), abs=1e-12)
+    assert "2 raters" in str(found)
+    assert any("the ratings rise from strict to lenient" in note for note in found.notes)
+    path.write_text("image,caption,strict,lenient\n1,1,1,2\n2,2,2,3\n3,3,2,2\n")
+    assert not agree(path, intervals=QUICK).notes
+
+
+def test_continuous_ratings_have_alpha_but_no_kappa(rng):
+    items = range(700)
+    values = rng.normal(size=(700, 1)) + rng.normal(0, 0.3, (700, 2))
+    found = agree(Ratings(items, items, ("a", "b"), values), intervals=QUICK)
+    # By the formula of two raters without ties: the package would build a table of 11 GB.
+    places = {"interval": values, "ordinal": values.ravel().argsort().argsort().reshape(values.shape)}
+    for scale, at in places.items():
+        spread = at.size * (at**2).sum() - at.sum() ** 2
+        expected = 1 - (at.size - 1) * ((at[:, 0] - at[:, 1]) ** 2).sum() / spread
+        assert found.tables[0].alpha[scale].value == pytest.approx(expected, abs=1e-12)
+    assert found.tables[0].alpha["nominal"].value == pytest.approx(0, abs=1e-12)
+    assert not found.tables[0].kappas
+    assert found.notes[0].startswith("there are 1,400 different ratings: alpha holds, kappa of two raters")
 
 
 def test_one_table(table, tmp_path):
@@ -160,6 +190,74 @@ def test_two_tables(table, tmp_path):
     assert clustered.thresholds.kappa[0, 0].effective == 8
 
 
+def test_a_blank_is_never_a_no(tmp_path):
+    """Six pairs: one blank with the experts; the crowd lacks one and left another blank."""
+    expert, crowd = tmp_path / "ex.csv", tmp_path / "cr.csv"
+    expert.write_text("image,caption,ann\n1,1,1\n2,2,4\n3,3,\n4,4,3\n5,5,2\n6,6,4\n")
+    crowd.write_text("image,caption,share\n1,1,0\n2,2,\n3,3,0.5\n4,4,1\n5,5,0.2\n")
+    as_no = agree(expert, crowd, missing="no", first_from=[3], second_from=[1], intervals=QUICK)
+    # Pairs 1, 4 and 5 have both ratings; pair 6 counts as no.
+    assert as_no.thresholds.kappa[0, 0].n == 4
+    expected = cohen_kappa_score([0, 1, 0, 1], [0, 1, 0, 0])
+    assert as_no.thresholds.kappa[0, 0].value == pytest.approx(expected, abs=1e-12)
+    assert as_no.notes == (
+        "1 pair of ex is not in cr and counts as no there",
+        "1 pair has no rating in ex and is left out",
+        "1 pair has no rating in cr and is left out",
+    )
+    left = agree(expert, crowd, intervals=QUICK)
+    assert left.thresholds.kappa[0, 0].n == 3
+    assert left.notes == ("1 pair of ex is not in cr and is left out", *as_no.notes[1:])
+    # What nobody has answered is a blank, too, and pairs of the crowd alone are counted by themselves.
+    crowd.write_text("image,caption,yes,no\n1,1,0,3\n2,2,0,0\n4,4,3,0\n5,5,,\n7,7,1,2\n8,8,3,0\n")
+    counted = agree(expert, crowd, missing="no", first_from=[3], second_from=[1], intervals=QUICK)
+    assert counted.thresholds.kappa[0, 0].n == 3
+    assert counted.notes == (
+        "1 pair of ex is not in cr and counts as no there",
+        "1 pair has no rating in ex and is left out",
+        "2 pairs have no rating in cr and are left out",
+        "2 pairs of cr are not in ex and are left out",
+    )
+
+
+def test_a_published_file_with_a_blank(tmp_path):
+    crowd = tmp_path / "CrowdFlowerAnnotations.txt"
+    crowd.write_text("a.jpg\tb.jpg#0\t1\t3\t0\na.jpg\tb.jpg#1\t\t0\t0\n")
+    assert np.array_equal(read_ratings(crowd).rating, [1, np.nan], equal_nan=True)
+
+
+def test_tables_of_one_name_are_told_apart(table, tmp_path):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        write_wide(tmp_path / folder / "r.csv", table)
+    found = agree(tmp_path / "a" / "r.csv", tmp_path / "b" / "r.csv", intervals=QUICK)
+    names = str(tmp_path / "a" / "r"), str(tmp_path / "b" / "r")
+    assert (found.thresholds.first, found.thresholds.second) == names
+    assert tuple(one.name for one in found.tables) == names
+    assert {record["table"] for record in found.records() if "table" in record} == set(names)
+    twice = agree(table, table, intervals=QUICK)
+    assert repr(twice) == "Agreement(of people (1) and people (2))"
+
+
+def test_thresholds_are_shown_with_digits_that_tell_them_apart(rng):
+    items = range(60)
+    sides = [
+        Ratings(items, items, ("score",), rng.integers(0, 4, (60, 1)) / scale, name)
+        for scale, name in ((1e3, "milli"), (1e7, "tiny"))
+    ]
+    found = agree(*sides, intervals=QUICK)
+    layout = found.thresholds.lay_out()
+    assert [row[0] for row in layout.rows] == ["0.001", "0.002", "0.003"]
+    assert [cell.strip() for cell in layout.head[1:]] == ["0.0000001", "0.0000002", "0.0000003"]
+    said = found.best_in_words()
+    assert re.search(r"milli from 0\.00[123], tiny from 0\.000000[123]$", said)
+    # Thresholds closer than a hair still part the ratings as they should.
+    for (row, column), one in np.ndenumerate(found.thresholds.kappa):
+        a, b = (side.rating * scale > at + 0.5 for side, scale, at in zip(sides, (1e3, 1e7), (row, column)))
+        assert one.value == pytest.approx(cohen_kappa_score(a, b), abs=1e-12)
+    assert cut_texts([8 / 3, 1234567.891]) == ["2.66", "1234567.89"]
+
+
 def test_a_fine_scale_is_cut_into_nine(rng):
     items = [str(k) for k in range(300)]
     fine = Ratings(items, items, ("score",), rng.random((300, 1)), "fine")
@@ -191,6 +289,7 @@ WIDE = "image,caption,a,b\n"
         ("image,caption,rater\n1,1,x\n", "has a column of raters but no column 'rating'"),
         ("image,caption,yes,no\n1,1,1.5,2\n", "row 2, column 'yes' is 1.5, not a number of answers"),
         (WIDE + ",1,1,1\n", "row 2 has no image"),
+        ("image,caption,yes,no\n1,1,,2\n", "row 2, column 'yes' is empty, not a number of answers"),
     ],
 )
 def test_mistakes_in_a_table(tmp_path, text, message):
@@ -202,11 +301,19 @@ def test_mistakes_in_a_table(tmp_path, text, message):
     assert caught.value.fix
 
 
+def test_an_unknown_rater(table, tmp_path):
+    with pytest.raises(karat.KaratError) as caught:
+        read_ratings(write_long(tmp_path / "long.csv", table), ["zed"])
+    assert str(caught.value).endswith("has no rater 'zed'; its raters are ann, bob, cid.")
+
+
 def test_mistakes_between_tables(table):
+    blank = Ratings(table.image, table.caption, ("a",), np.full((40, 1), np.nan), "blank.csv")
     other = Ratings(["x"], ["y"], ("a",), np.ones((1, 1)), "other.csv")
     same = Ratings(table.image, table.caption, ("a",), np.ones((40, 1)), "same.csv")
     for arguments, options, message in (
         ((table, other), {}, "people and other have no pair in common"),
+        ((table, blank), {}, "people and blank have no pair in common that has a rating in both"),
         ((table, same), {}, "same.csv: every rating is 1"),
         (
             (table, table),

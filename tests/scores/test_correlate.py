@@ -80,12 +80,60 @@ def test_gaps_and_columns_of_names(tmp_path):
     assert any("err runs against all other metrics" in note for note in turned.notes)
 
 
-def test_records_of_evaluate(tmp_path):
-    def record(run, truth, direction, measure, value):
-        rest = dict.fromkeys(("low", "high", "lower_bound", "upper_bound"))
-        return {"run": run, "truth": truth, "direction": direction, "measure": measure, "value": value,
-                **rest, "n": 5}  # fmt: skip
+def test_answers_are_no_metric(tmp_path):
+    path = tmp_path / "board.csv"
+    path.write_text("system,open,R@1,R@5\nA,yes,1,2\nB,no,2,3\nC,Yes,3,4\n")
+    board = read_leaderboard(path)
+    assert board.metrics == ("R@1", "R@5")
+    assert board.notes == ("columns without numbers are left out: open",)
+    pl.DataFrame({"system": ["A", "B"], "open": [True, False], "R@1": [1, 2], "R@5": [2, 3]}).write_parquet(
+        tmp_path / "board.parquet"
+    )
+    assert read_leaderboard(tmp_path / "board.parquet").metrics == ("R@1", "R@5")
+    path.write_text("system,R@1,R@5\nA,1,2\nB,yes,3\nC,3,4\n")
+    with pytest.raises(karat.KaratError, match="row 3, column 'R@1' is 'yes', not a number"):
+        read_leaderboard(path)
 
+
+def record(run, truth, direction, measure, value):
+    rest = dict.fromkeys(("low", "high", "lower_bound", "upper_bound"))
+    return {"run": run, "truth": truth, "direction": direction, "measure": measure, "value": value,
+            **rest, "n": 5}  # fmt: skip
+
+
+def board_of(path, records):
+    path.write_text(json.dumps(records))
+    return read_leaderboard(path)
+
+
+def test_a_run_with_one_direction_stays(tmp_path):
+    ways = ("i2t", "t2i", "mean")
+    records = [
+        record(run, "coco", way, measure, value)
+        for run, value in (("a", 0.1), ("b", 0.2))
+        for way in ways
+        for measure in ("R@1", "RP")
+    ]
+    usual = board_of(tmp_path / "all.json", records)
+    assert (usual.metrics, usual.notes) == (("R@1", "RP"), ())
+    # c has one direction of R@1, and its mean is null; RP keeps its mean.
+    late = [record("c", "coco", "i2t", "R@1", 0.3), record("c", "coco", "mean", "R@1", None)]
+    board = board_of(tmp_path / "some.json", [*records, *late, record("d", "coco", "i2t", "RP", None)])
+    assert board.systems == ("a", "b", "c")
+    assert board.metrics == ("R@1 i→t", "R@1 t→i", "RP")
+    assert np.array_equal(board.values[2], [0.3, np.nan, np.nan], equal_nan=True)
+    assert board.notes == (
+        "the mean of both directions of R@1 on coco is not there for c: the directions take its place",
+        "systems without a value are left out: d",
+    )
+    # e has nothing but the mean: it stays, too.
+    both = board_of(tmp_path / "both.json", [*records, *late, record("e", "coco", "mean", "R@1", 0.4)])
+    assert both.systems == ("a", "b", "c", "e")
+    assert both.metrics == ("R@1 i→t", "R@1 t→i", "R@1", "RP")
+    assert both.notes[0].endswith("is not there for c: the directions stand beside it")
+
+
+def test_records_of_evaluate(tmp_path):
     for run, value in (("a", 0.1), ("b", 0.2), ("c", 0.4)):
         records = [record(run, "coco", d, "R@1", value) for d in ("i2t", "t2i", "mean")]
         records += [record(run, "eccv", "i2t", "MedR", 10 * value), record(run, "eccv", "mean", "RP", None)]
@@ -94,6 +142,7 @@ def test_records_of_evaluate(tmp_path):
     board = read_leaderboard(*files)
     assert board.systems == ("a", "b", "c")
     assert board.metrics == ("coco R@1", "eccv MedR i→t")
+    assert board.notes == ("metrics without a value are left out: eccv RP",)
     assert correlate(files, intervals=QUICK).pair(*board.metrics).value == -1
     (tmp_path / "d.json").write_text(json.dumps([record("a", "coco", "mean", "R@1", 0.9)]))
     with pytest.raises(karat.KaratError, match="has two values of R@1 on coco for a"):

@@ -87,6 +87,9 @@ def test_edge_cases(scale):
         ([1, 2], "nominal", "ratings has 1 dimension"),
         ([[1, np.inf]], "nominal", "a rating is infinite"),
         ([[1, 2]], "ratio", "scale is 'ratio'; choose one of nominal, ordinal, interval"),
+        ([[1, 2]], 3, "scale is '3'; choose one of nominal, ordinal, interval"),
+        ([[1, "good"]], "nominal", "ratings holds more than numbers"),
+        ([[1, 2], [3]], "nominal", "ratings holds more than numbers"),
     ],
 )
 def test_mistakes(table, scale, message):

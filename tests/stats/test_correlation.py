@@ -73,6 +73,10 @@ def test_what_is_not_defined():
 def test_mistakes():
     for arguments, message in (
         (([1, np.inf], [1, 2]), "values is not a table of finite numbers"),
+        (([1, 2, 3], [1, 2]), "x and y have the shapes (3,) and (2,); give both one value per system"),
+        (([[1, 2]], [[1, 2]]), "x and y have the shapes (1, 2) and (1, 2)"),
+        (([1, 2], ["a", "b"]), "y holds more than numbers"),
+        (([1, 2], [1, 2], 3), "coefficient is '3'"),
         (([1, 2], [1, 2], "phi"), "coefficient is 'phi'; choose one of tau, spearman, pearson"),
     ):
         with pytest.raises(karat.KaratError, match=re.escape(message)):

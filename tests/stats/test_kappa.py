@@ -117,6 +117,30 @@ def test_edge_cases():
 
 
 @pytest.mark.parametrize(
+    "gap", [None, np.nan, "", "nan"], ids=["None", "NaN", "empty", "numpy's text for NaN"]
+)
+def test_no_rating_is_no_category(gap):
+    """What is missing among text is left out, on either side, and never agreed on."""
+    first, second = ["yes", "no", gap, "no", gap], ["yes", "no", "yes", gap, gap]
+    found = cohen_kappa(first, second, resamples=1)
+    assert (found.value, found.n) == (1, 2)
+    assert cohen_kappa(np.array(first, object), second, resamples=1).n == 2
+    if gap is not None:
+        assert cohen_kappa(np.array(first), np.array(second), resamples=1).n == 2
+
+
+def test_none_among_numbers():
+    found = cohen_kappa([1, 2, None, 2], [1, 2, 2, 2], resamples=1)
+    assert (found.value, found.n) == (1, 3)
+    assert cohen_kappa([1, 2, None], [1, None, 2], resamples=1, categories=[1, 2, 3]).n == 1
+    assert cohen_kappa([True, None, False], np.array([1, 1, 0]), resamples=1).n == 2
+    # A side that only has gaps is neither numbers nor text.
+    for other in ([1, 2], ["a", "b"]):
+        assert np.isnan(point([None, None], other))
+        assert np.isnan(point([None, np.nan], other, categories=other))
+
+
+@pytest.mark.parametrize(
     ("columns", "options", "message"),
     [
         (([1, 2], [1]), {}, "the raters gave 2 ratings and 1 rating"),
@@ -126,6 +150,10 @@ def test_edge_cases():
         (([1, 2], [1, 2]), {"weights": np.ones((3, 3))}, "weights has the shape (3, 3)"),
         (([1, 2], [1, 3]), {"categories": [1, 2]}, "the rating 3.0 is not among the categories"),
         (([1, 2], [1, 2]), {"categories": [1, 2, 2]}, "a category stands twice"),
+        (([1, 2], [1, 2]), {"categories": [1, None]}, "one of the categories is none"),
+        (([1, 2], [1, 2]), {"categories": ["a"]}, "of ratings and categories one is numbers"),
+        (([1, 2], [1, 2]), {"categories": []}, "the rating 1.0 is not among the categories"),
+        (([1, 2], [1, 2]), {"weights": [["a"]]}, "weights holds more than numbers"),
         (([1, 2], [1, 2]), {"clusters": [1]}, "clusters has the shape (1,)"),
         ((range(2000), range(2000)), {}, "there are 2,000 categories"),
         (([1, 2], [1, 2]), {"level": 95}, "level is 95"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from karat.cli import scoring
 from karat.cli.options import ListCommand, split_names
 from karat.validation import InputError, check_writable, plural, write_file
 
@@ -25,7 +25,7 @@ def agree(
         ),
     ],
     missing: Annotated[
-        str, typer.Option(help="Pairs of the first table that the second lacks: left-out, or no.")
+        str, typer.Option(help="Pairs of the first table that the second does not list: left-out, or no.")
     ] = "left-out",
     first_from: Annotated[
         list[str] | None, typer.Option(help="Thresholds of the first table; all by default.")
@@ -44,9 +44,9 @@ def agree(
         ),
     ] = None,
     bca: Annotated[bool, typer.Option("--bca", help="BCa intervals instead of percentile ones.")] = False,
-    level: Annotated[float, typer.Option(help="How often an interval should hold.")] = 0.95,
-    resamples: Annotated[int, typer.Option(help="How often items are drawn.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
+    level: scoring.Level = 0.95,
+    resamples: scoring.Resamples = 10_000,
+    seed: scoring.Seed = 0,
     json: Annotated[Path | None, typer.Option(help="Write every number here as json.")] = None,
 ) -> None:
     """Show how far raters agree: Krippendorff's alpha and Cohen's kappa, with intervals.
@@ -54,10 +54,9 @@ def agree(
     One table: its raters. Two tables: joined on image and caption, each cut into yes and no at every
     threshold of its scale, kappa of every two thresholds.
     """
-    from karat.cli.show import console, print_layout
+    from karat.cli.show import console, print_notes, print_table
     from karat.scores.agreement import agree as compute
     from karat.scores.ratings_file import read_ratings
-    from karat.scores.tables import text_of
     from karat.stats.intervals import Intervals
 
     check_writable(json)
@@ -80,12 +79,9 @@ def agree(
     for part in found.parts(intervals):
         if isinstance(part, str):
             print(part)
-        elif screen.is_terminal:
-            print_layout(part, screen)
         else:
-            print(text_of(part))
-    for note in found.notes:
-        print(f"note: {note}", file=sys.stderr)
+            print_table(part, screen)
+    print_notes(found.notes)
 
 
 def as_numbers(given: list[str] | None, option: str) -> list[float] | None:

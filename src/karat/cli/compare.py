@@ -46,7 +46,11 @@ def compare(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the differences (.csv, .parquet), or all (.md, .json)."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the differences (.csv, .parquet), all (.md, .json), or a report (.html).",
+        ),
     ] = None,
     threads: scoring.Threads = None,
 ) -> None:
@@ -55,6 +59,7 @@ def compare(
     Queries are resampled and swapped by image, since the captions of one image are not independent;
     p-values are corrected by Holm's method over the pairs of runs of each measure.
     """
+    from karat.cli.report import save_report
     from karat.cli.show import print_comparison, waiting
     from karat.scores.compare import check_choices
     from karat.scores.compare import compare as compare_runs
@@ -63,11 +68,11 @@ def compare(
 
     for path in (json, output):
         check_writable(path)
-    scoring.check_extension(output, tuple(WRITERS))
+    scoring.check_extension(output, (*WRITERS, ".html"))
     # Wrong choices show before large files are read.
     check_choices(test, alpha, samples, seed)
     intervals = Intervals(method, level, resamples, seed)
-    card, suspicions = scoring.score_files(
+    card, runs, suspicions = scoring.score_files(
         files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,
         unjudged=unjudged, setting=setting, threads=threads, ids=ids, similarity=similarity,
         transpose=transpose, fewest=2,
@@ -76,7 +81,9 @@ def compare(
         found = compare_runs(card, test=test, alpha=alpha, intervals=intervals, samples=samples, seed=seed)
     if json is not None:
         write_file(json, lambda path: path.write_text(found.to_json(), encoding="utf-8"))
-    if output is not None:
+    if output is not None and output.suffix == ".html":
+        save_report(found, output, runs, threads=threads)
+    elif output is not None:
         found.save(output)
     print_comparison(found, detail)
     for note in suspicions:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from karat.cli import scoring
 from karat.cli.options import ListCommand, split_names
 from karat.validation import check_writable, write_file
 
@@ -36,9 +36,9 @@ def correlate(
         bool, typer.Option("--intervals", help="List every pair with its interval.")
     ] = False,
     bca: Annotated[bool, typer.Option("--bca", help="BCa intervals instead of percentile ones.")] = False,
-    level: Annotated[float, typer.Option(help="How often an interval should hold.")] = 0.95,
-    resamples: Annotated[int, typer.Option(help="How often the systems are drawn.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
+    level: scoring.Level = 0.95,
+    resamples: scoring.Resamples = 10_000,
+    seed: scoring.Seed = 0,
     json: Annotated[Path | None, typer.Option(help="Write a record per pair here as json.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the table: .json, .csv or .md.")
@@ -48,15 +48,14 @@ def correlate(
 
     Systems are resampled for the intervals. Two metrics are compared on the systems that have both.
     """
-    from karat.cli.show import console, print_layout
+    from karat.cli.show import console, print_notes, print_table
     from karat.scores.correlate import correlate as compute
-    from karat.scores.correlation_table import check_format
-    from karat.scores.tables import text_of
+    from karat.scores.correlation_table import WRITERS
     from karat.stats.intervals import Intervals
 
     for path in (json, output):
         check_writable(path)
-    check_format(output)
+    scoring.check_extension(output, tuple(WRITERS))
     table = compute(
         files,
         method,
@@ -71,11 +70,7 @@ def correlate(
     screen = console()
     print(f"{table.title}\n")
     for layout in (table.lay_out(), *([table.lay_out_pairs()] if intervals else [])):
-        if screen.is_terminal:
-            print_layout(layout, screen)
-        else:
-            print(text_of(layout))
+        print_table(layout, screen)
         print()
     print("\n".join([*table.sentences(), "", table.how]))
-    for note in table.notes:
-        print(f"note: {note}", file=sys.stderr)
+    print_notes(table.notes)

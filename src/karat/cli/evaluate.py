@@ -39,7 +39,9 @@ def evaluate(
     json: Annotated[Path | None, typer.Option(help="Write the records here as json.")] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the table: .json, .csv, .parquet, .md or .tex."),
+        typer.Option(
+            "--output", "-o", help="Write the table (.json, .csv, .parquet, .md, .tex), or a report (.html)."
+        ),
     ] = None,
     per_query: Annotated[Path | None, typer.Option(help="Write a value per query: .csv or .parquet.")] = None,
     threads: scoring.Threads = None,
@@ -48,22 +50,25 @@ def evaluate(
 
     A bare table is read in the benchmark's own order of ids (`karat benchmarks coco --ids FILE`).
     """
+    from karat.cli.report import save_report
     from karat.cli.show import print_scorecard
     from karat.scores.tables import WRITERS
     from karat.stats.intervals import Intervals
 
     for path in (json, output, per_query):
         check_writable(path)
-    scoring.check_extension(output, tuple(WRITERS))
+    scoring.check_extension(output, (*WRITERS, ".html"))
     scoring.check_extension(per_query, (".csv", ".parquet"))
-    card, suspicions = scoring.score_files(
+    card, runs, suspicions = scoring.score_files(
         files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,
         unjudged=unjudged, setting=setting, threads=threads, ids=ids, similarity=similarity,
         transpose=transpose, intervals=Intervals(method, level, resamples, seed) if intervals else None,
     )  # fmt: skip
     if json is not None:
         write_file(json, lambda path: path.write_text(card.to_json(), encoding="utf-8"))
-    if output is not None:
+    if output is not None and output.suffix == ".html":
+        save_report(card, output, runs, threads=threads)
+    elif output is not None:
         card.save(output)
     if per_query is not None:
         card.save(per_query, per_query=True)

@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from karat.cli import agree, benchmarks, compare, convert, correlate, evaluate, inspect, measures, world
+from karat.cli import (
+    agree,
+    benchmarks,
+    compare,
+    convert,
+    correlate,
+    evaluate,
+    inspect,
+    leaderboard,
+    measures,
+    report,
+    world,
+)
 from karat.validation import KaratError
 
 app = typer.Typer(
@@ -17,7 +29,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Score image–text retrieval honestly when labels are incomplete and noisy.",
 )
-for command in (evaluate, compare, correlate, agree, inspect, convert, benchmarks, measures, world):
+COMMANDS = (
+    evaluate, compare, report, leaderboard, correlate, agree, inspect, convert, benchmarks, measures, world,
+)  # fmt: skip
+for command in COMMANDS:
     app.registered_commands += command.app.registered_commands
 
 

@@ -75,8 +75,8 @@ def score_files(
     intervals: Intervals | None = None,
     fewest: int = 1,
     **loading: Any,
-) -> tuple[Scorecard, list[str]]:
-    """Load and score every run; return the scorecard, and what looks wrong with runs at chance level."""
+) -> tuple[Scorecard, list[Run], list[str]]:
+    """Load and score every run; return the scorecard, the runs, and what looks wrong with those at chance."""
     from karat.benchmarks import DIRECTIONS, load_benchmark
     from karat.cli.show import progress
     from karat.scores.evaluate import evaluate
@@ -107,7 +107,7 @@ def score_files(
                 raise InputError(f"{note}, but {text}", where=run.where)
             note = f"{note}; {text}"
         suspicions.append(note)
-    return card, suspicions
+    return card, runs, suspicions
 
 
 def load_runs(files: list[Path], benchmark: Benchmark, names: list[str] | None, **options: Any) -> list[Run]:

@@ -10,20 +10,22 @@ from pathlib import Path
 import numpy as np
 
 from karat.scores.agreement_table import Agreement, PairKappa, RaterAgreement
-from karat.scores.joining import cuts, join, joining, name_of
+from karat.scores.joining import cuts, join, name_of, names_of
 from karat.scores.phrasing import how_intervals
-from karat.scores.ratings import Ratings
+from karat.scores.ratings import Ratings, in_order
 from karat.scores.ratings_file import read_ratings
 from karat.scores.thresholds import kappa_over_thresholds
 from karat.stats.alpha import SCALES, krippendorff_alpha
 from karat.stats.intervals import Intervals
-from karat.stats.kappa import cohen_kappa
+from karat.stats.kappa import MOST_CATEGORIES, cohen_kappa
 from karat.validation import InputError, check_choice
 
 MISSING = ("left_out", "no")
 DRAWN = ("item", "image", "caption")
 WEIGHTS = (None, "linear", "quadratic")
 MOST_PAIRS = 200
+NO_ACCIDENT = 20
+"""From so many rows on, ratings that always rise from column to column deserve a word."""
 
 
 def agree(
@@ -47,8 +49,9 @@ def agree(
     first, second
         `Ratings`, or files of them.
     missing
-        What a pair of the first table that the second lacks counts as: "left_out", or "no" on the
-        second side. Pairs that only the second has are always left out.
+        What a pair that the first table rates and the second does not list counts as: "left_out", or
+        "no" on the second side. A pair that is listed without a rating is unjudged and always left
+        out, and so are pairs that only the second has.
     first_from, second_from
         The thresholds of each side; by default every value above the lowest.
     resample
@@ -91,12 +94,14 @@ def agree(
             raise InputError(
                 "has one rater only", where=one.where, fix="agreement needs two, or a second table"
             )
-        table = rater_agreement(one, resample, made, pairs=True)
+        table = rater_agreement(one, name_of(one), resample, made, pairs=True)
         return Agreement((table,), None, (*one.notes, *table.notes), how_intervals(made, f"{resample}s"))
     two = second if isinstance(second, Ratings) else read_ratings(second)
-    tables = [rater_agreement(side, resample, made, pairs=False) for side in (one, two)]
-    rated, joined = join(one, two, missing)
-    sides = (one.rating[rated], joined)
+    names = names_of(one, two)
+    tables = [rater_agreement(side, name, resample, made, pairs=False)
+              for side, name in zip((one, two), names)]  # fmt: skip
+    joined = join(one, two, missing, names)
+    sides = (one.rating[joined.used], joined.rating)
     chosen = [
         cuts(side, rating[np.isfinite(rating)], given)
         for side, rating, given in zip((one, two), sides, (first_from, second_from))
@@ -104,21 +109,23 @@ def agree(
     thresholds = kappa_over_thresholds(
         *sides,
         *chosen,
-        names=(name_of(one), name_of(two)),
-        clusters=None if resample == "item" else getattr(one, resample)[rated],
+        names=names,
+        clusters=None if resample == "item" else getattr(one, resample)[joined.used],
         intervals=made,
     )
-    notes = [*one.notes, *two.notes, *joining(one, two, rated, joined, missing)]
-    for side, rating, cut, given, option in zip(
-        (one, two), sides, chosen, (first_from, second_from), ("--first-from", "--second-from")
+    notes = [*one.notes, *two.notes, *joined.notes]
+    for name, rating, cut, given, option in zip(
+        names, sides, chosen, (first_from, second_from), ("--first-from", "--second-from")
     ):
         every = len(np.unique(rating[np.isfinite(rating)])) - 1
         if given is None and len(cut) < every:
-            notes.append(f"{len(cut)} of {every:,} thresholds of {name_of(side)}; {option} names others")
+            notes.append(f"{len(cut)} of {every:,} thresholds of {name}; {option} names others")
     return Agreement(tuple(tables), thresholds, tuple(notes), how_intervals(made, f"{resample}s"))
 
 
-def rater_agreement(ratings: Ratings, resample: str, intervals: Intervals, pairs: bool) -> RaterAgreement:
+def rater_agreement(
+    ratings: Ratings, name: str, resample: str, intervals: Intervals, pairs: bool
+) -> RaterAgreement:
     """Return alpha over all raters and, where asked for, kappa of every two that rated common items."""
     clusters = None if resample == "item" else getattr(ratings, resample)
     options = asdict(intervals)
@@ -128,27 +135,39 @@ def rater_agreement(ratings: Ratings, resample: str, intervals: Intervals, pairs
         two_values = len(np.unique(ratings.values[~np.isnan(ratings.values)])) < 3
         for scale in SCALES[:1] if two_values else SCALES:
             alpha[scale] = krippendorff_alpha(ratings.values, scale, clusters=clusters, **options)
-    kappas, notes = [], []
-    if pairs and not ratings.persons:
+    kappas, notes = pair_kappas(ratings, clusters, intervals) if pairs else ([], [])
+    return RaterAgreement(name, ratings.about, alpha, tuple(kappas), tuple(notes))
+
+
+def pair_kappas(
+    ratings: Ratings, clusters: np.ndarray | None, intervals: Intervals
+) -> tuple[list[PairKappa], list[str]]:
+    """Return kappa of every two raters with common items, and notes on what is not shown and why."""
+    there = ~np.isnan(ratings.values)
+    used = np.unique(ratings.values[there])
+    if not ratings.persons:
+        return [], ["no column is one person's (answers are counted, or sorted within each row): "
+                    "alpha holds, kappa of two columns would mean nothing"]  # fmt: skip
+    if len(used) > MOST_CATEGORIES:
+        return [], [f"there are {len(used):,} different ratings: alpha holds, kappa of two raters needs "
+                    f"at most {MOST_CATEGORIES:,}, so round them for it"]  # fmt: skip
+    notes = []
+    if in_order(ratings.values, NO_ACCIDENT):
         notes.append(
-            "no column is one person's (answers are counted, or stand in order within each row): "
-            "alpha holds, kappa of two columns would mean nothing"
+            f"in every complete row the ratings rise from {ratings.raters[0]} to {ratings.raters[-1]}: "
+            "if they were sorted, and no column is one person's, kappa of two columns means nothing"
         )
-    elif pairs:
-        there = ~np.isnan(ratings.values)
-        common = there.T.astype(np.int64) @ there
-        known = [pair for pair in combinations(range(len(ratings.raters)), 2) if common[pair] > 0]
-        known.sort(key=lambda pair: -common[pair])
-        if len(known) > MOST_PAIRS:
-            notes.append(
-                f"kappa of the {MOST_PAIRS} pairs of raters with most items, of {len(known):,} pairs"
-            )
-        used = np.unique(ratings.values[there])
-        for a, b in sorted(known[:MOST_PAIRS]):
-            columns = ratings.values[:, a], ratings.values[:, b]
-            found = [
-                cohen_kappa(*columns, weights=weights, categories=used, clusters=clusters, **options)
-                for weights in WEIGHTS
-            ]
-            kappas.append(PairKappa(ratings.raters[a], ratings.raters[b], *found))
-    return RaterAgreement(name_of(ratings), ratings.about, alpha, tuple(kappas), tuple(notes))
+    common = there.T.astype(np.int64) @ there
+    known = [pair for pair in combinations(range(len(ratings.raters)), 2) if common[pair] > 0]
+    known.sort(key=lambda pair: -common[pair])
+    if len(known) > MOST_PAIRS:
+        notes.append(f"kappa of the {MOST_PAIRS} pairs of raters with most items, of {len(known):,} pairs")
+    kappas = []
+    for a, b in sorted(known[:MOST_PAIRS]):
+        columns = ratings.values[:, a], ratings.values[:, b]
+        found = [
+            cohen_kappa(*columns, weights=weights, categories=used, clusters=clusters, **asdict(intervals))
+            for weights in WEIGHTS
+        ]
+        kappas.append(PairKappa(ratings.raters[a], ratings.raters[b], *found))
+    return kappas, notes

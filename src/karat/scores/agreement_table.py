@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from karat.scores.phrasing import ends, signed
+from karat.scores.phrasing import or_none, with_interval
 from karat.scores.tables import Layout, text_of
-from karat.scores.thresholds import ThresholdTable, cut_text
+from karat.scores.thresholds import ThresholdTable, cut_texts
 from karat.stats.estimate import Estimate
 
 MOST_SHOWN = 15
@@ -139,8 +139,11 @@ class Agreement:
         if found is None or found.best is None:
             return ""
         one = found.kappa[found.best]
-        first, second = found.first_from[found.best[0]], found.second_from[found.best[1]]
-        where = f"{found.first} from {cut_text(first)}, {found.second} from {cut_text(second)}"
+        first, second = (
+            cut_texts(found.first_from)[found.best[0]],
+            cut_texts(found.second_from)[found.best[1]],
+        )
+        where = f"{found.first} from {first}, {found.second} from {second}"
         return f"* best: kappa {with_interval(one)}\n  {where}"
 
     def __str__(self) -> str:
@@ -151,16 +154,6 @@ class Agreement:
         return f"Agreement(of {' and '.join(table.name for table in self.tables)})"
 
 
-def with_interval(one: Estimate) -> str:
-    """Return a number and its interval as people read them.
-
-    >>> with_interval(Estimate(0.517, 0.502, 0.531, 0.95, "percentile", 10, 10))
-    '0.52 (0.50–0.53)'
-    """
-    return "not defined" if np.isnan(one.value) else f"{signed(one.value)} ({ends(one.low, one.high)})"
-
-
 def numbers(one: Estimate) -> dict[str, Any]:
     """Return what a record tells of an estimate; None where it is not defined."""
-    values = {key: getattr(one, key) for key in ("value", "low", "high")}
-    return {**{key: None if np.isnan(value) else value for key, value in values.items()}, "n": one.n}
+    return {**{key: or_none(getattr(one, key)) for key in ("value", "low", "high")}, "n": one.n}

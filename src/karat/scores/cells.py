@@ -34,11 +34,14 @@ class Cells:
         The file.
     first_row
         The number of the first row as people count: 2 below a head.
+    answers
+        Whether yes and no, true and false are the numbers 1 and 0.
     """
 
     frame: pl.DataFrame
     where: Path
     first_row: int = 2
+    answers: bool = False
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -63,11 +66,11 @@ class Cells:
         import polars as pl
 
         cells = self.frame[column]
-        if cells.dtype.is_numeric() or cells.dtype == pl.Boolean:
+        if cells.dtype.is_numeric() or (self.answers and cells.dtype == pl.Boolean):
             found = cells.cast(pl.Float64)
         elif cells.dtype == pl.String:
             texts = cells.fill_null("").str.strip_chars()
-            plain = texts.str.to_lowercase().replace(ANSWERS)
+            plain = self._plain(texts)
             found = plain.cast(pl.Float64, strict=False)
             wrong = (found.is_null() & ~plain.is_in(MISSING)).arg_true()
             if len(wrong):
@@ -90,19 +93,25 @@ class Cells:
 
         cells = self.frame[column]
         if cells.dtype == pl.String:
-            plain = cells.str.strip_chars().str.to_lowercase().replace(ANSWERS)
-            return plain.cast(pl.Float64, strict=False).is_not_nan().any()
-        return cells.dtype.is_numeric() or cells.dtype == pl.Boolean
+            cells = self._plain(cells.str.strip_chars())
+        elif not (cells.dtype.is_numeric() or (self.answers and cells.dtype == pl.Boolean)):
+            return False
+        return cells.cast(pl.Float64, strict=False).is_not_nan().any()
+
+    def _plain(self, texts: pl.Series) -> pl.Series:
+        """Return text in lower case, answers as numbers where they are."""
+        plain = texts.str.to_lowercase()
+        return plain.replace(ANSWERS) if self.answers else plain
 
     def choose(self, names: Sequence[str]) -> list[str]:
         """Return the columns of these names, or raise for the first that is not there."""
         for name in names:
             if name not in self.frame.columns:
                 raise unknown_name("column", name, self.frame.columns, owner=str(self.where))
-        return list(names)
+        return list(dict.fromkeys(names))
 
 
-def read_cells(path: Path, head: bool = True) -> Cells:
+def read_cells(path: Path, head: bool = True, answers: bool = False) -> Cells:
     """Read a table by its extension; in text files the first row names the columns, unless told otherwise."""
     import polars as pl
 
@@ -113,7 +122,7 @@ def read_cells(path: Path, head: bool = True) -> Cells:
         raise InputError(f"has {path.stat().st_size / 1e6:,.0f} MB", where=path, fix="give a smaller table")
     if path.suffix.lower() == ".parquet":
         with parsing(path, "is not a Parquet table", "write it again"):
-            return Cells(pl.read_parquet(path, glob=False), path, first_row=1)
+            return Cells(pl.read_parquet(path, glob=False), path, 1, answers)
     if path.suffix.lower() not in SIGNS:
         known = ", ".join([*SIGNS, ".parquet"])
         raise InputError(f"has the extension {path.suffix!r}", where=path, fix=f"use one of {known}")
@@ -130,7 +139,7 @@ def read_cells(path: Path, head: bool = True) -> Cells:
     # Blank lines at the end go; one between rows keeps its number, and whoever reads its ids refuses it.
     frame = frame[: int(blank.not_().arg_true()[-1]) + 1]
     if not head:
-        return Cells(frame, path, first_row=1)
+        return Cells(frame, path, 1, answers)
     names = [(cell or "").strip("\ufeff ") or f"column {k}" for k, cell in enumerate(frame.row(0), start=1)]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -138,4 +147,4 @@ def read_cells(path: Path, head: bool = True) -> Cells:
     frame = frame[1:].rename(dict(zip(frame.columns, names)))
     if frame.is_empty():
         raise InputError("has no rows below its head", where=path, fix=FIX)
-    return Cells(frame, path)
+    return Cells(frame, path, 2, answers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from karat.scores.phrasing import how_intervals
 from karat.stats.coefficients import COEFFICIENTS
 from karat.stats.correlation import correlation_matrix
 from karat.stats.intervals import Intervals
-from karat.validation import InputError, check_choice, plural, unknown_name
+from karat.validation import InputError, check_choice, plural
 
 FEWEST_SYSTEMS = 3
 
@@ -72,8 +72,7 @@ def correlate(
     if metrics is not None:
         board = choose(board, list(metrics))
     for name in (low := list(lower_is_better)):
-        if name not in board.metrics:
-            raise unknown_name("metric", name, board.metrics, owner="the leaderboard")
+        board.place(name)
     if len(board.systems) < FEWEST_SYSTEMS:
         raise InputError(
             f"the leaderboard has {plural(len(board.systems), 'system')}",
@@ -83,22 +82,17 @@ def correlate(
     signs = np.array([-1.0 if name in turned else 1.0 for name in board.metrics])
     board = replace(board, values=board.values * signs)
     made = intervals or Intervals()
-    matrix = correlation_matrix(
-        board.values, method, level=made.level, resamples=made.resamples, seed=made.seed, method=made.method
-    )
+    matrix = correlation_matrix(board.values, method, **asdict(made))
     notes = (*board.notes, *turning(turned), *remarks(board, matrix))
     return CorrelationTable(board, method, matrix, turned, notes, how_intervals(made, "systems"))
 
 
 def choose(board: Leaderboard, metrics: list[str]) -> Leaderboard:
     """Return a leaderboard of some metrics."""
-    for name in metrics:
-        if name not in board.metrics:
-            raise unknown_name("metric", name, board.metrics, owner="the leaderboard")
-    if len(set(metrics)) < 2:
-        raise InputError(plural(len(set(metrics)), "metric"), fix="correlation needs two")
-    columns = [board.metrics.index(name) for name in dict.fromkeys(metrics)]
-    return replace(board, metrics=tuple(dict.fromkeys(metrics)), values=board.values[:, columns])
+    columns = {name: board.place(name) for name in metrics}
+    if len(columns) < 2:
+        raise InputError(plural(len(columns), "metric"), fix="correlation needs two")
+    return replace(board, metrics=tuple(columns), values=board.values[:, list(columns.values())])
 
 
 def turning(turned: tuple[str, ...]) -> list[str]:

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from karat.scores.comparison_tables import show_p
 from karat.scores.leaderboard import Leaderboard
-from karat.scores.phrasing import ends, signed
-from karat.scores.tables import Layout, markdown_of, text_of
+from karat.scores.phrasing import ends, or_none, signed, with_interval
+from karat.scores.tables import MISSING, Layout, markdown_of, text_of
 from karat.stats.correlation import Correlation
-from karat.validation import InputError, plural, unknown_name, write_file
+from karat.validation import InputError, plural, write_file
 
 SIGNS = {"tau": "τ", "spearman": "ρ", "pearson": "r"}
 FULL = {"tau": "Kendall's tau-b", "spearman": "Spearman's rho", "pearson": "Pearson's r"}
@@ -51,10 +52,7 @@ class CorrelationTable:
 
     def pair(self, first: str, second: str) -> Correlation:
         """Return the correlation of two metrics."""
-        for name in (first, second):
-            if name not in self.board.metrics:
-                raise unknown_name("metric", name, self.board.metrics, owner="the leaderboard")
-        return self.matrix[self.board.metrics.index(first), self.board.metrics.index(second)]
+        return self.matrix[self.board.place(first), self.board.place(second)]
 
     def pairs(self) -> list[tuple[str, str, Correlation]]:
         """Return every pair once, in the order of the metrics."""
@@ -65,7 +63,7 @@ class CorrelationTable:
         """Return one record per pair; what is not defined is None."""
         return [
             {"first": first, "second": second, "method": self.method,
-             **{key: number(getattr(one, key)) for key in ("value", "low", "high", "p")},
+             **{key: or_none(getattr(one, key)) for key in ("value", "low", "high", "p")},
              "level": one.level, "interval": one.method, "n": one.n}
             for first, second, one in self.pairs()
         ]  # fmt: skip
@@ -84,8 +82,8 @@ class CorrelationTable:
         """Return a row per pair with its interval, the lowest first."""
         level = f"{100 * self.matrix[0, 0].level:g}% interval"
         rows = [
-            [first, second, signed(one.value), ends(one.low, one.high), shown_p(one.p),
-             str(one.n)]
+            [first, second, signed(one.value), ends(one.low, one.high),
+             MISSING if np.isnan(one.p) else show_p(one.p), str(one.n)]
             for first, second, one in sorted(self.pairs(), key=lambda pair: sort_key(pair[2]))
         ]  # fmt: skip
         return Layout(["metric", "metric", SIGNS[self.method], level, "p", "n"], rows, set(), 2, set())
@@ -105,8 +103,7 @@ class CorrelationTable:
 
     def sentence(self, first: str, second: str, one: Correlation) -> str:
         """Return one pair in words."""
-        text = f"{first} and {second}: {SIGNS[self.method]} {signed(one.value)}"
-        text += f" ({ends(one.low, one.high)})"
+        text = f"{first} and {second}: {SIGNS[self.method]} {with_interval(one)}"
         if self.method != "tau":
             return text
         swapped, comparable = self._swapped(first, second)
@@ -114,7 +111,7 @@ class CorrelationTable:
 
     def _swapped(self, first: str, second: str) -> tuple[int, int]:
         """Return how many pairs of systems the metrics order differently, and how many both know."""
-        columns = self.board.values[:, [self.board.metrics.index(name) for name in (first, second)]]
+        columns = self.board.values[:, [self.board.place(first), self.board.place(second)]]
         columns = columns[~np.isnan(columns).any(axis=1)]
         both = np.prod([np.sign(np.subtract.outer(column, column)) for column in columns.T], axis=0)
         return int((both < 0).sum()) // 2, len(columns) * (len(columns) - 1) // 2
@@ -146,27 +143,15 @@ class CorrelationTable:
     def save(self, path: str | Path) -> None:
         """Write the table; the extension says how: json, csv (a row per pair) or md."""
         path = Path(path)
-        check_format(path)
+        if path.suffix not in WRITERS:
+            known = ", ".join(WRITERS)
+            raise InputError(f"has the extension {path.suffix!r}", where=path, fix=f"use one of {known}")
         write_file(path, lambda place: WRITERS[path.suffix](self, place))
-
-
-def number(value: float) -> float | None:
-    """Return a number, None where it is not defined."""
-    return None if np.isnan(value) else value
 
 
 def sort_key(one: Correlation) -> float:
     """Return the value, what is not defined last."""
     return np.inf if np.isnan(one.value) else one.value
-
-
-def shown_p(p: float) -> str:
-    """Return a p-value as people read it.
-
-    >>> shown_p(0.0321), shown_p(1e-9), shown_p(float("nan"))
-    ('0.032', '< 0.001', '—')
-    """
-    return "—" if np.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def write_csv(table: CorrelationTable, path: Path) -> None:
@@ -181,10 +166,3 @@ WRITERS: dict[str, Callable[[CorrelationTable, Path], object]] = {
     ".csv": write_csv,
     ".md": lambda table, path: path.write_text(table.to_markdown(), encoding="utf-8"),
 }
-
-
-def check_format(path: Path | None) -> None:
-    """Raise when a result cannot be written in the format of this extension."""
-    if path is not None and path.suffix not in WRITERS:
-        known = ", ".join(WRITERS)
-        raise InputError(f"has the extension {path.suffix!r}", where=path, fix=f"use one of {known}")

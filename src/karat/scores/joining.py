@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from karat.scores.ratings import Ratings
 from karat.scores.thresholds import usual_thresholds
-from karat.validation import InputError
+from karat.validation import InputError, plural
 
 
 def name_of(ratings: Ratings) -> str:
@@ -17,22 +18,86 @@ def name_of(ratings: Ratings) -> str:
     return Path(ratings.where).stem
 
 
-def join(one: Ratings, two: Ratings, missing: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return which items of the first table take part, and the second side's rating of each."""
+def names_of(one: Ratings, two: Ratings) -> tuple[str, str]:
+    """Return names that tell two tables apart: of a/r.csv and b/r.csv the folders do.
+
+    >>> tables = [Ratings([], [], (), np.empty((0, 0)), where) for where in ("a/r.csv", "b/r.csv", "b/s.csv")]
+    >>> names_of(*tables[:2]), names_of(*tables[1:]), names_of(tables[0], tables[0])
+    (('a/r', 'b/r'), ('r', 's'), ('r (1)', 'r (2)'))
+    """
+    ways: tuple[Callable[[Ratings], str], ...] = (
+        name_of,
+        lambda ratings: str(Path(ratings.where).with_suffix("")),
+        lambda ratings: str(ratings.where),
+    )
+    for way in ways:
+        if way(one) != way(two):
+            return way(one), way(two)
+    return f"{name_of(one)} (1)", f"{name_of(two)} (2)"
+
+
+@dataclass(frozen=True, eq=False)
+class Join:
+    """What two tables have in common.
+
+    Parameters
+    ----------
+    used
+        Which items of the first table take part.
+    rating
+        The second side's rating of each of them; −∞ is a "no" on any scale.
+    notes
+        What happened to the others.
+    """
+
+    used: np.ndarray
+    rating: np.ndarray
+    notes: tuple[str, ...]
+
+
+def join(one: Ratings, two: Ratings, missing: str, names: tuple[str, str]) -> Join:
+    """Join two tables on (image, caption).
+
+    A pair that stands in a table without a rating is unjudged there and always left out. A pair that the
+    second table does not list at all is what `missing` is about: "left_out", or a "no" of the second side.
+    """
     place = {pair: number for number, pair in enumerate(two.pairs())}
     at = np.array([place.get(pair, -1) for pair in one.pairs()])
-    rating = np.where(at >= 0, two.rating[at], np.nan)
-    known = ~np.isnan(one.rating)
-    if not (known & ~np.isnan(rating)).any():
+    listed, rated = at >= 0, ~np.isnan(one.rating)
+    rating = np.where(listed, two.rating[at], np.nan)
+    blank = listed & np.isnan(rating)
+    if not listed.any():
         example = f"{one.pairs()[0]} and {two.pairs()[0]}"
         raise InputError(
-            f"{name_of(one)} and {name_of(two)} have no pair in common",
+            f"{names[0]} and {names[1]} have no pair in common",
             fix=f"name images and captions alike in both, not {example}",
         )
+    if not (listed & rated & ~blank).any():
+        what = f"{names[0]} and {names[1]} have no pair in common that has a rating in both"
+        raise InputError(what, fix="fill in ratings of the same pairs")
+    fate = "{count} as no there" if missing == "no" else "{are} left out"
+    found = (
+        (rated & ~listed, "of {first} {are} not in {second} and " + fate),
+        (~rated, "{have} no rating in {first} and {are} left out"),
+        (blank, "{have} no rating in {second} and {are} left out"),
+        (~np.isin(np.arange(len(two)), at), "of {second} {are} not in {first} and {are} left out"),
+    )
+    notes = tuple(pair_note(int(which.sum()), text, names) for which, text in found if which.any())
     if missing == "no":
-        return known, np.where(np.isnan(rating), -np.inf, rating)[known]
-    both = known & ~np.isnan(rating)
-    return both, rating[both]
+        rating[~listed] = -np.inf
+    used = rated & ~np.isnan(rating)
+    return Join(used, rating[used], notes)
+
+
+def pair_note(number: int, text: str, names: tuple[str, str]) -> str:
+    """Return a note on so many pairs, in the singular or plural.
+
+    >>> pair_note(1, "{have} no rating in {first} and {are} left out", ("expert", "crowd"))
+    '1 pair has no rating in expert and is left out'
+    """
+    are, have, count = ("is", "has", "counts") if number == 1 else ("are", "have", "count")
+    words = text.format(are=are, have=have, count=count, first=names[0], second=names[1])
+    return f"{plural(number, 'pair')} {words}"
 
 
 def cuts(ratings: Ratings, values: np.ndarray, given: Sequence[float] | None) -> Sequence[float]:
@@ -48,17 +113,3 @@ def cuts(ratings: Ratings, values: np.ndarray, given: Sequence[float] | None) ->
             fix = f"its ratings lie between {values.min():g} and {values.max():g}"
             raise InputError(f"the threshold {cut:g} parts nothing", where=ratings.where, fix=fix)
     return rising
-
-
-def joining(one: Ratings, two: Ratings, rated: np.ndarray, rating: np.ndarray, missing: str) -> list[str]:
-    """Return what happened to pairs that one table lacks."""
-    common = int(np.isfinite(rating).sum())
-    out = []
-    if len(one) > common:
-        fate = "count as no there" if missing == "no" else "are left out"
-        out.append(f"{len(one) - common:,} pairs of {name_of(one)} are not in {name_of(two)} and {fate}")
-    if len(two) > common:
-        out.append(
-            f"{len(two) - common:,} pairs of {name_of(two)} are not in {name_of(one)} and are left out"
-        )
-    return out

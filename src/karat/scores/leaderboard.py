@@ -13,10 +13,13 @@ import numpy as np
 from karat.benchmarks.reading import NUMBER, TEXT, Record, check_once, read_text
 from karat.measures import parse_measure
 from karat.scores.cells import read_cells
+from karat.scores.phrasing import or_none
 from karat.scores.scorecard import Scorecard
-from karat.validation import InputError, KaratError, plural
+from karat.validation import InputError, KaratError, plural, unknown_name
 
 ARROWS = {"i2t": "i→t", "t2i": "t→i"}
+Columns = dict[tuple[str, str, str], dict[str, float]]
+"""The values of runs by truth, measure and direction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,12 @@ class Leaderboard:
 
     def __repr__(self) -> str:
         return f"Leaderboard({plural(len(self.systems), 'system')}, {plural(len(self.metrics), 'metric')})"
+
+    def place(self, metric: str) -> int:
+        """Return the number of a metric's column."""
+        if metric not in self.metrics:
+            raise unknown_name("metric", metric, self.metrics, owner="the leaderboard")
+        return self.metrics.index(metric)
 
     def lower_is_better(self) -> list[str]:
         """Return the metrics whose names say that low is good, such as "MedR" or "eccv MeanR"."""
@@ -108,37 +117,80 @@ def from_scorecards(cards: Sequence[Scorecard]) -> Leaderboard:
 
 
 def from_records(records: Sequence[Record], where: str | Path) -> Leaderboard:
-    """Return systems by metrics; both directions stand for themselves only where they have no mean."""
-    found: dict[tuple[str, str, str], dict[str, float]] = {}
+    """Return systems by metrics; directions stand for themselves where a system lacks their mean."""
+    found: Columns = {}
     for record in records:
         run, truth, direction, measure = (
             record.get(key, TEXT) for key in ("run", "truth", "direction", "measure")
         )
+        here = found.setdefault((truth, measure, direction), {})
         if record.fields.get("value") is None:
+            here.setdefault(run, np.nan)
             continue
         value = float(record.get("value", NUMBER))
         if not np.isfinite(value):
             raise record.wrong(f"has the value {value}", "give a finite number, or null")
-        here = found.setdefault((truth, measure, direction), {})
-        if here.get(run, value) != value:
+        if or_none(here.get(run, np.nan)) not in (None, value):
             what = f"has two values of {measure} on {truth} for {run}"
             raise record.wrong(what, "give each run once, or rename one")
         here[run] = value
-    whole = {(truth, measure) for truth, measure, direction in found if direction not in ARROWS}
-    chosen = {key: runs for key, runs in found.items() if key[2] not in ARROWS or key[:2] not in whole}
+    known = {key: {run: v for run, v in runs.items() if not np.isnan(v)} for key, runs in found.items()}
+    chosen, notes = choose_directions({key: runs for key, runs in known.items() if runs})
+    if len(chosen) < 2:
+        raise InputError(f"holds {plural(len(chosen), 'metric')}", where=where, fix="correlation needs two")
+    several = len({truth for truth, _, _ in chosen}) > 1
     systems = list(dict.fromkeys(run for runs in chosen.values() for run in runs))
-    truths = {truth for truth, _, _ in chosen}
-    names, columns = [], []
-    for (truth, measure, direction), runs in chosen.items():
-        names.append(" ".join([*([truth] if len(truths) > 1 else []), measure, *_arrow(direction)]))
-        columns.append([runs.get(system, np.nan) for system in systems])
-    if len(names) < 2:
-        raise InputError(f"holds {plural(len(names), 'metric')}", where=where, fix="correlation needs two")
-    return Leaderboard(tuple(systems), tuple(names), np.array(columns).T)
+    empty = {
+        "systems": [run for run in dict.fromkeys(r for runs in found.values() for r in runs)
+                    if run not in systems],
+        "metrics": [metric_name(*key, several) for key, runs in known.items() if not runs],
+    }  # fmt: skip
+    notes += [f"{what} without a value are left out: {', '.join(names)}"
+              for what, names in empty.items() if names]  # fmt: skip
+    columns = [[runs.get(system, np.nan) for system in systems] for runs in chosen.values()]
+    metrics = tuple(metric_name(*key, several) for key in chosen)
+    return Leaderboard(tuple(systems), metrics, np.array(columns).T, tuple(notes))
 
 
-def _arrow(direction: str) -> list[str]:
-    return [ARROWS[direction]] if direction in ARROWS else []
+def choose_directions(found: Columns) -> tuple[Columns, list[str]]:
+    """Return the columns to keep: the mean of both directions, or each where a system lacks it; and notes.
+
+    >>> mean = {("t", "R@1", "i2t"): {"a": 0.1, "b": 0.3}, ("t", "R@1", "mean"): {"a": 0.2, "b": 0.4}}
+    >>> list(choose_directions(mean)[0])
+    [('t', 'R@1', 'mean')]
+    >>> list(choose_directions(mean | {("t", "R@1", "t2i"): {"c": 0.3}})[0])
+    [('t', 'R@1', 'i2t'), ('t', 'R@1', 't2i')]
+    """
+    chosen: Columns = {}
+    notes = []
+    for pair in dict.fromkeys(key[:2] for key in found):
+        columns = {key: runs for key, runs in found.items() if key[:2] == pair}
+        single = {key: runs for key, runs in columns.items() if key[2] in ARROWS}
+        whole = {key: runs for key, runs in columns.items() if key[2] not in ARROWS}
+        apart, summed = ({run: None for runs in some.values() for run in runs} for some in (single, whole))
+        lacking = [run for run in apart if run not in summed]
+        if not (whole and lacking):
+            chosen |= whole or single
+            continue
+        # A system of which only the mean is known keeps it.
+        alone = [run for run in summed if run not in apart]
+        chosen |= columns if alone else single
+        place = "stand beside it" if alone else "take its place"
+        notes.append(
+            f"the mean of both directions of {pair[1]} on {pair[0]} is not there for {', '.join(lacking)}: "
+            f"the directions {place}"
+        )
+    return chosen, notes
+
+
+def metric_name(truth: str, measure: str, direction: str, several: bool) -> str:
+    """Return the name of a column, with its truth where there are several.
+
+    >>> metric_name("coco", "R@1", "i2t", True), metric_name("coco", "R@1", "mean", False)
+    ('coco R@1 i→t', 'R@1')
+    """
+    arrow = [ARROWS[direction]] if direction in ARROWS else []
+    return " ".join([*([truth] if several else []), measure, *arrow])
 
 
 def as_leaderboard(source: Any) -> Leaderboard:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from karat.scores.tables import MISSING
+from karat.stats.estimate import Estimate
 from karat.stats.intervals import Intervals
 
 
@@ -12,7 +14,7 @@ def signed(number: float, digits: int = 2) -> str:
     ('−0.13', '0.00', '—')
     """
     if number != number:
-        return "—"
+        return MISSING
     text = f"{number:.{digits}f}"
     return text[1:] if text.startswith("-") and float(text) == 0 else text.replace("-", "−")
 
@@ -20,11 +22,31 @@ def signed(number: float, digits: int = 2) -> str:
 def ends(low: float, high: float) -> str:
     """Return the ends of an interval, short where no minus can be mistaken for the dash.
 
-    >>> ends(0.502, 0.531), ends(-0.2, 0.3)
-    ('0.50–0.53', '−0.20 to 0.30')
+    >>> ends(0.502, 0.531), ends(-0.2, 0.3), ends(-0.001, 0.2)
+    ('0.50–0.53', '−0.20 to 0.30', '0.00–0.20')
     """
-    dash = "–" if low >= 0 else " to "
+    if low != low:
+        return MISSING
+    dash = " to " if signed(low).startswith("−") else "–"
     return f"{signed(low)}{dash}{signed(high)}"
+
+
+def with_interval(one: Estimate) -> str:
+    """Return a number and its interval as people read them.
+
+    >>> with_interval(Estimate(0.517, 0.502, 0.531, 0.95, "percentile", 10, 10))
+    '0.52 (0.50–0.53)'
+    """
+    return "not defined" if one.value != one.value else f"{signed(one.value)} ({ends(one.low, one.high)})"
+
+
+def or_none(number: float) -> float | None:
+    """Return a number as json holds it: None where it is not defined.
+
+    >>> or_none(0.5), or_none(float("nan"))
+    (0.5, None)
+    """
+    return None if number != number else number
 
 
 def how_intervals(intervals: Intervals, drawn: str) -> str:

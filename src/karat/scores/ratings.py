@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from karat.stats.samples import divide
 from karat.validation import plural
 
 
@@ -27,7 +28,7 @@ class Ratings:
         The file, or what else names it.
     persons
         Whether a column holds one rater's answers throughout. Where it does not (counts of yes and no,
-        ratings sorted within each row), alpha still stands but no two columns can be compared.
+        Flickr8k's sorted ratings), alpha still stands but no two columns can be compared.
     notes
         What a reader should know.
 
@@ -69,11 +70,20 @@ class Ratings:
     def rating(self) -> np.ndarray:
         """The mean rating of each item; NaN where nobody rated it."""
         known = ~np.isnan(self.values)
-        with np.errstate(invalid="ignore"):
-            mean = np.where(known, self.values, 0).sum(axis=1) / known.sum(axis=1)
+        mean = divide(np.where(known, self.values, 0).sum(axis=1), known.sum(axis=1))
         # Equal means of different sums must stay equal: they are compared with thresholds.
         return np.round(mean, 12)
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return the image and caption of each item."""
         return list(zip(self.image.tolist(), self.caption.tolist()))  # type: ignore[union-attr]
+
+
+def in_order(values: np.ndarray, fewest: int = 1) -> bool:
+    """Whether the ratings of every item rise from column to column, and in some rows not all are equal.
+
+    >>> in_order(np.array([[1.0, 2.0, 2.0], [3.0, 3.0, 4.0]])), in_order(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    (True, False)
+    """
+    steps = np.diff(values[~np.isnan(values).any(axis=1)], axis=1)
+    return bool((steps >= 0).all() and (steps > 0).any(axis=1).sum() >= fewest)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from karat.benchmarks.reading import check_once
 from karat.scores.cells import Cells, read_cells
-from karat.scores.ratings import Ratings
+from karat.scores.ratings import Ratings, in_order
+from karat.stats.samples import divide
 from karat.validation import InputError
 
 NAMES = {
@@ -38,7 +40,8 @@ def read_ratings(path: str | Path, raters: Sequence[str] | None = None) -> Ratin
         Only these columns of a wide table, or these raters of a long one.
     """
     path = Path(path)
-    cells = flickr8k(path) if is_flickr8k(path) else read_cells(path)
+    published = is_flickr8k(path)
+    cells = flickr8k(path) if published else read_cells(path, answers=True)
     columns = {kind: find(cells, kind) for kind in NAMES}
     for kind in ("image", "caption"):
         if columns[kind] is None:
@@ -54,7 +57,9 @@ def read_ratings(path: str | Path, raters: Sequence[str] | None = None) -> Ratin
     )
     if columns["yes"] and columns["no"] and raters is None:
         return counted(cells, image, caption, columns["yes"], columns["no"])
-    return wide(cells, image, caption, [str(columns[kind]) for kind in ("image", "caption")], raters)
+    found = wide(cells, image, caption, [str(columns[kind]) for kind in ("image", "caption")], raters)
+    # Flickr8k's experts are sorted within each row. Columns with names of their own are taken for persons.
+    return replace(found, persons=False) if published and in_order(found.values) else found
 
 
 def is_flickr8k(path: Path) -> bool:
@@ -71,13 +76,14 @@ def flickr8k(path: Path) -> Cells:
 
     The crowd's are the share, the number of yes and the number of no; the experts' are three scores.
     """
-    bare = read_cells(path, head=False)
+    bare = read_cells(path, head=False, answers=True)
     old = bare.frame.columns
     share, yes, no = (bare.numbers(name) for name in old[2:])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        crowd = bool((np.abs(share - yes / (yes + no)) < 1e-6).all())
+    apart = np.abs(share - divide(yes, yes + no))
+    apart = apart[~np.isnan(apart)]
+    crowd = bool(len(apart) and apart.max() < 1e-6)
     names = ("image", "caption", *(("share", "yes", "no") if crowd else ("1", "2", "3")))
-    return Cells(bare.frame.rename(dict(zip(old, names))), path, first_row=1)
+    return replace(bare, frame=bare.frame.rename(dict(zip(old, names))))
 
 
 def find(cells: Cells, kind: str) -> str | None:
@@ -89,13 +95,15 @@ def find(cells: Cells, kind: str) -> str | None:
 def counted(cells: Cells, image: np.ndarray, caption: np.ndarray, yes: str, no: str) -> Ratings:
     """Return numbers of yes and no as that many ratings of 1 and 0 by unnamed people."""
     said = [cells.numbers(name) for name in (yes, no)]
+    # Where both cells are empty nobody answered; one empty cell alone may mean anything.
+    nobody = np.isnan(said).all(axis=0)
+    said = [np.where(nobody, 0, numbers) for numbers in said]
     for name, numbers in zip((yes, no), said):
         wrong = ~((numbers >= 0) & (numbers == np.round(numbers)))
         if wrong.any():
             row = int(np.argmax(wrong))
-            what = (
-                f"row {row + cells.first_row}, column {name!r} is {numbers[row]:g}, not a number of answers"
-            )
+            shown = "empty" if np.isnan(numbers[row]) else f"{numbers[row]:g}"
+            what = f"row {row + cells.first_row}, column {name!r} is {shown}, not a number of answers"
             raise InputError(what, where=cells.where, fix="write 0, 1, 2, …")
     total = said[0] + said[1]
     most = int(total.max())
@@ -118,18 +126,7 @@ def wide(
     left = [name for name in rest if name not in names] if raters is None else []
     notes = [f"{cells.where}: columns without numbers are left out: {', '.join(left)}"] if left else []
     values = np.column_stack([cells.numbers(name) for name in names])
-    return Ratings(image, caption, tuple(names), values, cells.where, not is_sorted(values), tuple(notes))
-
-
-def is_sorted(values: np.ndarray) -> bool:
-    """Whether every row's ratings rise, in enough rows to be no accident.
-
-    >>> is_sorted(np.tile([1.0, 2.0, 2.0], (20, 1))), is_sorted(np.array([[1.0, 2.0]]))
-    (True, False)
-    """
-    full = values[~np.isnan(values).any(axis=1)]
-    steps = np.diff(full, axis=1)
-    return bool(values.shape[1] > 1 and (steps.max(axis=1, initial=0) > 0).sum() >= 20 and (steps >= 0).all())
+    return Ratings(image, caption, tuple(names), values, cells.where, notes=tuple(notes))
 
 
 def long(
@@ -149,9 +146,11 @@ def long(
         lambda at: f"row {at + cells.first_row}",
         cells.where,
     )
+    there = list(dict.fromkeys(who.tolist()))
     for name in chosen or ():
-        if name not in who:
-            raise InputError(f"has no rater {name!r}", where=cells.where, fix=f"such as {who[0]!r}")
+        if name not in there:
+            some = ", ".join(there[:5]) + (", …" if len(there) > 5 else "")
+            raise InputError(f"has no rater {name!r}", where=cells.where, fix=f"its raters are {some}")
     kept = np.isin(who, chosen) if chosen else np.ones(len(who), bool)
     pairs: dict[tuple[str, str], int] = {}
     item = np.array(

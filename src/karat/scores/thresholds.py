@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 import numpy as np
 
-from karat.scores.phrasing import ends, signed
+from karat.scores.phrasing import or_none, signed, with_interval
 from karat.scores.tables import Layout
 from karat.stats.intervals import Intervals
 from karat.stats.kinds import Kinds, number_clusters
+from karat.stats.samples import divide
 from karat.validation import InputError
 
 MOST_THRESHOLDS = 9
@@ -44,17 +46,17 @@ class ThresholdTable:
     @property
     def precision(self) -> np.ndarray:
         """The share of the second side's yes that the first side confirms."""
-        return share(self.counts[0], self.counts[0] + self.counts[2])
+        return divide(self.counts[0], self.counts[0] + self.counts[2])
 
     @property
     def recall(self) -> np.ndarray:
         """The share of the first side's yes that the second side found."""
-        return share(self.counts[0], self.counts[0] + self.counts[1])
+        return divide(self.counts[0], self.counts[0] + self.counts[1])
 
     @property
     def f1(self) -> np.ndarray:
         """The harmonic mean of precision and recall."""
-        return share(2 * self.counts[0], 2 * self.counts[0] + self.counts[1] + self.counts[2])
+        return divide(2 * self.counts[0], 2 * self.counts[0] + self.counts[1] + self.counts[2])
 
     @property
     def best(self) -> tuple[int, int] | None:
@@ -77,7 +79,7 @@ class ThresholdTable:
             out.append(
                 {"statistic": "kappa", "first": self.first, "first_from": self.first_from[at[0]].item(),
                  "second": self.second, "second_from": self.second_from[at[1]].item(),
-                 **{key: None if np.isnan(value) else value for key, value in numbers.items()},
+                 **{key: or_none(value) for key, value in numbers.items()},
                  "n": one.n, "best": at == self.best}
             )  # fmt: skip
         return out
@@ -86,28 +88,41 @@ class ThresholdTable:
         """Return thresholds by thresholds, the best marked; with intervals where they fit, or as told."""
         wide = len(self.second_from) <= 4 if intervals is None else intervals
         rows = []
-        for number, (cut, row) in enumerate(zip(self.first_from, self.kappa)):
-            cells = [f"{signed(one.value)} ({ends(one.low, one.high)})" if wide
-                     else signed(one.value) for one in row]  # fmt: skip
+        for number, (cut, row) in enumerate(zip(cut_texts(self.first_from), self.kappa)):
+            cells = [with_interval(one) if wide else signed(one.value) for one in row]
             marked = [cell + ("*" if (number, k) == self.best else " ") for k, cell in enumerate(cells)]
-            rows.append([cut_text(cut), *marked])
+            rows.append([cut, *marked])
         best = set() if self.best is None else {(self.best[0], self.best[1] + 1)}
-        return Layout(["≥", *(f"{cut_text(cut)} " for cut in self.second_from)], rows, set(), 1, best)
+        return Layout(["≥", *(f"{cut} " for cut in cut_texts(self.second_from))], rows, set(), 1, best)
 
 
-def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Return part / whole, NaN where there is nothing."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(whole > 0, part / whole, np.nan)
+def cut_texts(cuts: Sequence[float] | np.ndarray) -> list[str]:
+    """Return thresholds with two digits, or as many as tell them from each other and from 0.
 
+    They are never rounded up: what reaches the threshold also reaches what is shown.
 
-def cut_text(cut: float) -> str:
-    """Return a threshold with two digits, never rounded up: typed again it still lets the same through.
-
-    >>> cut_text(8 / 3), cut_text(0.5), cut_text(4.0), cut_text(-1 / 3)
-    ('2.66', '0.5', '4', '-0.34')
+    >>> cut_texts([-1 / 3, 0.5, 8 / 3, 4.0]), cut_texts([0.001, 0.002, 0.01])
+    (['-0.34', '0.5', '2.66', '4'], ['0.001', '0.002', '0.01'])
     """
-    return f"{np.floor(cut * 100 + 1e-9) / 100:g}"
+    # Twelve significant digits: what lies beyond is rounding.
+    exact = [Decimal(f"{cut:.12g}") for cut in cuts]
+    for digits in range(2, 30):
+        shown = [cut.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR) for cut in exact]
+        if len(set(shown)) == len(set(exact)) and all(bool(a) == bool(b) for a, b in zip(shown, exact)):
+            break
+    return [f"{cut:f}".rstrip("0").rstrip(".") for cut in shown]
+
+
+def hair(ratings: np.ndarray) -> float:
+    """Return by how much a rating may miss a threshold: 2.66667 as typed means two thirds.
+
+    On a scale whose values lie closer than that, half of what they lie apart.
+
+    >>> hair(np.array([1.0, 2.0, 2.0])), hair(np.array([0, 4e-7]))
+    (1e-06, 2e-07)
+    """
+    values = np.unique(ratings[np.isfinite(ratings)])
+    return min(1e-6, np.diff(values).min(initial=1.0).item() / 2)
 
 
 def kappa_over_thresholds(
@@ -137,8 +152,8 @@ def kappa_over_thresholds(
         ordered = np.asarray(cuts, dtype=np.float64)
         if not len(ordered) or (np.diff(ordered) <= 0).any():
             raise InputError(f"thresholds are {ordered.tolist()}", fix="give at least one, rising, each once")
-        # A threshold typed as 2.66666 means two thirds, though it lies below or above by a hair.
-        sides.append((ordered, np.searchsorted(ordered, np.asarray(ratings) + 1e-6, side="right")))
+        given = np.asarray(ratings, dtype=np.float64)
+        sides.append((ordered, np.searchsorted(ordered, given + hair(given), side="right")))
     (rows, reached), (columns, met) = sides
     shape = (len(rows) + 1, len(columns) + 1)
     kinds = Kinds(
@@ -155,9 +170,7 @@ def kappa_over_thresholds(
     def kappa(weights: np.ndarray) -> np.ndarray:
         both, one, two, n = overlap(weights)
         expected = one * (n - two) + two * (n - one)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found = np.where(expected > 0, 1 - n * (one + two - 2 * both) / expected, np.nan)
-        return np.moveaxis(found, 0, -1)
+        return np.moveaxis(1 - divide(n * (one + two - 2 * both), expected), 0, -1)
 
     both, one, two, _ = (part[0] for part in overlap(kinds.counts[None]))
     counts = np.stack([both, one - both, two - both]).astype(np.int64)

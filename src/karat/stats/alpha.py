@@ -8,7 +8,8 @@ import numpy as np
 
 from karat.stats.estimate import Estimate
 from karat.stats.intervals import Intervals
-from karat.stats.kinds import Kinds, number_clusters
+from karat.stats.kinds import Kinds, as_numbers, number_clusters
+from karat.stats.samples import divide
 from karat.validation import InputError, check_choice, plural
 
 SCALES = ("nominal", "ordinal", "interval")
@@ -59,8 +60,8 @@ def krippendorff_alpha(
     >>> [round(krippendorff_alpha(ratings, scale).value, 3) for scale in SCALES]
     [0.743, 0.815, 0.849]
     """
-    scale = check_choice(scale, SCALES, "scale")
-    table = np.asarray(ratings, dtype=np.float64)
+    scale = check_choice(str(scale), SCALES, "scale")
+    table = as_numbers(ratings, "ratings")
     if table.ndim != 2:
         raise InputError(
             f"ratings has {plural(table.ndim, 'dimension')}", fix="give a row per item and a column per rater"
@@ -108,9 +109,9 @@ class Disagreement:
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
         """Return alpha for weights over the kinds, [b, kinds] → [b]."""
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        with np.errstate(over="ignore"):
             observed, expected, total = getattr(self, f"_{self.scale}")(weights)
-            return np.where(expected > 0, 1 - (total - 1) * observed / expected, np.nan)
+            return 1 - divide((total - 1) * observed, expected)
 
     def _value_counts(self, weights: np.ndarray) -> np.ndarray:
         entries = weights[:, self.entry_kind[self.by_value]] * self.times[self.by_value]

@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from karat.stats.samples import divide
+
 
 def tau_b(table: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return what computes Kendall's tau-b of two columns [n, 2] under weights [b, n].
@@ -25,7 +27,7 @@ def tau_b(table: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
     def statistic(weights: np.ndarray) -> np.ndarray:
         both, one, two = (((weights @ m) * weights).sum(axis=1) for m in (s * t, np.abs(s), np.abs(t)))
-        return divide(both, np.sqrt(one * two))
+        return np.clip(divide(both, np.sqrt(one * two)), -1, 1)
 
     return statistic
 
@@ -60,22 +62,15 @@ def spearman(table: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 def weighted_pearson(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return Pearson's r of values [n] or [b, n] under weights [b, n]; NaN where one is constant."""
     total = weights.sum(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        dx = x - (weights * x).sum(axis=1, keepdims=True) / total
-        dy = y - (weights * y).sum(axis=1, keepdims=True) / total
+    dx, dy = (v - divide((weights * v).sum(axis=1, keepdims=True), total) for v in (x, y))
     # A column that is constant where there is weight is told by its values, not by rounded sums.
     there = weights > 0
     varies = [
         np.where(there, v, -np.inf).max(axis=1) > np.where(there, v, np.inf).min(axis=1) for v in (x, y)
     ]
     both, one, two = ((weights * a * b).sum(axis=1) for a, b in ((dx, dy), (dx, dx), (dy, dy)))
-    return np.where(varies[0] & varies[1], divide(both, np.sqrt(one) * np.sqrt(two)), np.nan)
-
-
-def divide(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Return a correlation from its parts, at most 1 in size; NaN where nothing varies."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.clip(np.where(below > 0, above / below, np.nan), -1, 1)
+    r = np.clip(divide(both, np.sqrt(one) * np.sqrt(two)), -1, 1)
+    return np.where(varies[0] & varies[1], r, np.nan)
 
 
 COEFFICIENTS = {"tau": tau_b, "spearman": spearman, "pearson": pearson}

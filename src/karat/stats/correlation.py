@@ -12,6 +12,7 @@ import numpy as np
 from karat.stats.coefficients import COEFFICIENTS
 from karat.stats.estimate import Estimate
 from karat.stats.intervals import Intervals, drawn
+from karat.stats.kinds import as_numbers
 from karat.stats.resampling import Resampling, leave_one_out
 from karat.validation import InputError, check_choice
 
@@ -59,10 +60,14 @@ def correlation(
     >>> correlation([1, 2, 3, 4, 5], [1, 3, 2, 4, 5]).value
     0.8
     """
-    table = np.column_stack([np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)])
-    return correlation_matrix(table, coefficient, level=level, resamples=resamples, seed=seed, method=method)[
-        0, 1
-    ]
+    columns = [as_numbers(x, "x"), as_numbers(y, "y")]
+    if any(column.ndim != 1 for column in columns) or len(columns[0]) != len(columns[1]):
+        shapes = " and ".join(str(column.shape) for column in columns)
+        raise InputError(f"x and y have the shapes {shapes}", fix="give both one value per system")
+    found = correlation_matrix(
+        np.column_stack(columns), coefficient, level=level, resamples=resamples, seed=seed, method=method
+    )
+    return found[0, 1]
 
 
 def correlation_matrix(
@@ -91,9 +96,9 @@ def correlation_matrix(
     >>> [[round(c.value, 3) for c in row] for row in correlation_matrix(table, resamples=10)]
     [[1.0, 1.0, -1.0], [1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]
     """
-    coefficient = check_choice(coefficient, tuple(COEFFICIENTS), "coefficient")
+    coefficient = check_choice(str(coefficient), tuple(COEFFICIENTS), "coefficient")
     intervals = Intervals(method, level, resamples, seed)
-    table = np.asarray(values, dtype=np.float64)
+    table = as_numbers(values, "values")
     if table.ndim != 2 or np.isinf(table).any():
         raise InputError("values is not a table of finite numbers", fix="give a row per system, NaN for none")
     systems, metrics = table.shape

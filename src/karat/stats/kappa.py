@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from karat.stats.estimate import Estimate
 from karat.stats.intervals import Intervals
-from karat.stats.kinds import Kinds, number_clusters
+from karat.stats.kinds import Kinds, as_numbers, number_clusters
+from karat.stats.samples import divide
 from karat.validation import InputError, plural
 
 MOST_CATEGORIES = 1000
 WEIGHTS = ("linear", "quadratic")
+NONE = ("", "nan")
+"""How text says that there is no rating: nothing, and what numpy makes of NaN among text."""
 
 
 def cohen_kappa(
@@ -35,9 +40,9 @@ def cohen_kappa(
     linear: |i − j|; quadratic: (i − j)² (Cohen, Psychological Bulletin 1968), i and j being places in
     the order of the categories.
 
-    An item that either rater left out (NaN) does not count. Where both raters only ever used one and
-    the same category, chance alone explains everything and kappa is not defined: NaN. Resamples
-    where that happens are left out of the interval.
+    An item that either rater left out (None, NaN, empty text) does not count. Where both raters only
+    ever used one and the same category, chance alone explains everything and kappa is not defined:
+    NaN. Resamples where that happens are left out of the interval.
 
     Parameters
     ----------
@@ -61,17 +66,19 @@ def cohen_kappa(
     >>> round(cohen_kappa([1, 2, 3, 4], [1, 2, 4, 4], weights="quadratic").value, 4)
     0.9167
     """
-    one, two = codes(first, "first"), codes(second, "second")
-    if len(one) != len(two):
-        given = f"{plural(len(one), 'rating')} and {plural(len(two), 'rating')}"
+    sides = [codes(first, "first"), codes(second, "second")]
+    counts = [len(there) for _, there in sides]
+    if counts[0] != counts[1]:
+        given = " and ".join(plural(count, "rating") for count in counts)
         raise InputError(f"the raters gave {given}", fix="give both one rating per item")
-    if one.dtype.kind != two.dtype.kind:
+    # A side without any rating is of neither kind.
+    if len({ratings.dtype.kind for ratings, there in sides if there.any()}) > 1:
         raise InputError("one rater gave numbers and the other text", fix="give both the same kind of rating")
-    kept = known(one) & known(two)
-    used = np.concatenate([one[kept], two[kept]])
-    scale = np.unique(used) if categories is None else codes(categories, "categories")
+    kept = sides[0][1] & sides[1][1]
+    one, two = (ratings[kept] for ratings, _ in sides)
+    scale = np.unique(np.concatenate([one, two])) if categories is None else order_of(categories)
     worse = disagreement(weights, len(scale))
-    cell = place(one[kept], scale) * len(scale) + place(two[kept], scale)
+    cell = place(one, scale) * len(scale) + place(two, scale)
     cells, kind = np.unique(cell, return_inverse=True)
     kinds = Kinds(kind, len(cells), number_clusters(clusters, len(kept), kept))
 
@@ -92,8 +99,7 @@ def kappa_of(counts: np.ndarray, row: np.ndarray, column: np.ndarray, worse: np.
     rows, columns = counts @ one_hot(row, size), counts @ one_hot(column, size)
     observed = counts @ worse[row, column]
     expected = ((rows @ worse) * columns).sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(expected > 0, 1 - observed * counts.sum(axis=1) / expected, np.nan)
+    return 1 - divide(observed * counts.sum(axis=1), expected)
 
 
 def one_hot(numbers: np.ndarray, size: int) -> np.ndarray:
@@ -122,7 +128,7 @@ def disagreement(weights: str | np.ndarray | None, size: int) -> np.ndarray:
             )
         apart = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
         return apart if weights == "linear" else apart**2
-    given = np.asarray(weights, dtype=np.float64)
+    given = as_numbers(weights, "weights")
     if given.shape != (size, size) or not np.isfinite(given).all() or (given < 0).any():
         raise InputError(
             f"weights has the shape {given.shape} or a value below 0",
@@ -131,17 +137,47 @@ def disagreement(weights: str | np.ndarray | None, size: int) -> np.ndarray:
     return given
 
 
-def codes(ratings: Any, who: str) -> np.ndarray:
-    """Return ratings as numbers or, where one is not, as text."""
-    array = np.asarray(ratings)
+def codes(ratings: Any, who: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return ratings as numbers or, where one is not, as text, and where there is one.
+
+    >>> codes([1, None, 2.5], "first")[0].tolist(), codes(["yes", None, "no"], "first")[1].tolist()
+    ([1.0, nan, 2.5], [True, False, True])
+    """
+    # A list as it is: numpy would turn NaN among text into the text "nan".
+    array = np.asarray(ratings, dtype=None if hasattr(ratings, "__array__") else object)
     if array.ndim != 1:
         raise InputError(f"{who} has {plural(array.ndim, 'dimension')}", fix="give one rating per item")
-    return array.astype(np.float64) if array.dtype.kind in "fiub" else array.astype(str)
+    if array.dtype.kind in "fiub":
+        found = array.astype(np.float64)
+        return found, ~np.isnan(found)
+    items = array.tolist() if array.dtype.kind == "O" else array.astype(str).tolist()
+    there = np.array([not is_missing(item) for item in items], dtype=bool)
+    if all(isinstance(item, Real | Decimal | np.bool_) for item, known in zip(items, there) if known):
+        return np.array([item if known else np.nan for item, known in zip(items, there)], np.float64), there
+    return np.array([str(item) if known else "" for item, known in zip(items, there)]), there
 
 
-def known(ratings: np.ndarray) -> np.ndarray:
-    """Return where there is a rating."""
-    return ~np.isnan(ratings) if ratings.dtype.kind == "f" else np.ones(len(ratings), dtype=bool)
+def is_missing(item: Any) -> bool:
+    """Whether one rating says that there is none.
+
+    >>> [is_missing(item) for item in (None, float("nan"), " ", "nan", "no", 0)]
+    [True, True, True, True, False, False]
+    """
+    if isinstance(item, str):
+        return item.strip() in NONE
+    try:
+        return item is None or bool(item != item)
+    except (TypeError, ValueError):
+        # pandas.NA cannot be compared, not even with itself.
+        return True
+
+
+def order_of(categories: Any) -> np.ndarray:
+    """Return the categories in the order given; each must be one."""
+    scale, there = codes(categories, "categories")
+    if not there.all():
+        raise InputError("one of the categories is none", fix="leave out None, NaN and empty text")
+    return scale
 
 
 def place(ratings: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -149,8 +185,11 @@ def place(ratings: np.ndarray, scale: np.ndarray) -> np.ndarray:
     order = np.argsort(scale, kind="stable")
     if (scale[order][1:] == scale[order][:-1]).any():
         raise InputError("a category stands twice", fix="give each once")
-    at = order[np.minimum(np.searchsorted(scale[order], ratings), len(scale) - 1)]
-    strange = ratings[scale[at] != ratings]
+    if not len(ratings):
+        return np.empty(0, np.int64)
+    if len(scale) and ratings.dtype.kind != scale.dtype.kind:
+        raise InputError("of ratings and categories one is numbers and the other text", fix="give one kind")
+    strange = ratings[~np.isin(ratings, scale)]
     if len(strange):
         raise InputError(f"the rating {strange[0]} is not among the categories", fix="add it, or remove it")
-    return at
+    return order[np.searchsorted(scale[order], ratings)]

@@ -123,3 +123,20 @@ def number_clusters(clusters: Any, items: int, kept: np.ndarray) -> np.ndarray |
     if labels.shape != (items,):
         raise InputError(f"clusters has the shape {labels.shape}", fix=f"give one label per item, {items:,}")
     return np.unique(labels[kept], return_inverse=True)[1]
+
+
+def as_numbers(given: Any, name: str) -> np.ndarray:
+    """Return what was given as float64, or raise.
+
+    >>> as_numbers([1, None], "x").tolist()
+    [1.0, nan]
+    >>> as_numbers([1, "good"], "x")
+    Traceback (most recent call last):
+    ...
+    karat.validation.InputError: x holds more than numbers; give numbers in equal rows, NaN for none.
+    """
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        fix = "give numbers in equal rows, NaN for none"
+        raise InputError(f"{name} holds more than numbers", fix=fix) from None

@@ -1,0 +1,137 @@
+"""What a report is made of: a comparison, a scorecard or a leaderboard, and perhaps the runs themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from karat.benchmarks import DIRECTIONS
+from karat.runs import Run
+from karat.scores import Comparison, Scorecard, Standing, evaluate
+from karat.scores.comparison_tables import shown_standings
+from karat.scores.gallery_size import first_places
+from karat.scores.leaderboard import Leaderboard, from_scorecards
+from karat.validation import InputError, KaratError
+
+JUDGED = "Judged@10"
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """Everything that sections collect from.
+
+    Parameters
+    ----------
+    found
+        What was found.
+    runs
+        The runs behind it, where they are at hand: they add places, first results and Judged@10.
+    title, command
+        The page's title, and the command that made it.
+    made
+        When.
+    target
+        The file that is written; links to images start in its folder.
+    images
+        The folder that image files must lie in; None shows none.
+    inline_bytes
+        How many bytes of thumbnails go into the page; further ones are linked.
+    threads
+        For what has to be asked of the runs.
+    """
+
+    found: Comparison | Scorecard | Leaderboard
+    runs: Sequence[Run] = ()
+    title: str | None = None
+    command: str | None = None
+    made: datetime = field(default_factory=lambda: datetime.now().astimezone())
+    target: Path = Path("report.html")
+    images: Path | None = None
+    inline_bytes: int = 2_000_000
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.found, Comparison | Scorecard | Leaderboard):
+            raise InputError(
+                f"no report can be made of {type(self.found).__name__}",
+                fix="give a Comparison, a Scorecard or a Leaderboard",
+            )
+        if self.card is not None and self.runs:
+            missing = set(self.card.runs) - {run.name for run in self.runs}
+            if missing:
+                raise InputError(f"the run {min(missing)!r} was not given", fix="give every run, or none")
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison, where several runs were compared."""
+        return self.found if isinstance(self.found, Comparison) else None
+
+    @property
+    def card(self) -> Scorecard | None:
+        """The scorecard; None where there are only numbers."""
+        if isinstance(self.found, Comparison):
+            return self.found.card
+        return self.found if isinstance(self.found, Scorecard) else None
+
+    @cached_property
+    def board(self) -> Leaderboard | None:
+        """Systems by metrics; None for one system or one metric."""
+        if isinstance(self.found, Leaderboard):
+            return self.found
+        assert self.card is not None
+        if len(self.card.runs) < 2:
+            return None
+        try:
+            return from_scorecards([self.card])
+        except KaratError:
+            # Fewer than two metrics: nothing to hold against each other.
+            return None
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the systems, in the order in which they were given."""
+        return list(self.found.systems) if isinstance(self.found, Leaderboard) else list(self._card.runs)
+
+    @property
+    def _card(self) -> Scorecard:
+        assert self.card is not None
+        return self.card
+
+    @property
+    def standings(self) -> list[Standing]:
+        """Who beats whom on every column that sums up both directions (or on each, where none does)."""
+        return [] if self.comparison is None else shown_standings(self.comparison)
+
+    @cached_property
+    def places(self) -> Scorecard | None:
+        """Places of first relevant items and Judged@10, for truths that list their pairs.
+
+        From the scorecard itself where it holds them, else from the runs; unjudged pairs count as misses
+        and ties are fixed, so that a place is a whole number.
+        """
+        card = self.card
+        if card is None:
+            return None
+        names = [name for name in scored(card) if not card.benchmark.truth(name).implicit]
+        # Folds are galleries of their own: they take as long as all others, and say little more.
+        names = [name for name in names if not card.benchmark.truth(name).folds] or names
+        if not names:
+            return None
+        if self.runs:
+            ties: Any = "pessimistic" if card.ties == "expected" else card.ties
+            directions: list[Any] = [d for d in DIRECTIONS if any(c.direction == d for c in card)]
+            return evaluate(
+                list(self.runs), card.benchmark, ["MeanR", JUDGED], truths=names,
+                directions=directions or DIRECTIONS, ties=ties, threads=self.threads,
+            )  # fmt: skip
+        usable = card.ties != "expected" and card.unjudged != "left_out" and first_places(card)
+        return card if usable else None
+
+
+def scored(card: Scorecard) -> list[str]:
+    """Return the truths of a scorecard, each once."""
+    return list(dict.fromkeys(column.truth for column in card))

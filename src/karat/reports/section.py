@@ -1,0 +1,63 @@
+"""What a section of the report is, and the registry that every section's file adds itself to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from karat.registry import Registry, import_all
+
+if TYPE_CHECKING:
+    from karat.reports.material import Material
+
+Found = dict[str, Any] | str | None
+"""A section's plain data; or one sentence on why there is none; or None to leave it out silently."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the page.
+
+    Parameters
+    ----------
+    name
+        Of its template (``templates/sections/NAME.html``), its part of the page's data, and its anchor.
+    title, short
+        As the page and its navigation head it.
+    order
+        Where it stands.
+    collect
+        From the material to plain data. Nothing but text, numbers, lists and dictionaries: what it returns
+        is both rendered as html and handed to the page's scripts.
+    """
+
+    name: str
+    title: str
+    short: str
+    order: int
+    collect: Callable[[Material], Found]
+
+
+SECTIONS: Registry[Section] = Registry("section", lambda: import_all("karat.reports.sections"))
+
+
+def section(
+    name: str, title: str, short: str, order: int
+) -> Callable[[Callable[[Material], Found]], Callable[[Material], Found]]:
+    """Register the function below as what collects a section."""
+
+    def add(collect: Callable[[Material], Found]) -> Callable[[Material], Found]:
+        SECTIONS.add(name, Section(name, title, short, order, collect))
+        return collect
+
+    return add
+
+
+def in_order() -> list[Section]:
+    """Return all sections as they follow each other.
+
+    >>> [one.name for one in in_order()][:2], in_order()[-1].name
+    (['headline', 'summary'], 'methods')
+    """
+    return sorted(SECTIONS.values(), key=lambda one: one.order)

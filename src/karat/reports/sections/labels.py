@@ -1,0 +1,114 @@
+"""What the labels leave open: how much was judged, what unjudged pairs could change, and ties."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from karat.measures import parse_measure
+from karat.reports.main_column import SUMS_UP, column_of, ordered_columns, truths_of
+from karat.reports.material import JUDGED, Material
+from karat.reports.section import Found, section
+from karat.reports.views import DIRECTIONS, shown, table
+from karat.scores import Column, Scorecard
+
+
+@section("labels", "What the labels leave open", "Open labels", order=90)
+def collect(material: Material) -> Found:
+    """Return Judged@10, the bounds and the tie report, as far as each is known."""
+    card = material.card
+    if card is None:
+        return None
+    return {
+        "judged": judged_table(material),
+        "bounds": bounds_table(card),
+        "reading": card.unjudged,
+        "complete": [name for name in truths_of(card) if nothing_open(card, name)],
+        "one_sided": [name for name in truths_of(card) if not card.benchmark.truth(name).has_negatives],
+        "ties": tie_table(card),
+        "policy": card.ties,
+    }
+
+
+def nothing_open(card: Scorecard, truth: str) -> bool:
+    """Whether every pair of a truth is judged."""
+    known = card.benchmark.truth(truth)
+    return known.complete or known.implicit
+
+
+def judged_table(material: Material) -> dict[str, Any] | None:
+    """Return how much of the first ten results was judged, by run, truth and direction."""
+    places = material.places
+    if places is None or material.card is None:
+        return None
+    keys = [
+        (truth, direction)
+        for truth in truths_of(material.card)
+        for direction in ("i2t", "t2i")
+        if not nothing_open(material.card, truth)
+        and any((c.truth, c.direction, str(c.measure)) == (truth, direction, JUDGED) for c in places)
+    ]
+    if not keys:
+        return None
+    rows = []
+    for run in material.card.runs:
+        cells = [column_of(places, (*key, JUDGED), run) for key in keys]
+        rows.append([run, *("—" if c is None else shown(c.measure, c.value) for c in cells)])
+    head = ["System", *(f"{truth}, {DIRECTIONS[direction]}" for truth, direction in keys)]
+    return table(f"Share of the first ten results that was ever judged ({JUDGED})", head, rows)
+
+
+def bounds_table(card: Scorecard) -> dict[str, Any] | None:
+    """Return the range of each score over everything that unjudged pairs could be."""
+    keys = [key for key in ordered_columns(card) if not nothing_open(card, key[0])]
+    keys = [key for key in keys if key[1] in SUMS_UP] or keys
+    known = {(key, run): column_of(card, key, run) for key in keys for run in card.runs}
+    bounded = [key for key in keys if any(has_bounds(known[key, run]) for run in card.runs)]
+    if not bounded:
+        return None
+    head = [
+        " · ".join([truth, measure, *([] if d in SUMS_UP else [DIRECTIONS[d]])])
+        for truth, d, measure in bounded
+    ]
+    rows = [[run, *(ends(known[key, run]) for key in bounded)] for run in card.runs]
+    return table(
+        "Lowest and highest score over everything that unjudged pairs could be", ["System", *head], rows
+    )
+
+
+def has_bounds(column: Column | None) -> bool:
+    """Whether a column has bounds over what unjudged pairs could be."""
+    return column is not None and column.upper_bound is not None
+
+
+def ends(column: Column | None) -> str:
+    """Return a column's bounds for people."""
+    if column is None or column.lower_bound is None or column.upper_bound is None:
+        return "—"
+    return f"{shown(column.measure, column.lower_bound)} to {shown(column.measure, column.upper_bound)}"
+
+
+def tie_table(card: Scorecard) -> dict[str, Any] | None:
+    """Return where relevant items share their score with others, and what their order could change."""
+    rows = []
+    for report in card.tie_reports:
+        widest = max(report.range.items(), key=lambda one: abs(one[1][1] - one[1][0]), default=None)
+        change = "—"
+        if widest is not None:
+            measure = parse_measure(widest[0])
+            low, high = (shown(measure, end) for end in sorted(widest[1]))
+            change = f"{measure}: {low} to {high}" if low != high else "nothing that shows"
+        rows.append([
+            report.run, report.truth, DIRECTIONS[report.direction],
+            f"{report.tied_queries:,} of {report.queries:,}", f"{report.largest:,}", change,
+        ])  # fmt: skip
+    if not rows:
+        return None
+    head = [
+        "System",
+        "Labels",
+        "Direction",
+        "Queries with ties",
+        "Largest group",
+        "Widest range by their order",
+    ]
+    return table("Right answers that share their score with other items", head, rows)

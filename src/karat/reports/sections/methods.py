@@ -1,0 +1,172 @@
+"""Every choice that was made, so that a reviewer can repeat the numbers."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from typing import Any
+
+import karat
+from karat.measures import Measure, Named
+from karat.reports.main_column import truths_of
+from karat.reports.material import Material
+from karat.reports.section import Found, section
+from karat.reports.views import table
+from karat.reports.words import in_words
+from karat.scores import Scorecard
+from karat.scores.intervals import units_drawn
+from karat.scores.paired_tests import TESTS
+from karat.validation import plural
+
+READINGS = {
+    "misses": "A pair that nobody judged counts as not relevant, as in published numbers.",
+    "left_out": "Pairs that nobody judged are taken out of the ranking; the judged items are ranked alone.",
+    "bounds": "A pair that nobody judged counts as not relevant; bounds say what the score would be if all "
+    "of them were relevant, where a measure allows bounds.",
+}
+TIES = {
+    "pessimistic": "Items with equal scores are ordered the worst way: right answers last.",
+    "optimistic": "Items with equal scores are ordered the best way: right answers first.",
+    "expected": "Of items with equal scores every order is equally likely: exact means over them.",
+    "stable": "Items with equal scores stay in the order of the benchmark's ids.",
+}
+AGREEMENT = "Kendall's tau-b over systems; 95% percentile intervals from 2,000 resamples of systems, seed 0."
+PACKAGES = ("numpy", "numba", "scipy", "polars", "plotly")
+
+
+@section("methods", "Methods", "Methods", order=120)
+def collect(material: Material) -> Found:
+    """Return the choices, the measures, the labels, the runs, the versions and the notes."""
+    card = material.card
+    return {
+        "choices": choices(material),
+        "measures": None if card is None else measure_table(card),
+        "truths": None if card is None else truth_table(card),
+        "runs": run_table(material),
+        "versions": versions(),
+        "made": material.made.strftime("%Y-%m-%d %H:%M %Z").strip(),
+        "command": material.command,
+        "notes": list(card.notes if card is not None else material.board.notes if material.board else ()),
+    }
+
+
+def choices(material: Material) -> list[dict[str, str]]:
+    """Return what was chosen, as terms and sentences."""
+    card, found = material.card, material.comparison
+    if card is None:
+        return [
+            {"term": "Source", "text": "A table of numbers; they are shown as given, without intervals."},
+            {"term": "Places", "text": "Systems with equal numbers share the better place."},
+            {"term": "Agreement", "text": AGREEMENT},
+        ]  # fmt: skip
+    bench = card.benchmark
+    size = f"{bench.images.size:,} images, {bench.captions.size:,} captions"
+    out = [
+        ("Benchmark", f"{bench.name}: {size}. {bench.about}".strip()),
+        ("Unjudged pairs", READINGS[card.unjudged]),
+        ("Ties", TIES[card.ties]),
+        ("Aggregate", "The mean (MedR: the median) over queries; over folds where labels have folds."),
+        ("Main score", "The most complete labels come first: all pairs judged, else most right answers per "
+         "query; there mAP@R where computed, else the first measure."),
+    ]  # fmt: skip
+    if card.intervals is not None:
+        made = card.intervals
+        out.append(("Intervals", (
+            f"{100 * made.level:g}% {made.shown} bootstrap, {made.resamples:,} resamples, seed {made.seed}. "
+            f"Drawn with replacement: {units_drawn(card)}, since captions of one image are not independent; "
+            "all systems see the same draws."
+        )))  # fmt: skip
+    if found is not None:
+        test = TESTS[found.test]
+        draws = (
+            f", {found.samples:,} random swaps, seed {found.seed}" if found.test == "randomisation" else ""
+        )
+        out += [
+            ("Test", f"{test.about}, paired by query and clustered by image{draws}."),
+            ("Correction", f"Holm, over the pairs of systems of each score; p ≤ {found.alpha:g} then wins."),
+            ("Places", "From one plus the number of systems that beat it to the number of all minus those it "
+             "beats (Mogstad et al., Review of Economic Studies 2024); tied for first: beaten by nobody."),
+        ]  # fmt: skip
+    out += [
+        ("Gallery size", "R@K over random smaller galleries, exact: the first right answer has d wrong ones "
+         "above it; the number of these that stay is hypergeometric. Intervals: 95% percentile, 1,000 "
+         "resamples of images, seed 0."),
+        ("Agreement", AGREEMENT),
+    ]  # fmt: skip
+    out += [("Note", f"{note[0].upper()}{note[1:]}.") for note in card.notes]
+    return [{"term": term, "text": text} for term, text in out]
+
+
+def measure_table(card: Scorecard) -> dict[str, Any]:
+    """Return each measure in words, its formula and source."""
+    groups: dict[type[Named], dict[str, Named]] = {}
+    for column in card:
+        measure: Named = getattr(column.measure, "measure", column.measure)
+        groups.setdefault(type(measure), {})[str(measure)] = measure
+    rows = []
+    for kind, named in groups.items():
+        words = "; ".join(dict.fromkeys(map(in_words, named.values())))
+        if len(named) > 1 and kind.cutoff is not None:
+            words = in_words(next(iter(named.values())), cut="K")
+        pool = f" ({kind.pool.name} over queries)" if issubclass(kind, Measure) else ""
+        rows.append([", ".join(named), words, f"{kind.formula}{pool}", kind.source or "—"])
+    return table("Measures", ["Measure", "In words", "Per query", "Source"], rows)
+
+
+def truth_table(card: Scorecard) -> dict[str, Any]:
+    """Return what each truth covers, and how many clusters its queries make."""
+    rows = []
+    known = {row["truth"]: row for row in card.benchmark.summary()}
+    for name in truths_of(card):
+        row, truth = known[name], card.benchmark.truth(name)
+        sides = [
+            f"{row[d]['queries']:,} {what}"
+            for d, what in (("i2t", "images"), ("t2i", "captions"))
+            if row[d]["queries"]
+        ]
+        clusters = max((c.effective for c in card if c.truth == name), default=0)
+        negatives = "all others" if truth.complete or truth.implicit else f"{row['t2i']['negatives']:,}"
+        rows.append([
+            name, row["about"] or "—", ", ".join(sides), f"{clusters:,}", f"{row['t2i']['positives']:,}",
+            negatives, plural(row["folds"], "fold") if truth.folds else "whole gallery",
+        ])  # fmt: skip
+    head = [
+        "Labels",
+        "What they are",
+        "Queries",
+        "Images (clusters)",
+        "Relevant pairs",
+        "Judged not relevant",
+        "Read in",
+    ]
+    return table("Labels", head, rows)
+
+
+def run_table(material: Material) -> dict[str, Any] | None:
+    """Return what each run is, where the runs are at hand."""
+    if not material.runs:
+        return None
+    from pathlib import Path
+
+    rows = [
+        [run.name, Path(run.where).name if run.where else "given in memory", kind_of(run)]
+        for run in material.runs
+    ]
+    return table("Runs", ["System", "File", "Kind"], rows)
+
+
+def kind_of(run: Any) -> str:
+    """Return a run's kind in words."""
+    names = {"MatrixRun": "score table", "EmbeddingRun": "embeddings", "RankingsRun": "ranked lists"}
+    return names.get(type(run).__name__, type(run).__name__)
+
+
+def versions() -> list[dict[str, str]]:
+    """Return the versions of what computed the numbers."""
+    found = [
+        {"name": "karat", "version": karat.__version__},
+        {"name": "Python", "version": platform.python_version()},
+    ]
+    for name in PACKAGES:
+        found.append({"name": name, "version": importlib.metadata.version(name)})
+    return found

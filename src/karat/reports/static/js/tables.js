@@ -1,0 +1,39 @@
+// Tables from plain data, the same as the page's templates make them.
+
+import { make, isolated } from "./dom.js";
+
+function mark() {
+  return [
+    make("span", { class: "mark", "aria-hidden": "true" }, "● "),
+    make("span", { class: "unseen" }, "first or tied for first: "),
+  ];
+}
+
+function filled(element, cell) {
+  if (typeof cell === "string") {
+    element.append(isolated(cell));
+    return element;
+  }
+  if (cell.c) element.classList.add(cell.c);
+  if (cell.c === "first") element.append(...mark());
+  element.append(isolated(cell.t));
+  if (cell.s) element.append(make("span", { class: "below" }, isolated(cell.s)));
+  return element;
+}
+
+export function tableOf(data, kind) {
+  const head = data.head.map((text) => (text ? make("th", { scope: "col" }, isolated(text)) : make("td")));
+  const rows = data.rows.map((row) => make("tr", {},
+    filled(make("th", { scope: "row" }), row[0]),
+    row.slice(1).map((cell) => filled(make("td"), cell))));
+  const table = make("table", { class: kind },
+    make("caption", {}, isolated(data.caption)),
+    make("thead", {}, make("tr", {}, head)),
+    make("tbody", {}, rows));
+  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table: ${data.caption}` }, table);
+}
+
+export function showTable(name, data) {
+  const holder = document.querySelector(`[data-table="${name}"]`);
+  holder.replaceChildren(tableOf(data, holder.dataset.kind));
+}

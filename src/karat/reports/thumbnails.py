@@ -1,0 +1,112 @@
+"""Small pictures inside the page, up to a limit; the others are linked where they lie."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from karat.reports.material import Material
+
+SIDE = 128
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP")
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp")
+
+
+def thumbnails(material: Material) -> dict[str, Any] | None:
+    """Return, per image of the gallery, a data address, a relative address, or nothing.
+
+    Only files inside the given folder are read or linked, symbolic links followed: where a benchmark's
+    file says that its images are is not to be trusted.
+    """
+    card = material.card
+    if card is None or not card.benchmark.image_paths:
+        return None
+    root = (material.images or common_folder(card.benchmark.image_paths)).resolve()
+    home = Path(os.path.abspath(material.target)).parent
+    inline: list[str | None] = []
+    links: list[str | None] = []
+    left = material.inline_bytes
+    for path in card.benchmark.image_paths:
+        file = inside(root, path)
+        small = None if file is None or left <= 0 else shrunk(file)
+        if small is not None and len(small) <= left:
+            left -= len(small)
+            inline.append(small)
+            links.append(None)
+            continue
+        if small is not None:
+            # The limit is reached: later ones that would fit are not searched for.
+            left = 0
+        inline.append(None)
+        links.append(None if file is None else address(file, home))
+    if not any(inline) and not any(links):
+        return None
+    return {"inline": inline, "links": links, "linked": any(links)}
+
+
+def common_folder(paths: Sequence[str]) -> Path:
+    """Return the folder that all image files lie below, as the benchmark's own loader found them.
+
+    >>> common_folder(["world/images/a.png", "world/images/b.png"]).name
+    'images'
+    """
+    return Path(os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths]))
+
+
+def inside(root: Path, path: str) -> Path | None:
+    """Return the file that a path means if it is an image inside the folder, else None.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     root = Path(folder).resolve()
+    ...     _ = (root / "a.png").write_bytes(b"")
+    ...     inside(root, "a.png").name, inside(root, "../a.png"), inside(root, "/etc/hostname")
+    ('a.png', None, None)
+    """
+    for candidate in (root / path, Path(path)):
+        try:
+            file = candidate.resolve()
+            usable = file.is_relative_to(root) and file.is_file() and file.suffix.lower() in SUFFIXES
+        except (OSError, ValueError):
+            # A name that the system cannot hold: too long, or with a zero in it.
+            continue
+        if usable:
+            return file
+    return None
+
+
+def address(file: Path, home: Path) -> str | None:
+    """Return a relative address with everything unusual escaped; None across drives.
+
+    >>> address(Path("/data/x/a b#1.png"), Path("/data"))
+    'x/a%20b%231.png'
+    """
+    try:
+        relative = os.path.relpath(file, home)
+    except ValueError:
+        return None
+    return quote(Path(relative).as_posix(), safe="/.-_")
+
+
+def shrunk(file: Path) -> str | None:
+    """Return a small copy as webp in base64; None where it is no image, or nothing can draw."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return None
+    try:
+        with Image.open(file, formats=FORMATS) as picture:
+            picture.draft("RGB", (SIDE, SIDE))
+            small = picture.convert("RGB")
+            small.thumbnail((SIDE, SIDE))
+        held = io.BytesIO()
+        small.save(held, "WEBP", quality=60, method=3)
+    except Exception:
+        # Whatever a decoder says of broken bytes, the page goes without this picture.
+        return None
+    return base64.b64encode(held.getvalue()).decode("ascii")

@@ -1,0 +1,87 @@
+"""Write a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from karat.reports.material import Material
+from karat.runs import Run
+from karat.scores import Comparison, Scorecard
+from karat.scores.leaderboard import Leaderboard
+from karat.validation import InputError, write_file
+
+SUFFIXES = (".html", ".htm")
+
+
+def write_report(
+    found: Comparison | Scorecard | Leaderboard,
+    path: str | Path,
+    *,
+    runs: Sequence[Run] = (),
+    title: str | None = None,
+    images: str | Path | None = None,
+    inline_images: float = 2.0,
+    command: str | None = None,
+    made: datetime | None = None,
+    threads: int | None = None,
+) -> Path:
+    """Write one html file that says what was found, and opens without a network.
+
+    Parameters
+    ----------
+    found
+        What `karat.compare` or `karat.evaluate` returned, or a leaderboard of numbers alone.
+    path
+        The file, which ends in .html.
+    runs
+        The runs behind it: they add the place of each first right answer, scores in smaller galleries,
+        first results, and how much of them was judged.
+    title
+        Of the page.
+    images
+        The folder that image files must lie in to be shown; by default the one that the benchmark's
+        own files share.
+    inline_images
+        How many megabytes of small pictures go into the file; further ones are linked.
+    command, made
+        Said in the methods: the command that made it, and when (now by default).
+    threads
+        For what is asked of the runs.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> board = Leaderboard(("a", "b", "c"), ("R@1", "RP"), np.array([[0.2, 0.3], [0.3, 0.2], [0.4, 0.4]]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     "Do the metrics agree?" in write_report(board, f"{folder}/report.html").read_text("utf-8")
+    True
+    """
+    from karat.reports.page import render
+
+    target = Path(path)
+    check_target(target)
+    if inline_images < 0:
+        raise InputError(f"inline_images is {inline_images:g}", fix="give megabytes, 0 for none")
+    options: dict[str, Any] = {} if made is None else {"made": made}
+    material = Material(
+        found, tuple(runs), title, command, target=target, images=None if images is None else Path(images),
+        inline_bytes=int(inline_images * 1e6), threads=threads, **options,
+    )  # fmt: skip
+    text = render(material)
+    write_file(target, lambda place: place.write_text(text, encoding="utf-8", newline="\n"))
+    return target
+
+
+def check_target(target: Path) -> None:
+    """Raise before the work starts when the file's name says that it is something else."""
+    if target.suffix.lower() not in SUFFIXES:
+        raise InputError(f"has the extension {target.suffix!r}", where=target, fix="name it report.html")

@@ -1,0 +1,244 @@
+"""The report in a browser: complete, quiet, without a network, readable and usable by everyone."""
+
+import base64
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from karat.reports import write_report
+from karat.reports.section import in_order
+from karat.scores.leaderboard import Leaderboard
+from reports.hostile import IMAGE_TAG, LONG, PSEUDO_HTML, RIGHT_TO_LEFT, SCRIPT_END
+
+LOOKS = [(1280, False), (1280, True), (390, False), (390, True)]
+
+
+@pytest.fixture(scope="module")
+def board_report(tmp_path_factory):
+    """25 systems of which only numbers are known."""
+    rng = np.random.default_rng(5)
+    strength = np.sort(rng.random(25))[::-1, None]
+    values = 100 * np.clip(0.7 * strength + 0.3 * rng.random((25, 9)), 0, 1)
+    metrics = tuple(f"labels {k} R@{k}" for k in range(1, 9))
+    systems = tuple(f"a model with a name, number {k}" for k in range(24))
+    board = Leaderboard((*systems, SCRIPT_END), (*metrics, "MedR"), values)
+    return write_report(board, tmp_path_factory.mktemp("board") / "board.html")
+
+
+def look(browser, path: Path, width: int, dark: bool, kept: Path, name: str) -> None:
+    """Open a report, keep a picture, and check what holds for every page."""
+    assert browser.open(path, width, dark) < 15
+    browser.picture(kept / f"{name}-{width}-{'dark' if dark else 'light'}.png")
+    assert browser.complaints() == []
+    asked = browser.requests()
+    assert asked[0] == path.resolve().as_uri()
+    assert all(url.startswith("file:///") for url in asked), asked
+    assert browser.run("return window.broken") is None
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    plots = browser.run(
+        "return [...document.querySelectorAll('.canvas')]"
+        ".map((c) => [c.querySelector('.main-svg') !== null, c.getAttribute('aria-label')])"
+    )
+    assert all(drawn and label for drawn, label in plots)
+
+
+@pytest.mark.parametrize(("width", "dark"), LOOKS)
+def test_every_look_is_complete_and_quiet(browser, hostile_report, pictures, width, dark):
+    look(browser, hostile_report, width, dark, pictures, "runs")
+    shown = browser.run("return [...document.querySelectorAll('main > section')].map((s) => s.id)")
+    assert shown == [one.name for one in in_order()]
+    assert len(browser.run("return [...document.querySelectorAll('.canvas')].map((c) => 1)")) == 6
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+def test_numbers_alone(browser, board_report, pictures, width, dark):
+    look(browser, board_report, width, dark, pictures, "numbers")
+
+
+def axe_source() -> str:
+    """axe-core: the file that KARAT_AXE names (npm has the newest), else what a package on PyPI bundles."""
+    if given := os.environ.get("KARAT_AXE"):
+        return Path(given).read_text(encoding="utf-8")
+    axe = pytest.importorskip("axe_core_python", reason="needs axe-core: pip install 'karat[test]'")
+    return (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("which", "width", "dark"),
+    [("hostile_report", 1280, False), ("hostile_report", 390, True), ("board_report", 390, False)],
+)
+def test_accessible(browser, request, which, width, dark):
+    source = axe_source()
+    browser.open(request.getfixturevalue(which), width, dark)
+    browser.run("for (const d of document.querySelectorAll('details')) d.open = true")
+    # By the debugger, which the page's policy does not bind.
+    browser.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": source})
+    found = browser.driver.execute_async_script(
+        "const done = arguments[0];"
+        "axe.run(document).then((found) => done(found.violations), (error) => done(String(error)))"
+    )
+    assert isinstance(found, list), found
+    serious = [
+        (one["id"], one["impact"], [node["html"][:200] for node in one["nodes"][:3]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+def test_hostile_texts_are_shown_as_text(browser, hostile_report):
+    browser.open(hostile_report)
+    table = browser.run("return document.querySelector('#query-table').textContent")
+    for text in (IMAGE_TAG, SCRIPT_END, RIGHT_TO_LEFT, PSEUDO_HTML):
+        assert text in table
+    assert LONG not in table
+    browser.run("document.querySelector('#query-table button.link').click()")
+    assert LONG in browser.run("return document.querySelector('#query-table').textContent")
+    # Plotly's own text: the names, not what they would mean as html.
+    labels = browser.run("return document.querySelector('[data-plot=forest] .canvas').textContent")
+    assert "</script><script>" in labels
+    assert browser.run("return document.querySelectorAll('.canvas a').length") == 0
+    sides = browser.run("return document.querySelectorAll('.caption[dir=auto]').length")
+    assert sides > 3
+    # Opening rows and hovering must not bring anything to life either.
+    browser.run("document.querySelectorAll('.unfold')[0].click()")
+    browser.wait("return document.querySelectorAll('.detail').length === 1")
+    assert browser.run("return window.broken") is None
+    assert browser.complaints() == []
+
+
+def rows(browser) -> list[list[str]]:
+    return browser.run(
+        "return [...document.querySelectorAll('.queries tbody tr')]"
+        ".map((row) => [...row.children].map((cell) => cell.textContent))"
+    )
+
+
+def status(browser) -> str:
+    return browser.run("return document.querySelector('.status').textContent")
+
+
+def test_sort_filter_and_page_by_mouse(browser, hostile_report):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+    browser.open(hostile_report)
+    driver = browser.driver
+
+    def click(selector: str, at: int = 0):
+        element = driver.find_elements(By.CSS_SELECTOR, selector)[at]
+        driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+        element.click()
+
+    click(".queries th button", 3)
+    assert browser.run("return document.querySelectorAll('.queries th')[3].ariaSort") == "descending"
+    best = [float(row[3].replace(",", "")) for row in rows(browser)]
+    assert best == sorted(best)
+    click(".queries th button", 3)
+    worst = [float(row[3].replace(",", "")) for row in rows(browser)]
+    assert worst == sorted(worst, reverse=True)
+    assert "60 queries" in status(browser)
+    click(".pager button", 2)
+    assert "Page 2 of 3" in browser.run("return document.querySelector('.pager').textContent")
+    Select(driver.find_element(By.XPATH, "//label[text()='Show']/following-sibling::select")).select_by_value(
+        "differ"
+    )
+    browser.wait("return document.querySelector('.status').textContent.includes(' of ')")
+    for row in rows(browser):
+        assert {"1"} < {value if value == "1" else "more" for value in row[2:]}
+    Select(
+        driver.find_element(By.XPATH, "//label[text()='Labels and direction']/following-sibling::select")
+    ).select_by_index(1)
+    browser.wait("return document.querySelector('.queries th').textContent.includes('Image')")
+
+
+def test_sort_filter_and_page_by_keyboard(browser, hostile_report):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    browser.open(hostile_report)
+    driver = browser.driver
+    words = driver.find_element(By.ID, "query-words")
+    words.send_keys("onerror")
+    browser.wait("return document.querySelector('.status').textContent.startsWith('1 of')")
+    assert IMAGE_TAG in rows(browser)[0][0]
+    words.send_keys(Keys.CONTROL + "a" + Keys.DELETE)
+    browser.wait("return document.querySelector('.status').textContent === '60 queries'")
+    driver.find_elements(By.CSS_SELECTOR, ".queries th button")[1].send_keys(Keys.ENTER)
+    browser.wait("return document.querySelectorAll('.queries th')[1].ariaSort === 'descending'")
+    # The focus stays on what was pressed.
+    assert browser.run("return document.activeElement.dataset.focus") == "sort-count"
+    driver.switch_to.active_element.send_keys(Keys.SPACE)
+    browser.wait("return document.querySelectorAll('.queries th')[1].ariaSort === 'ascending'")
+    driver.find_elements(By.CSS_SELECTOR, ".pager button")[2].send_keys(Keys.ENTER)
+    assert "Page 2 of 3" in browser.run("return document.querySelector('.pager').textContent")
+    driver.find_elements(By.CSS_SELECTOR, ".unfold")[1].send_keys(Keys.ENTER)
+    # First results are unpacked when they are first asked for.
+    browser.wait("return document.querySelector('.detail') !== null")
+    assert "First result of each system" in browser.run(
+        "return document.querySelector('.detail').textContent"
+    )
+
+
+def test_choices_change_plots_and_tables(browser, hostile_report):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+    browser.open(hostile_report)
+    driver = browser.driver
+    holder = driver.find_element(By.CSS_SELECTOR, "[data-choosers=forest]")
+    selects = [Select(one) for one in holder.find_elements(By.TAG_NAME, "select")]
+    selects[2].select_by_visible_text("MedR")
+    browser.wait("return document.querySelector('[data-plot=forest] .canvas').ariaLabel.includes('MedR')")
+    assert "MedR" in browser.run("return document.querySelector('[data-table=forest] caption').textContent")
+    button = driver.find_element(By.ID, "theme")
+    before = browser.run("return getComputedStyle(document.body).backgroundColor")
+    driver.execute_script("window.scrollTo(0, 0)")
+    button.click()
+    assert browser.run("return getComputedStyle(document.body).backgroundColor") != before
+
+
+def test_prints(browser, hostile_report, pictures):
+    browser.open(hostile_report, dark=True)
+    found = browser.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+    data = base64.b64decode(found["data"])
+    (pictures / "runs.pdf").write_bytes(data)
+    assert data.startswith(b"%PDF")
+    assert browser.complaints() == []
+
+
+def test_readable_without_scripts(browser, hostile_report):
+    browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.driver.get(hostile_report.resolve().as_uri())
+        from selenium.webdriver.common.by import By
+
+        text = browser.driver.find_element(By.TAG_NAME, "main").text
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    for said in ("What was measured?", "Who beats whom", "Fisher's randomisation test", SCRIPT_END):
+        assert said in text
+
+
+def test_pictures_are_shown_inlined_and_linked(browser, hostile_report):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+    browser.open(hostile_report)
+    place = browser.driver.find_element(
+        By.XPATH, "//label[text()='Labels and direction']/following-sibling::select"
+    )
+    Select(place).select_by_index(1)
+    browser.wait("return document.querySelector('.queries th').textContent.includes('Image')")
+    for start in ("data:image/webp", "file:///"):
+        loaded = (
+            "const all = [...document.querySelectorAll('.queries img')];"
+            "const found = all.find((image) => image.src.startsWith(arguments[0]));"
+            "found.scrollIntoView({behavior: 'instant'});"
+            "return found.complete && found.naturalWidth > 0"
+        )
+        end = f"return (function () {{ {loaded} }})('{start}')"
+        browser.wait(end)
+    assert browser.complaints() == []

@@ -1,0 +1,87 @@
+"""``karat report`` and ``karat leaderboard`` as a user meets them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from karat.benchmarks import save_benchmark
+
+from made import make_benchmark, make_run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A small benchmark and three runs on disk."""
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "empty").mkdir()
+    bench = make_benchmark(40)
+    save_benchmark(bench, folder / "made")
+    for number, (name, signal) in enumerate([("good", 3), ("fine", 2.9), ("weak", 1)]):
+        np.save(folder / f"{name}.npy", make_run(bench, signal, number, name).scores)
+    return folder
+
+
+def test_several_runs(command, folder, tmp_path):
+    out = command(
+        "report", folder / "good.npy", folder / "fine.npy", folder / "weak.npy", "-b", folder / "made",
+        "--samples", 199, "--resamples", 200, "-m", "R@1", "RP", "--title", "My <title>",
+        "-o", tmp_path / "report.html",
+    )  # fmt: skip
+    assert "wrote" in out
+    assert "report.html (2." in out
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "My &lt;title&gt;" in page
+    assert "Who beats whom" in page
+    assert "karat report" in page
+    assert "--samples 199" in page
+
+
+def test_one_run(command, folder, tmp_path):
+    command(
+        "report", folder / "good.npy", "-b", folder / "made", "--resamples", 200, "-m", "R@1", "-o",
+        tmp_path / "one.html",
+    )  # fmt: skip
+    page = (tmp_path / "one.html").read_text(encoding="utf-8")
+    assert "good reaches" in page
+    assert "Who beats whom" not in page
+
+
+def test_a_table_of_numbers(command, tmp_path):
+    table = tmp_path / "board.csv"
+    table.write_text("model,R@1,error\nA,0.4,3\nB,0.5,2\nC,0.3,9\n", encoding="utf-8")
+    out = command("leaderboard", table, "--lower-is-better", "error", "-o", tmp_path / "board.html")
+    assert "board.html" in out
+    assert "B leads under all 2 metrics" in (tmp_path / "board.html").read_text(encoding="utf-8")
+    assert "unknown" not in out
+    said = command("leaderboard", table, "--lower-is-better", "wrong", "-o", tmp_path / "b.html", code=2)
+    assert "no metric 'wrong'" in said
+
+
+def test_a_folder_of_scorecards(command, folder, tmp_path):
+    cards = tmp_path / "cards"
+    cards.mkdir()
+    for name in ("good", "weak"):
+        command("evaluate", folder / f"{name}.npy", "-b", folder / "made", "--json", cards / f"{name}.json")
+    assert json.loads((cards / "good.json").read_text())
+    command("leaderboard", cards, "-o", tmp_path / "cards.html")
+    assert "good leads" in (tmp_path / "cards.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["report", "good.npy", "-o", "report.pdf"], "name it report.html"),
+        (["report", "good.npy", "-o", "missing/report.html"], "there is no folder"),
+        (["report", "good.npy", "fine.npy", "--test", "ttest"], "unknown test 'ttest'"),
+        (["report", "good.npy", "good.npy"], "two runs are called"),
+        (["leaderboard", "made/nothing.csv"], "nothing.csv"),
+        (["leaderboard", "empty"], "has no json file"),
+    ],
+)
+def test_mistakes_are_one_line(command, folder, arguments, message, monkeypatch):
+    monkeypatch.chdir(folder)
+    options = ["-b", "made"] if arguments[0] == "report" else []
+    said = command(*arguments, *options, code=2)
+    assert message in said
+    assert said.count("\n") == 1

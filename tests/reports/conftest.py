@@ -1,0 +1,29 @@
+"""Reports that several tests look at."""
+
+import pytest
+
+import karat
+from karat.reports import write_report
+from karat.stats.intervals import Intervals
+from reports.hostile import hostile_benchmark, hostile_runs
+
+
+@pytest.fixture(scope="session")
+def hostile_comparison(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pictures") / "inside"
+    folder.mkdir()
+    bench = hostile_benchmark(folder=folder)
+    runs = hostile_runs(bench)
+    options = {"measures": ["R@1", "R@5", "mAP@R", "MedR"], "samples": 499, "unjudged": "bounds"}
+    found = karat.compare(runs, bench, intervals=Intervals(resamples=300), **options)
+    return found, runs, folder
+
+
+@pytest.fixture(scope="session")
+def hostile_report(hostile_comparison, tmp_path_factory):
+    """A report of several runs with hostile names and texts, its pictures partly inlined, partly linked."""
+    found, runs, folder = hostile_comparison
+    path = tmp_path_factory.mktemp("hostile") / "report.html"
+    return write_report(
+        found, path, runs=runs, images=folder, inline_images=0.002, title="<script>window.broken=1</script>"
+    )
