@@ -16,6 +16,7 @@ from karat.reports.words import in_words
 from karat.scores import Scorecard
 from karat.scores.intervals import units_drawn
 from karat.scores.paired_tests import TESTS
+from karat.scores.tie_report import tie_notes
 from karat.validation import plural
 
 READINGS = {
@@ -93,7 +94,9 @@ def choices(material: Material) -> list[dict[str, str]]:
          "resamples of images, seed 0."),
         ("Agreement", AGREEMENT),
     ]  # fmt: skip
-    out += [("Note", f"{note[0].upper()}{note[1:]}.") for note in card.notes]
+    # Ties have a table of their own.
+    about_ties = tie_notes(card.tie_reports)
+    out += [("Note", f"{note}.") for note in card.notes if note not in about_ties]
     return [{"term": term, "text": text} for term, text in out]
 
 
