@@ -85,3 +85,12 @@ def test_mistakes_are_one_line(command, folder, arguments, message, monkeypatch)
     said = command(*arguments, *options, code=2)
     assert message in said
     assert said.count("\n") == 1
+
+
+def test_evaluate_and_compare_write_it_too(command, folder, tmp_path):
+    given = ["-b", folder / "made", "-m", "R@1", "-o", tmp_path / "r.html"]
+    out = command("evaluate", folder / "good.npy", *given)
+    assert "open it in a browser" in out
+    assert "R@1" in (tmp_path / "r.html").read_text("utf-8")
+    command("compare", folder / "good.npy", folder / "weak.npy", "--samples", 200, *given)
+    assert "Who beats whom" in (tmp_path / "r.html").read_text("utf-8")

@@ -53,3 +53,13 @@ def test_a_terminal_shows_the_table_and_progress(monkeypatch, capsys):
     assert "100.00 [100.00, 100.00]" in text
     with show.progress(1) as step:
         assert step is None
+
+
+def test_one_run_has_bars_where_there_is_room():
+    one = card(["A"])
+    layout = lay_out(one)
+    wide = show.with_bars(layout, one, 100)
+    assert len(wide.head) == len(layout.head) + 1
+    assert "█" in wide.rows[0][-1]
+    assert not wide.rows[-1][-1].strip()  # RSUM is no share
+    assert show.with_bars(layout, one, 40) is layout

@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 
 from karat.validation import InputError
 
-RUN_FILES = (".npy", ".json", ".npz", ".safetensors", ".parquet", ".csv", ".tsv", ".trec", ".run", ".txt")
+RUN_FILES = (".npy", ".json", ".npz", ".safetensors", ".parquet", ".csv", ".tsv", ".trec", ".run")
 """The extensions that runs are read from; listed here since the readers would load numpy at start-up."""
 
 
@@ -57,7 +57,8 @@ def is_run_file(text: str) -> bool:
     (True, False, False)
     """
     path = Path(text)
-    return path.suffix.lower() in RUN_FILES and ("=" not in text or path.exists())
+    # Tables of ratings may be plain text.
+    return path.suffix.lower() in (*RUN_FILES, ".txt") and ("=" not in text or path.exists())
 
 
 def split_names(given: list[str] | None) -> list[str] | None:
