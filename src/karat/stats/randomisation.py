@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from karat.measures.pools import MEAN, Pool
@@ -53,17 +55,19 @@ def randomisation_test(
     """
     first, second, cluster = paired_values(first, second, clusters)
     check_finite(pool, first, second)
-    pooled = Pooled(
-        [Sample(first, cluster, pool=pool), Sample(second, cluster, pool=pool)], cluster.max() + 1
-    )
+    samples_of = [Sample(values, cluster, pool=pool) for values in (first, second)]
+    pooled = Pooled(samples_of, cluster.max() + 1)
     flips = Flips(pooled.clusters, samples, seed)
     values = pooled.values()
     difference = subtract(values[0], values[1])
     least = least_to_count(difference, finite_scale(values))
-    as_large = 0
-    for block in flips.blocks():
-        ours, theirs = pooled.swapped([(0, 1)], block)
-        as_large += int((np.abs(subtract(ours[0], theirs[0])) >= least).sum())
+    if pool is MEAN:
+        # A swap turns the sign of what a cluster adds to the difference.
+        shares = np.subtract(*(sample.shares(pooled.clusters) for sample in samples_of))
+        drawn: Iterable[np.ndarray] = (shares.sum() - 2 * flipped for flipped in flips.sums(shares))
+    else:
+        drawn = (subtract(*pooled.swapped([(0, 1)], block)[:, 0]) for block in flips.blocks())
+    as_large = sum(int((np.abs(some) >= least).sum()) for some in drawn)
     p = float(flips.p_value(np.array(as_large)))
     return PairedTest(float(difference), p, "randomisation", len(first), pooled.clusters)
 
