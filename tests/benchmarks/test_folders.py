@@ -163,3 +163,13 @@ def test_every_source_says_what_it_takes():
     for source in SOURCES.values():
         assert source.about
         assert all(param.help for param in source.params)
+
+
+def test_image_names_stay_in_their_folder(tmp_path):
+    from karat.benchmarks.reading import find_images
+
+    (tmp_path / "secret.png").write_bytes(b"")
+    (tmp_path / "images").mkdir()
+    for name in ("../secret.png", str(tmp_path / "secret.png")):
+        with pytest.raises(karat.KaratError, match="leads out of its folder"):
+            find_images(tmp_path / "images", [name])

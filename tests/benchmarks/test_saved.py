@@ -22,6 +22,7 @@ from karat.benchmarks import (
     save_benchmark,
 )
 from karat.benchmarks.plausible import PlausibleMatch
+from karat.validation import InputError
 
 from worlds import Small, smalls
 
@@ -278,3 +279,17 @@ def test_adding_and_removing(rich_bench, tmp_path, monkeypatch):
     (tmp_path / "config" / "benchmarks.json").write_text("[")
     with pytest.raises(karat.KaratError, match="is damaged"):
         karat.load_benchmark("nothing")
+
+
+def test_a_link_out_of_the_folder_is_refused(rich_bench, tmp_path):
+    """A folder from elsewhere may hold a symbolic link to anything."""
+    folder, secret = tmp_path / "bench", tmp_path / "secret"
+    secret.mkdir()
+    (secret / "a.jpg").write_bytes(b"")
+    save_benchmark(
+        replace(rich_bench, image_paths=[str(folder / "images" / n) for n in ("a.jpg", "b.jpg")]), folder
+    )
+    assert read_benchmark(folder).image_paths is not None
+    (folder / "images").symlink_to(secret)
+    with pytest.raises(InputError, match="leads out of its folder"):
+        read_benchmark(folder)

@@ -94,3 +94,33 @@ def test_evaluate_and_compare_write_it_too(command, folder, tmp_path):
     assert "R@1" in (tmp_path / "r.html").read_text("utf-8")
     command("compare", folder / "good.npy", folder / "weak.npy", "--samples", 200, *given)
     assert "Who beats whom" in (tmp_path / "r.html").read_text("utf-8")
+
+
+def test_cut_lists_and_odd_names(command, folder, tmp_path):
+    """Lists that are cut off have no curve over gallery sizes; bytes that are no text are shown somehow."""
+    bench = make_benchmark(40)
+    run = make_run(bench, 3, 1, "cut").align(bench)
+    top = run.top("t2i", 5)
+    lists = {str(1000 + c): row for c, row in enumerate(top.item.reshape(-1, 5).tolist())}
+    (tmp_path / "cut.json").write_text(json.dumps({"t2i": lists}))
+    page = tmp_path / "r.html"
+    given = ["-b", folder / "made", "--samples", 200, "-o", page]
+    command("report", tmp_path / "cut.json", folder / "good.npy", "-m", "R@1", *given)
+    command("report", folder / "good.npy", "-m", "RSUM", *given)
+    command("report", folder / "good.npy", "--title", "a\udcff", "-m", "R@1", *given)
+    page.read_text("utf-8")
+    said = command("report", folder / "good.npy", "--images", tmp_path / "none", *given, code=2)
+    assert "there is no such folder" in said
+    said = command("report", folder / "good.npy", "--inline-images", "inf", *given, code=2)
+    assert "inline_images is inf" in said
+
+
+def test_a_benchmark_of_one_direction(command, tmp_path):
+    from dataclasses import replace
+
+    bench = make_benchmark(20)
+    own = replace(bench.truth("own"), queries={"i2t": np.arange(20)})
+    save_benchmark(replace(bench, truths={"own": own}), tmp_path / "one")
+    np.save(tmp_path / "s.npy", make_run(bench, 3, 1, "s").scores)
+    command("report", tmp_path / "s.npy", "-b", tmp_path / "one", "-m", "R@1", "-o", tmp_path / "r.html")
+    assert "R@1" in (tmp_path / "r.html").read_text("utf-8")

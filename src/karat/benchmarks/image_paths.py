@@ -31,8 +31,11 @@ def found_paths(paths: Sequence[str] | None, folder: Path) -> list[str] | None:
     >>> found_paths(["images/0.png"], Path("my-world"))
     ['my-world/images/0.png']
     """
+    home = os.path.realpath(folder)
     for path in paths or []:
-        if leads_out(path):
+        # Symbolic links are followed: a folder from elsewhere may hold one to anywhere.
+        real = os.path.realpath(os.path.join(home, path))
+        if leads_out(path) or os.path.commonpath([home, real]) != home:
             raise InputError(
                 f"image path {path!r} leads out of its folder", where=folder, fix="give plain paths"
             )

@@ -17,6 +17,7 @@ import numpy as np
 
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.ids import Ids, as_id_array
+from karat.benchmarks.image_paths import leads_out
 from karat.benchmarks.judgments import Judgments
 from karat.benchmarks.ratings import Provenance
 from karat.benchmarks.truth import Direction, Truth
@@ -149,6 +150,11 @@ def find_images(folder: Path | None, names: Sequence[str]) -> list[str] | None:
         return None
     if not folder.is_dir():
         raise MissingDataError("there is no such folder", where=folder, fix="give the folder of the images")
+    for name in names:
+        if leads_out(name):
+            raise InputError(
+                f"image {name!r} leads out of its folder", where=folder, fix="give plain file names"
+            )
     paths = [os.path.join(folder, name) for name in names]
     absent = [name for name, path in zip(names, paths) if not os.path.isfile(path)]
     if absent:

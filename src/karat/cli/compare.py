@@ -59,7 +59,7 @@ def compare(
     Queries are resampled and swapped by image, since the captions of one image are not independent;
     p-values are corrected by Holm's method over the pairs of runs of each measure.
     """
-    from karat.cli.report import save_report
+    from karat.cli.report import is_page, save_report
     from karat.cli.show import print_comparison, waiting
     from karat.scores.compare import check_choices
     from karat.scores.compare import compare as compare_runs
@@ -68,7 +68,7 @@ def compare(
 
     for path in (json, output):
         check_writable(path)
-    scoring.check_extension(output, (*WRITERS, ".html"))
+    scoring.check_extension(None if is_page(output) else output, (*WRITERS, ".html"))
     # Wrong choices show before large files are read.
     check_choices(test, alpha, samples, seed)
     intervals = Intervals(method, level, resamples, seed)
@@ -81,7 +81,7 @@ def compare(
         found = compare_runs(card, test=test, alpha=alpha, intervals=intervals, samples=samples, seed=seed)
     if json is not None:
         write_file(json, lambda path: path.write_text(found.to_json(), encoding="utf-8"))
-    if output is not None and output.suffix == ".html":
+    if output is not None and is_page(output):
         save_report(found, output, runs, threads=threads)
     elif output is not None:
         found.save(output)

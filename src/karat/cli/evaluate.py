@@ -50,14 +50,14 @@ def evaluate(
 
     A bare table is read in the benchmark's own order of ids (`karat benchmarks coco --ids FILE`).
     """
-    from karat.cli.report import save_report
+    from karat.cli.report import is_page, save_report
     from karat.cli.show import print_scorecard
     from karat.scores.tables import WRITERS
     from karat.stats.intervals import Intervals
 
     for path in (json, output, per_query):
         check_writable(path)
-    scoring.check_extension(output, (*WRITERS, ".html"))
+    scoring.check_extension(None if is_page(output) else output, (*WRITERS, ".html"))
     scoring.check_extension(per_query, (".csv", ".parquet"))
     card, runs, suspicions = scoring.score_files(
         files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,
@@ -66,7 +66,7 @@ def evaluate(
     )  # fmt: skip
     if json is not None:
         write_file(json, lambda path: path.write_text(card.to_json(), encoding="utf-8"))
-    if output is not None and output.suffix == ".html":
+    if output is not None and is_page(output):
         save_report(card, output, runs, threads=threads)
     elif output is not None:
         card.save(output)

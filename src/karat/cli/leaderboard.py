@@ -37,6 +37,7 @@ def leaderboard(
     ] = None,
 ) -> None:
     """Write one html file about a table of numbers: who leads where, and whether the metrics agree."""
+    from karat.cli.show import waiting
     from karat.reports import write_report
     from karat.reports.boards import marked_low
     from karat.reports.writing import check_target
@@ -50,7 +51,8 @@ def leaderboard(
     if chosen is not None:
         board = choose(board, chosen)
     board = marked_low(board, split_names(lower_is_better) or [])
-    write_report(board, output, title=title, command=as_typed())
+    with waiting(f"writing {output.name}"):
+        write_report(board, output, title=title, command=as_typed())
     say_where(output)
     for note in board.notes:
         print(f"note: {note}", file=sys.stderr)

@@ -114,6 +114,15 @@ def save_report(
     say_where(output)
 
 
+def is_page(path: Path | None) -> bool:
+    """Whether a file is to be a report.
+
+    >>> is_page(Path("report.HTML")), is_page(Path("table.md")), is_page(None)
+    (True, False, False)
+    """
+    return path is not None and path.suffix.lower() in (".html", ".htm")
+
+
 def as_typed() -> str:
     """Return the command as it was typed, for the report's methods."""
     return shlex.join(["karat", *sys.argv[1:]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from urllib.parse import quote
 from karat.reports.material import Material
 
 SIDE = 128
+MOST_PIXELS = 50_000_000
+"""A small file may unpack to gigabytes: larger pictures are linked."""
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP")
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp")
 
@@ -100,7 +103,13 @@ def shrunk(file: Path) -> str | None:
     except ImportError:
         return None
     try:
-        with Image.open(file, formats=FORMATS) as picture:
+        with warnings.catch_warnings():
+            # Pillow warns of large pictures; here they are refused.
+            warnings.simplefilter("ignore")
+            picture = Image.open(file, formats=FORMATS)
+        with picture:
+            if picture.size[0] * picture.size[1] > MOST_PIXELS:
+                return None
             picture.draft("RGB", (SIDE, SIDE))
             small = picture.convert("RGB")
             small.thumbnail((SIDE, SIDE))

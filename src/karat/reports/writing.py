@@ -11,9 +11,10 @@ from karat.reports.material import Material
 from karat.runs import Run
 from karat.scores import Comparison, Scorecard
 from karat.scores.leaderboard import Leaderboard
-from karat.validation import InputError, write_file
+from karat.validation import InputError, MissingDataError, write_file
 
 SUFFIXES = (".html", ".htm")
+MOST_INLINE = 10_000
 
 
 def write_report(
@@ -69,15 +70,19 @@ def write_report(
 
     target = Path(path)
     check_target(target)
-    if inline_images < 0:
+    if not 0 <= inline_images < MOST_INLINE:
         raise InputError(f"inline_images is {inline_images:g}", fix="give megabytes, 0 for none")
+    if images is not None and not Path(images).is_dir():
+        raise MissingDataError("there is no such folder", where=images, fix="give the folder of the images")
     options: dict[str, Any] = {} if made is None else {"made": made}
     material = Material(
         found, tuple(runs), title, command, target=target, images=None if images is None else Path(images),
         inline_bytes=int(inline_images * 1e6), threads=threads, **options,
     )  # fmt: skip
     text = render(material)
-    write_file(target, lambda place: place.write_text(text, encoding="utf-8", newline="\n"))
+    # Names of files may hold bytes that are no text.
+    content = text.encode("utf-8", "replace")
+    write_file(target, lambda place: place.write_bytes(content))
     return target
 
 

@@ -181,6 +181,8 @@ def gallery_curves(
         column
         for (_, truth, direction), column in first_places(card).items()
         if not card.benchmark.truth(truth).implicit and direction in DIRECTIONS
+        # Of lists that are cut off, or without a query, the places are not known.
+        and column.value is not None
     ]
     if not columns:
         return []

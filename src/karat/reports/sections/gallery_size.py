@@ -33,7 +33,9 @@ def collect(material: Material) -> Found:
     order = truths_of(card)
     keys = sorted(groups, key=lambda key: (order.index(key[0]), key[1] != "t2i", key[2]))
     views = [view(key, groups[key]) for key in keys]
-    return {"axes": ["Labels", "Direction", "Measure"], "views": views} if views else None
+    if not views:
+        return "Scores in smaller galleries need whole rankings: these are cut off."
+    return {"axes": ["Labels", "Direction", "Measure"], "views": views}
 
 
 def cutoffs(card: Scorecard) -> tuple[int, ...]:
