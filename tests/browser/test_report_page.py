@@ -133,10 +133,13 @@ def test_sort_filter_and_page_by_mouse(browser, hostile_report):
         element.click()
 
     click(".queries th button", 3)
-    assert browser.run("return document.querySelectorAll('.queries th')[3].ariaSort") == "descending"
+    # Ranks: the best are the lowest, and the heading says how the numbers run.
+    assert browser.run("return document.querySelectorAll('.queries th')[3].ariaSort") == "ascending"
     best = [float(row[3].replace(",", "")) for row in rows(browser)]
     assert best == sorted(best)
+    assert "▲" in browser.run("return document.querySelectorAll('.queries th')[3].textContent")
     click(".queries th button", 3)
+    assert browser.run("return document.querySelectorAll('.queries th')[3].ariaSort") == "descending"
     worst = [float(row[3].replace(",", "")) for row in rows(browser)]
     assert worst == sorted(worst, reverse=True)
     assert "60 queries" in status(browser)
@@ -182,6 +185,96 @@ def test_sort_filter_and_page_by_keyboard(browser, hostile_report):
     )
 
 
+def test_the_last_page_keeps_the_focus(browser, hostile_report):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    browser.open(hostile_report)
+    last = browser.driver.find_elements(By.CSS_SELECTOR, ".pager button")[3]
+    last.send_keys(Keys.ENTER)
+    browser.wait("return document.querySelector('.where').textContent === 'Page 3 of 3'")
+    assert browser.run("return document.activeElement.ariaLabel") == "Last page"
+    assert last.get_attribute("aria-disabled") == "true"
+    last.send_keys(Keys.ENTER)
+    assert browser.run("return document.querySelector('.where').textContent") == "Page 3 of 3"
+
+
+def test_quick_changes_of_the_table_end_at_the_last(browser, hostile_report):
+    browser.open(hostile_report)
+    browser.run(
+        "const s = [...document.querySelectorAll('#query-table label')]"
+        ".find((label) => label.textContent === 'Labels and direction').nextSibling;"
+        "for (const at of [...s.options].map((_, k) => k).concat(1)) {"
+        "  s.selectedIndex = at; s.dispatchEvent(new Event('change'));"
+        "  document.querySelectorAll('.unfold')[0].click();"
+        "}"
+    )
+    browser.wait("return document.querySelector('.queries th').textContent.includes('Image')")
+    assert browser.complaints() == []
+
+
+def test_who_wins_is_said_in_words(browser, hostile_report):
+    browser.open(hostile_report)
+    said = (
+        "return [...document.querySelectorAll('#matrix td')].filter((c) => c.className !== 'self')"
+        ".filter((c) => c.closest('tbody')).map((c) => [c.className, c.textContent])"
+    )
+    written = browser.run(said)
+    words = {"win": "beats: ▲ ", "loss": "is beaten by: ▼ ", "open": "not told apart from: · "}
+    assert written
+    assert all(text.startswith(words[kind]) for kind, text in written)
+    # Scripts make the same cells as the templates.
+    browser.run(
+        "const all = [...document.querySelectorAll('[data-choosers=matrix] select')];"
+        "const s = all.at(-1); const was = s.value;"
+        "for (const value of [s.options[s.options.length - 1].value, was]) {"
+        "  s.value = value; s.dispatchEvent(new Event('change'));"
+        "}"
+    )
+    assert browser.run(said) == written
+
+
+def test_bounds_are_explained(browser, hostile_report):
+    browser.open(hostile_report)
+    plot = "document.querySelector('[data-plot=forest] .canvas')"
+    browser.run(
+        "const found = JSON.parse(document.getElementById('report-data').textContent).forest;"
+        "const view = found.views.find((v) => v.points.some((p) => p.bounds[0] !== p.bounds[1]));"
+        "for (const s of document.querySelectorAll('[data-choosers=forest] select')) {"
+        "  const value = view.key.find((part) => [...s.options].some((o) => o.value === part));"
+        "  s.value = value; s.dispatchEvent(new Event('change'));"
+        "}"
+    )
+    browser.wait(f"return {plot}.querySelector('.legend') !== null")
+    assert "unjudged" in browser.run(f"return {plot}.querySelector('.legend').textContent")
+    assert "Wide bands" in browser.run(f"return {plot}.ariaLabel")
+
+
+def test_long_names_that_differ_in_the_middle_stay_apart(browser, tmp_path):
+    systems = tuple(
+        f"a model of a large family, {word} size, trained on captions" for word in ("tiny", "huge")
+    )
+    board = Leaderboard(systems, ("R@1", "R@5"), np.array([[1.0, 2.0], [2.0, 1.0]]))
+    browser.open(write_report(board, tmp_path / "board.html"))
+    labels = browser.run("return document.querySelector('[data-plot=flow] .canvas').textContent")
+    assert "tiny" in labels
+    assert "huge" in labels
+
+
+def test_long_names_keep_their_ends(browser, board_report):
+    browser.open(board_report)
+    labels = browser.run("return document.querySelector('[data-plot=flow] .canvas').textContent")
+    assert all(f"number {k}" in labels for k in range(24))
+
+
+def test_linked_pictures_are_owned_up_to(browser, hostile_report, board_report):
+    for path, linked in ((hostile_report, True), (board_report, False)):
+        browser.open(path)
+        said = browser.run("return document.querySelector('footer').textContent")
+        assert ("linked" in said) == linked
+        assert ("This file holds everything" in said) != linked
+
+
 def test_choices_change_plots_and_tables(browser, hostile_report):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.support.ui import Select
@@ -207,6 +300,25 @@ def test_prints(browser, hostile_report, pictures):
     (pictures / "runs.pdf").write_bytes(data)
     assert data.startswith(b"%PDF")
     assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("which", ["hostile_report", "board_report"])
+def test_paper_cuts_no_table(browser, request, which):
+    browser.open(request.getfixturevalue(which), 660)
+    cells = "return [...document.querySelectorAll('.scroll > table:not(.split) td')].length"
+    before = browser.run(cells)
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        browser.run("window.dispatchEvent(new Event('beforeprint'))")
+        wide = browser.run(
+            "return [...document.querySelectorAll('.scroll > table')]"
+            ".filter((t) => t.offsetWidth > t.parentElement.clientWidth).map((t) => t.caption.textContent)"
+        )
+        assert wide == []
+        browser.run("window.dispatchEvent(new Event('afterprint'))")
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert browser.run(cells) == before
 
 
 def test_readable_without_scripts(browser, hostile_report):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import karat
+from karat.benchmarks import Benchmark, Truth
 from karat.reports import write_report
 from karat.reports.bundle import source_hash
 from karat.reports.section import in_order
@@ -211,5 +212,108 @@ def test_too_few_swaps_are_not_called_a_tie(tmp_path):
     page = Page(write_report(found, tmp_path / "few.html"))
     assert "Who is first was not settled" in page.text
     assert "use 240 or more draws" in page.text
+    # The methods alone say what it would mean.
+    assert page.text.count("tied for first") == 1
     enough = karat.compare(runs, bench, measures=["R@1"], truths="own", samples=999)
     assert "run 0 is first" in Page(write_report(enough, tmp_path / "enough.html")).text
+
+
+def say(found, folder):
+    return Page(write_report(found, folder / "said.html")).text
+
+
+def test_the_main_score_is_one_that_every_run_has(tmp_path):
+    bench = make_benchmark(40)
+    whole = [make_run(bench, signal, k, name) for k, (name, signal) in enumerate((("weak", 1), ("fair", 2)))]
+    lists = {
+        1000 + caption: [int(image), *(other for other in range(11) if other != image)][:10]
+        for caption, image in enumerate(bench.caption_image)
+    }
+    seer = karat.load_run({"t2i": lists}, name="seer")
+    found = karat.compare([*whole, seer], bench, measures=["R@1"], truths="own", samples=999)
+    text = say(found, tmp_path)
+    assert "seer is first: 100.0% R@1" in text
+    assert "nothing was tested" not in text
+    # Where no score has them all, the run without one is named.
+    wrong = {caption: found[1:] for caption, found in lists.items()}
+    blind = karat.load_run({"t2i": wrong}, name="blind")
+    part = karat.compare([*whole, blind], bench, measures=["R@20"], truths="own", samples=999)
+    assert "blind has no R@20 by the labels “own” and is not ranked here" in say(part, tmp_path)
+
+
+def test_a_score_that_was_not_tested_is_said_to_be(tmp_path):
+    bench = make_benchmark(40)
+    runs = [make_run(bench, signal, k, f"run {k}") for k, signal in enumerate((3, 2))]
+    text = say(karat.compare(runs, bench, measures=["R@1"], truths="own", test="mcnemar"), tmp_path)
+    assert "this score was not tested" in text
+    assert "nothing was tested" not in text
+    assert "● first or tied for first" not in text
+
+
+def test_different_numbers_look_different(tmp_path):
+    values = np.array([[45.64, 1e-5], [45.61, 0.123456], [45.6, 0.2]])
+    page = Page(write_report(Leaderboard(("a", "b", "c"), ("R@1", "x"), values), tmp_path / "n.html"))
+    for number in ("45.64", "45.61", "45.60", "0.00001"):
+        assert number in page.text
+    assert page.data["scatter"]["values"] == values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([[1, 1], [1, 1]], "a and b are tied for first under all 2 metrics"),
+        ([[2, 2], [1, 2]], "a is first under all 2 metrics, but shares the first place under 1"),
+        ([[2, 1], [1, 2]], "a and b are each first under 1 of 2"),
+        ([[2, 2]], "a is the only system"),
+        ([[2, np.nan], [np.nan, 2], [1, np.nan]], "no two metrics have numbers of the same two systems"),
+        ([[2, np.nan], [np.nan, 2], [1, np.nan]], "No two metrics share 3 systems"),
+        ([[3, np.nan], [2, 5], [1, 4]], "the systems that two metrics share have the same order"),
+    ],
+)
+def test_headlines_of_numbers_are_true(tmp_path, values, said):
+    names = tuple("abc"[: len(values)])
+    text = say(Leaderboard(names, ("x", "y"), np.array(values, float)), tmp_path)
+    assert said in text
+    assert "1 systems" not in text
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.zeros((0, 2)), "has no systems"),
+        (np.full((2, 2), np.nan), "holds no number"),
+        (np.array([[1, np.inf], [2, 3]]), "holds inf for 'a' under 'y'"),
+    ],
+)
+def test_empty_leaderboards_are_one_sentence(tmp_path, values, message):
+    with pytest.raises(InputError, match=message):
+        say(Leaderboard(tuple("ab"[: len(values)]), ("x", "y"), values), tmp_path)
+
+
+def test_captions_of_unknown_images_are_not_called_clustered(tmp_path):
+    known = make_benchmark(40)
+    bench = Benchmark("loose", known.images, known.captions, {"own": known.truth("own")})
+    runs = [make_run(known, signal, k, f"run {k}") for k, signal in enumerate((3, 1))]
+    page = Page(
+        write_report(karat.compare(runs, bench, measures=["R@1"], samples=99), tmp_path / "loose.html")
+    )
+    text = page.text
+    assert "does not say which captions share an image" in page.source.split('id="summary-title"')[0]
+    for wrong in (
+        "clustered by image",
+        "are not independent",
+        "queries of 40 images",
+        "queries of 120 images",
+    ):
+        assert wrong not in text
+
+
+def test_a_truth_may_be_called_like_a_measure(tmp_path):
+    made = make_benchmark(40)
+    own = made.truth("own")
+    named = {name: Truth(name, own.judgments, own.queries) for name in ("by MedR", "plain")}
+    bench = Benchmark("made", made.images, made.captions, named, caption_image=made.caption_image)
+    runs = [make_run(bench, signal, k, f"run {k}") for k, signal in enumerate((3, 1))]
+    page = Page(write_report(karat.evaluate(runs, bench, ["R@1", "MedR"]), tmp_path / "named.html"))
+    assert page.data["scatter"]["low"] == ["by MedR MedR", "plain MedR"]
+    assert all(places == [1.0] * 4 for places in page.data["scatter"]["places"][:1])

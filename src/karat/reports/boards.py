@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from karat.measures import parse_measure
+from karat.measures import Named
 from karat.reports.material import Material
 from karat.reports.views import table
-from karat.scores.leaderboard import Leaderboard
-from karat.validation import KaratError, unknown_name
+from karat.scores import Scorecard
+from karat.scores.leaderboard import ARROWS, Leaderboard, is_low, metric_name
+from karat.validation import InputError, unknown_name
 
 DASH = "—"
 
@@ -25,8 +26,30 @@ class MarkedBoard(Leaderboard):
 
     def lower_is_better(self) -> list[str]:
         """Return the metrics where low is good: those that were said to be, and those whose names say so."""
-        known = super().lower_is_better()
-        return [name for name in self.metrics if name in known or name in self.low]
+        return [name for name in self.metrics if name in self.low or says_low(name)]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredBoard(Leaderboard):
+    """A leaderboard whose measures are known: names say nothing, since a truth may be called anything."""
+
+    low: tuple[str, ...] = ()
+
+    def lower_is_better(self) -> list[str]:
+        """Return the metrics whose measures are low for good systems."""
+        return list(self.low)
+
+
+def says_low(metric: str) -> bool:
+    """Whether a metric's name, or the last word of it, is that of a measure where low is good.
+
+    >>> says_low("eccv MedR"), says_low("MedR i→t"), says_low("MedR labels, R@1"), says_low("my own")
+    (True, True, False, False)
+    """
+    words = metric.split()
+    if len(words) > 1 and words[-1] in ARROWS.values():
+        words.pop()
+    return is_low(metric) or (bool(words) and is_low(words[-1]))
 
 
 def marked_low(board: Leaderboard, names: Sequence[str]) -> Leaderboard:
@@ -39,33 +62,54 @@ def marked_low(board: Leaderboard, names: Sequence[str]) -> Leaderboard:
     for name in names:
         if name not in board.metrics:
             raise unknown_name("metric", name, board.metrics, owner="the leaderboard")
-    if not names:
-        return board
-    return MarkedBoard(board.systems, board.metrics, board.values, board.notes, tuple(names))
+    low = (*names, *(board.low if isinstance(board, MarkedBoard) else ()))
+    return MarkedBoard(board.systems, board.metrics, board.values, board.notes, low)
 
 
-def is_rank(metric: str) -> bool:
-    """Whether a metric's name says that it counts places, such as "eccv MedR".
+def board_of(material: Material) -> Leaderboard | None:
+    """Return systems by metrics that know where low is good; None where there is nothing to hold together."""
+    board = material.board
+    if board is None:
+        return None
+    if material.card is None:
+        return marked_low(checked(board), ())
+    low = tuple(n for n, measure in measures_of(material.card, board).items() if measure.better == "low")
+    return ScoredBoard(board.systems, board.metrics, board.values, board.notes, low)
 
-    >>> is_rank("eccv MedR"), is_rank("R@1"), is_rank("my own")
-    (True, False, False)
-    """
-    for part in (metric, *metric.split()):
-        try:
-            if parse_measure(part).unit == "rank":
-                return True
-        except KaratError:
-            continue
-    return False
+
+def checked(board: Leaderboard) -> Leaderboard:
+    """Return the leaderboard, or raise where it holds nothing that can be shown."""
+    if not board.systems or not board.metrics:
+        what = "metrics" if board.systems else "systems"
+        raise InputError(f"the leaderboard has no {what}", fix="give a system and a metric or more")
+    wrong = np.argwhere(np.isinf(board.values))
+    if len(wrong):
+        s, k = wrong[0]
+        raise InputError(
+            f"the leaderboard holds {board.values[s, k]} for {board.systems[s]!r} under {board.metrics[k]!r}",
+            fix="give a finite number, or NaN for none",
+        )
+    if np.isnan(board.values).all():
+        raise InputError("the leaderboard holds no number", fix="give one or more")
+    return board
+
+
+def measures_of(card: Scorecard, board: Leaderboard) -> dict[str, Named]:
+    """Return the measure behind each metric of a scorecard's leaderboard."""
+    for several in (True, False):
+        named = {metric_name(c.truth, str(c.measure), c.direction, several): c.measure for c in card}
+        if all(metric in named for metric in board.metrics):
+            break
+    return {metric: named[metric] for metric in board.metrics}
 
 
 def shown_board(material: Material) -> Leaderboard | None:
     """Return the leaderboard as it is shown: karat's own fractions in percent, other numbers as given."""
-    board = material.board
+    board = board_of(material)
     if board is None or material.card is None:
         return board
-    scale = np.array([1.0 if is_rank(name) else 100.0 for name in board.metrics])
-    return replace(board, values=board.values * scale)
+    ranked = [measure.unit == "rank" for measure in measures_of(material.card, board).values()]
+    return replace(board, values=board.values * np.where(ranked, 1.0, 100.0))
 
 
 def ranks(board: Leaderboard) -> np.ndarray:
@@ -84,10 +128,32 @@ def ranks(board: Leaderboard) -> np.ndarray:
     return out
 
 
-def digits(column: np.ndarray) -> int:
-    """Return how many decimals tell a metric's values apart without noise."""
-    largest = np.nanmax(np.abs(column)) if (~np.isnan(column)).any() else 0
-    return 3 if largest <= 1.5 else 1 if largest >= 10 else 2
+def written(column: np.ndarray) -> str:
+    """Return the format of a metric's values: as given where that is short, else what tells them apart.
+
+    >>> [format(value, written(np.array([45.64, 45.61, 45]))) for value in (45.64, 45)]
+    ['45.64', '45.00']
+    >>> format(1e-5, written(np.array([1e-5, 0.123456]))), format(1.0, written(np.array([1.0, 1.0])))
+    ('0.00001', '1')
+    """
+    known = sorted({float(f"{value:.10g}") for value in column[~np.isnan(column)]})
+    if not known:
+        return ".0f"
+    for decimals in range(5):
+        if all(round(value, decimals) == value for value in known):
+            return f".{decimals}f"
+    largest = max(map(abs, known))
+    start = 3 if largest <= 1.5 else 1 if largest >= 10 else 2
+    formats = [f".{decimals}f" for decimals in range(start, 11)]
+    fits = (form for form in formats if tells_apart(known, form))
+    return next(fits, None) or next(f".{n}g" for n in range(3, 11) if tells_apart(known, f".{n}g"))
+
+
+def tells_apart(values: Sequence[float], form: str) -> bool:
+    """Whether a format keeps different values different, and each near to what it is."""
+    texts = [format(value, form) for value in values]
+    near = all(abs(float(text) - value) <= 0.04 * abs(value) for text, value in zip(texts, values))
+    return near and len(set(texts)) == len(values)
 
 
 def board_table(board: Leaderboard) -> dict[str, Any]:
@@ -107,17 +173,17 @@ def values_and_places(board: Leaderboard, place: np.ndarray, system: int) -> lis
             cells.append(DASH)
             continue
         kind = {"c": "first"} if at == 1 else {}
-        cells.append({"t": f"{value:.{digits(board.values[:, k])}f}", "s": f"place {at:.0f}", **kind})
+        cells.append({"t": format(value, written(board.values[:, k])), "s": f"place {at:.0f}", **kind})
     return cells
 
 
 def whole(numbers: np.ndarray) -> list[float | None]:
-    """Return numbers for json: rounded, None where there is none.
+    """Return numbers for json: without the noise of their last digits, None where there is none.
 
-    >>> whole(np.array([1.23456, np.nan]))
-    [1.2346, None]
+    >>> whole(np.array([1.23456, 0.1 + 0.2, 1e-5, np.nan]))
+    [1.23456, 0.3, 1e-05, None]
     """
-    return [None if np.isnan(number) else round(float(number), 4) for number in numbers]
+    return [None if np.isnan(number) else float(f"{number:.10g}") for number in numbers]
 
 
 def short_list(names: Sequence[str], most: int = 3) -> str:

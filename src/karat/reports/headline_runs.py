@@ -14,10 +14,12 @@ from karat.reports.headline_sentences import (
     standing_at,
     sureness,
     unjudged,
+    unranked,
+    warnings,
 )  # fmt: skip
 from karat.reports.main_column import ordered_columns, positives_per_query, truths_of
 from karat.reports.material import Material
-from karat.reports.sections.summary import standing_of
+from karat.reports.sections.summary import draws_needed, standing_of
 from karat.reports.views import DIRECTIONS, interval, is_share, scaled, shown
 from karat.reports.words import called
 from karat.scores import Column
@@ -33,14 +35,20 @@ def of_several(material: Material) -> dict[str, Any]:
     columns = ranked(card, key)
     standing = standing_at(material, key)
     points = [measured(card, key), ("How sure is that?", sureness(material, columns, standing))]
+    lacking = unranked(card, columns, key)
+    if lacking:
+        points.append(("Who is not ranked?", lacking))
     others = elsewhere(material, key)
     if others:
         points.append(("Does it depend on the labels or the measure?", others))
     points.append(("What could unjudged pairs change?", unjudged(material, key)))
+    if noted := warnings(material):
+        points.append(("Please note", noted))
+    settled = standing is not None and not draws_needed(material, standing)
     return {
         "finding": finding(material, columns, standing, key),
         "points": [{"term": term, "text": text} for term, text in points],
-        "tiles": tiles(material, key, None if standing is None else len(standing.first)),
+        "tiles": tiles(material, key, len(standing.first) if standing is not None and settled else None),
         "bars": bars(material, columns),
         "chart": f"{key[2]}, labels “{key[0]}”, {DIRECTIONS[key[1]]}",
     }
@@ -59,6 +67,8 @@ def of_one(material: Material) -> dict[str, Any]:
         ("How sure is that?", sure),
         ("What could unjudged pairs change?", unjudged(material, key)),
     ]
+    if noted := warnings(material):
+        points.append(("Please note", noted))
     value = shown(column.measure, column.value)
     return {
         "finding": f"{called(column.run)} reaches {value} {key[2]} by the labels “{key[0]}”.",
@@ -77,12 +87,15 @@ def tiles(material: Material, key: Key, first: int | None) -> list[dict[str, str
     out = [{"number": f"{len(card.runs):,}", "text": "system" if len(card.runs) == 1 else "systems"}]
     if first is not None:
         out.append({"number": f"{first:,}", "text": "first, alone" if first == 1 else "tied for first"})
-    out.append({"number": f"{column.n:,}", "text": f"queries of “{key[0]}”"})
+    out.append(
+        {"number": f"{column.n:,}", "text": f"{'query' if column.n == 1 else 'queries'} of “{key[0]}”"}
+    )
     direction = "t2i" if len(card.benchmark.truth(key[0]).queries.get("t2i", ())) else "i2t"
     counts = positives_per_query(card.benchmark, key[0], direction)
     what = "images fit a caption" if direction == "t2i" else "captions fit an image"
     out.append({"number": f"{counts.mean():.1f}", "text": f"{what}, on average"})
-    out.append({"number": f"{len(truths_of(card)):,}", "text": "sets of labels"})
+    truths = len(truths_of(card))
+    out.append({"number": f"{truths:,}", "text": "set of labels" if truths == 1 else "sets of labels"})
     return out
 
 

@@ -6,10 +6,12 @@ from karat.benchmarks import Benchmark
 from karat.reports.boards import short_list
 from karat.reports.main_column import column_of
 from karat.reports.material import JUDGED, Material
-from karat.reports.sections.summary import by_score
+from karat.reports.sections.summary import by_score, draws_needed
 from karat.reports.views import interval, is_share, shown
 from karat.reports.words import called, in_words, number_word
 from karat.scores import Column, Scorecard, Standing
+from karat.scores.intervals import alone
+from karat.scores.paired_tests import TESTS
 from karat.stats.intervals import Intervals
 from karat.validation import plural
 
@@ -34,6 +36,32 @@ def standing_at(material: Material, key: Key) -> Standing | None:
     return None
 
 
+def tested_elsewhere(material: Material) -> bool:
+    """Whether any column was tested."""
+    return material.comparison is not None and any(s.tested for s in material.comparison.standings)
+
+
+def unranked(card: Scorecard, columns: list[Column], key: Key) -> str:
+    """Name the runs without a value in a column; nothing where every run has one."""
+    lacking = [called(run) for run in card.runs if run not in {column.run for column in columns}]
+    if not lacking:
+        return ""
+    has, isnt = ("has", "is") if len(lacking) == 1 else ("have", "are")
+    return f"{short_list(lacking)} {has} no {key[2]} by the labels “{key[0]}” and {isnt} not ranked here."
+
+
+def warnings(material: Material) -> str:
+    """Return what a reader must know before believing a number; nothing where all is well."""
+    card = material.card
+    assert card is not None
+    notes = alone(card) if card.intervals is not None else []
+    if card.unjudged == "left_out":
+        notes += [note for note in card.notes if note.startswith("nothing is judged not relevant")]
+    return " ".join(
+        f"{note[:1].upper() if note.startswith('nothing') else note[:1]}{note[1:]}." for note in notes
+    )
+
+
 def finding(material: Material, columns: list[Column], standing: Standing | None, key: Key) -> str:
     """Return the finding in one sentence."""
     best = columns[0]
@@ -42,13 +70,15 @@ def finding(material: Material, columns: list[Column], standing: Standing | None
     value = shown(best.measure, best.value)
     if standing is None:
         leader = f"{called(best.run)} has the best score: {value} {key[2]} by the labels “{key[0]}”"
-        return f"{leader}; nothing was tested."
+        return f"{leader}; {'this score was not' if tested_elsewhere(material) else 'nothing was'} tested."
     first = [called(run) for run in standing.first]
     if len(first) == len(columns):
         everyone = number_word(len(columns))
         if draws_needed(material, standing):
-            return f"Who is first was not settled: the test drew too little to tell {everyone} systems apart."
-        return f"No system is ahead: by the labels “{key[0]}”, all {everyone} are tied for first."
+            systems = f"{everyone} systems"
+            return f"Who is first was not settled: the test drew too little to tell {systems} apart."
+        everyone = "both" if len(columns) == 2 else f"all {everyone}"
+        return f"No system is ahead: by the labels “{key[0]}”, {everyone} are tied for first."
     if len(first) == 1:
         at = standing.runs.index(standing.first[0])
         wins = standing.beats[at].sum() == len(columns) - 1
@@ -70,73 +100,89 @@ def measured(card: Scorecard, key: Key) -> tuple[str, str]:
     column = next(c for c in card if (c.truth, c.direction, str(c.measure)) == key)
     text = f"The task: {', and '.join(asked)}. {key[2]} is {in_words(column.measure)}"
     text += "; 100% is perfect" if is_share(column.measure) else ""
-    about = bench.truth(key[0]).about.rstrip(".")
+    truth = bench.truth(key[0])
+    about = f": {truth.about.rstrip('.')}" if truth.about else ""
+    left_out = card.unjudged == "left_out" and not (truth.complete or truth.implicit)
+    judged_alone = " Scores count judged items alone: all others were left out." if left_out else ""
     return (
         "What was measured?",
-        f"{text}. What fits is decided by the labels “{key[0]}”{f': {about}' if about else ''}.",
+        f"{text}. What fits is decided by the labels “{key[0]}”{about}.{judged_alone}",
     )
 
 
 def sureness(material: Material, columns: list[Column], standing: Standing | None) -> str:
     """Say how far chance goes."""
-    best, found = columns[0], material.comparison
-    if found is None or standing is None or found.card.intervals is None:
-        return "The differences were not tested, so some of the order may be chance."
+    best, found, card = columns[0], material.comparison, material.card
+    assert card is not None
+    text = likely(f"the score of {called(best.run)}", best, card.intervals)
+    text += " " if text else ""
+    if found is None or standing is None:
+        if found is None or not tested_elsewhere(material):
+            return f"{text}The differences were not tested, so some of the order may be chance."
+        return (
+            f"{text}{TESTS[found.test].about} cannot be used on this score, so some of its order may be "
+            "chance; “Who beats whom” has the scores that were tested."
+        )
     pairs = len(columns) * (len(columns) - 1) // 2
-    text = likely(f"the score of {called(best.run)}", best, found.card.intervals)
     corrected = "" if pairs == 1 else f", corrected for testing {pairs:,} pairs"
+    queries = plural(best.n, "query").replace("querys", "queries")
+    if not alone(card):
+        queries += f" of {plural(best.effective, 'image')}"
     text += (
-        " One system counts as better than another only if chance would rarely explain their difference "
-        f"(p ≤ {found.alpha:g}{corrected}), on {best.n:,} queries of {plural(best.effective, 'image')}."
+        "One system counts as better than another only if chance would rarely explain their difference "
+        f"(p ≤ {found.alpha:g}{corrected}), on {queries}."
     )
     needed = draws_needed(material, standing)
     if needed:
-        text += f" With so many pairs no difference could pass: use {needed:,} or more draws (--samples)."
+        option = " (--samples)" if found.test == "randomisation" else ""
+        text += f" With so few draws no difference could pass: use {needed:,} or more draws{option}."
     return text
 
 
-def draws_needed(material: Material, standing: Standing) -> int:
-    """Return how many random swaps could show a difference; 0 where there were enough.
-
-    The smallest p-value of S swaps is 1/(S + 1), and Holm multiplies it by the number of pairs: with too
-    few swaps, everybody is tied whatever the systems do.
-    """
-    found = material.comparison
-    if found is None or found.test != "randomisation" or standing.beats.any():
-        return 0
-    same = (standing.truth, standing.direction, str(standing.measure))
-    seen = [
-        d.p for d in found.differences if (d.truth, d.direction, str(d.measure)) == same and d.p is not None
-    ]
-    if not seen or min(seen) > 1.5 / (found.samples + 1):
-        return 0
-    return round(2 * len(seen) / found.alpha)
-
-
 def likely(what: str, column: Column, made: Intervals | None) -> str:
-    """Say where a score would lie on other queries; nothing where no interval is known."""
+    """Say where a score likely lies over all such queries; nothing where no interval is known."""
     ends = interval(column.measure, column.low, column.high)
     if not ends or made is None:
         return ""
-    unit = "" if column.measure.unit == "rank" else "%"
+    unit = "%" if is_share(column.measure) else ""
     low, high = ends.split("–")
     return (
-        f"Asked other queries of the same kind, {what} would likely lie between {low} and {high}{unit} "
-        f"({100 * made.level:g}% interval)."
+        f"Over all queries of this kind, {what} likely lies between {low} and {high}{unit} "
+        f"({100 * made.level:g}% confidence interval)."
     )
 
 
 def elsewhere(material: Material, key: Key) -> str:
     """Say whether other labels and measures put the same systems first."""
     here = standing_at(material, key)
-    others = [s for s in material.standings if s.tested and (s.truth, s.direction, str(s.measure)) != key]
-    if here is None or not others:
+    others = [
+        s
+        for s in material.standings
+        if s.tested and (s.truth, s.direction, str(s.measure)) != key and not draws_needed(material, s)
+    ]
+    if here is None or draws_needed(material, here):
         return ""
+    known = len(others)
+    others = [s for s in others if set(s.runs) >= set(here.runs)]
+    if not others:
+        return ""
+    scores = "score" if len(others) == 1 else "scores"
+    if len(others) < known:
+        scores += f" that {'has' if len(others) == 1 else 'have'} all of these systems"
     same = [s for s in others if set(s.first) == set(here.first)]
     whom = "the same system" if len(here.first) == 1 else "the same systems"
-    text = f"{len(same)} of the {len(others)} other scores put {whom} first."
     if len(same) == len(others):
-        return f"No: {text.replace(f'{len(same)} of the {len(others)}', f'all {len(others)}')}"
+        which = (
+            f"the one other {scores} puts" if len(others) == 1 else f"all {len(others)} other {scores} put"
+        )
+        return f"No: {which} {whom} first."
+    if len(others) == 1:
+        text = f"the one other {scores} does not put {whom} first."
+    else:
+        only = f"only {len(same)}" if same else "none"
+        text = (
+            f"{only} of the {len(others)} other {scores} {'puts' if len(same) == 1 else 'put'} {whom} first."
+        )
     changed: dict[tuple[str, ...], list[str]] = {}
     for s in others:
         if set(s.first) != set(here.first):
@@ -147,8 +193,7 @@ def elsewhere(material: Material, key: Key) -> str:
         f"{short_list(names)} {'is' if len(first) == 1 else 'tie for'} first on {short_list(where, 2)}"
         for first, names, where in ((one, [called(run) for run in one], changed[one]) for one in order[:2])
     ]
-    count = f"only {text}" if same else text.replace("0 of", "none of")
-    return f"Yes: {count} {'; '.join(examples)}."
+    return f"Yes: {text} {'; '.join(examples)}."
 
 
 def unjudged(material: Material, key: Key) -> str:
@@ -173,10 +218,11 @@ def unjudged(material: Material, key: Key) -> str:
         share = f"{high:.0f}%" if high - low < 1 else f"{low:.0f}–{high:.0f}%"
         text = f"Of the first ten results that a system shows, {share} were ever judged. "
     reading = {
-        "misses": "The rest counts as wrong, although some of it is right",
-        "left_out": "The rest is left out of the ranking",
-        "bounds": "The rest counts as wrong, although some of it is right",
+        "misses": "counts as wrong, although some of it is right",
+        "left_out": "is left out of the ranking: the scores count judged items alone",
+        "bounds": "counts as wrong, although some of it is right",
     }[card.unjudged]
+    reading = f"{'The rest' if judged else 'What nobody judged'} {reading}"
     text += f"{reading}."
     leader = ranked(card, key)[0].run
     best = [c for c in card if c.truth == key[0] and c.upper_bound is not None and c.run == leader]

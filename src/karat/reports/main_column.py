@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark
@@ -41,10 +43,11 @@ def truths_of(card: Scorecard) -> list[str]:
 def ordered_columns(card: Scorecard) -> list[tuple[str, str, str]]:
     """Return (truth, direction, measure) of every column with a value, the main one first.
 
-    The main column is of the most complete labels, sums up both directions where anything does, and is
-    mAP@R where it was computed: with many right answers per query, R@K alone says little.
+    The main column is one that every run has a value in, if there is any, or else most of them. Among these
+    it is of the most complete labels, sums up both directions where anything does, and is mAP@R where it
+    was computed: with many right answers per query, R@K alone says little.
     """
-    keys = dict.fromkeys((c.truth, c.direction, str(c.measure)) for c in card if c.value is not None)
+    having = Counter((c.truth, c.direction, str(c.measure)) for c in card if c.value is not None)
     truths = truths_of(card)
     main_truth = truths[0]
 
@@ -53,7 +56,9 @@ def ordered_columns(card: Scorecard) -> list[tuple[str, str, str]]:
         wanted = truth == main_truth and measure == MANY_POSITIVES
         return truths.index(truth), direction not in SUMS_UP, not wanted
 
-    return sorted(keys, key=place)
+    order = sorted(having, key=place)
+    main = max(order, key=lambda key: having[key])
+    return [main, *(key for key in order if key != main)]
 
 
 def column_of(card: Scorecard, key: tuple[str, str, str], run: str) -> Column | None:

@@ -15,7 +15,7 @@ from karat.scores.tables import MISSING, show_value
 AXES = ("Labels", "Direction", "Measure")
 DIRECTIONS = {
     "mean": "both directions, mean",
-    "both": "both directions",
+    "both": "sum of both directions",
     "i2t": "image → text",
     "t2i": "text → image",
 }
@@ -86,13 +86,4 @@ def scaled(measure: Named, value: float | None) -> float | None:
     """
     if value is None:
         return None
-    return round(value, 3) if measure.unit == "rank" else round(100 * value, 4)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a sentence lists them.
-
-    >>> listed(["A"]), listed(["A", "B"]), listed(["A", "B", "C"])
-    ('A', 'A and B', 'A, B and C')
-    """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return float(f"{value if measure.unit == 'rank' else 100 * value:.10g}")

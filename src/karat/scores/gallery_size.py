@@ -180,7 +180,8 @@ def gallery_curves(
     columns = [
         column
         for (_, truth, direction), column in first_places(card).items()
-        if not card.benchmark.truth(truth).implicit and direction in DIRECTIONS
+        if not card.benchmark.truth(truth).implicit
+        and direction in DIRECTIONS
         # Of lists that are cut off, or without a query, the places are not known.
         and column.value is not None
     ]

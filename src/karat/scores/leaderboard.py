@@ -58,7 +58,17 @@ class Leaderboard:
 
     def lower_is_better(self) -> list[str]:
         """Return the metrics whose names say that low is good, such as "MedR" or "eccv MeanR"."""
-        return [name for name in self.metrics if any(is_low(part) for part in (name, *name.split()))]
+        return [name for name in self.metrics if is_low(name) or is_low(measure_word(name))]
+
+
+def measure_word(name: str) -> str:
+    """Return the word of a metric's name that is its measure: the last, before the arrow of a direction.
+
+    >>> measure_word("my MedR study R@1 t→i"), measure_word("eccv MeanR")
+    ('R@1', 'MeanR')
+    """
+    words = [word for word in name.split() if word not in ARROWS.values()]
+    return words[-1] if words else name
 
 
 def is_low(name: str) -> bool:

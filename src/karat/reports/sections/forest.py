@@ -7,7 +7,7 @@ from typing import Any
 from karat.reports.main_column import column_of, ordered_columns
 from karat.reports.material import Material
 from karat.reports.section import Found, section
-from karat.reports.sections.summary import by_score, standing_of
+from karat.reports.sections.summary import by_score, draws_needed, standing_of
 from karat.reports.views import AXES, DIRECTIONS, interval, is_share, scaled, shown, table
 from karat.scores import Column, Scorecard
 
@@ -18,9 +18,14 @@ def collect(material: Material) -> Found:
     card = material.card
     if card is None:
         return None
-    tested = {"tested": material.comparison is not None}
+    standings = () if material.comparison is None else material.comparison.standings
+    tested = {"tested": any(s.tested and not draws_needed(material, s) for s in standings)}
     if len(card.runs) == 1:
         views = one_run(card)
+        if not views:
+            return (
+                "There is nothing to draw beside each other: sums over both directions have their own scale."
+            )
         return {"axes": ["Labels"], "views": views, "intervals": card.intervals is not None, **tested}
     views = [
         view([*key[:1], DIRECTIONS[key[1]], key[2]], several_runs(material, key))

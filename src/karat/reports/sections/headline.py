@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from karat.reports import headline_board, headline_runs
 from karat.reports.material import Material
 from karat.reports.section import Found, section
@@ -28,8 +26,3 @@ def title_of(material: Material) -> str:
     if material.card is None:
         return f"{systems} by {plural(len(material.board.metrics), 'metric')}"  # type: ignore[union-attr]
     return f"{systems} on {material.card.benchmark.name}"
-
-
-def tile(number: str, text: str) -> dict[str, Any]:
-    """Return a key number."""
-    return {"number": number, "text": text}

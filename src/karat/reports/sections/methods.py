@@ -14,7 +14,7 @@ from karat.reports.section import Found, section
 from karat.reports.views import table
 from karat.reports.words import in_words
 from karat.scores import Scorecard
-from karat.scores.intervals import units_drawn
+from karat.scores.intervals import alone, units_drawn
 from karat.scores.paired_tests import TESTS
 from karat.scores.tie_report import tie_notes
 from karat.validation import plural
@@ -47,7 +47,7 @@ def collect(material: Material) -> Found:
         "versions": versions(),
         "made": material.made.strftime("%Y-%m-%d %H:%M %Z").strip(),
         "command": material.command,
-        "notes": list(card.notes if card is not None else material.board.notes if material.board else ()),
+        "notes": notes(material),
     }
 
 
@@ -56,7 +56,8 @@ def choices(material: Material) -> list[dict[str, str]]:
     card, found = material.card, material.comparison
     if card is None:
         return [
-            {"term": "Source", "text": "A table of numbers; they are shown as given, without intervals."},
+            {"term": "Source", "text": "A table of numbers, without intervals; shown in as many digits as "
+             "tell different numbers apart."},
             {"term": "Places", "text": "Systems with equal numbers share the better place."},
             {"term": "Agreement", "text": AGREEMENT},
         ]  # fmt: skip
@@ -67,23 +68,28 @@ def choices(material: Material) -> list[dict[str, str]]:
         ("Unjudged pairs", READINGS[card.unjudged]),
         ("Ties", TIES[card.ties]),
         ("Aggregate", "The mean (MedR: the median) over queries; over folds where labels have folds."),
-        ("Main score", "The most complete labels come first: all pairs judged, else most right answers per "
-         "query; there mAP@R where computed, else the first measure."),
+        ("Main score", "One that every system has, where there is any. The most complete labels come "
+         "first: all pairs judged, else most right answers per query; there mAP@R where computed, "
+         "else the first measure."),
     ]  # fmt: skip
     if card.intervals is not None:
         made = card.intervals
+        why = "" if alone(card) else ", since captions of one image are not independent"
         out.append(("Intervals", (
             f"{100 * made.level:g}% {made.shown} bootstrap, {made.resamples:,} resamples, seed {made.seed}. "
-            f"Drawn with replacement: {units_drawn(card)}, since captions of one image are not independent; "
+            f"Drawn with replacement: {units_drawn(card)}{why}; "
             "all systems see the same draws."
         )))  # fmt: skip
     if found is not None:
         test = TESTS[found.test]
-        draws = (
-            f", {found.samples:,} random swaps, seed {found.seed}" if found.test == "randomisation" else ""
-        )
+        draws = ""
+        if found.test == "randomisation":
+            draws = f", {found.samples:,} random swaps, seed {found.seed}"
+        elif found.test == "bootstrap" and card.intervals is not None:
+            draws = f", {card.intervals.resamples:,} resamples, seed {card.intervals.seed}"
+        clustered = "" if alone(card) else " and clustered by image"
         out += [
-            ("Test", f"{test.about}, paired by query and clustered by image{draws}."),
+            ("Test", f"{test.about}, paired by query{clustered}{draws}."),
             ("Correction", f"Holm, over the pairs of systems of each score; p ≤ {found.alpha:g} then wins."),
             ("Places", "From one plus the number of systems that beat it to the number of all minus those it "
              "beats (Mogstad et al., Review of Economic Studies 2024); tied for first: beaten by nobody."),
@@ -91,13 +97,19 @@ def choices(material: Material) -> list[dict[str, str]]:
     out += [
         ("Gallery size", "R@K over random smaller galleries, exact: the first right answer has d wrong ones "
          "above it; the number of these that stay is hypergeometric. Intervals: 95% percentile, 1,000 "
-         "resamples of images, seed 0."),
+         f"resamples of {units_drawn(card)}, seed 0."),
         ("Agreement", AGREEMENT),
     ]  # fmt: skip
-    # Ties have a table of their own.
-    about_ties = tie_notes(card.tie_reports)
-    out += [("Note", f"{note}.") for note in card.notes if note not in about_ties]
     return [{"term": term, "text": text} for term, text in out]
+
+
+def notes(material: Material) -> list[str]:
+    """Return what a reader should know, each note once; ties have a table of their own."""
+    card = material.card
+    if card is None:
+        return list(material.board.notes if material.board else ())
+    about_ties = tie_notes(card.tie_reports)
+    return [note for note in dict.fromkeys(card.notes) if note not in about_ties]
 
 
 def measure_table(card: Scorecard) -> dict[str, Any]:
@@ -137,7 +149,7 @@ def truth_table(card: Scorecard) -> dict[str, Any]:
         "Labels",
         "What they are",
         "Queries",
-        "Images (clusters)",
+        "Queries drawn one by one" if alone(card) else "Images (clusters)",
         "Relevant pairs",
         "Judged not relevant",
         "Read in",

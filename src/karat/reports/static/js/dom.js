@@ -23,6 +23,14 @@ export function shorten(text, most) {
   return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : String(text);
 }
 
+// Cut in the middle: names of one family begin alike and differ at their end.
+export function shortenMiddle(text, most) {
+  const letters = Array.from(String(text));
+  if (letters.length <= most) return String(text);
+  const end = Math.floor((most - 1) / 2);
+  return `${letters.slice(0, most - 1 - end).join("")}…${letters.slice(letters.length - end).join("")}`;
+}
+
 // A long text, cut, with a button that shows all of it.
 export function foldable(text, most = 160) {
   const whole = String(text);

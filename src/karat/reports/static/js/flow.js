@@ -2,7 +2,8 @@
 
 import { holderOf, listBox } from "./choosers.js";
 import { report } from "./data.js";
-import { COLOURED, safeName, styleNumber, styleOf } from "./labels.js";
+import { shorten } from "./dom.js";
+import { COLOURED, safeName, safeNames, styleNumber, styleOf } from "./labels.js";
 import { axis, plot } from "./plots.js";
 
 // Systems of equal place are drawn under each other: their lines and names stay apart.
@@ -22,7 +23,7 @@ function flowFigure(found, rows, chosen) {
   const ranked = moved.map((move, s) => [move, s]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).map(([, s]) => s);
   const coloured = many ? ranked.slice(0, COLOURED) : found.systems.map((_, s) => s);
   return (colour, width) => {
-    const small = width < 620;
+    const names = safeNames(found.systems, width < 620 ? 14 : 22);
     const data = found.systems.map((name, s) => {
       const at = coloured.indexOf(s);
       const on = chosen === "" ? at >= 0 : String(s) === chosen;
@@ -45,7 +46,7 @@ function flowFigure(found, rows, chosen) {
       return known.sort((a, b) => rows[a][m] - rows[b][m]);
     };
     const label = (s, m) => {
-      const text = `${found.places[s][m]}  ${safeName(found.systems[s], small ? 14 : 22)}`;
+      const text = `${found.places[s][m]}  ${names[s]}`;
       const line = data[s].line;
       return line.width > 2 ? `<b><span style="color:${line.color}">${text}</span></b>` : text;
     };
@@ -55,7 +56,7 @@ function flowFigure(found, rows, chosen) {
       label: `Rank flow of ${found.systems.length} systems over ${found.metrics.length} metrics. `
         + `${found.systems[ranked[0]]} changes its place most, by ${moved[ranked[0]]}.`,
       layout: {
-        xaxis: axis(colour, { tickvals: found.metrics.map((_, m) => m), ticktext: found.metrics.map((metric) => metric.split(" ").map((word) => safeName(word, letters)).join("<br>")),
+        xaxis: axis(colour, { tickvals: found.metrics.map((_, m) => m), ticktext: found.metrics.map((metric) => metric.split(" ").map((word) => safeName(shorten(word, letters), letters)).join("<br>")),
           range: [-0.15, last + 0.15], side: "top", tickangle: 0 }),
         yaxis: axis(colour, { ...shared, tickvals: ends(0).map((s) => rows[s][0]), ticktext: ends(0).map((s) => label(s, 0)) }),
         yaxis2: axis(colour, { ...shared, overlaying: "y", side: "right", tickvals: ends(last).map((s) => rows[s][last]), ticktext: ends(last).map((s) => label(s, last)) }),

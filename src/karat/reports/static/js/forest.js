@@ -2,30 +2,39 @@
 
 import { chooseViews } from "./choosers.js";
 import { report } from "./data.js";
-import { safeName } from "./labels.js";
+import { safeName, safeNames } from "./labels.js";
 import { axis, plot } from "./plots.js";
 import { showTable } from "./tables.js";
+
+const BOUNDS = "bounds: every unjudged answer wrong, or every one right";
+
+function boundsOf(point) {
+  // Where everything was judged both bounds are the score itself.
+  if (point.bounds[0] === null || point.bounds[1] === null || point.bounds[0] === point.bounds[1]) return "";
+  const [low, high] = point.bounds.map((end) => end.toLocaleString("en", { maximumFractionDigits: 1 }));
+  return `${low}–${high}`;
+}
 
 function forestFigure(view) {
   return (colour, width) => {
     const points = view.points;
-    const names = points.map((point) => safeName(point.name, width < 500 ? 18 : 34));
+    const names = safeNames(points.map((point) => point.name), width < 500 ? 18 : 34);
     const rows = points.map((_, k) => points.length - 1 - k);
     const rank = points[0].unit === "rank";
     const hover = points.map((point) => [
       `<b>${safeName(point.name, 60)}</b>`, point.text + (point.between ? ` (interval ${point.between})` : ""),
+      boundsOf(point) ? `${boundsOf(point)} if unjudged answers were all wrong or all right` : "",
       point.places ? `can have place ${point.places}` : "", point.first ? "first or tied for first" : "",
     ].filter(Boolean).join("<br>"));
     const data = [];
-    if (points.some((point) => point.bounds[0] !== null)) {
-      points.forEach((point, k) => {
-        if (point.bounds[0] === null) return;
-        data.push({ type: "scatter", mode: "lines", x: point.bounds, y: [rows[k], rows[k]], hoverinfo: "skip",
-          line: { color: colour.line, width: 10 } });
-      });
-    }
+    const bounded = points.map((_, k) => k).filter((k) => boundsOf(points[k]));
+    bounded.forEach((k, at) => {
+      // Grey enough to be seen as a band, and one entry in the legend for all of them.
+      data.push({ type: "scatter", mode: "lines", x: points[k].bounds, y: [rows[k], rows[k]], hoverinfo: "text",
+        text: [hover[k], hover[k]], name: width < 500 ? BOUNDS.replace(", or", ",<br>or") : BOUNDS, showlegend: at === 0, line: { color: colour.grey, width: 10 }, opacity: 0.5 });
+    });
     data.push({
-      type: "scatter", mode: "markers", x: points.map((point) => point.value), y: rows, hoverinfo: "text", text: hover,
+      type: "scatter", mode: "markers", x: points.map((point) => point.value), y: rows, hoverinfo: "text", text: hover, name: "score with its interval",
       error_x: { type: "data", symmetric: false, thickness: 2, width: 5, color: colour.accent,
         array: points.map((point) => (point.ends[1] === null ? 0 : point.ends[1] - point.value)),
         arrayminus: points.map((point) => (point.ends[0] === null ? 0 : point.value - point.ends[0])) },
@@ -35,9 +44,12 @@ function forestFigure(view) {
     const measure = view.key[view.key.length - 1];
     const title = rank ? `${measure}: place, low is good` : `${view.key.length > 1 ? measure : "score"}${points[0].share ? " in percent" : ""}`;
     return {
-      data, height: Math.max(150, 90 + 30 * points.length),
-      label: `Points with intervals: ${view.key.join(", ")}. Best: ${points[0].name}, ${points[0].text}.`,
+      data, height: Math.max(150, 90 + 30 * points.length) + (bounded.length ? 50 : 0),
+      label: `Points with intervals: ${view.key.join(", ")}. Best: ${points[0].name}, ${points[0].text}.`
+        + (bounded.length ? ` Wide bands are ${BOUNDS}; ${points[bounded[0]].name}: ${boundsOf(points[bounded[0]])}.` : ""),
       layout: {
+        ...(bounded.length ? { showlegend: true, margin: { l: 10, r: 10, t: 60, b: 50 },
+          legend: { orientation: "h", x: 0, xanchor: "left", xref: "container", y: 1, yref: "container", yanchor: "top", itemclick: false, itemdoubleclick: false } } : {}),
         xaxis: axis(colour, { title: safeName(title, 60) }),
         yaxis: axis(colour, { tickvals: rows, ticktext: names, range: [-0.6, points.length - 0.4], showgrid: false }),
       },

@@ -23,15 +23,21 @@ export async function startQueries() {
   if (!found || !place) return;
   const names = await loadNames(found);
   const loaded = new Map();
-  const state = { table: found.tables[0], arrays: null, measure: 0, sort: "number", down: false, words: "", show: "all",
+  const state = { chosen: found.tables[0], table: found.tables[0], arrays: null, measure: 0, sort: "number", down: false, words: "", show: "all",
     page: 0, size: window.innerWidth < 600 ? 10 : 25, order: new Uint32Array(0), names, runs: found.runs, open: null, firsts: {} };
   const parts = build(place, found, state, refresh);
 
   async function refresh(what) {
-    if (what === "table" || !state.arrays) {
-      if (!loaded.has(state.table)) loaded.set(state.table, await unpackArrays(state.table.pack));
-      state.arrays = loaded.get(state.table);
-      state.measure = Math.min(state.measure, state.table.measures.length - 1);
+    if (what === "table" || !state.arrays || state.chosen !== state.table) {
+      // The table and its arrays change together, when they are there.
+      const table = state.chosen;
+      if (!loaded.has(table)) loaded.set(table, unpackArrays(table.pack));
+      const arrays = await loaded.get(table);
+      // Another table was chosen meanwhile, and its own answer is on its way.
+      if (table !== state.chosen) return;
+      state.table = table;
+      state.arrays = arrays;
+      state.measure = Math.min(state.measure, table.measures.length - 1);
       parts.measures(state);
     }
     if (what !== "page" && what !== "open") {
@@ -41,7 +47,8 @@ export async function startQueries() {
     if (what !== "open") state.open = null;
     else if (found.firsts[state.table.direction] && state.table.hits) {
       // First results are unpacked when somebody wants to see them.
-      state.firsts[state.table.direction] ??= await unpackArrays(found.firsts[state.table.direction]);
+      const { direction } = state.table;
+      state.firsts[direction] ??= await unpackArrays(found.firsts[direction]);
     }
     show(parts, state, refresh, what === "sort");
   }
@@ -51,7 +58,7 @@ export async function startQueries() {
 
 function build(place, found, state, refresh) {
   const labels = found.tables.map((table, k) => [String(k), table.key.join(", ")]);
-  const which = listBox("Labels and direction", labels, "0", (value) => { state.table = found.tables[Number(value)]; refresh("table"); });
+  const which = listBox("Labels and direction", labels, "0", (value) => { state.chosen = found.tables[Number(value)]; refresh("table"); });
   const measure = listBox("Value", [], "", (value) => { state.measure = Number(value); refresh("measure"); });
   const show = listBox("Show", SHOWN, "all", (value) => { state.show = value; refresh("filter"); });
   const size = listBox("Rows", PAGE_SIZES.map((n) => [String(n), String(n)]), String(state.size), (value) => { state.size = Number(value); state.page = 0; refresh("page"); });
@@ -62,7 +69,15 @@ function build(place, found, state, refresh) {
   const status = make("p", { class: "status", role: "status" });
   const table = make("table", { class: "numbers queries" });
   const scroll = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table: queries" }, table);
-  const button = (text, label, step) => make("button", { type: "button", "aria-label": label, on: { click: () => { state.page = step(state.page); refresh("page"); } } }, text);
+  const button = (text, label, step) => {
+    const made = make("button", { type: "button", "aria-label": label }, text);
+    made.addEventListener("click", () => {
+      if (made.getAttribute("aria-disabled") === "true") return;
+      state.page = step(state.page);
+      refresh("page");
+    });
+    return made;
+  };
   const pages = (state_) => Math.max(1, Math.ceil(state_.order.length / state_.size));
   const buttons = [
     button("«", "First page", () => 0), button("‹ Previous", "Previous page", (page) => Math.max(0, page - 1)),
@@ -85,7 +100,8 @@ function show(parts, state, refresh, keepFocus) {
   const total = state.table.rows;
   parts.status.textContent = state.order.length === total ? `${total.toLocaleString("en")} queries` : `${state.order.length.toLocaleString("en")} of ${total.toLocaleString("en")} queries`;
   parts.where.textContent = `Page ${(state.page + 1).toLocaleString("en")} of ${pages.toLocaleString("en")}`;
-  parts.buttons.forEach((button, k) => { button.disabled = k < 2 ? state.page === 0 : state.page >= pages - 1; });
+  // Not `disabled`: a button that was pressed keeps the focus on the last page.
+  parts.buttons.forEach((button, k) => { button.setAttribute("aria-disabled", String(k < 2 ? state.page === 0 : state.page >= pages - 1)); });
   const sortBy = (column) => {
     state.down = state.sort === column ? !state.down : column !== "number" && column !== "query";
     state.sort = column;

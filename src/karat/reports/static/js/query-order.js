@@ -53,6 +53,14 @@ export function filtered(state) {
   return Uint32Array.from(rows);
 }
 
+// Whether the numbers or letters that the sorted column shows fall. `down` means that good ones come first, and
+// the best ranks are the lowest.
+export function falling(state) {
+  const ofRun = !["number", "query", "count"].includes(state.sort);
+  const lowIsGood = ofRun && state.table.measures[state.measure].better === "low";
+  return lowIsGood ? !state.down : state.down;
+}
+
 export function sorted(state, rows) {
   const sign = state.down ? -1 : 1;
   if (state.sort === "number") return state.down ? rows.reverse() : rows;

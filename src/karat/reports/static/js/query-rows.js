@@ -1,14 +1,14 @@
 // Rows of the table of queries, and what a row shows when it is opened.
 
 import { foldable, isolated, make } from "./dom.js";
-import { idOf, textOf, valuesOf } from "./query-order.js";
+import { falling, idOf, textOf, valuesOf } from "./query-order.js";
 
 export function headRow(state, sortBy) {
   const heading = (column, text) => {
     const on = state.sort === column;
-    const arrow = make("span", { class: "arrow", "aria-hidden": "true" }, on ? (state.down ? "▼" : "▲") : "↕");
+    const arrow = make("span", { class: "arrow", "aria-hidden": "true" }, on ? (falling(state) ? "▼" : "▲") : "↕");
     const button = make("button", { type: "button", class: "sort", "data-focus": `sort-${column}`, on: { click: () => sortBy(column) } }, isolated(text), " ", arrow);
-    return make("th", { scope: "col", "aria-sort": on ? (state.down ? "descending" : "ascending") : "none" }, button);
+    return make("th", { scope: "col", "aria-sort": on ? (falling(state) ? "descending" : "ascending") : "none" }, button);
   };
   return make("thead", {}, make("tr", {}, heading("query", state.table.direction === "i2t" ? "Image" : "Caption"), heading("count", "Right answers"),
     state.runs.map((run, k) => heading(String(k), run))));

@@ -9,6 +9,19 @@ function mark() {
   ];
 }
 
+// Who wins, as a sign and in words; of many systems the sign is all that a cell shows.
+const VERDICTS = { win: ["▲", "beats"], loss: ["▼", "is beaten by"], open: ["·", "not told apart from"] };
+
+function verdict(cell) {
+  const [sign, words] = VERDICTS[cell.c];
+  const alone = cell.t === sign;
+  return [
+    make("span", { class: "unseen" }, alone ? words : `${words}: `),
+    make("span", { "aria-hidden": "true" }, alone ? sign : `${sign} `),
+    ...(alone ? [] : [isolated(cell.t)]),
+  ];
+}
+
 function filled(element, cell) {
   if (typeof cell === "string") {
     element.append(isolated(cell));
@@ -16,7 +29,8 @@ function filled(element, cell) {
   }
   if (cell.c) element.classList.add(cell.c);
   if (cell.c === "first") element.append(...mark());
-  element.append(isolated(cell.t));
+  if (VERDICTS[cell.c]) element.append(...verdict(cell));
+  else element.append(isolated(cell.t));
   if (cell.s) element.append(make("span", { class: "below" }, isolated(cell.s)));
   return element;
 }
