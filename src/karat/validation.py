@@ -154,6 +154,14 @@ def check_text(path: Path) -> None:
             raise InputError("is not text", where=path, fix="save it as text in UTF-8")
 
 
+def check_extension(path: Path | None, known: Iterable[str]) -> None:
+    """Raise when a file's extension is none of those that say how it is written."""
+    if path is not None and path.suffix not in (known := tuple(known)):
+        raise InputError(
+            f"has the extension {path.suffix!r}", where=path, fix=f"use one of {', '.join(known)}"
+        )
+
+
 def check_writable(path: Path | None) -> None:
     """Raise before the work starts when a result could not be written."""
     if path is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from karat.cli import scoring
 from karat.cli.options import ListCommand
-from karat.validation import check_writable, plural, write_file
+from karat.validation import check_extension, check_writable, plural, write_file
 
 app = typer.Typer()
 
@@ -26,11 +25,9 @@ def compare(
     detail: Annotated[
         bool, typer.Option("--detail", help="Show each direction, not only what sums up both.")
     ] = False,
-    test: Annotated[
-        str, typer.Option(help="The paired test: randomisation, bootstrap, mcnemar or mcnemar-exact.")
-    ] = "randomisation",
-    samples: Annotated[int, typer.Option(min=1, help="How many random swaps.")] = 100_000,
-    alpha: Annotated[float, typer.Option(help="The level at which one run beats another.")] = 0.05,
+    test: scoring.Test = "randomisation",
+    samples: scoring.Samples = 100_000,
+    alpha: scoring.Alpha = 0.05,
     method: scoring.Method = "percentile",
     level: scoring.Level = 0.95,
     resamples: scoring.Resamples = 10_000,
@@ -60,7 +57,7 @@ def compare(
     p-values are corrected by Holm's method over the pairs of runs of each measure.
     """
     from karat.cli.report import is_page, save_report
-    from karat.cli.show import print_comparison, waiting
+    from karat.cli.show import print_comparison, print_notes, waiting
     from karat.scores.compare import check_choices
     from karat.scores.compare import compare as compare_runs
     from karat.scores.comparison_tables import WRITERS
@@ -68,7 +65,7 @@ def compare(
 
     for path in (json, output):
         check_writable(path)
-    scoring.check_extension(None if is_page(output) else output, (*WRITERS, ".html"))
+    check_extension(None if is_page(output) else output, (*WRITERS, ".html"))
     # Wrong choices show before large files are read.
     check_choices(test, alpha, samples, seed)
     intervals = Intervals(method, level, resamples, seed)
@@ -86,5 +83,4 @@ def compare(
     elif output is not None:
         found.save(output)
     print_comparison(found, detail)
-    for note in suspicions:
-        print(f"note: {note}", file=sys.stderr)
+    print_notes(suspicions)

@@ -9,7 +9,7 @@ import typer
 
 from karat.cli import scoring
 from karat.cli.options import ListCommand, split_names
-from karat.validation import check_writable, write_file
+from karat.validation import check_extension, check_writable, write_file
 
 app = typer.Typer()
 
@@ -55,7 +55,7 @@ def correlate(
 
     for path in (json, output):
         check_writable(path)
-    scoring.check_extension(output, tuple(WRITERS))
+    check_extension(output, tuple(WRITERS))
     table = compute(
         files,
         method,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from karat.cli import scoring
 from karat.cli.options import ListCommand
-from karat.validation import check_writable, write_file
+from karat.validation import check_extension, check_writable, write_file
 
 app = typer.Typer()
 
@@ -51,14 +50,14 @@ def evaluate(
     A bare table is read in the benchmark's own order of ids (`karat benchmarks coco --ids FILE`).
     """
     from karat.cli.report import is_page, save_report
-    from karat.cli.show import print_scorecard
+    from karat.cli.show import print_notes, print_scorecard
     from karat.scores.tables import WRITERS
     from karat.stats.intervals import Intervals
 
     for path in (json, output, per_query):
         check_writable(path)
-    scoring.check_extension(None if is_page(output) else output, (*WRITERS, ".html"))
-    scoring.check_extension(per_query, (".csv", ".parquet"))
+    check_extension(None if is_page(output) else output, (*WRITERS, ".html"))
+    check_extension(per_query, (".csv", ".parquet"))
     card, runs, suspicions = scoring.score_files(
         files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,
         unjudged=unjudged, setting=setting, threads=threads, ids=ids, similarity=similarity,
@@ -73,5 +72,4 @@ def evaluate(
     if per_query is not None:
         card.save(per_query, per_query=True)
     print_scorecard(card)
-    for note in suspicions:
-        print(f"note: {note}", file=sys.stderr)
+    print_notes(suspicions)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -37,7 +36,7 @@ def leaderboard(
     ] = None,
 ) -> None:
     """Write one html file about a table of numbers: who leads where, and whether the metrics agree."""
-    from karat.cli.show import waiting
+    from karat.cli.show import print_notes, waiting
     from karat.reports import write_report
     from karat.reports.boards import marked_low
     from karat.reports.writing import check_target
@@ -54,8 +53,7 @@ def leaderboard(
     with waiting(f"writing {output.name}"):
         write_report(board, output, title=title, command=as_typed())
     say_where(output)
-    for note in board.notes:
-        print(f"note: {note}", file=sys.stderr)
+    print_notes(board.notes)
 
 
 def in_folders(paths: list[Path]) -> list[Path]:

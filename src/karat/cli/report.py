@@ -41,11 +41,9 @@ def report(
     measures: scoring.Measures = None,
     truths: scoring.Truths = None,
     directions: scoring.Directions = None,
-    test: Annotated[
-        str, typer.Option(help="The paired test: randomisation, bootstrap, mcnemar or mcnemar-exact.")
-    ] = "randomisation",
-    samples: Annotated[int, typer.Option(min=1, help="How many random swaps.")] = 100_000,
-    alpha: Annotated[float, typer.Option(help="The level at which one run beats another.")] = 0.05,
+    test: scoring.Test = "randomisation",
+    samples: scoring.Samples = 100_000,
+    alpha: scoring.Alpha = 0.05,
     method: scoring.Method = "percentile",
     level: scoring.Level = 0.95,
     resamples: scoring.Resamples = 10_000,
@@ -63,7 +61,7 @@ def report(
     In it: a headline in plain words, scores with intervals, who beats whom, how places change from metric to
     metric, what unjudged labels leave open, every query, and the methods.
     """
-    from karat.cli.show import waiting
+    from karat.cli.show import print_notes, waiting
     from karat.reports.writing import check_target
     from karat.scores.compare import check_choices, compare
     from karat.scores.intervals import with_intervals
@@ -88,8 +86,7 @@ def report(
     save_report(
         found, output, runs, title=title, images=images, inline_images=inline_images, threads=threads
     )  # fmt: skip
-    for note in suspicions:
-        print(f"note: {note}", file=sys.stderr)
+    print_notes(suspicions)
 
 
 def save_report(

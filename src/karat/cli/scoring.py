@@ -46,18 +46,15 @@ Setting = Annotated[
     typer.Option("--set", help="A setting of the benchmark: --set cxc_ratings=sits_test.csv."),
 ]
 Threads = Annotated[int | None, typer.Option(min=1, help="How many; all by default.")]
+Test = Annotated[
+    str, typer.Option(help="The paired test: randomisation, bootstrap, mcnemar or mcnemar-exact.")
+]
+Samples = Annotated[int, typer.Option(min=1, help="How many random swaps.")]
+Alpha = Annotated[float, typer.Option(help="The level at which one run beats another.")]
 Method = Annotated[str, typer.Option(help="How intervals are made: percentile or bca.")]
 Level = Annotated[float, typer.Option(help="How often an interval should hold.")]
 Resamples = Annotated[int, typer.Option(min=1, help="How many bootstrap draws.")]
 Seed = Annotated[int, typer.Option(min=0, help="Of every random draw.")]
-
-
-def check_extension(path: Path | None, known: tuple[str, ...]) -> None:
-    """Raise before the work starts when a file's extension says nothing."""
-    if path is not None and path.suffix not in known:
-        raise InputError(
-            f"has the extension {path.suffix!r}", where=path, fix=f"use one of {', '.join(known)}"
-        )
 
 
 def score_files(

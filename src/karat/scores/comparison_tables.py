@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from karat.measures import Named
 from karat.scores.comparison_words import headline, method_line
 from karat.scores.scorecard import Column
-from karat.scores.tables import DIRECTION_TITLES, MISSING, Layout, markdown_of, show_value, text_of
-from karat.validation import InputError, write_file
+from karat.scores.tables import DIRECTION_TITLES, MISSING, Layout, grouped, markdown_of, show_value, text_of
+from karat.validation import check_extension, write_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,8 +63,7 @@ def score_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
             lines.append(((*labels(standing, shown), f"{mark} {column.run}"), cells))
     level = 0.95 if comparison.card.intervals is None else comparison.card.intervals.level
     head = [*label_heads(shown), "  run", "score", f"{100 * level:g}% interval", "place", ""]
-    layout = grouped(head, lines)
-    return replace(layout, best=marked)
+    return grouped(head, lines, marked)
 
 
 def difference_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
@@ -110,19 +109,6 @@ def pairs_of(comparison: Comparison, standing: Standing) -> list[Difference]:
         for second in order[k + 1 :]
         if few or first == best
     ]
-
-
-def grouped(head: list[str], lines: Sequence[tuple[tuple[str, ...], list[str]]]) -> Layout:
-    """Arrange labelled lines of text; labels are said once, with a rule between truths."""
-    rows: list[list[str]] = []
-    rules: set[int] = set()
-    before: tuple[str, ...] = ()
-    for names, cells in lines:
-        if head[0] == "truth" and before and before[0] != names[0]:
-            rules.add(len(rows) - 1)
-        rows.append(["" if before[: k + 1] == names[: k + 1] else n for k, n in enumerate(names)] + cells)
-        before = names
-    return Layout(head, rows, rules, len(lines[0][0]), set())
 
 
 def labels(standing: Standing, shown: Sequence[Standing]) -> tuple[str, ...]:
@@ -257,8 +243,5 @@ WRITERS: dict[str, Callable[[Comparison, Path], object]] = {
 
 def write(comparison: Comparison, path: Path) -> None:
     """Write a comparison in the format of the file's extension."""
-    if path.suffix not in WRITERS:
-        raise InputError(
-            f"has the extension {path.suffix!r}", where=path, fix=f"use one of {', '.join(WRITERS)}"
-        )
+    check_extension(path, WRITERS)
     write_file(path, lambda place: WRITERS[path.suffix](comparison, place))

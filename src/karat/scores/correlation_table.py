@@ -16,7 +16,7 @@ from karat.scores.leaderboard import Leaderboard
 from karat.scores.phrasing import ends, or_none, signed, with_interval
 from karat.scores.tables import MISSING, Layout, markdown_of, text_of
 from karat.stats.correlation import Correlation
-from karat.validation import InputError, plural, write_file
+from karat.validation import check_extension, plural, write_file
 
 SIGNS = {"tau": "τ", "spearman": "ρ", "pearson": "r"}
 FULL = {"tau": "Kendall's tau-b", "spearman": "Spearman's rho", "pearson": "Pearson's r"}
@@ -143,9 +143,7 @@ class CorrelationTable:
     def save(self, path: str | Path) -> None:
         """Write the table; the extension says how: json, csv (a row per pair) or md."""
         path = Path(path)
-        if path.suffix not in WRITERS:
-            known = ", ".join(WRITERS)
-            raise InputError(f"has the extension {path.suffix!r}", where=path, fix=f"use one of {known}")
+        check_extension(path, WRITERS)
         write_file(path, lambda place: WRITERS[path.suffix](self, place))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.measures import Named
-from karat.validation import InputError, write_file
+from karat.validation import check_extension, write_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,23 +84,33 @@ def lay_out(card: Scorecard) -> Layout:
 def arrange(
     head: list[str], lines: Sequence[tuple[tuple[str, ...], list[Column | None]]], mark_best: bool
 ) -> Layout:
-    """Turn labelled lines into text: labels said once, a rule between truths, the best values marked."""
-    rows: list[list[str]] = []
-    rules: set[int] = set()
+    """Turn labelled lines of columns into text, the best values marked."""
     best: set[tuple[int, int]] = set()
-    before: tuple[str, ...] = ()
-    for labels, line in lines:
-        if before and before[0] != labels[0]:
-            rules.add(len(rows) - 1)
-        shown = ["" if before[: k + 1] == labels[: k + 1] else label for k, label in enumerate(labels)]
+    for row, (labels, line) in enumerate(lines):
         known = {k: c.value for k, c in enumerate(line) if c is not None and c.value is not None}
         if known and mark_best:
             low_is_good = any(c is not None and c.measure.better == "low" for c in line)
             top = min(known.values()) if low_is_good else max(known.values())
-            best |= {(len(rows), len(labels) + k) for k, value in known.items() if value == top}
-        rows.append([*shown, *map(show_cell, line)])
+            best |= {(row, len(labels) + k) for k, value in known.items() if value == top}
+    return grouped(head, [(labels, [show_cell(column) for column in line]) for labels, line in lines], best)
+
+
+def grouped(
+    head: list[str],
+    lines: Sequence[tuple[tuple[str, ...], list[str]]],
+    best: Collection[tuple[int, int]] = (),
+) -> Layout:
+    """Arrange labelled lines of text; labels are said once, with a rule between truths."""
+    rows: list[list[str]] = []
+    rules: set[int] = set()
+    before: tuple[str, ...] = ()
+    for labels, cells in lines:
+        if head[0] == "truth" and before and before[0] != labels[0]:
+            rules.add(len(rows) - 1)
+        shown = ["" if before[: k + 1] == labels[: k + 1] else label for k, label in enumerate(labels)]
+        rows.append([*shown, *cells])
         before = labels
-    return Layout(head, rows, rules, len(lines[0][0]), best)
+    return Layout(head, rows, rules, len(lines[0][0]), set(best))
 
 
 def to_text(card: Scorecard, notes: bool = True) -> str:
@@ -214,8 +224,5 @@ WRITERS: dict[str, Callable[[Scorecard, Path, bool], object]] = {
 def write(card: Scorecard, path: Path, per_query: bool) -> None:
     """Write a scorecard in the format of the file's extension."""
     known = (".csv", ".parquet") if per_query else tuple(WRITERS)
-    if path.suffix not in known:
-        raise InputError(
-            f"has the extension {path.suffix!r}", where=path, fix=f"use one of {', '.join(known)}"
-        )
+    check_extension(path, known)
     write_file(path, lambda place: WRITERS[path.suffix](card, place, per_query))
