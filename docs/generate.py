@@ -8,8 +8,8 @@ from karat.measures.reference import to_markdown
 
 HERE = Path(__file__).parent / "reference"
 PACKAGES = (
-    "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores", "karat.world",
-    "karat.reports",
+    "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores",
+    "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.reports",
 )  # fmt: skip
 
 
@@ -27,7 +27,7 @@ def api() -> str:
         for name in sorted(module.__all__, key=str.lower):
             thing = getattr(module, name)
             first = (inspect.getdoc(thing) or "").split("\n")[0]
-            if inspect.isfunction(thing):
+            if inspect.isroutine(thing) or hasattr(thing, "__wrapped__"):
                 arguments = ", ".join(
                     f"*{p.name}"
                     if p.kind is p.VAR_POSITIONAL

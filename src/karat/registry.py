@@ -18,6 +18,25 @@ T = TypeVar("T")
 REQUIRED: Any = object()
 """Marks a parameter without a default."""
 
+KINDS = {
+    "whole": "a whole number",
+    "float": "a number",
+    "yes_or_no": "yes or no",
+    "name": "a name of letters, digits, - and _",
+}
+"""What the types of parameters are called in messages."""
+
+
+def yes_or_no(value: Any) -> bool:
+    """Return a yes or no, from a truth value or the word; for `Param.type`.
+
+    >>> yes_or_no("No"), yes_or_no(True)
+    (False, True)
+    """
+    if isinstance(value, bool):
+        return value
+    return {"yes": True, "no": False}[str(value).lower()]
+
 
 def whole(value: Any) -> int:
     """Return a whole number from 0 to a billion, from a number or its digits; for `Param.type`.
@@ -41,12 +60,15 @@ class Param:
         What it is called, what turns its text into a value, what it means.
     default
         The value when it is not given; `REQUIRED` when it must be.
+    bare
+        Whether names print it without its own: ``NCS(cider)@10``.
     """
 
     name: str
     type: Callable[[Any], Any]
     help: str
     default: Any = REQUIRED
+    bare: bool = False
 
     def parse(self, value: Any) -> Any:
         """Return `value` as this parameter's type.
@@ -58,11 +80,11 @@ class Param:
             if value is None and self.default is None:
                 return None
             return self.type(value)
-        except (TypeError, ValueError):
-            kind = {"whole": "whole number", "float": "number"}.get(
-                str(name := getattr(self.type, "__name__", "value")), name
-            )
-            raise InputError(f"{self.name} is {value!r}", fix=f"give a {kind}") from None
+        except (KeyError, TypeError, ValueError):
+            kind = getattr(self.type, "__name__", "value")
+            raise InputError(
+                f"{self.name} is {value!r}", fix=f"give {KINDS.get(kind, f'a {kind}')}"
+            ) from None
 
 
 class Registry(Generic[T]):
@@ -129,6 +151,16 @@ class Registry(Generic[T]):
         """Return what is registered, in the order of registration."""
         self._complete()
         return self._things.values()
+
+
+PLUGINS = {"similarity": ("karat.captions.similarity",)}
+"""Per kind, the modules that register things with a package that may not import them."""
+
+
+def import_plugins(kind: str) -> None:
+    """Import what registers things of this kind from packages further down the house."""
+    for module in PLUGINS[kind]:
+        importlib.import_module(module)
 
 
 def import_all(package: str) -> None:

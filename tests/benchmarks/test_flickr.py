@@ -55,6 +55,8 @@ def test_judgments_of_the_real_files(data):
     bench = load(folder, caption=2)
     assert (bench.images.size, bench.captions.size) == (1000, 1000)
     np.testing.assert_array_equal(bench.caption_image, np.arange(1000))
+    assert {len(others) for others in bench.other_texts} == {4}
+    assert load(folder).other_texts is None
     rows = {row["truth"]: row["i2t"] for row in bench.summary()}
     assert rows["original"]["positives"] == 1000
     assert rows["expert"]["positives"] + rows["expert"]["negatives"] == 5822

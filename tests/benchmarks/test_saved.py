@@ -44,9 +44,10 @@ def same(a: Benchmark, b: Benchmark) -> None:
             theirs.kind,
         )
     np.testing.assert_array_equal(a.caption_image, b.caption_image)
+    assert a.other_texts == b.other_texts
     for name, truth in a.truths.items():
         other = b.truth(name)
-        assert (truth.about, truth.complete) == (other.about, other.complete)
+        assert (truth.about, truth.complete, truth.machine) == (other.about, other.complete, other.machine)
         for direction in ("i2t", "t2i"):
             np.testing.assert_array_equal(truth.queries.get(direction, []), other.queries[direction])
         assert [fold.name for fold in truth.folds] == [fold.name for fold in other.folds]
@@ -104,12 +105,14 @@ def rich_bench() -> Benchmark:
         {
             "both": Truth("both", own.merge(rated), asked, about="two sources"),
             "whole": Truth("whole", own, asked, about="everything is judged", complete=True),
+            "machine": Truth("machine", own, asked, about="by a machine", complete=True, machine=True),
             "pm(z=1)": Truth("pm(z=1)", None, asked, rule=PlausibleMatch(objects.class_vectors(2), owner, 1)),
         },
         caption_image=owner,
         defaults={"both": ("R@1",)},
         about="everything at once",
         texts=["a <b>dog</b>", "", "שלום\n🙂"],
+        other_texts=[["two dogs", ""], []],
         image_paths=["a.jpg", "b/c.jpg"],
         objects=objects,
     )
@@ -125,6 +128,11 @@ def test_everything_round_trips(rich_bench, tmp_path):
     scores = np.array([[0.1, 0.3, 0.2], [0.5, 0.4, 0.1]])
     cards = [karat.evaluate(scores, bench, ["R@1", "RP"]) for bench in (rich_bench, again)]
     assert [c.value for c in cards[0]] == [c.value for c in cards[1]]
+
+
+def test_other_captions_stand_beside_every_image(rich_bench):
+    with pytest.raises(InputError, match="other captions of 1 image; give a list for each of its 2"):
+        replace(rich_bench, other_texts=[["two dogs"]])
 
 
 def test_paths_of_images_elsewhere_are_not_kept(rich_bench, tmp_path):
@@ -194,7 +202,7 @@ DAMAGE = {
         f, "images.parquet", lambda t: t.with_columns(id=pl.lit("a.jpg"))
     ),
     "is no rule that karat knows": lambda f: edit_head(
-        f, lambda head: head["truths"][2]["rule"].update(kind="magic")
+        f, lambda head: head["truths"][3]["rule"].update(kind="magic")
     ),
     "truth 'whole' is complete: 'perhaps'": lambda f: edit_head(
         f, lambda head: head["truths"][1].update(complete="perhaps")

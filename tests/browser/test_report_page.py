@@ -49,7 +49,7 @@ def test_every_look_is_complete_and_quiet(browser, hostile_report, pictures, wid
     look(browser, hostile_report, width, dark, pictures, "runs")
     shown = browser.run("return [...document.querySelectorAll('main > section')].map((s) => s.id)")
     assert shown == [one.name for one in in_order()]
-    assert len(browser.run("return [...document.querySelectorAll('.canvas')].map((c) => 1)")) == 6
+    assert len(browser.run("return [...document.querySelectorAll('.canvas')].map((c) => 1)")) == 7
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])

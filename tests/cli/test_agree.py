@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 
@@ -97,3 +98,120 @@ def test_tables_of_different_things(both, files, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("image,caption,yes,no\nx,y,1,2\n")
     assert "expert and other have no pair in common" in both("agree", files[0], other, code=2).err
+
+
+@pytest.fixture
+def rated(tmp_path, rng):
+    """A folder of six images with three captions each, and people's ratings of 60 pairs."""
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    words = ["dog", "cat", "man", "ball", "beach", "bench", "red", "blue"]
+    rows, texts = ["image,caption"], []
+    for k in range(18):
+        (folder / f"{k // 3}.jpg").touch()
+        texts.append(f"a {words[k // 3]} and a {words[rng.integers(8)]}")
+        rows.append(f"{k // 3}.jpg,{texts[-1]}")
+    (folder / "captions.csv").write_text("\n".join(rows) + "\n")
+    people, table = ["image,caption,ann,bob"], ["image,caption,mine,noise"]
+    for number in rng.choice(6 * 18, 60, replace=False):
+        image, k = divmod(int(number), 18)
+        good = words[image] in texts[k]
+        said = np.clip(rng.integers(1, 4, 2) + 2 * good, 1, 5)
+        pair = f"{image}.jpg,{k // 3}.jpg#{k % 3}"
+        people.append(f"{pair},{said[0]},{said[1]}")
+        table.append(f"{pair},{good + rng.normal(0, 0.3):.4f},{rng.normal():.4f}")
+    (tmp_path / "people.csv").write_text("\n".join(people) + "\n")
+    (tmp_path / "scores.csv").write_text("\n".join(table) + "\n")
+    np.save(tmp_path / "run.npy", rng.normal(size=(6, 18)).astype(np.float32))
+    for name, rows in (("images", 6), ("captions", 18)):
+        np.save(tmp_path / f"{name}.npy", rng.normal(size=(rows, 4)).astype(np.float32))
+    return tmp_path
+
+
+def test_scores_of_every_kind(both, rated):
+    files = [rated / name for name in ("run.npy", "images.npy", "captions.npy", "scores.csv")]
+    asked = ("--score", "hodosh-bleu", "original", *files, "-b", rated / "photos", "--resamples", 100)
+    found = both("agree", rated / "people.csv", *asked, "--json", rated / "a.json")
+    assert found.out.startswith("people: 60 items, 2 raters, 120 ratings from 1 to 5\n\nall 60 pairs\n")
+    assert "pairs that are not the benchmark's original ones" in found.out
+    assert found.err == ""
+    records = json.loads((rated / "a.json").read_text())
+    value = {record["score"]: record["value"] for record in records
+             if record["statistic"] == "pearson" and record["pairs"] == "all"}  # fmt: skip
+    assert list(value) == ["hodosh-bleu", "original", "run", "images", "mine", "noise"]
+    assert value["mine"] > 0.4 > value["noise"]
+
+
+def test_a_table_of_scores_needs_no_benchmark(both, rated):
+    out = both("agree", rated / "people.csv", "--score", rated / "scores.csv", "--resamples", 50).out
+    assert "all 60 pairs" in out
+    assert "original" not in out
+    both("agree", rated / "scores.csv", "--score", rated / "people.csv", "--resamples", 50)
+
+
+def test_a_caption_can_be_left_out_of_its_own_references(both, rated):
+    asked = (
+        "agree",
+        rated / "people.csv",
+        "--score",
+        "hodosh-bleu",
+        "-b",
+        rated / "photos",
+        "--resamples",
+        20,
+    )
+    assert both(*asked).out != both(*asked, "--leave-out").out
+
+
+def test_one_score_shows_all_thresholds(both, rated):
+    asked = ("--score", "hodosh-rouge", "-b", rated / "photos", "--resamples", 50, "--second-from", "0.2,0.4")
+    out = both("agree", rated / "people.csv", *asked, "--first-from", 3, 4, "--resample", "image").out
+    assert "kappa, all pairs: people down, hodosh-rouge across" in out
+    assert "elsewhere expect less" in out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "50 resamples of images" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--score", "cidr", "-b", "photos"], "unknown score 'cidr'; did you mean cider"),
+        (["--score", "hodosh-bleu"], "hodosh-bleu needs a benchmark; name it with --benchmark"),
+        (["--score", "run.npy"], "run.npy needs a benchmark"),
+        (["--score", "nowhere.npy", "-b", "photos"], "nowhere.npy: there is no such file"),
+        (["--score", "original", "original", "-b", "photos"], "the score 'original' is asked for twice"),
+        (["--score", "images.npy", "-b", "photos"], "images.npy"),
+        (["--score", "cider", "-b", "coco"], "coco has none of its pairs; name them as the benchmark does"),
+        (["-b", "photos"], "--benchmark without --score"),
+        (["--leave-out"], "--leave-out without --score"),
+        (["--score", "original", "-b", "photos", "--missing", "no"], "--missing with --score"),
+        (
+            ["--score", "original", "-b", "photos", "--second-from", "7"],
+            "original: the threshold 7 parts nothing",
+        ),
+    ],
+)
+def test_mistakes_with_scores(both, rated, monkeypatch, arguments, message):
+    monkeypatch.chdir(rated)
+    assert message in both("agree", "people.csv", *arguments, code=2).err
+
+
+def test_a_run_is_no_table_of_ratings(both, rated, monkeypatch):
+    monkeypatch.chdir(rated)
+    err = both("agree", "run.npy", "--score", "original", "-b", "photos", code=2).err
+    assert "run.npy is no table of ratings" in err
+
+
+def test_crisscrossed_captions_as_published(both, tmp_path):
+    rows = [
+        "caption,image,agg_score,sampling_method",
+        "COCO_val2014:sentid:770337,COCO_val2014_000000391895.jpg,4.97,c2i_original",
+        "COCO_val2014:sentid:771687,COCO_val2014_000000391895.jpg,4.4,c2i_original",
+        "COCO_val2014:sentid:772707,COCO_val2014_000000391895.jpg,1.5,c2i_intrasim",
+        "COCO_val2014:sentid:770337,COCO_val2014_000000060623.jpg,0.2,c2i_intrasim",
+        "COCO_val2014:sentid:1,COCO_val2014_000000060623.jpg,0.2,c2i_intrasim",
+    ]
+    (tmp_path / "sits.csv").write_text("\n".join(rows) + "\n")
+    found = both("agree", tmp_path / "sits.csv", "--score", "original", "-b", "coco", "--resamples", 20)
+    assert "sits: 4 items, 4 ratings from 0.2 to 4.97" in found.out
+    assert "note: 1 pair of sits is not in coco and is left out" in found.err

@@ -1,9 +1,11 @@
 """Reports that several tests look at."""
 
+import numpy as np
 import pytest
 
 import karat
 from karat.reports import write_report
+from karat.scores.semantic_curve import curve_measures
 from karat.stats.intervals import Intervals
 from reports.hostile import hostile_benchmark, hostile_runs
 
@@ -14,7 +16,11 @@ def hostile_comparison(tmp_path_factory):
     folder.mkdir()
     bench = hostile_benchmark(folder=folder)
     runs = hostile_runs(bench)
-    options = {"measures": ["R@1", "R@5", "mAP@R", "MedR"], "samples": 499, "unjudged": "bounds"}
+    meaning = curve_measures("mine", 5, (1, 3, 9), gt=False)
+    options = {
+        "measures": ["R@1", "R@5", "mAP@R", "MedR", "NCS(mine)@5", *meaning], "samples": 499,
+        "unjudged": "bounds", "similarities": {"mine": np.exp(runs[1].scores)},
+    }  # fmt: skip
     found = karat.compare(runs, bench, intervals=Intervals(resamples=300), **options)
     return found, runs, folder
 

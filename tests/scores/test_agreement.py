@@ -318,7 +318,7 @@ def test_mistakes_between_tables(table):
         (
             (table, table),
             {"first_from": [9]},
-            "the threshold 9 parts nothing; its ratings lie between 1 and 4",
+            "the threshold 9 parts nothing; its values lie between 1 and 4",
         ),
         ((table, table), {"missing": "yes"}, "missing is 'yes'; choose one of left_out, no"),
         ((table,), {"resample": "word"}, "resample is 'word'"),

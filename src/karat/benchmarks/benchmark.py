@@ -11,7 +11,7 @@ import numpy as np
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.truth import DIRECTIONS, Direction, Truth
-from karat.validation import InputError, unknown_name
+from karat.validation import InputError, plural, unknown_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,9 @@ class Benchmark:
         A line on what it is, with its paper.
     texts
         The captions themselves, in gallery order, where they are known.
+    other_texts
+        Per image, captions that were written for it and are not in the gallery, where there are any:
+        further references for metrics that compare captions.
     image_paths
         Where the image files are, in gallery order, where they are known.
     objects
@@ -56,12 +59,18 @@ class Benchmark:
     defaults: Mapping[str, Sequence[str]] = field(default_factory=dict)
     about: str = ""
     texts: Sequence[str] | None = None
+    other_texts: Sequence[Sequence[str]] | None = None
     image_paths: Sequence[str] | None = None
     objects: Objects | None = None
 
     def __post_init__(self) -> None:
         if not self.truths:
             raise InputError(f"benchmark {self.name!r} has no truth", fix="give it at least one")
+        if self.other_texts is not None and len(self.other_texts) != self.images.size:
+            raise InputError(
+                f"benchmark {self.name!r} has other captions of {plural(len(self.other_texts), 'image')}",
+                fix=f"give a list for each of its {self.images.size:,} images",
+            )
 
     def __repr__(self) -> str:
         return (

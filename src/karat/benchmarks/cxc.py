@@ -18,7 +18,13 @@ SCORES = ("agg_score", "score", "raw_score", "rating", "annotation")
 
 
 def read_ratings(path: Path, images: Ids, captions: Ids) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return image index, caption index and rating of every rated pair.
+    """Return image index, caption index and rating of every rated pair."""
+    image, caption, rating = read_pairs(path)
+    return images.index(image, where=path), captions.index(caption, where=path), rating
+
+
+def read_pairs(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return image id, caption id and rating of every rated pair.
 
     ``sits_test.csv`` has one row per pair with its aggregated rating; ``sits_test_raw.csv`` has one row
     per rater, and the mean of a pair's rows is its rating. Captions are named like
@@ -52,5 +58,5 @@ def read_ratings(path: Path, images: Ids, captions: Ids) -> tuple[np.ndarray, np
     if not rows[score].is_between(0, 5).all():
         raise InputError("holds a rating outside 0 to 5", where=path, fix=fix)
     pairs = rows.group_by("image", "caption", maintain_order=True).agg(pl.col(score).mean())
-    image = images.index(pairs["image"].to_numpy(), where=path)
-    return image, captions.index(pairs["caption"].to_numpy(), where=path), pairs[score].to_numpy()
+    image, caption, rating = (pairs[column].to_numpy() for column in ("image", "caption", score))
+    return image, caption, rating

@@ -175,7 +175,17 @@ def load(
             by.name, judged, {"i2t": np.unique(pictures), "t2i": np.unique(labels)}, about=about
         )
     defaults = {**benchmark.defaults, "crowd": (*RECALLS, "RP"), "expert": ("nDCG@10",)}
-    return replace(benchmark, truths=truths, defaults={name: defaults[name] for name in truths})
+    others = None
+    if caption is not None:
+        others = [
+            [text for number, text in sorted(captions[image].items()) if number != caption] for image in names
+        ]
+    return replace(
+        benchmark,
+        truths=truths,
+        defaults={name: defaults[name] for name in truths},
+        other_texts=others,
+    )
 
 
 register(

@@ -15,7 +15,7 @@ from karat.benchmarks.judgments import Judgments
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.plausible import PlausibleMatch
 from karat.benchmarks.ratings import Mapping, Provenance, Share, Steps
-from karat.benchmarks.saving import ATTRIBUTE, BOX, FORMAT, HEAD, VERSION
+from karat.benchmarks.saving import ATTRIBUTE, BOX, FORMAT, HEAD, OTHERS, VERSION
 from karat.benchmarks.sources import Source, register
 from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth
 from karat.registry import Param
@@ -70,9 +70,21 @@ def build(head: dict[str, Any], folder: Path) -> Benchmark:
         defaults={str(name): tuple(map(str, measures)) for name, measures in head["defaults"].items()},
         about=str(head["about"]),
         texts=texts_of(captions, "text", ids[1].size),
+        other_texts=read_others(folder, ids[0].size) if head.get("other_captions") is True else None,
         image_paths=found_paths(texts_of(images, "path", ids[0].size), folder),
         objects=objects,
     )
+
+
+def read_others(folder: Path, n_images: int) -> list[list[str]]:
+    """Read the captions of each image that are not in the gallery."""
+    table = read(folder / OTHERS, "image", "text")
+    image = table["image"].to_numpy()
+    in_range(image, 0, n_images, folder / OTHERS, "image")
+    others: list[list[str]] = [[] for _ in range(n_images)]
+    for row, text in zip(image.tolist(), texts(table, "text", folder / OTHERS).tolist()):
+        others[row].append(text)
+    return others
 
 
 def read_objects(head: dict[str, Any], folder: Path, n_images: int) -> Objects:
@@ -101,14 +113,14 @@ def texts(table: pl.DataFrame, column: str, path: Path) -> np.ndarray:
     return np.array(table[column].to_list(), dtype=str)
 
 
-def is_complete(described: dict[str, Any], folder: Path) -> bool:
-    """Return whether a truth says that everything is judged."""
-    complete = described.get("complete", False)
-    if not isinstance(complete, bool):
+def has_trait(described: dict[str, Any], trait: str, folder: Path) -> bool:
+    """Return whether a truth says that it is complete, or machine-made."""
+    value = described.get(trait, False)
+    if not isinstance(value, bool):
         raise InputError(
-            f"truth {described['name']!r} is complete: {complete!r}", where=folder / HEAD, fix="true or false"
+            f"truth {described['name']!r} is {trait}: {value!r}", where=folder / HEAD, fix="true or false"
         )
-    return complete
+    return value
 
 
 def ids_of(table: pl.DataFrame, kind: str, folder: Path) -> Ids:
@@ -181,7 +193,8 @@ def read_truth(
         queries,
         folds,
         about=str(described["about"]),
-        complete=is_complete(described, folder),
+        complete=has_trait(described, "complete", folder),
+        machine=has_trait(described, "machine", folder),
     )
 
 

@@ -5,6 +5,7 @@
                             complete, and sources (or rule); truth number k owns the tables -k
     images.parquet          id, gallery, path
     captions.parquet        id, gallery, text, image (row of the image it was written for, or -1)
+    other-captions.parquet  image (row), text: captions of images that are not in the gallery
     judgments-k.parquet     image, caption (rows), source (number), rating
     queries-k.parquet       direction, row
     folds-k.parquet         fold (number), side ("images" or "captions"), row
@@ -12,7 +13,8 @@
                             "attribute-NAME" for each attribute
 
 Rows with `gallery` false are known to judgments only. Paths of images are relative to the folder.
-Texts, paths, objects, synsets and attributes may be absent; a truth is complete only where it says so.
+Texts, other captions, paths, objects, synsets and attributes may be absent; a truth is complete, or made by
+a machine, only where it says so.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from karat.validation import InputError
 
 FORMAT, VERSION = "karat-benchmark", 1
 HEAD = "benchmark.json"
+OTHERS = "other-captions.parquet"
 BOX = ("left", "top", "width", "height")
 TEXT = ("path", "text", "direction", "side")
 ATTRIBUTE = "attribute-"
@@ -71,6 +74,9 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
           path=padded(kept_paths(benchmark.image_paths, folder), n_images))  # fmt: skip
     write(folder / "captions.parquet", id=benchmark.captions.values, gallery=gallery["c"],
           text=padded(benchmark.texts, n_captions), image=image)  # fmt: skip
+    if benchmark.other_texts is not None:
+        image = np.repeat(np.arange(len(benchmark.other_texts)), [len(own) for own in benchmark.other_texts])
+        write(folder / OTHERS, image=image, text=[text for own in benchmark.other_texts for text in own])
     if benchmark.objects is not None:
         things = benchmark.objects
         boxes = dict(zip(BOX, things.box.T))
@@ -85,6 +91,8 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
         "categories": None if benchmark.objects is None else list(benchmark.objects.categories),
         "truths": truths,
     }
+    if benchmark.other_texts is not None:
+        head["other_captions"] = True
     if benchmark.objects is not None and benchmark.objects.synsets is not None:
         head["synsets"] = list(benchmark.objects.synsets)
     if benchmark.objects is not None and benchmark.objects.attributes:
@@ -118,8 +126,7 @@ def describe_truth(truth: Truth) -> dict[str, Any]:
         "about": truth.about,
         "folds": [f.name for f in truth.folds],
     }
-    if truth.complete:
-        described["complete"] = True
+    described |= {trait: True for trait in ("complete", "machine") if getattr(truth, trait)}
     if truth.judgments is not None:
         described["sources"] = [
             {"name": s.name, "scale": s.scale, "mapping": describe_mapping(s.mapping)}

@@ -86,6 +86,9 @@ class Truth:
     complete
         Whether everything is judged: a pair that is not listed is judged not relevant. A rule always
         judges every pair; a table does so only where somebody knows the whole truth.
+    machine
+        Whether a machine made it, from captions for example, and nobody judged its pairs. Its name must
+        then begin with "machine".
 
     Examples
     --------
@@ -104,6 +107,7 @@ class Truth:
     rule: Rule | None = None
     about: str = ""
     complete: bool = False
+    machine: bool = False
     _rows: dict[Direction, Judged] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -111,6 +115,12 @@ class Truth:
             raise InputError(f"truth {self.name!r} needs either judgments or a rule")
         if not any(len(asked) for asked in self.queries.values()):
             raise InputError(f"truth {self.name!r} covers no query", fix="give it at least one")
+        # Many tables show nothing of a truth but its name.
+        if self.machine and not self.name.startswith("machine"):
+            raise InputError(
+                f"a machine made the truth {self.name!r}, and its name does not say so",
+                fix=f"call it machine({self.name})",
+            )
 
     @property
     def implicit(self) -> bool:

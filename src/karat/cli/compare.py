@@ -37,6 +37,7 @@ def compare(
     ids: scoring.IdsFile = None,
     similarity: scoring.Similarity = "dot",
     transpose: scoring.Transpose = False,
+    phi: scoring.Phi = None,
     setting: scoring.Setting = None,
     json: Annotated[
         Path | None, typer.Option(help="Write everything as json: scores, differences, places, method.")
@@ -71,7 +72,7 @@ def compare(
     intervals = Intervals(method, level, resamples, seed)
     card, runs, suspicions = scoring.score_files(
         files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,
-        unjudged=unjudged, setting=setting, threads=threads, ids=ids, similarity=similarity,
+        unjudged=unjudged, setting=setting, phi=phi, threads=threads, ids=ids, similarity=similarity,
         transpose=transpose, fewest=2,
     )  # fmt: skip
     with waiting(f"comparing {plural(len(card.runs), 'run')}"):

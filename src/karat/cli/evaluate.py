@@ -34,6 +34,7 @@ def evaluate(
     ids: scoring.IdsFile = None,
     similarity: scoring.Similarity = "dot",
     transpose: scoring.Transpose = False,
+    phi: scoring.Phi = None,
     setting: scoring.Setting = None,
     json: Annotated[Path | None, typer.Option(help="Write the records here as json.")] = None,
     output: Annotated[
@@ -60,7 +61,7 @@ def evaluate(
     check_extension(per_query, (".csv", ".parquet"))
     card, runs, suspicions = scoring.score_files(
         files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,
-        unjudged=unjudged, setting=setting, threads=threads, ids=ids, similarity=similarity,
+        unjudged=unjudged, setting=setting, phi=phi, threads=threads, ids=ids, similarity=similarity,
         transpose=transpose, intervals=Intervals(method, level, resamples, seed) if intervals else None,
     )  # fmt: skip
     if json is not None:

@@ -11,13 +11,17 @@ import typer
 from karat.cli import (
     agree,
     benchmarks,
+    captions,
     compare,
     convert,
     correlate,
+    curve,
     evaluate,
+    filter,
     inspect,
     leaderboard,
     measures,
+    parse,
     report,
     world,
 )
@@ -30,7 +34,8 @@ app = typer.Typer(
     help="Score image–text retrieval honestly when labels are incomplete and noisy.",
 )
 COMMANDS = (
-    evaluate, compare, report, leaderboard, correlate, agree, inspect, convert, benchmarks, measures, world,
+    evaluate, compare, report, leaderboard, curve, correlate, agree, captions, parse, filter, inspect,
+    convert, benchmarks, measures, world,
 )  # fmt: skip
 for command in COMMANDS:
     app.registered_commands += command.app.registered_commands

@@ -53,6 +53,7 @@ def report(
     ids: scoring.IdsFile = None,
     similarity: scoring.Similarity = "dot",
     transpose: scoring.Transpose = False,
+    phi: scoring.Phi = None,
     setting: scoring.Setting = None,
     threads: scoring.Threads = None,
 ) -> None:
@@ -74,7 +75,7 @@ def report(
     intervals = Intervals(method, level, resamples, seed)
     card, runs, suspicions = scoring.score_files(
         files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,
-        unjudged=unjudged, setting=setting, threads=threads, ids=ids, similarity=similarity,
+        unjudged=unjudged, setting=setting, phi=phi, threads=threads, ids=ids, similarity=similarity,
         transpose=transpose,
     )  # fmt: skip
     found: Comparison | Scorecard

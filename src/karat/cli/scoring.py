@@ -30,7 +30,16 @@ Names = Annotated[list[str] | None, typer.Option(help="A name for each run: --na
 Measures = Annotated[
     list[str] | None, typer.Option("--measures", "-m", help="Such as R@1 mAP@R; see `karat measures`.")
 ]
-Truths = Annotated[list[str] | None, typer.Option(help="Which of the benchmark's truths.")]
+Truths = Annotated[
+    list[str] | None,
+    typer.Option(help="Which of the benchmark's truths; or one made of captions: 'machine(cider>=1)'."),
+]
+Phi = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--phi", help="For NCS and SR: your own similarity, --phi mine=N.npy; cider, spice … come with karat."
+    ),
+]
 Directions = Annotated[list[str] | None, typer.Option(help="i2t, t2i; both by default.")]
 Ties = Annotated[str, typer.Option(help="Equal scores: pessimistic, optimistic, expected or stable.")]
 Unjudged = Annotated[
@@ -70,6 +79,7 @@ def score_files(
     setting: list[str] | None,
     threads: int | None,
     intervals: Intervals | None = None,
+    phi: list[str] | None = None,
     fewest: int = 1,
     **loading: Any,
 ) -> tuple[Scorecard, list[Run], list[str]]:
@@ -79,21 +89,34 @@ def score_files(
     from karat.scores.evaluate import evaluate
     from karat.scores.plan import make_plan
     from karat.scores.sanity import misread, runs_at_chance
+    from karat.scores.similarity import Similarities
 
-    bench = load_benchmark(benchmark, **parse_settings(setting))
+    bench, chosen = with_made_truths(
+        load_benchmark(benchmark, **parse_settings(setting)), split_names(truths)
+    )
     asked: dict[str, Any] = {
         "measures": split_names(measures),
-        "truths": split_names(truths),
+        "truths": chosen,
         "directions": split_names(directions) or DIRECTIONS,
         "ties": ties,
         "unjudged": unjudged,
     }
-    make_plan(bench, **asked)  # mistakes in these show before large files are read
+    plan, _ = make_plan(bench, **asked)  # mistakes in these show before large files are read
+    similarities: dict[str, Any] = {name: Path(file) for name, file in parse_settings(phi).items()}
+    Similarities(bench, similarities).check(named for wanted in plan.wanted.values() for named in wanted)
     runs = load_runs(files, bench, split_names(names), **loading)
     if len(runs) < fewest:
         raise InputError(f"there is only the run {runs[0].name!r} to compare", fix="give two or more")
     with progress(len(runs)) as step:
-        card = evaluate(runs, bench, progress=step, threads=threads, intervals=intervals, **asked)
+        card = evaluate(
+            runs,
+            bench,
+            progress=step,
+            threads=threads,
+            intervals=intervals,
+            similarities=similarities,
+            **asked,
+        )
     if all(column.value is None for column in card):
         raise InputError(f"nothing could be computed: {card.notes[0]}", fix="karat inspect says more")
     suspicions = []
@@ -105,6 +128,17 @@ def score_files(
             note = f"{note}; {text}"
         suspicions.append(note)
     return card, runs, suspicions
+
+
+def with_made_truths(bench: Benchmark, truths: list[str] | None) -> tuple[Benchmark, list[str] | None]:
+    """Return the benchmark with the machine-made truths that were asked for, and all truths' names."""
+    made = [name for name in truths or () if name.lower().startswith("machine(") and name not in bench.truths]
+    if truths is None or not made:
+        return bench, truths
+    from karat.captions.machine_labels import proper_name, with_machine_truths
+
+    names = [proper_name(name) if name in made else name for name in truths]
+    return with_machine_truths(bench, made), names
 
 
 def load_runs(files: list[Path], benchmark: Benchmark, names: list[str] | None, **options: Any) -> list[Run]:

@@ -60,6 +60,7 @@ def waiting(what: str) -> Iterator[None]:
 def print_scorecard(card: Scorecard) -> None:
     """Print the table, then how it was made, then, on standard error, what a reader should know."""
     from karat.scores.intervals import units_drawn
+    from karat.scores.similarity import similarities_of
     from karat.scores.tables import lay_out, to_text
 
     screen = console()
@@ -71,7 +72,10 @@ def print_scorecard(card: Scorecard) -> None:
     unit = "Values in percent" if any(c.measure.unit == "fraction" for c in card) else "Values are ranks"
     if unit == "Values in percent" and any(c.measure.unit == "rank" for c in card):
         unit += ", ranks as they are"
-    screen.print(escape(f"\n{unit}; {READING[card.unjudged]}; ties are {card.ties}."))
+    # By meaning, every pair has its value: nothing is unjudged.
+    by_labels = [c for c in card if not similarities_of(c.measure)]
+    reading = [READING[card.unjudged]] if by_labels else []
+    screen.print(escape("\n" + "; ".join([unit, *reading, f"ties are {card.ties}."])))
     if card.intervals is not None:
         made = card.intervals
         screen.print(

@@ -69,11 +69,16 @@ class Named(ABC):
         cut = ""
         if cls.cutoff is not None:
             cut = "@K" if cls.cutoff.default is REQUIRED else "[@K]"
-        return cls.name + cut
+        needed = [
+            param.name if param.bare else f"{param.name}=…"
+            for param in cls.params
+            if param.default is REQUIRED
+        ]
+        return cls.name + (f"({', '.join(needed)})" if needed else "") + cut
 
     def __str__(self) -> str:
         given = [
-            f"{param.name}={show_param(getattr(self, param.name))}"
+            ("" if param.bare else f"{param.name}=") + show_param(getattr(self, param.name))
             for param in self.params
             if getattr(self, param.name) != param.default
         ]
@@ -95,9 +100,11 @@ class Named(ABC):
 def show_param(value: Any) -> str:
     """Return a parameter's value so that it parses back.
 
-    >>> show_param(1.0), show_param(0.1), show_param(50)
-    ('1', '0.1', '50')
+    >>> show_param(1.0), show_param(0.1), show_param(50), show_param(False)
+    ('1', '0.1', '50', 'no')
     """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
@@ -113,6 +120,8 @@ class Measure(Named):
     first relevant one, or all of them."""
     of_relevance: ClassVar[bool] = True
     """Whether it has no value for a query without relevant items."""
+    wants: ClassVar[str] = "a relevant item"
+    """What a query must have to get a value, for notes."""
     params: ClassVar[tuple[Param, ...]] = (REL,)
     rel: float | None
 
@@ -177,6 +186,16 @@ class Combined(Named):
     @abstractmethod
     def combine(self, pooled: Sequence[np.ndarray]) -> np.ndarray:
         """Return the number from the parts' pooled values, each of shape [B]."""
+
+
+class Sum(Combined):
+    """A sum of columns."""
+
+    linear = True
+
+    def combine(self, pooled: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the sum."""
+        return np.sum(np.stack(pooled), axis=0)
 
 
 class MeanOfBoth(Combined):

@@ -45,6 +45,8 @@ class Ranked:
         Per query, how many items are relevant, where the rows do not list all (implicit truths).
     complete
         Whether items without a row are judged not relevant, instead of unjudged.
+    ideal
+        Where grades are similarities: per query, the highest possible sum of the first 1, 2, … items.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Ranked:
     hidden: Array
     total: Array | None = None
     complete: bool = False
+    ideal: Array | None = None
 
     @classmethod
     def from_places(cls, places: list[list[float]], grades: list[list[float]], size: int) -> Ranked:

@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from karat.benchmarks import DIRECTIONS
 from karat.measures.hit_rate import HitRate
-from karat.measures.measure import Combined, Part, register
+from karat.measures.measure import Part, Sum, register
 
 
 @register
-class RecallSum(Combined):
+class RecallSum(Sum):
     """R@1 + R@5 + R@10 in both directions, as fractions: at most 6 (papers print percent, at most 600).
 
     >>> [str(part.measure) + " " + part.direction for part in RecallSum().parts("coco-5k")][:4]
@@ -20,12 +18,7 @@ class RecallSum(Combined):
     name = "RSUM"
     formula = "R@1 + R@5 + R@10, image-to-text and text-to-image"
     source = "Semantic margin §5; in use since Lee et al., ECCV 2018"
-    linear = True
 
     def parts(self, truth: str) -> Sequence[Part]:
         """Return the six columns."""
         return [Part(HitRate(k=k), truth, direction) for direction in DIRECTIONS for k in (1, 5, 10)]
-
-    def combine(self, pooled: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the sum."""
-        return np.sum(np.stack(pooled), axis=0)

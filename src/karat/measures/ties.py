@@ -46,6 +46,8 @@ class Counts:
         Per query, how many items are relevant, where the rows do not list all.
     complete
         Whether items without a row are judged not relevant, instead of unjudged.
+    ideal
+        Where grades are similarities: per query, the highest possible sum of the first 1, 2, … items.
     """
 
     ptr: Array
@@ -58,6 +60,7 @@ class Counts:
     depth: Array
     total: Array | None = None
     complete: bool = False
+    ideal: Array | None = None
 
     @property
     def nothing_unjudged(self) -> bool:
@@ -68,6 +71,22 @@ class Counts:
     def query(self) -> Array:
         """The query of each row."""
         return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+
+
+def equal_neighbours(query: Array, value: Array) -> tuple[Array, Array]:
+    """Per row, the first row of its query with the same value and how many such rows there are.
+
+    Rows are sorted by query and, within it, by value.
+
+    >>> first, width = equal_neighbours(np.array([0, 0, 0, 1]), np.array([9.0, 7.0, 7.0, 7.0]))
+    >>> first.tolist(), width.tolist()
+    ([0, 1, 1, 3], [1, 2, 2, 1])
+    """
+    new = np.ones(len(query), bool)
+    new[1:] = (np.diff(query) != 0) | (np.diff(value) != 0)
+    first = np.flatnonzero(new)
+    group = np.cumsum(new) - 1
+    return first[group], np.diff(np.r_[first, len(query)])[group]
 
 
 def leave_out_unjudged(counts: Counts) -> Counts:
@@ -82,19 +101,15 @@ def leave_out_unjudged(counts: Counts) -> Counts:
     n_queries = len(counts.ptr) - 1
     order = np.lexsort((counts.earlier, counts.above, query))
     order = order[found[order]]
-    q, above = query[order], counts.above[order]
+    q = query[order]
     first_of_query = np.searchsorted(q, np.arange(n_queries))[q]
-    new = np.ones(len(q), bool)
-    new[1:] = (np.diff(q) != 0) | (np.diff(above) != 0)
-    first = np.flatnonzero(new)
-    group = np.cumsum(new) - 1
-    widths = np.diff(np.r_[first, len(q)])
+    first, width = equal_neighbours(q, counts.above[order])
     condensed: dict[str, Any] = {
         name: np.full(len(query), -1 if name == "above" else 0) for name in ("above", "tied", "earlier")
     }
-    condensed["above"][order] = first[group] - first_of_query
-    condensed["tied"][order] = widths[group] - 1
-    condensed["earlier"][order] = np.arange(len(q)) - first[group]
+    condensed["above"][order] = first - first_of_query
+    condensed["tied"][order] = width - 1
+    condensed["earlier"][order] = np.arange(len(q)) - first
     size = np.bincount(query[~counts.outside], minlength=n_queries)
     depth = np.bincount(query[found], minlength=n_queries)
     return replace(counts, **condensed, size=size, depth=depth)
@@ -130,13 +145,9 @@ def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant
     known = found[order]
 
     # Sorting by grade only moves rows inside their group, so the groups are those of any one draw.
-    new = np.ones(rows, bool)
     one = order.reshape(-1, rows)[0] if rows else order
-    new[1:] = (np.diff(query[one]) != 0) | (np.diff(above[one]) != 0)
-    first = np.flatnonzero(new)
-    group = np.cumsum(new) - 1
-    number = np.arange(rows) - first[group]
-    judged = np.diff(np.r_[first, rows])[group]
+    first, judged = equal_neighbours(query[one], above[one])
+    number = np.arange(rows) - first
 
     late = width - judged + number
     if policy == "expected":
@@ -166,6 +177,7 @@ def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant
         hidden=(~found & ~counts.outside)[order],
         total=counts.total,
         complete=counts.complete,
+        ideal=counts.ideal,
     )
     return with_unjudged_relevant(ranked) if unjudged_relevant else ranked
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from karat.benchmarks import Benchmark
+from karat.measures import parse_measure
 from karat.reports.boards import short_list
 from karat.reports.main_column import column_of
 from karat.reports.material import JUDGED, Material
@@ -12,6 +13,7 @@ from karat.reports.words import called, in_words, number_word
 from karat.scores import Column, Scorecard, Standing
 from karat.scores.intervals import alone
 from karat.scores.paired_tests import TESTS
+from karat.scores.similarity import similarities_of
 from karat.stats.intervals import Intervals
 from karat.validation import plural
 
@@ -100,6 +102,11 @@ def measured(card: Scorecard, key: Key) -> tuple[str, str]:
     column = next(c for c in card if (c.truth, c.direction, str(c.measure)) == key)
     text = f"The task: {', and '.join(asked)}. {key[2]} is {in_words(column.measure)}"
     text += "; 100% is perfect" if is_share(column.measure) else ""
+    if phi := similarity_of(key):
+        return (
+            "What was measured?",
+            f"{text}. What fits is decided by the similarity “{phi}”, not by labels.",
+        )
     truth = bench.truth(key[0])
     about = f": {truth.about.rstrip('.')}" if truth.about else ""
     left_out = card.unjudged == "left_out" and not (truth.complete or truth.implicit)
@@ -108,6 +115,11 @@ def measured(card: Scorecard, key: Key) -> tuple[str, str]:
         "What was measured?",
         f"{text}. What fits is decided by the labels “{key[0]}”{about}.{judged_alone}",
     )
+
+
+def similarity_of(key: Key) -> str:
+    """Return the name of the similarity that a score looks at; nothing where it looks at labels."""
+    return ", ".join(similarities_of(parse_measure(key[2])))
 
 
 def sureness(material: Material, columns: list[Column], standing: Standing | None) -> str:
@@ -200,7 +212,11 @@ def unjudged(material: Material, key: Key) -> str:
     """Say what is unknown about the labels."""
     card = material.card
     assert card is not None
+    if phi := similarity_of(key):
+        return f"Nothing: the similarity “{phi}” gives every pair a value. No person judged these."
     truth = card.benchmark.truth(key[0])
+    if truth.machine:
+        return f"Everything: a machine made the labels “{key[0]}” and no person judged them."
     if truth.complete or truth.implicit:
         return f"Nothing: by the labels “{key[0]}” every pair of image and caption is judged."
     text = ""

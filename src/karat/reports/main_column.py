@@ -24,12 +24,12 @@ def positives_per_query(benchmark: Benchmark, truth: str, direction: str) -> np.
     return np.bincount(query[rows.grade > 0], minlength=len(asked))
 
 
-def completeness(benchmark: Benchmark, truth: str) -> tuple[bool, bool, float]:
-    """Return how complete labels are, to be compared: everything judged, people's labels, positives each."""
+def completeness(benchmark: Benchmark, truth: str) -> tuple[bool, bool, bool, float]:
+    """Return how good labels are, to be compared: no machine's, all judged, listed, positives each."""
     known = benchmark.truth(truth)
     counts = [positives_per_query(benchmark, truth, direction) for direction in DIRECTIONS]
     means = [float(count.mean()) for count in counts if len(count)]
-    return known.complete, not known.implicit, max(means)
+    return not known.machine, known.complete, not known.implicit, max(means)
 
 
 def truths_of(card: Scorecard) -> list[str]:

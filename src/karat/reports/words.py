@@ -16,6 +16,9 @@ PLAIN = {
     "MedR": "the place of the first right answer for the typical (median) query; 1 is perfect",
     "MeanR": "the place of the first right answer, averaged over queries; 1 is perfect",
     "RSUM": "the sum of R@1, R@5 and R@10 in both directions",
+    "NCS": "how alike the query and the first {k} results are by {phi} of captions, relative to the best",
+    "SR": "the share of the {m} items most alike by {phi} of their captions that are among the first {k}",
+    "NSUM": "the sum of NCS@1, NCS@5 and NCS@10 by {phi} in both directions",
     "PMRP": "R-Precision where an answer is right if it shows the same kinds of objects",
     "Judged": "the share of the first {k} results that anybody ever judged, right or wrong",
 }
@@ -33,7 +36,9 @@ def in_words(measure: Named, cut: str | None = None) -> str:
     if sentence is None:
         return (type(inner).__doc__ or "").strip().split("\n")[0].rstrip(".")
     own = getattr(inner, inner.cutoff.name) if inner.cutoff is not None else None
-    return sentence.format(k=cut or own) if own is not None else sentence.replace(" among the first {k}", "")
+    if own is None:
+        sentence = sentence.replace(" among the first {k}", "")
+    return sentence.format(**{**vars(inner), "k": cut or own})
 
 
 def number_word(number: int) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.runs.reaching import reaching_kth
 from karat.runs.run import Answer, Question, Run, Top
 from karat.runs.threads import Loop
 from karat.runs.threads import threads as thread_loop
@@ -113,6 +114,12 @@ class TableRun(Run):
         column_of = np.arange(self.shape[1]) if self.column_of is None else self.column_of
         return (row_of, column_of) if by_rows else (column_of, row_of)
 
+    def pairs(self, direction: Direction, query: np.ndarray, item: np.ndarray) -> np.ndarray:
+        """Return the scores of given pairs, by the benchmark's indices."""
+        query_of, item_of = self.maps(direction)
+        pair = (query_of[query], item_of[item])
+        return self.pair_scores(*(pair if self.asks_by_rows(direction) else pair[::-1]))
+
     def plan(self, question: Question) -> Plan:
         """Translate a question into rows and columns."""
         query_of, item_of = self.maps(question.direction)
@@ -199,14 +206,15 @@ class TableRun(Run):
         asked = np.arange(len(query_of)) if queries is None else np.asarray(queries)
         items = np.arange(len(item_of)) if gallery is None else np.asarray(gallery)
         k = min(k, len(items))
+        as_kept = gallery is None and np.array_equal(item_of, items)
         step = max(1, BLOCK_BYTES // (8 * len(item_of)))
         lengths, found_items, found_scores = [], [], []
         for begin in range(0, len(asked), step):
             table = query_of[asked[begin : begin + step]]
-            values = self.query_scores(direction, table)[:, item_of[items]]
-            slack = self.slack(direction, table)
-            kth = np.partition(values, len(items) - k, axis=1)[:, len(items) - k]
-            row, column = np.nonzero(values >= (kth - slack)[:, None])
+            values = self.query_scores(direction, table)
+            if not as_kept:
+                values = values[:, item_of[items]]
+            row, column = reaching_kth(np.ascontiguousarray(values), k, self.slack(direction, table))
             pair = (table[row], item_of[items[column]])
             score = self.pair_scores(*(pair if self.asks_by_rows(direction) else pair[::-1]))
             score = score.astype(np.float64)

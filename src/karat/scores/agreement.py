@@ -103,7 +103,7 @@ def agree(
     joined = join(one, two, missing, names)
     sides = (one.rating[joined.used], joined.rating)
     chosen = [
-        cuts(side, rating[np.isfinite(rating)], given)
+        cuts(side.where, rating[np.isfinite(rating)], given)
         for side, rating, given in zip((one, two), sides, (first_from, second_from))
     ]
     thresholds = kappa_over_thresholds(

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, load_benchmark
-from karat.measures import Combined, Measure, Named
-from karat.measures.measure import MeanOfBoth, Part
-from karat.measures.ties import Counts, Reading, TiePolicy
+from karat.measures import Measure, Named
+from karat.measures.measure import Part
+from karat.measures.ties import Reading, TiePolicy
 from karat.runs import Run, load_run
-from karat.scores.batches import Batch, score_batch
-from karat.scores.implicit import implicit_counts
+from karat.scores.batches import Batch
+from karat.scores.combining import assemble
 from karat.scores.intervals import as_intervals, with_intervals
+from karat.scores.passes import labelled, passes
 from karat.scores.plan import Choices, Plan, make_plan, reading_notes
 from karat.scores.pooling import bounds_of, pooled
 from karat.scores.scorecard import Column, Scorecard, TieReport
+from karat.scores.similarity import Similarities
 from karat.scores.tasks import SharedQuestions, Task, tasks_of
-from karat.scores.tie_report import tie_notes, tie_report
+from karat.scores.tie_report import merged, tie_notes, tie_report
 from karat.stats.intervals import Intervals
 from karat.validation import InputError
 
@@ -34,6 +36,7 @@ def evaluate(
     ties: TiePolicy = "pessimistic",
     unjudged: Reading = "misses",
     intervals: Intervals | str | bool | None = None,
+    similarities: Mapping[str, Any] | None = None,
     threads: int | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Scorecard:
@@ -59,6 +62,10 @@ def evaluate(
         "bounds", which counts them as misses and adds bounds over everything they could be.
     intervals
         True for 95% bootstrap intervals, "bca" for another method, or `karat.stats.Intervals`.
+    similarities
+        For NCS and SR: φ of every image with every caption by name, each a table or what
+        `karat.load_run` takes. "cider", "spice" and the other caption metrics need not be given:
+        they are computed from the benchmark's captions.
     threads
         How many; all by default. Results do not depend on it.
     progress
@@ -85,6 +92,8 @@ def evaluate(
     """
     bench = load_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
     plan, choices = make_plan(bench, measures, truths, directions, ties, unjudged, threads)
+    phi = Similarities(bench, similarities, threads)
+    phi.check(named for wanted in plan.wanted.values() for named in wanted)
     chosen = as_intervals(intervals)
     columns: list[Column] = []
     reports: list[TieReport] = []
@@ -92,7 +101,7 @@ def evaluate(
     for run in named_apart(as_runs(runs, bench)):
         if progress is not None:
             progress(run.name)
-        scored = score(run.align(bench), plan, choices)
+        scored = score(run.align(bench), plan, choices, phi)
         columns += scored[0]
         reports += scored[1]
         notes += scored[2]
@@ -124,7 +133,9 @@ def named_apart(runs: list[Run]) -> list[Run]:
     return runs
 
 
-def score(run: Run, plan: Plan, choices: Choices) -> tuple[list[Column], list[TieReport], list[str]]:
+def score(
+    run: Run, plan: Plan, choices: Choices, phi: Similarities
+) -> tuple[list[Column], list[TieReport], list[str]]:
     """Score one run: one pass over its scores, then every measure from the counts."""
     directions = tuple(direction for direction in plan.directions if direction in run.directions)
     if not directions:
@@ -139,16 +150,21 @@ def score(run: Run, plan: Plan, choices: Choices) -> tuple[list[Column], list[Ti
         for truth in needed
         for direction in directions
     }
-    shared = SharedQuestions([task for group in tasks.values() for task in group])
-    counts = shared.counts(run.place(shared.questions, choices.threads))
+    shared = SharedQuestions(
+        [task for key, group in tasks.items() if labelled(needed[key[0]]) for task in group]
+    )
+    counts = shared.counts(run.place(shared.questions, choices.threads) if shared.questions else [])
     parts: dict[Part, Column] = {}
     reports: list[TieReport] = []
     for (truth, direction), group in tasks.items():
-        measures = needed[truth]
-        batches = list(batches_of(run, group, counts, measures, choices))
-        columns, report = score_direction(run, plan, group, batches, measures)
-        parts.update({Part(measure, truth, direction): column for measure, column in zip(measures, columns)})
-        reports += [report] if report else []
+        reported = []
+        for measures, batches in passes(run, group, counts, phi, needed[truth], choices):
+            columns, report = score_direction(run, plan, group, batches, measures)
+            parts.update(
+                {Part(measure, truth, direction): column for measure, column in zip(measures, columns)}
+            )
+            reported += [report] if report else []
+        reports += merged(reported)
     columns = []
     for truth, wanted in plan.wanted.items():
         for named in wanted:
@@ -161,60 +177,6 @@ def score(run: Run, plan: Plan, choices: Choices) -> tuple[list[Column], list[Ti
     missing = [direction for direction in plan.directions if direction not in directions]
     notes += [f"{run.name} has no {direction} rankings" for direction in missing]
     return columns, reports, [*notes, *tie_notes(reports)]
-
-
-def assemble(
-    named: Named, truth: str, run: Run, parts: dict[Part, Column], directions: tuple[Direction, ...]
-) -> list[Column]:
-    """Return the columns that one asked-for name gives: both directions and their mean, or a combination."""
-    if isinstance(named, Combined):
-        return [combined(named, truth, run, parts)]
-    assert isinstance(named, Measure)
-    columns = [parts[Part(named, truth, direction)] for direction in directions]
-    return [*columns, combined(MeanOfBoth(named), truth, run, parts)] if len(directions) == 2 else columns
-
-
-def combined(named: Combined, truth: str, run: Run, parts: dict[Part, Column]) -> Column:
-    """Combine pooled columns, and their bounds where all have some."""
-    columns = [parts.get(part) for part in named.parts(truth)]
-    found = [column for column in columns if column is not None]
-
-    def together(field: str) -> float | None:
-        values = [getattr(column, field) for column in found]
-        if len(found) < len(columns) or None in values:
-            return None
-        return float(named.combine([np.atleast_1d(value) for value in values])[0])
-
-    per_direction = {column.direction: column.n for column in found}
-    note = None
-    if together("value") is None:
-        # The parts say why themselves when they are shown; a lone combination has to.
-        reasons = [column.note for column in found if column.note] or ["it needs both directions"]
-        note = reasons[0] if named.direction == "both" else None
-    return Column(
-        run.name,
-        truth,
-        named.direction,
-        named,
-        together("value"),
-        sum(per_direction.values()),
-        lower_bound=together("lower_bound"),
-        upper_bound=together("upper_bound"),
-        parts=tuple(found),
-        note=note,
-    )
-
-
-def batches_of(
-    run: Run, tasks: Sequence[Task], counts: Mapping[Task, Counts], measures: list[Measure], choices: Choices
-) -> Iterator[Batch]:
-    """Yield the scores of each fold; of a rule's folds in batches, since nobody listed its positives."""
-    for fold, task in enumerate(tasks):
-        if not task.truth.implicit:
-            yield score_batch(task.queries, fold, counts[task], measures, choices)
-            continue
-        for queries, counted in implicit_counts(run, task, measures):
-            yield score_batch(queries, fold, counted, measures, choices)
 
 
 def score_direction(

@@ -8,7 +8,7 @@ import numpy as np
 
 from karat.measures import Measure
 from karat.measures.ranked import Ranked
-from karat.measures.ties import Counts
+from karat.measures.ties import Counts, equal_neighbours
 from karat.runs import RankingsRun, Run
 from karat.scores.tasks import Task
 
@@ -24,10 +24,17 @@ def implicit_counts(run: Run, task: Task, measures: Sequence[Measure]) -> Iterat
     total = fold_positives(task) if task.gallery is not None else rule.positives(task.direction, task.queries)
     k = max(1, look_ahead(measures, total, np.full(len(total), task.size)))
     # Lists are in memory as they are; and cut off, their ranks have to be compared all together.
-    step = len(task.queries) if isinstance(run, RankingsRun) else max(1, MOST_ROWS // k)
-    for begin in range(0, max(1, len(task.queries)), max(1, step)):
-        queries = task.queries[begin : begin + step]
-        yield queries, count_batch(run, task, queries, total[begin : begin + step].astype(np.float64), k)
+    parts = [slice(None)] if isinstance(run, RankingsRun) else query_batches(task)
+    for part in parts:
+        queries = task.queries[part]
+        yield queries, count_batch(run, task, queries, total[part].astype(np.float64), k)
+
+
+def query_batches(task: Task) -> Iterator[slice]:
+    """Yield the parts of a task's queries that are asked about at once: even if all scores are equal."""
+    step = max(1, MOST_ROWS // max(1, task.size))
+    for begin in range(0, max(1, len(task.queries)), step):
+        yield slice(begin, begin + step)
 
 
 def count_batch(run: Run, task: Task, queries: np.ndarray, total: np.ndarray, k: int) -> Counts:
@@ -36,17 +43,13 @@ def count_batch(run: Run, task: Task, queries: np.ndarray, total: np.ndarray, k:
     assert rule is not None
     top = run.top(task.direction, k, queries, task.gallery, whole_ties=True)
     query = np.repeat(np.arange(len(queries)), np.diff(top.ptr))
-    new = np.ones(len(query), bool)
-    new[1:] = (np.diff(query) != 0) | (np.diff(top.score) != 0)
-    first = np.flatnonzero(new)
-    group = np.cumsum(new) - 1
-    width = np.diff(np.r_[first, len(query)])
+    first, width = equal_neighbours(query, top.score)
     return Counts(
         ptr=top.ptr,
         grade=np.asarray(rule.relevant(task.direction, queries[query], top.item), dtype=np.float64),
-        above=first[group] - top.ptr[query],
-        tied=width[group] - 1,
-        earlier=np.arange(len(query)) - first[group],
+        above=first - top.ptr[query],
+        tied=width - 1,
+        earlier=np.arange(len(query)) - first,
         outside=np.zeros(len(query), bool),
         size=np.full(len(queries), task.size),
         depth=np.diff(top.ptr),

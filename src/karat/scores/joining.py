@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from karat.scores.cutting import usual_thresholds
 from karat.scores.ratings import Ratings
-from karat.scores.thresholds import usual_thresholds
 from karat.validation import InputError, plural
 
 
@@ -100,16 +100,16 @@ def pair_note(number: int, text: str, names: tuple[str, str]) -> str:
     return f"{plural(number, 'pair')} {words}"
 
 
-def cuts(ratings: Ratings, values: np.ndarray, given: Sequence[float] | None) -> Sequence[float]:
-    """Return a side's thresholds, checked against the ratings that take part."""
+def cuts(where: str | Path, values: np.ndarray, given: Sequence[float] | None) -> Sequence[float]:
+    """Return a side's thresholds, checked against the ratings or scores that take part."""
     if given is None:
         try:
             return usual_thresholds(values).tolist()
         except InputError as error:
-            raise InputError(error.what, where=ratings.where, fix=error.fix) from None
+            raise InputError(error.what, where=where, fix=error.fix) from None
     rising = sorted(set(given))
     for cut in rising:
         if not values.min() < cut <= values.max() + 1e-6:
-            fix = f"its ratings lie between {values.min():g} and {values.max():g}"
-            raise InputError(f"the threshold {cut:g} parts nothing", where=ratings.where, fix=fix)
+            fix = f"its values lie between {values.min():g} and {values.max():g}"
+            raise InputError(f"the threshold {cut:g} parts nothing", where=where, fix=fix)
     return rising

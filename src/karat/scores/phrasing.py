@@ -19,7 +19,7 @@ def signed(number: float, digits: int = 2) -> str:
     return text[1:] if text.startswith("-") and float(text) == 0 else text.replace("-", "−")
 
 
-def ends(low: float, high: float) -> str:
+def ends(low: float, high: float, digits: int = 2) -> str:
     """Return the ends of an interval, short where no minus can be mistaken for the dash.
 
     >>> ends(0.502, 0.531), ends(-0.2, 0.3), ends(-0.001, 0.2)
@@ -27,17 +27,30 @@ def ends(low: float, high: float) -> str:
     """
     if low != low:
         return MISSING
-    dash = " to " if signed(low).startswith("−") else "–"
-    return f"{signed(low)}{dash}{signed(high)}"
+    dash = " to " if signed(low, digits).startswith("−") else "–"
+    return f"{signed(low, digits)}{dash}{signed(high, digits)}"
 
 
-def with_interval(one: Estimate) -> str:
+def with_interval(one: Estimate, digits: int = 2) -> str:
     """Return a number and its interval as people read them.
 
     >>> with_interval(Estimate(0.517, 0.502, 0.531, 0.95, "percentile", 10, 10))
     '0.52 (0.50–0.53)'
     """
-    return "not defined" if one.value != one.value else f"{signed(one.value)} ({ends(one.low, one.high)})"
+    if one.value != one.value:
+        return "not defined"
+    return f"{signed(one.value, digits)} ({ends(one.low, one.high, digits)})"
+
+
+def percent(one: Estimate, digits: int = 1) -> str:
+    """Return a share and its interval in percent.
+
+    >>> percent(Estimate(0.8604, 0.8571, 0.8636, 0.95, "percentile", 10, 10))
+    '86.0% (85.7–86.4)'
+    """
+    if one.value != one.value:
+        return "not defined"
+    return f"{100 * one.value:.{digits}f}% ({ends(100 * one.low, 100 * one.high, digits)})"
 
 
 def or_none(number: float) -> float | None:

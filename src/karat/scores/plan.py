@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.measures import READINGS, TIE_POLICIES, Combined, Measure, Named, parse_measures
+from karat.measures.semantic import Semantic
 from karat.measures.ties import Reading, TiePolicy
 from karat.validation import InputError, check_choice, unknown_name
 
@@ -94,9 +95,22 @@ def wanted_measures(
 
 def reading_notes(plan: Plan, choices: Choices) -> list[str]:
     """Return what a reader of these truths under this reading should know."""
+    machines = [name for name in plan.wanted if plan.benchmark.truth(name).machine]
+    made = [f"{', '.join(machines)}: made by a machine; no person judged these labels"] if machines else []
+    return [*made, *unjudged_notes(plan, choices)]
+
+
+def unjudged_notes(plan: Plan, choices: Choices) -> list[str]:
+    """Return where a reading of unjudged pairs says little."""
     if choices.unjudged == "misses":
         return []
-    one_sided = [name for name in plan.wanted if not plan.benchmark.truth(name).has_negatives]
+    one_sided = [
+        name
+        for name, measures in plan.needed().items()
+        if not plan.benchmark.truth(name).has_negatives
+        # Measures of meaning leave nothing unjudged.
+        and not all(isinstance(measure, Semantic) for measure in measures)
+    ]
     if not one_sided:
         return []
     listed = ", ".join(one_sided)

@@ -35,7 +35,7 @@ def pooled(
         )
     value = pool_folds(measure, np.concatenate([batch.values[measure] for batch in batches]), folds)
     if value is None:
-        return None, "no query has a relevant item"
+        return None, f"no query has {measure.wants}"
     if not np.isfinite(value):
         return None, "the rankings end before the first relevant item of too many queries"
     return value, None

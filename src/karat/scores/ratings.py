@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +73,11 @@ class Ratings:
         mean = divide(np.where(known, self.values, 0).sum(axis=1), known.sum(axis=1))
         # Equal means of different sums must stay equal: they are compared with thresholds.
         return np.round(mean, 12)
+
+    def take(self, kept: np.ndarray) -> Ratings:
+        """Return the ratings of some of the items."""
+        ids = (np.asarray(side)[kept] for side in (self.image, self.caption))
+        return replace(self, **dict(zip(("image", "caption"), ids)), values=self.values[kept])
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return the image and caption of each item."""

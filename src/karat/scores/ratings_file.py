@@ -1,4 +1,4 @@
-"""People's ratings of images with captions: wide, long or counted tables, and Flickr8k's own files."""
+"""People's ratings of images with captions: wide, long or counted tables; Flickr8k's and CxC's own files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from karat.benchmarks.cxc import read_pairs
 from karat.benchmarks.reading import check_once
 from karat.scores.cells import Cells, read_cells
 from karat.scores.ratings import Ratings, in_order
@@ -26,6 +27,7 @@ NAMES = {
 """What the columns may be called."""
 FIX = "name its columns image, caption and one per rater; or image, caption, rater, rating"
 FLICKR8K = re.compile(r".+#\d+")
+CXC = re.compile(r"COCO_\w+:sentid:\d+,COCO_\w+")
 MOST_CELLS = 20_000_000
 
 
@@ -40,6 +42,8 @@ def read_ratings(path: str | Path, raters: Sequence[str] | None = None) -> Ratin
         Only these columns of a wide table, or these raters of a long one.
     """
     path = Path(path)
+    if is_cxc(path) and raters is None:
+        return cxc(path)
     published = is_flickr8k(path)
     cells = flickr8k(path) if published else read_cells(path, answers=True)
     columns = {kind: find(cells, kind) for kind in NAMES}
@@ -62,12 +66,30 @@ def read_ratings(path: str | Path, raters: Sequence[str] | None = None) -> Ratin
     return replace(found, persons=False) if published and in_order(found.values) else found
 
 
+def first_lines(path: Path, extensions: Sequence[str], number: int = 1) -> list[str]:
+    """Return the first lines of a text file; none of a file with another extension."""
+    if path.suffix.lower() not in extensions or not path.is_file():
+        return []
+    with path.open("rb") as handle:
+        lines = [handle.readline(10_000).decode("utf-8", "replace") for _ in range(number)]
+    return [line.rstrip("\r\n") for line in lines]
+
+
+def is_cxc(path: Path) -> bool:
+    """Whether a file is Crisscrossed Captions' csv of caption–image ratings."""
+    lines = first_lines(path, (".csv",), 2)
+    return len(lines) == 2 and lines[0].startswith("caption,image,") and bool(CXC.match(lines[1]))
+
+
+def cxc(path: Path) -> Ratings:
+    """Return Crisscrossed Captions' ratings; images and captions go by COCO's numbers."""
+    image, caption, rating = read_pairs(path)
+    return Ratings(image, caption, ("mean",), rating[:, None], path)
+
+
 def is_flickr8k(path: Path) -> bool:
     """Whether a file is laid out like Flickr8k's annotations: five cells between tabs and no head."""
-    if path.suffix.lower() not in (".txt", ".tsv") or not path.is_file():
-        return False
-    with path.open("rb") as handle:
-        cells = handle.readline(10_000).decode("utf-8", "replace").rstrip("\r\n").split("\t")
+    cells = [cell for line in first_lines(path, (".txt", ".tsv")) for cell in line.split("\t")]
     return len(cells) == 5 and bool(FLICKR8K.fullmatch(cells[1]))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.benchmarks import Benchmark
-from karat.measures import Named, parse_measure
+from karat.measures import Combined, Named, parse_measure
 from karat.stats.estimate import Estimate
 from karat.stats.intervals import Intervals
 from karat.validation import InputError, unknown_name
@@ -174,7 +174,10 @@ class Scorecard:
         """Return one column; `truth` and `run` may be left out where there is only one."""
         run = self._only("run", run, self.runs)
         truth = self._only("truth", truth, list(dict.fromkeys(column.truth for column in self.columns)))
-        key = (run, truth, direction, str(parse_measure(measure)))
+        named = parse_measure(measure)
+        if direction == "mean" and isinstance(named, Combined):
+            direction = named.direction
+        key = (run, truth, direction, str(named))
         if key not in self._index:
             known = [f"{m} {d}" for r, t, d, m in self._index if (r, t) == (run, truth)]
             raise unknown_name("column", f"{measure} {direction}", known, owner=f"{run} on {truth}")

@@ -16,9 +16,6 @@ from karat.stats.kinds import Kinds, number_clusters
 from karat.stats.samples import divide
 from karat.validation import InputError
 
-MOST_THRESHOLDS = 9
-"""Of each side, unless they are named: what fits beside each other on a screen."""
-
 
 @dataclass(frozen=True, eq=False)
 class ThresholdTable:
@@ -175,18 +172,3 @@ def kappa_over_thresholds(
     both, one, two, _ = (part[0] for part in overlap(kinds.counts[None]))
     counts = np.stack([both, one - both, two - both]).astype(np.int64)
     return ThresholdTable(*names, rows, columns, kinds.estimates(kappa, intervals or Intervals()), counts)
-
-
-def usual_thresholds(ratings: np.ndarray) -> np.ndarray:
-    """Return every value above the lowest or, where there are too many, some that part the ratings evenly.
-
-    >>> usual_thresholds(np.array([1.0, 4, 2, 2, 3])).tolist()
-    [2.0, 3.0, 4.0]
-    """
-    values = np.unique(ratings)
-    if len(values) < 2:
-        raise InputError(f"every rating is {values[0]:g}", fix="agreement needs ratings that differ")
-    if len(values) - 1 <= MOST_THRESHOLDS:
-        return values[1:]
-    above = ratings[ratings > values[0]]
-    return np.unique(np.quantile(above, np.linspace(0, 1, MOST_THRESHOLDS), method="inverted_cdf"))

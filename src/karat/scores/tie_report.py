@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -37,6 +38,14 @@ def tie_report(
             ranges[str(measure)] = (worst, best)
     largest = max(batch.largest for batch in batches)
     return TieReport(run.name, truth, direction, tied_queries, len(folds), largest, ranges)
+
+
+def merged(reports: Sequence[TieReport]) -> list[TieReport]:
+    """Return the reports of one run, truth and direction as one: the first, with every measure's range."""
+    if not reports:
+        return []
+    ranges = {name: ends for report in reports for name, ends in report.range.items()}
+    return [replace(reports[0], range=ranges)]
 
 
 def tie_notes(reports: Sequence[TieReport]) -> list[str]:

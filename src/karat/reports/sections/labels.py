@@ -22,7 +22,10 @@ def collect(material: Material) -> Found:
         "judged": judged_table(material),
         "bounds": bounds_table(card),
         "reading": card.unjudged,
-        "complete": [name for name in truths_of(card) if nothing_open(card, name)],
+        "complete": [
+            n for n in truths_of(card) if nothing_open(card, n) and not card.benchmark.truth(n).machine
+        ],
+        "machine": [name for name in truths_of(card) if card.benchmark.truth(name).machine],
         "one_sided": [name for name in truths_of(card) if not card.benchmark.truth(name).has_negatives],
         "ties": tie_table(card),
         "policy": card.ties,

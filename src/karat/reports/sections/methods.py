@@ -69,8 +69,8 @@ def choices(material: Material) -> list[dict[str, str]]:
         ("Ties", TIES[card.ties]),
         ("Aggregate", "The mean (MedR: the median) over queries; over folds where labels have folds."),
         ("Main score", "One that every system has, where there is any. The most complete labels come "
-         "first: all pairs judged, else most right answers per query; there mAP@R where computed, "
-         "else the first measure."),
+         "first: all pairs judged, else most right answers per query, a machine's labels last; there "
+         "mAP@R where computed, else the first measure."),
     ]  # fmt: skip
     if card.intervals is not None:
         made = card.intervals

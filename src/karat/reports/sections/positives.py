@@ -38,6 +38,7 @@ def view(truth: str, direction: str, counts: np.ndarray) -> dict[str, Any]:
     heights = np.histogram(counts, edges)[0]
     names = [str(a) if step == 1 else f"{a}–{b - 1}" for a, b in pairwise(edges)]
     query, item = ("image", "caption") if direction == "i2t" else ("caption", "image")
+    a_query = "an image" if query == "image" else "a caption"
     rows = [[name, f"{height:,}"] for name, height in zip(names, heights) if height]
     median = float(np.median(counts))
     return {
@@ -46,7 +47,7 @@ def view(truth: str, direction: str, counts: np.ndarray) -> dict[str, Any]:
         "names": names, "heights": heights.tolist(), "step": step,
         "mean": round(float(counts.mean()), 2), "median": median,
         "query": query, "item": item,
-        "says": f"By the labels “{truth}”, a {query} has {counts.mean():.1f} right {item}s on average "
+        "says": f"By the labels “{truth}”, {a_query} has {counts.mean():.1f} right {item}s on average "
         f"(median {median:g}, at most {high:,}); {(counts == 1).mean():.0%} of the {len(counts):,} "
         f"{query}s have exactly one.",
         "table": table(f"{truth}, {DIRECTIONS[direction]}", [f"Right {item}s", f"Number of {query}s"], rows),

@@ -6,6 +6,7 @@ import { report } from "./data.js";
 import { startFlow } from "./flow.js";
 import { startForest } from "./forest.js";
 import { startGallery } from "./gallery.js";
+import { startMeaning } from "./meaning.js";
 import { watchPaper } from "./paper.js";
 import { watchPlots } from "./plots.js";
 import { startPositives } from "./positives.js";
@@ -31,7 +32,7 @@ function startTables() {
 startTheme();
 startNavigation();
 startTables();
-for (const start of [startForest, startFlow, startCorrelation, startScatter, startPositives, startGallery]) start();
+for (const start of [startForest, startFlow, startCorrelation, startScatter, startPositives, startGallery, startMeaning]) start();
 startQueries();
 watchPlots();
 watchPaper();

@@ -1,0 +1,101 @@
+"""Semantic margin (Biten et al., WACV 2022): its published tables beside what karat computes.
+
+- Table 1: Pearson's r of people's ratings (Crisscrossed Captions) with relevance. "NCS with φ" is φ itself,
+  of the image's five captions and the rated caption; an original caption is among the references that it
+  is compared with, as in eq. 3. Dividing φ by the image's best value, as NCS@1 would, is given in the
+  notes. "Non-GT" are the pairs whose caption was not written for the image.
+- Binary relevance is the same for all non-GT pairs, so its correlation is not defined there; the paper
+  prints 0.00.
+- Tables 2 and 3 need models that were trained for them. What can be checked is arithmetic: Rsum and Nsum
+  beside the sums of their parts. In table 3, CVSE+SAM on Flickr30K has parts that sum to 369.0 and prints
+  an Nsum of 387.9; all others agree within what rounding allows.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from _harness import Records, beside, main, number, read_table, record
+
+import karat
+from karat.captions.metric import CAPTION_METRICS, Prepared
+from karat.captions.references import references_of
+from karat.scores.pair_scores import locate
+from karat.scores.phrasing import ends
+from karat.scores.ratings_file import read_ratings
+from karat.scores.score_agreement import score_agreement
+from karat.scores.score_agreement_table import ALL, NOT_ORIGINAL
+from karat.stats.intervals import Intervals
+from karat.validation import MissingDataError
+
+RATINGS, CAPTIONS = Path("cxc", "sits_test.csv"), Path("coco", "coco_karpathy_test_captions.tsv")
+ROWS = {"Binary relevance (GT)": "original", "NCS with SPICE": "spice", "NCS with CIDEr": "cider"}
+COLUMNS = {"All": ALL, "Non-GT": NOT_ORIGINAL}
+MADE = Intervals(resamples=1000)
+SUMS = {"Rsum": "R@", "Nsum": "N@"}
+
+
+def table_1(data: Path | None) -> Records:
+    """Return the correlations with human judgments."""
+    published = read_table("semantic_margin_1")
+    if data is None or not all((data / file).is_file() for file in (RATINGS, CAPTIONS)):
+        note = f"needs {RATINGS} and {CAPTIONS} under --data"
+        return beside(
+            published, {(line["table"], line["row"], line["column"]): (None, note) for line in published}
+        )
+    coco = karat.load_benchmark("coco", captions=data / CAPTIONS)
+    found = locate(read_ratings(data / RATINGS), coco)
+    scores = {"original": found.original.astype(float)}
+    best, missing = {}, {}
+    for name in ("spice", "cider"):
+        try:
+            prepared = CAPTION_METRICS[name].prepare(references_of(coco), coco.texts)
+        except MissingDataError as error:
+            missing[name] = str(error)
+            continue
+        scores[name] = prepared.at(found.image, found.caption)
+        best[name] = best_of_image(prepared, coco.caption_image)[found.image]
+    agreed = score_agreement(found.ratings, scores, original=found.original, resample="image", intervals=MADE)
+    ours: dict[tuple[str, str, str], tuple[float | None, str]] = {}
+    for row, score in ROWS.items():
+        for column, group in COLUMNS.items():
+            if score in missing:
+                ours["1", row, column] = (None, missing[score])
+                continue
+            one = agreed.row(score, group).pearson
+            if np.isnan(one.value):
+                ours["1", row, column] = (None, "not defined: every such pair has the same binary relevance")
+                continue
+            note = f"95% interval over images {ends(one.low, one.high, 3)}"
+            if score in best:
+                kept = slice(None) if group == ALL else ~found.original
+                other = np.corrcoef(found.ratings.rating[kept], (scores[score] / best[score])[kept])[0, 1]
+                note += f"; divided by the image's best value {other:.3f}"
+            ours["1", row, column] = (one.value, note)
+    return beside(published, ours)
+
+
+def best_of_image(prepared: Prepared, owner: np.ndarray) -> np.ndarray:
+    """Return the best φ of every image with one of its own captions, which are among the references."""
+    best = np.full(prepared.n_images, np.finfo(float).tiny)
+    np.maximum.at(best, owner, prepared.at(owner, np.arange(len(owner))))
+    return best
+
+
+def sums_of(name: str) -> Records:
+    """Return a table of trained models: sums of parts for Rsum and Nsum, nothing for the rest."""
+    out = []
+    for line in read_table(f"semantic_margin_{name}"):
+        row = f"{line['data']} {line['model']}"
+        for column in list(line)[2:]:
+            ours, note = None, "needs the trained model"
+            if column in SUMS:
+                parts = [float(value) for head, value in line.items() if SUMS[column] in head]
+                ours, note = round(sum(parts), 1), "the sum of the printed parts"
+                if abs(ours - float(line[column])) > 1:
+                    note += ", which the printed sum contradicts"
+            out.append(record(name, row, column, number(line[column]), ours, note))
+    return out
+
+
+if __name__ == "__main__":
+    main({"1": table_1, "2": lambda data: sums_of("2"), "3": lambda data: sums_of("3")}, __doc__)

@@ -1,0 +1,1 @@
+"""Training data and training loops of the English parser."""

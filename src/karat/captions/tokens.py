@@ -1,0 +1,147 @@
+"""Words of a caption, as the COCO caption evaluation counts them: Penn Treebank, lower case, no punctuation.
+
+The evaluation of COCO (pycocoevalcap) runs Stanford's Java tokeniser and drops a list of punctuation. The
+rules that matter for captions are written here as one expression:
+
+- clitics are words of their own: `it 's`, `do n't`, `can not`, `gon na`;
+- `t-shirt`, `and/or`, `o'clock`, `3,000`, `10:30`, `1/2` stay whole, `$5` and `50%` are two words each;
+- abbreviations keep their dot (`mr.`, `st.`, `a.m.`, `u.s.`, initials), other dots go; words with a dot
+  between them and no space stay one, as there;
+- signs that are no punctuation (`&`, `$`, `#`, `%`, `+`, `/` alone) are words, as there;
+- `&amp;` and other signs as HTML writes them are read as the sign;
+- curly quotes, long dashes and ellipses are read as their plain forms; a letter and its accent are one;
+- each emoji is a word, without its skin tone, variation or joiner;
+- in scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) each character is a word, as is
+  usual for n-gram metrics of Chinese;
+- control characters separate words, invisible ones (soft hyphen, joiners) vanish.
+
+Two slips of the original are not copied: it means to drop brackets as `-LRB-` but has made that `-lrb-`
+before, so brackets count as words there; and `!!` or `?!` survive there, since its list has single marks.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from functools import lru_cache
+
+ABBREVIATIONS = (
+    "mr|mrs|ms|dr|st|jr|sr|prof|gen|col|capt|lt|sgt|rev|hon|sen|rep|gov|pres|vs|etc|inc|ltd|corp|co|bros|ave|blvd"
+    "|rd|ft|sq|mt|dept|est|tel|ext|jan|feb|apr|jun|jul|aug|sept|sep|oct|nov|dec|mon|tues|tue|wed|thurs|thu|fri"
+)
+DOTTED = frozenset(ABBREVIATIONS.split("|"))
+"""Words that keep a dot that follows at once."""
+SPLIT = {
+    "cannot": ("can", "not"),
+    "gonna": ("gon", "na"),
+    "gotta": ("got", "ta"),
+    "wanna": ("wan", "na"),
+    "lemme": ("lem", "me"),
+    "gimme": ("gim", "me"),
+    "y'all": ("y'", "all"),
+}
+"""Words that the Penn Treebank writes as two."""
+
+# A letter of a word: no space, no control character, no ASCII punctuation. `readable` has turned what
+# lies beyond ASCII into letters, spaces and signs that stand alone.
+W = r"[^\x00-/:-@\[-`{-\x7f]"
+SPACELESS = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+    r"\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+MARKS = (
+    r"\u0300-\u036f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059"
+    r"\u17b4-\u17d3\u3099\u309a"
+)
+CHARACTER = re.compile(rf"([{SPACELESS}][{MARKS}]*)")
+# Possessive, so that a line of blanks is read once.
+PLAIN = re.compile(r"([a-z0-9 ]*+)(?:\.[. ]*+)?")
+# No character has a number of more digits, and Python refuses to read one of thousands.
+ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z]+\d*);", re.IGNORECASE)
+NEGATION = re.compile(rf"(?<={W})n't(?!{W})", re.IGNORECASE)
+TOKEN = re.compile(
+    "|".join(
+        [
+            r"""(?:https?://|www\.)[^\s<>"]*[^\s<>".,!?;:')\]]""",
+            # Whole abbreviations: a.m., u.s., mr., and initials, which are followed by something.
+            rf"(?<!{W})(?:[a-z](?:\.[a-z])+(?!{W})\.?|(?:{ABBREVIATIONS})\.(?!{W}|\.)|[a-z]\.(?= +{W}))",
+            # Capitals only: AT&T, but "red&white" are three words.
+            r"(?-i:[A-Z]+(?:&[A-Z]+)+)",
+            r"\d+(?:[.,:/]\d+)+",
+            rf"(?<!{W})\.\d+",
+            rf"(?<!{W})(?:n't|'[2-9]0s|'n')(?!{W})|(?<!{W})'\d\d(?=\s)",
+            rf"'(?:s|re|ll|ve|d|m)(?!{W})",
+            # A word; an apostrophe inside belongs to it unless a clitic follows.
+            rf"{W}+(?:(?:[-/_.]|'(?!\d|(?:s|re|ll|ve|d|m)(?!{W}))){W}+)*",
+            r"[#$%&*+/<=>@\\^|~]",
+        ]
+    ),
+    re.IGNORECASE,
+)
+LIKE = {
+    **dict.fromkeys("‘’ʼ′´", "'"),
+    **dict.fromkeys("‐‑", "-"),
+    **dict.fromkeys("‒–—―", " "),
+    "⁄": "/",
+    "\u200b": " ",
+}
+
+
+class Readable(dict[int, str]):
+    """What each character beyond ASCII is read as; worked out when one is first met."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        if 0xFF00 <= code <= 0xFFEF:
+            # Full-width forms of Chinese and Japanese keyboards.
+            char = unicodedata.normalize("NFKC", char)
+        self[code] = self.read(char) if not char.isascii() else char
+        return self[code]
+
+    @staticmethod
+    def read(char: str) -> str:
+        """Return a letter as it is, a sign between spaces, and nothing or a space for the rest."""
+        if char in LIKE:
+            return LIKE[char]
+        kind = unicodedata.category(char[0])
+        if "VARIATION SELECTOR" in unicodedata.name(char[0], "") or kind in ("Cf", "Sk", "Me"):
+            return ""
+        if kind[0] in "LNM":
+            return char
+        return f" {char} " if kind[0] == "S" else " "
+
+
+READABLE = Readable({code: chr(code) for code in range(128)})
+
+
+@lru_cache(maxsize=1 << 18)
+def tokenise(text: str) -> tuple[str, ...]:
+    """Return the words of a caption.
+
+    >>> tokenise("A man's T-shirt isn't white.")
+    ('a', 'man', "'s", 't-shirt', 'is', "n't", 'white')
+    >>> tokenise("At 10:30 a.m. it costs $3,000 … “really”!!")
+    ('at', '10:30', 'a.m.', 'it', 'costs', '$', '3,000', 'really')
+    >>> tokenise("犬が走る 🐕")
+    ('犬', 'が', '走', 'る', '🐕')
+    >>> tokenise(" ... ")
+    ()
+    """
+    plain = PLAIN.fullmatch(text.lower())
+    if plain is not None:
+        words = plain[1].split()
+        if words and words[-1] in DOTTED and plain[1][-1] != " " and plain[0][plain.end(1) :].strip() == ".":
+            words[-1] += "."
+    else:
+        if "&" in text:
+            text = ENTITY.sub(lambda found: html.unescape(found[0]), text)
+        if not text.isascii():
+            text = unicodedata.normalize("NFC", text).translate(READABLE)
+            text = CHARACTER.sub(r" \1 ", text)
+        if "n't" in text or "N'T" in text:
+            text = NEGATION.sub(" n't", text)
+        words = [word.lower() for word in TOKEN.findall(text)]
+    if not SPLIT.keys().isdisjoint(words):
+        words = [part for word in words for part in SPLIT.get(word, (word,))]
+    return tuple(words)

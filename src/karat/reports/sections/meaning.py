@@ -1,0 +1,65 @@
+"""Semantic Recall against m, with the hit rate beside it (Semantic margin figure 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from karat.reports.main_column import truths_of
+from karat.reports.material import Material
+from karat.reports.section import Found, section
+from karat.reports.views import DIRECTIONS, table
+from karat.scores.semantic_curve import SemanticCurve, semantic_curves
+
+
+@section("meaning", "Recall by meaning", "Meaning", order=105)
+def collect(material: Material) -> Found:
+    """Return the curves of every truth, direction, similarity and K for which several m were computed."""
+    if material.card is None:
+        return None
+    groups: dict[tuple[str, ...], list[SemanticCurve]] = {}
+    for curve in semantic_curves(material.card):
+        groups.setdefault((curve.truth, curve.direction, curve.title), []).append(curve)
+    order = truths_of(material.card)
+    keys = sorted(
+        (key for key in groups if len(common(groups[key])) > 1),
+        key=lambda key: (order.index(key[0]), key[1] != "t2i", key[2]),
+    )
+    if not keys:
+        return None
+    return {"axes": ["Labels", "Direction", "Measure"], "views": [view(key, groups[key]) for key in keys]}
+
+
+def common(curves: list[SemanticCurve]) -> list[int]:
+    """Return the m that all curves have: SR and the hit rate may have been asked for at different ones."""
+    return sorted(set.intersection(*(set(curve.m) for curve in curves)))
+
+
+def view(key: tuple[str, ...], curves: list[SemanticCurve]) -> dict[str, Any]:
+    """Return one view: the lines of every run, and the same as a table."""
+    truth, direction, title = key
+    m = common(curves)
+    with_recall = {curve.run for curve in curves if not curve.any}
+    lines: list[dict[str, Any]] = []
+    for curve in curves:
+        percent = {
+            name: [round(100 * getattr(curve, name)[curve.m.index(count)], 2) for count in m]
+            for name in ("values", "low", "high")
+        }
+        name = f"{curve.run}, {'hit rate' if curve.any else 'SR'}"
+        second = curve.any and curve.run in with_recall
+        lines.append({"run": curve.run, "name": name, "second": second, **percent})
+    rows: list[list[Any]] = [
+        [
+            f"{count:,}",
+            *({"t": f"{c['values'][s]:.1f}%", "s": f"{c['low'][s]:.1f}–{c['high'][s]:.1f}"} for c in lines),
+        ]
+        for s, count in enumerate(m)
+    ]
+    caption = f"{title} on {truth}, {DIRECTIONS[direction]}, by the number of items that count as right"
+    return {
+        "key": [truth, DIRECTIONS[direction], title],
+        "name": title,
+        "m": m,
+        "lines": lines,
+        "table": table(caption, ["m", *(line["name"] for line in lines)], rows),
+    }
