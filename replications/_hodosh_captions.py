@@ -21,8 +21,8 @@ from karat.captions.filter_audit import audit_filter
 from karat.captions.filter_findings import ThresholdAudit
 from karat.captions.metric import CAPTION_METRICS
 from karat.captions.metrics.hodosh import HodoshBleu
-from karat.captions.references import references_of
 from karat.captions.preprocessing import hodosh_rouge_tokens
+from karat.captions.references import references_of
 from karat.scores.pair_scores import locate
 from karat.scores.phrasing import ends
 from karat.scores.ratings import Ratings

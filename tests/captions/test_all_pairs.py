@@ -86,16 +86,23 @@ def test_an_interrupted_table_leaves_no_file(tmp_path):
 
 
 def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
-    """A file that is mapped into memory would end the process here."""
+    """Blocks are written one by one; a file mapped into memory would end the process when one fails."""
+    seen = []
     monkeypatch.setattr(streaming, "CELLS_PER_BLOCK", 100)
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     # Python ignores the signal, so that writing beyond the limit fails as on a full disk.
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limit[1]))
     try:
         with pytest.raises(InputError, match="cannot be written"):
-            HodoshBleu().matrix([["a dog"]] * 300, ["a dog"] * 100, out=tmp_path / "N.npy")
+            HodoshBleu().matrix(
+                [["a dog"]] * 300,
+                ["a dog"] * 100,
+                out=tmp_path / "N.npy",
+                progress=lambda *done: seen.append(done),
+            )
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert 0 < len(seen) < 300
     assert list(tmp_path.iterdir()) == []
 
 

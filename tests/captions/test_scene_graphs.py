@@ -51,6 +51,14 @@ def stated(caption, **options):
         # Owners.
         ("the dog's tail", {("dog", "have", "tail")}),
         ("a dog wagging its tail", {("dog", "wag", "tail"), ("dog", "have", "tail")}),
+        ("the dogs' tails", {("dog", "have", "tail")}),
+        ("a sign with 'no dogs' on it", {("sign", "with", "dog"), ("dog", "on", "sign")}),
+        ("a womans hat", {("woman", "have", "hat")}),
+        # Words that are nouns here and verbs elsewhere.
+        ("bright green leaves", {("leaf", "bright"), ("leaf", "green")}),
+        ("a goat eating leaves", {("goat", "eat", "leaf")}),
+        ("trash can on a lawn", {("can", "trash"), ("can", "on", "lawn")}),
+        ("writing on a wall", {("writing", "on", "wall")}),
     ],
 )
 def test_what_captions_state(caption, expected):
@@ -80,15 +88,58 @@ def test_captions_that_start_without_an_article():
     assert not starts_bare([])
 
 
-def test_java_drops_participles_without_a_full_stop():
-    caption = "a girl riding a pony"
-    assert scene_graph(caption, convention="java").listing() == "( girl ) , ( pony )"
-    assert scene_graph(f"{caption} .", convention="java").listing() == "( girl , ride , pony )"
-    assert stated(caption) == {("girl", "ride", "pony")}
-    assert scene_graph("a hat on top of a box", convention="java").relations == (
-        ("hat", "on", "top"),
-        ("hat", "of", "box"),
-    )
+@pytest.mark.parametrize(
+    ("caption", "expected"),
+    [
+        # Participles: nothing without a full stop, but for people, and for those that are nouns elsewhere.
+        ("a girl riding a pony", "( girl ) , ( pony )"),
+        ("a girl riding a pony .", "( girl , ride , pony )"),
+        ("people waiting in a hall", "( people , wait in , hall )"),
+        ("balloons floating over a town", "( town )"),
+        ("a goat standing on a rock", "( standing , on , rock )"),
+        (
+            "black goat standing on rock",
+            "( standing , on , rock ) , ( standing , is , black ) , ( standing , is , goat )",
+        ),
+        (
+            "goat standing next to a rock",
+            "( standing , to , rock ) , ( standing , is , next ) , ( standing , is , goat )",
+        ),
+        ("a uncle walking in a park", "( walking , in , park )"),
+        ("uncle walking in a park", "( uncle ) , ( park )"),
+        ("a uncle playing chess", "( chess , is , playing )"),
+        ("uncle playing chess", "( chess , is , playing ) , ( chess , is , uncle )"),
+        ("uncle wearing lipstick", "( uncle ) , ( lipstick )"),
+        # The first noun as a verb.
+        ("tie on a hook", "( hook )"),
+        ("the tie on a hook", "( tie , on , hook )"),
+        ("tie is on a hook", "( tie , on , hook )"),
+        ("snow on a roof", "( snow , on , roof )"),
+        ("knob on a drawer", "( knob , on , drawer )"),
+        ("writing on a wall", "( wall )"),
+        ("train whistle", "( whistle )"),
+        # Noun phrases.
+        ("a green cricket bat on a bed", "( bat , on , bed ) , ( cricket , is , green )"),
+        ("a green cricket bat", "( bat , is , green ) , ( bat , is , cricket )"),
+        (
+            "large pink fluffy cushion",
+            "( pink , is , large ) , ( cushion , is , pink ) , ( cushion , is , fluffy )",
+        ),
+        ("left paw", "( paw , is , leave )"),
+        ("womans scarf", "( scarf , is , womans )"),
+        ("the stairs", "( stair )"),
+        # Prepositions and verbs.
+        ("a hat on top of a box", "( hat , on , top ) , ( hat , of , box )"),
+        ("cows on the edge of a cliff .", "( cow , on , edge ) , ( cow , of , cliff )"),
+        ("cows on the edge of a cliff", "( cow , on , edge ) , ( edge , of , cliff )"),
+        ("a van parked next to a shed", "( van , park to , shed )"),
+        ("the boat is moored to a pier", "( boat ) , ( pier )"),
+        ("a uncle carries a bag on the back", "( uncle , carry , bag )"),
+        ("the jar is full of nuts", "( jar , is , full )"),
+    ],
+)
+def test_the_original_tools_ways(caption, expected):
+    assert scene_graph(caption, convention="java").listing() == expected
 
 
 def test_listing_names_objects_only_where_nothing_else_is_stated():
@@ -115,7 +166,7 @@ def test_odd_captions_have_some_graph():
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=4))
 def test_any_text_gives_graphs_that_hold_together(captions):
-    for graph in scene_graphs(captions):
+    for graph in [*scene_graphs(captions), *scene_graphs(captions, convention="java")]:
         named = set(graph.objects)
         assert all(name in named for name, _ in graph.attributes)
         assert all({subject, target} <= named for subject, _, target in graph.relations)
@@ -139,16 +190,36 @@ WORDS = [
     "parked",
     "on",
 ]
-WORDS += ["in", "of", "with", "and", ",", "'s", "his", "that", "there", "up"]
+WORDS += [
+    "in",
+    "of",
+    "with",
+    "and",
+    ",",
+    "'s",
+    "his",
+    "that",
+    "there",
+    "up",
+    "womans",
+    "standing",
+    "can",
+    ".",
+]
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=14), max_size=3))
 def test_any_order_of_words_gives_graphs_that_hold_together(captions):
-    for graph in scene_graphs([" ".join(words) for words in captions]):
+    texts = [" ".join(words) for words in captions]
+    for graph in scene_graphs(texts, convention="java"):
+        named = set(graph.objects)
+        assert all(name in named for name, _ in graph.attributes)
+        assert all({subject, target} <= named for subject, _, target in graph.relations)
+    for graph in scene_graphs(texts):
         named = set(graph.objects)
         assert named.isdisjoint(
-            ["a", "the", "is", "are", "on", "in", "of", "with", "and", ",", "'s", "his", "up"]
+            ["a", "the", "is", "are", "on", "in", "of", "with", "and", ",", "'s", "his", "up", "."]
         )
         assert all({subject, target} <= named for subject, _, target in graph.relations)
 
@@ -239,5 +310,5 @@ def test_scoring_of_tuples_can_fail():
 def test_tuples_of_the_original_tool(data):
     """Floors a little below what docs/scene-graphs.md reports, so that a lasting loss shows."""
     printed, as_counted = tuple_scores(data, half=1)
-    assert printed >= 0.73
-    assert as_counted >= 0.83
+    assert printed >= 0.76
+    assert as_counted >= 0.845

@@ -114,6 +114,13 @@ def test_an_object_is_no_attribute_of_the_same_name():
     assert np.diff(found.start).tolist() == [1, 1]
 
 
+def test_more_words_than_numbers_are_refused(monkeypatch):
+    monkeypatch.setattr("karat.captions.spice_index.MOST_WORDS", 3)
+    assert match_graphs([SceneGraph(("cat", "box"))]).n_tuples == 2
+    with pytest.raises(InputError, match="4 different words"):
+        match_graphs([SceneGraph(("cat", "box", "tree"))])
+
+
 def test_near_words_is_symmetric():
     words = [("object", w) for w in ("man", "guy", "person", "bike", "bicycle", "street", "road", "zzz")]
     start, near = near_words(words)

@@ -1,6 +1,9 @@
 """``karat parse`` as a user meets it."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 import typer
@@ -81,3 +84,14 @@ def test_a_caption_of_two_lines_is_one_of_a_listing(run):
 
 def test_is_a_command_of_karat(command):
     assert "man – ride – horse" in command("parse", "a man riding a horse")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("a dog in a café", "café"), (b"a \xff dog".decode(errors="surrogateescape"), "dog")]
+)
+def test_a_terminal_that_cannot_show_everything(text, shown):
+    """Whatever the encoding of the screen, a caption never ends in a stack trace."""
+    asked = [sys.executable, "-m", "karat", "parse", text]
+    done = subprocess.run(asked, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
+    assert shown.encode("ascii", "backslashreplace") in done.stdout

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.captions.graphs.graph import SceneGraph
+from karat.validation import InputError
 
 Word = tuple[str, str]
 """A word with its role: object, attribute or relation."""
 
 NOTHING: Word = ("", "")
+MOST_WORDS = 1 << 21
+"""Three words become one number of 63 bits."""
 MEANINGS = {"object": "n", "attribute": None, "relation": None}
 """The part of speech whose synsets a role may share; None for any."""
 
@@ -51,8 +54,9 @@ def match_graphs(graphs: Sequence[SceneGraph]) -> Matches:
         for graph in graphs
     ]
     flat = np.array([place for row in rows for place in row], np.int64).reshape(-1, 3)
-    # One number for three words; 2²¹ words would fit, and no language has so many.
     base = len(words)
+    if base > MOST_WORDS:
+        raise InputError(f"the captions have {base:,} different words", fix="score them in several parts")
     codes, numbers = np.unique((flat[:, 0] * base + flat[:, 1]) * base + flat[:, 2], return_inverse=True)
     tuples = np.stack([codes // base**2, codes // base % base, codes % base], axis=1)
     near_start, near = near_words(list(words))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -64,6 +65,10 @@ def options(
 
 def main() -> None:
     """Run the command line: exit code 0 when done, 2 for wrong input in one line, 1 for a bug."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character of a caption or a name shows its code.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         # Not standalone: typer would frame its own messages in boxes of several lines.
         code = typer.main.get_command(app).main(standalone_mode=False)

@@ -29,6 +29,7 @@ def as_stated(facts: Facts) -> SceneGraph:
 
 def as_java(facts: Facts) -> SceneGraph:
     """Return what the original tool prints for a caption, as far as it is regular."""
+    # The facts were read for this one graph, so their names may change.
     facts.names.update(list(cut_plurals(facts)))
     misread = Misreadings(facts)
     relations = [
@@ -95,7 +96,8 @@ def is_dropped(facts: Facts, misread: Misreadings, relation: Relation) -> bool:
     if relation.how == "owner":
         return misread.word(relation.subject) in BARE_OWNERS
     if relation.verb < 0:
-        return False
+        # Of *is full of* it keeps the adjective only.
+        return relation.how == "adjective"
     # Of passive clauses (*is moored to*) it does not see the subject.
     verb, direct = facts.phrases[relation.verb], facts.clauses.objects.get(relation.verb)
     if verb.passive and verb.finite:

@@ -22,7 +22,7 @@ class Relation:
     ----------
     how
         "clause" for a verb with its own subject, "participle" for one that describes a noun (*a man
-        riding a horse*), "preposition", "predicate" (*is on*), "owner".
+        riding a horse*), "preposition", "predicate" (*is on*), "adjective" (*is full of*), "owner".
     verb
         The number of the verb's phrase; −1 for none.
     """
@@ -109,7 +109,8 @@ class Facts:
         if site.kind == "noun":
             yield from self._join(sites, preposition, target)
         elif site.kind == "adjective":
-            yield from self._join(self._described(sites[0]), f"{site.text} {preposition}", target)
+            predicate = f"{site.text} {preposition}"
+            yield from self._join(self._described(sites[0]), predicate, target, how="adjective")
         else:
             subjects, is_be = self.clauses.subjects[sites[0]], site.text == "be"
             predicate = preposition if is_be else f"{site.text} {preposition}"

@@ -19,11 +19,8 @@ GERUNDS = word_set(
 
 These are things that people and animals do, and nouns in a quarter of their uses in UD English EWT, or seen a
 sixth as often as the verb by WordNet's counts. Grazing, skiing and swimming are too rare there to tell; the
-tool's output has them.
+tool's output has them. *Walking* is one after an article only: *a person walking*, not *man walking*.
 """
-
-GERUNDS_IN_PHRASES = GERUNDS | {"walking"}
-"""The same after an article or a plural; *man walking* alone is left as it is."""
 
 WEATHER = word_set("rain snow")
 """Verbs that nothing but the weather does, which no caption starts with."""
@@ -122,8 +119,8 @@ class Misreadings:
     def _is_gerund(self, k: int) -> bool:
         if not self._is_loose(k) or self._facts.clauses.kind(k + 1) != "preposition":
             return False
-        article = self._tagged.pos[self._phrases[k - 1].begin] == "DET"
-        return self.word(k) in (GERUNDS_IN_PHRASES if article or self._is_plural(k - 1) else GERUNDS)
+        article = self._tagged.words[self._phrases[k - 1].begin] in ("a", "an", "the")
+        return self.word(k) in GERUNDS or (article and self.word(k) == "walking")
 
     def _is_bare(self, k: int) -> bool:
         """Whether a phrase is a singular noun without an article and without *and*: *white van*."""

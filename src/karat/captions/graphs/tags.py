@@ -89,6 +89,9 @@ def is_noun(tagged: Tagged, at: int, word: str, lemmas: Lemmas) -> bool:
         if following in ("", "IN", "."):
             return tagged.pos_at(at - 1) in ("ADP", "DET") or lemmas.is_only_noun(word)
         return tagged.pos_at(at - 1) == "ADP" and following in ("VBG", "VBN", "VBZ")
+    if word == "can":
+        # *a trash can is full*, but *a man can be seen*
+        return pos == "AUX" and before in NOUNS and (ends or following in ("VBZ", "VBG", "VBN", "MD"))
     if pos != "VERB":
         return False
     if tag == "VBG" and at + 1 < len(tagged) and lemmas.is_noun(f"{word} {tagged.words[at + 1]}"):
@@ -106,14 +109,17 @@ def is_noun(tagged: Tagged, at: int, word: str, lemmas: Lemmas) -> bool:
         return tagged.tag_at(at - 2) == "VBN" and ends
     if before in ("DET", "ADJ", "NUM", "ADP") or tagged.tag_at(at - 2) == "EX":
         return True
+    if tag == "VBZ" and tagged.tag_at(at - 1) == "VBG":
+        # *eating leaves*
+        return True
     if before not in NOUNS:
         return False
     if tag in ("VB", "VBP") and ends and tagged.tag_at(at - 1) == "NN":
         # *a wall mount and a hook*: one wall would not *mount* but *mounts*.
         return "CCONJ" not in (tagged.pos_at(at - 2), tagged.pos_at(at - 3))
     if tag == "VBZ" and ends and lemmas.is_mostly_adjective(tagged.words[at - 1]):
-        # *bright green leaves*, but *a man in black sits*
-        return tagged.pos_at(at - 2) != "ADP"
+        # *bright green leaves*, but *a man in black sits*, *a remote rests*
+        return tagged.pos_at(at - 2) in ("", "ADJ")
     return following in ("VBG", "VBN", "VBZ", "VBP", "MD") or (ends and lemmas.is_mostly_noun(word))
 
 

@@ -135,8 +135,8 @@ class Lemmas:
         seen = self._seen(word, "n")
         return seen >= 10 and 15 * seen >= self._seen(word, "v")
 
-    def is_often_verb(self, word: str, times: int = 3) -> bool:
-        """Whether a verb's base form was seen so often as a verb that `times` that exceeds the noun."""
+    def is_often_verb(self, word: str, times: int) -> bool:
+        """Whether a noun was seen at most `times` as often as the verb whose base form it is too."""
         seen = self._seen(word, "v")
         return self.verb(word) == word and 0 < self._seen(word, "n") <= times * seen
 
