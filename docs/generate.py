@@ -9,7 +9,8 @@ from karat.measures.reference import to_markdown
 HERE = Path(__file__).parent / "reference"
 PACKAGES = (
     "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores",
-    "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.reports",
+    "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.systems",
+    "karat.systems.images", "karat.systems.text", "karat.reports",
 )  # fmt: skip
 
 

@@ -30,12 +30,7 @@ def load(folder: Path) -> Benchmark:
     folder = Path(folder)
     if not folder.is_dir():
         raise MissingDataError("there is no such folder", where=folder, fix="give a folder of images")
-    images = sorted(
-        PurePosixPath(Path(base, name).relative_to(folder).as_posix()).as_posix()
-        for base, _, names in os.walk(folder)
-        for name in names
-        if Path(name).suffix.lower() in IMAGES
-    )
+    images = find_images(folder)
     tables = [name for name in TABLES if (folder / name).is_file()]
     if len(tables) == 2:
         raise InputError("has captions.csv and captions.jsonl", where=folder, fix="keep one of them")
@@ -63,6 +58,16 @@ def load(folder: Path) -> Benchmark:
         where=where,
         about=f"images and captions of the folder {folder}",
         image_paths=[str(folder / image) for image in images],
+    )
+
+
+def find_images(folder: Path) -> list[str]:
+    """Return the paths of image files in a folder, at any depth, relative to it and sorted."""
+    return sorted(
+        PurePosixPath(Path(base, name).relative_to(folder).as_posix()).as_posix()
+        for base, _, names in os.walk(folder)
+        for name in names
+        if Path(name).suffix.lower() in IMAGES
     )
 
 

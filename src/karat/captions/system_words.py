@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from karat.captions.compounds import Compounds
 from karat.captions.spelling import Spelling
@@ -66,6 +66,27 @@ class SystemWords:
         split = [self.tokens(caption) for caption in captions]
         self.spelling_ = Spelling(self.least, known=self.is_word).fit(split)
         self.compounds_ = Compounds().fit(split)
+        return self
+
+    def state(self) -> dict[str, Any]:
+        """Return what `fit` learned, as json takes it: frequent words and spellings of compounds."""
+        return {"frequent": self.spelling_.frequent_, "compounds": self.compounds_.spelling_}
+
+    def restore(self, state: Mapping[str, Any]) -> SystemWords:
+        """Take over what `state` returned, instead of fitting; returns the object itself.
+
+        >>> fitted = SystemWords().fit(["A skateboard and a t-shirt."] * 5)
+        >>> SystemWords().restore(fitted.state()).transform(["a skatebord"])
+        [('skateboard',)]
+        """
+        from karat.lexicon import wordnet
+
+        self.wordnet_ = wordnet()
+        self.spelling_ = Spelling(self.least, known=self.is_word).fit([])
+        self.spelling_.frequent_ = {str(word): int(n) for word, n in state["frequent"].items()}
+        self.spelling_.longest_ = max(map(len, self.spelling_.frequent_), default=0)
+        self.compounds_ = Compounds().fit([])
+        self.compounds_.spelling_ = {str(form): str(word) for form, word in state["compounds"].items()}
         return self
 
     def is_word(self, word: str) -> bool:

@@ -17,13 +17,17 @@ from karat.cli import (
     convert,
     correlate,
     curve,
+    encode,
     evaluate,
     filter,
+    fit,
+    fuse,
     inspect,
     leaderboard,
     measures,
     parse,
     report,
+    search,
     world,
 )
 from karat.validation import KaratError
@@ -36,7 +40,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     evaluate, compare, report, leaderboard, curve, correlate, agree, captions, parse, filter, inspect,
-    convert, benchmarks, measures, world,
+    convert, fit, encode, search, fuse, benchmarks, measures, world,
 )  # fmt: skip
 for command in COMMANDS:
     app.registered_commands += command.app.registered_commands

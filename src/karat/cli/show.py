@@ -57,6 +57,17 @@ def waiting(what: str) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def saying() -> Iterator[Callable[[str], object]]:
+    """Yield what shows the part of the work that is being done, on a terminal."""
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield lambda what: None
+        return
+    with screen.status("") as status:
+        yield lambda what: status.update(escape(what))
+
+
 def print_scorecard(card: Scorecard) -> None:
     """Print the table, then how it was made, then, on standard error, what a reader should know."""
     from karat.scores.intervals import units_drawn

@@ -1,0 +1,54 @@
+"""``karat fit``: a baseline from pictures and captions alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from karat.cli.options import ListCommand, parse_settings
+from karat.validation import InputError
+
+app = typer.Typer()
+
+
+@app.command(cls=ListCommand)
+def fit(
+    benchmark: Annotated[
+        str, typer.Argument(help="A folder of pictures with captions, or a benchmark.", show_default=False)
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The folder to write the model to.", show_default=False)
+    ],
+    text: Annotated[
+        str, typer.Option(help="The text kernel: BoW1, BoW5, BoW5-idf, TAGRANK, TRI5, TRI5-A,Dic-sqrt-idf …")
+    ] = "BoW5",
+    image: Annotated[str, typer.Option(help="The image kernel: pyramid or histogram.")] = "pyramid",
+    kappa: Annotated[float, typer.Option(help="KCCA's regularisation.")] = 0.1,
+    n: Annotated[int, typer.Option(min=1, help="KCCA's number of dimensions.")] = 50,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the benchmark: --set split=train.")
+    ] = None,
+) -> None:
+    """Train a baseline from pictures and captions alone (KCCA): minutes, and no pretrained model."""
+    from karat.benchmarks import load_benchmark
+    from karat.captions.references import references_of
+    from karat.cli.show import saying
+    from karat.systems.model import ImageTextModel, pictures_of
+
+    if output.exists() and not output.is_dir():
+        raise InputError("is a file", where=output, fix="give the name of a folder")
+    bench = load_benchmark(benchmark, **parse_settings(setting))
+    pictures, captions = pictures_of(bench), references_of(bench)
+    used = [k for k, own in enumerate(captions) if own]
+    model = ImageTextModel(text, image, kappa=kappa, n=n)
+    with saying() as say:
+        model.fit([pictures[k] for k in used], [captions[k] for k in used], says=say)
+        model.save(output)
+    strongest = ", ".join(f"{value:.2f}" for value in model.kcca_.correlations_[:3])
+    print(f"fitted {text} and {image} to {len(used):,} pictures: {model.kcca_.n_} dimensions, "
+          f"strongest correlations {strongest}")  # fmt: skip
+    if len(used) < len(captions):
+        print(f"note: {len(captions) - len(used):,} pictures without a caption were left out")
+    print(f'wrote {output}; try karat search {output} "a dog on a beach" --in {benchmark}')
