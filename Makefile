@@ -27,7 +27,7 @@ types: $(VENV)/.test
 docs: $(VENV)/.core
 	$(PY) docs/generate.py
 
-# Each file measures karat and a peer in one run; a full pass takes about five minutes.
+# Each file measures karat and a peer in one run; a full pass takes about ten minutes.
 speed: $(VENV)/.test
 	for file in speed/[a-z]*.py; do $(PY) $$file || exit 1; done
 
