@@ -1,6 +1,7 @@
 """Scene graphs: what captions of every structure state, and how near they come to the original tool."""
 
-import re
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,10 @@ from karat.captions.graphs import SceneGraph, scene_graph, scene_graphs
 from karat.captions.graphs.pieces import cut, starts_bare
 from karat.captions.graphs.words import lemmas
 from karat.validation import InputError
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+
+from score_scene_graphs import counted, micro_f1, tuple_scores
 
 
 def stated(caption, **options):
@@ -271,30 +276,6 @@ def test_lemmas():
         "shorts", "people", "man", "sky", "selfie", "bus",
     ]  # fmt: skip
     assert [known.verb(word) for word in ("riding", "sat", "worn")] == ["ride", "sit", "wear"]
-
-
-def tuple_scores(data, half):
-    """Micro F1 of the tuples in one half of the phrases: as printed, and as SPICE counts them."""
-    lines = (data / "spice" / "spice_parses.tsv").read_text(encoding="utf-8").splitlines()
-    phrases, listings = zip(*(line.split("\t") for line in lines[half::2]))
-    truth = [{tuple(t.split(" , ")) for t in re.findall(r"\( (.*?) \)", text)} for text in listings]
-    found = [set(graph.listed()) for graph in scene_graphs(phrases, convention="java")]
-    return micro_f1(truth, found), micro_f1(map(counted, truth), map(counted, found))
-
-
-def counted(listed):
-    """The objects, attributes and relations that a listing names."""
-    out = set()
-    for parts in listed:
-        out |= {parts} if len(parts) == 1 else {parts, (parts[0],)}
-        if len(parts) == 3 and parts[1] != "is":
-            out.add((parts[2],))
-    return out
-
-
-def micro_f1(truth, found):
-    pairs = list(zip(truth, found, strict=True))
-    return 2 * sum(len(a & b) for a, b in pairs) / sum(len(a) + len(b) for a, b in pairs)
 
 
 def test_scoring_of_tuples_can_fail():

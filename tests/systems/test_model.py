@@ -7,7 +7,8 @@ import pytest
 
 import karat
 from karat.systems.images import ImageFeatures
-from karat.systems.model import ImageTextModel, unit_rows
+from karat.systems.kcca_cosines import unit
+from karat.systems.model import ImageTextModel
 from karat.validation import InputError, KaratError
 from karat.world import make_world
 
@@ -35,8 +36,8 @@ def model(items):
 
 def test_new_pictures_and_captions_meet(model, items):
     pictures, captions = items
-    images = unit_rows(model.encode_images(pictures[TRAINED:]))
-    texts = unit_rows(model.encode_captions([text for own in captions[TRAINED:] for text in own]))
+    images = unit(model.encode_images(pictures[TRAINED:]))
+    texts = unit(model.encode_captions([text for own in captions[TRAINED:] for text in own]))
     owner = np.repeat(np.arange(SIZE - TRAINED), 3)
     rank = (images @ texts.T > (images[owner] * texts).sum(axis=1)).sum(axis=0)
     # By chance the own picture is in the middle of forty.

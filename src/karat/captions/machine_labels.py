@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
 from karat.benchmarks import Benchmark, Judgments, Provenance, Truth
 from karat.benchmarks.ratings import Share
 from karat.captions.metric import CAPTION_METRICS
-from karat.captions.similarity import kept
+from karat.runs import MatrixRun
+from karat.scores.similarity import Similarities, keep_computed
 from karat.validation import InputError, check_table
 
 NAME = re.compile(r"machine\((?P<metric>[\w-]+)\s*>=\s*(?P<least>\d*\.?\d+)\)")
@@ -60,7 +62,10 @@ def machine_truth(
     if top is not None and not at_least <= top <= highest:
         fix = f"give a value from {at_least:g} to {highest:g}"
         raise InputError(f"{metric} has the grade 1 from {top:g} on", fix=fix)
-    table = kept(benchmark, metric=metric) if similarity is None else check_table(similarity, "similarity")
+    if similarity is None:
+        # The same table that NCS and SR of this benchmark look at.
+        similarity = cast(MatrixRun, Similarities(benchmark)[metric]).scores
+    table = check_table(similarity, "similarity")
     size = (benchmark.images.size, benchmark.captions.size)
     if table.shape != size:
         shown, wanted = (" by ".join(f"{n:,}" for n in shape) for shape in (table.shape, size))
@@ -107,7 +112,9 @@ def with_machine_truths(benchmark: Benchmark, names: Sequence[str]) -> Benchmark
     'machine(bleu-1>=0.9)'
     """
     made = [machine_truth(benchmark, *parse_name(name)) for name in names]
-    return replace(benchmark, truths={**benchmark.truths, **{truth.name: truth for truth in made}})
+    more = replace(benchmark, truths={**benchmark.truths, **{truth.name: truth for truth in made}})
+    keep_computed(benchmark, more)
+    return more
 
 
 def name_of(metric: str, at_least: float) -> str:

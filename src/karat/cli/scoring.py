@@ -102,8 +102,8 @@ def score_files(
         "unjudged": unjudged,
     }
     plan, _ = make_plan(bench, **asked)  # mistakes in these show before large files are read
-    similarities: dict[str, Any] = {name: Path(file) for name, file in parse_settings(phi).items()}
-    Similarities(bench, similarities).check(named for wanted in plan.wanted.values() for named in wanted)
+    similarities = Similarities(bench, {name: Path(file) for name, file in parse_settings(phi).items()})
+    similarities.check(named for wanted in plan.wanted.values() for named in wanted)
     runs = load_runs(files, bench, split_names(names), **loading)
     if len(runs) < fewest:
         raise InputError(f"there is only the run {runs[0].name!r} to compare", fix="give two or more")
@@ -114,7 +114,7 @@ def score_files(
             progress=step,
             threads=threads,
             intervals=intervals,
-            similarities=similarities,
+            similarities=similarities.given,
             **asked,
         )
     if all(column.value is None for column in card):

@@ -31,17 +31,16 @@ def console(stderr: bool = False) -> Console:
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[str], object] | None]:
     """Yield what shows the run being scored, on a terminal and for more than one run."""
-    screen = console(stderr=True)
-    if total < 2 or not screen.is_terminal:
+    if total < 2:
         yield None
         return
     done = 0
-    with screen.status("") as status:
+    with saying() as say:
 
         def step(name: str) -> None:
             nonlocal done
             done += 1
-            status.update(f"scoring {escape(name)} ({done} of {total})")
+            say(f"scoring {name} ({done} of {total})")
 
         yield step
 
@@ -49,11 +48,8 @@ def progress(total: int) -> Iterator[Callable[[str], object] | None]:
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
     """Say on a terminal what is being done."""
-    screen = console(stderr=True)
-    if not screen.is_terminal:
-        yield
-        return
-    with screen.status(escape(what)):
+    with saying() as say:
+        say(what)
         yield
 
 

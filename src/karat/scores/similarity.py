@@ -30,7 +30,7 @@ class Similarities:
     """φ of every pair of a benchmark by name; what was not given is computed when first needed.
 
     A similarity is kept as a run: its first k items are the ideal ranking. `ideal` remembers these from
-    run to run.
+    run to run; `given` holds those that were given, loaded and aligned.
 
     >>> import karat
     >>> bench = karat.load_benchmark("coco")
@@ -43,7 +43,7 @@ class Similarities:
     ) -> None:
         self.benchmark, self.threads = benchmark, threads
         self.ideal: dict[Hashable, Any] = {}
-        self._given = {name.lower(): self._as_table(name, thing) for name, thing in (given or {}).items()}
+        self.given = {name.lower(): self._as_table(name, thing) for name, thing in (given or {}).items()}
 
     def _as_table(self, name: str, thing: Any) -> TableRun:
         sources = thing if isinstance(thing, tuple) else (thing,)
@@ -65,7 +65,7 @@ class Similarities:
     def check(self, measures: Iterable[Named]) -> None:
         """Raise where a measure's similarity is neither given nor known, or has no captions to work from."""
         for phi in {phi for measure in measures for phi in similarities_of(measure)}:
-            if phi in self._given:
+            if phi in self.given:
                 continue
             SIMILARITIES[phi]
             if self.benchmark.texts is None:
@@ -80,13 +80,18 @@ class Similarities:
                 )
 
     def __getitem__(self, name: str) -> TableRun:
-        if name in self._given:
-            return self._given[name]
+        if name in self.given:
+            return self.given[name]
         known = _computed.setdefault(self.benchmark, {})
         if name not in known:
             table = SIMILARITIES[name](self.benchmark, self.threads)
             known[name] = self._as_table(name, table)
         return known[name]
+
+
+def keep_computed(before: Benchmark, after: Benchmark) -> None:
+    """Let a benchmark that differs from another in its truths alone share what was computed for it."""
+    _computed[after] = _computed.setdefault(before, {})
 
 
 def similarities_of(measure: Named) -> set[str]:

@@ -15,6 +15,7 @@ from karat.systems.estimator import Estimator
 from karat.systems.images import ImageFeatures, histogram_kernel, pyramid_kernel
 from karat.systems.images.decoding import Source
 from karat.systems.kcca import KCCA
+from karat.systems.kcca_cosines import unit
 from karat.systems.text import TextKernel, tagged_words, text_kernel
 from karat.validation import InputError, check_choice
 
@@ -127,7 +128,7 @@ class ImageTextModel(Estimator):
         say(f"reading {len(images):,} pictures")
         first = self.encode_images(images)
         say(f"reading {len(texts):,} captions")
-        return unit_rows(first), unit_rows(self.encode_captions(texts))
+        return unit(first), unit(self.encode_captions(texts))
 
     def run(self, benchmark: Benchmark, name: str = "kcca", *, says: Says | None = None) -> EmbeddingRun:
         """Return the images and captions of a benchmark that has both, as a run."""
@@ -140,11 +141,11 @@ class ImageTextModel(Estimator):
 
         Nothing is found for a sentence none of whose words was in the training captions.
         """
-        sentence = unit_rows(self.encode_captions([query]))[0]
+        sentence = unit(self.encode_captions([query]))[0]
         if not sentence.any():
             return []
         (says or (lambda _: None))(f"reading {len(images):,} pictures")
-        scores = unit_rows(self.encode_images(images)) @ sentence
+        scores = unit(self.encode_images(images)) @ sentence
         best = np.argsort(-scores, kind="stable")[:top]
         return [(int(image), float(scores[image])) for image in best]
 
@@ -167,17 +168,6 @@ class ImageTextModel(Estimator):
         from karat.systems.model_files import load_model
 
         return load_model(Path(folder))
-
-
-def unit_rows(table: np.ndarray) -> np.ndarray:
-    """Return the rows scaled to length 1; a row of zeros stays.
-
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
-    array([[0.6, 0.8],
-           [0. , 0. ]])
-    """
-    length = np.linalg.norm(table, axis=1, keepdims=True)
-    return np.divide(table, length, out=np.zeros_like(table), where=length > 0)
 
 
 def check_items(images: Sequence[Source], captions: Sequence[Sequence[str]]) -> None:

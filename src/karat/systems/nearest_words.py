@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from karat.systems.estimator import Estimator
+from karat.systems.text.weights import word_weights
 from karat.validation import InputError, check_choice
 
 if TYPE_CHECKING:
@@ -60,13 +61,10 @@ class WordF1(Estimator):
         documents = check_documents(documents)
         if not documents:
             raise InputError("no training document", fix="give at least one")
-        holding = Counter(word for document in documents for word in set(document))
-        total = len(documents)
-        self.vocabulary_ = {
-            word: max(float(np.log(total / (number + 1))), 0.0) if weights == "idf" else 1.0
-            for word, number in sorted(holding.items())
-        }
-        self.unseen_ = float(np.log(total)) if weights == "idf" else 1.0
+        holding = sorted(Counter(word for document in documents for word in set(document)).items())
+        counts = np.array([number for _, number in holding])
+        *known, self.unseen_ = word_weights(weights, counts, len(documents), len(holding) + 1).tolist()
+        self.vocabulary_ = {word: weight for (word, _), weight in zip(holding, known)}
         self.documents_ = documents
         return self
 
