@@ -288,7 +288,8 @@ def test_choices_change_plots_and_tables(browser, hostile_report):
     assert "MedR" in browser.run("return document.querySelector('[data-table=forest] caption').textContent")
     button = driver.find_element(By.ID, "theme")
     before = browser.run("return getComputedStyle(document.body).backgroundColor")
-    driver.execute_script("window.scrollTo(0, 0)")
+    driver.execute_script("window.scrollTo({top: 0, behavior: 'instant'})")
+    browser.wait("return window.scrollY === 0")
     button.click()
     assert browser.run("return getComputedStyle(document.body).backgroundColor") != before
 
