@@ -9,7 +9,7 @@ PIP    := $(PY) -m pip install --quiet --disable-pip-version-check -c constraint
 demo: $(VENV)/.core
 	$(PY) examples/demo.py
 
-test: $(VENV)/.test $(VENV)/.browser lint types
+test: $(VENV)/.test $(VENV)/.browser $(VENV)/.postgres lint types
 	$(PY) -m pytest -n auto --cov --cov-report=term
 
 # Coverage of intervals and error rates of tests over thousands of samples; some minutes.
@@ -43,7 +43,7 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) -e '.[images]'
+	$(PIP) -e '.[systems]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.core
@@ -58,6 +58,16 @@ $(VENV)/.browser: $(VENV)/.made
 	    || { apt-get update -qq && apt-get install -y -qq chromium chromium-driver >/dev/null; } \
 	    || echo "chromium could not be installed: browser tests are skipped"; \
 	else echo "browser tests need: apt-get install chromium chromium-driver"; fi
+	@touch $@
+
+# The store is tested on a PostgreSQL that the tests start themselves; without it they are skipped and say so.
+$(VENV)/.postgres: $(VENV)/.made
+	@if command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get install -y -qq postgresql >/dev/null 2>&1 \
+	    || { apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; } \
+	    || echo "PostgreSQL could not be installed: its tests are skipped"; \
+	else echo "tests of the store on PostgreSQL need: apt-get install postgresql"; fi
 	@touch $@
 
 clean:

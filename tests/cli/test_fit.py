@@ -32,7 +32,10 @@ def model(photos):
     from karat.cli.main import main
 
     folder = photos.parent / "model"
-    saved, sys.argv = sys.argv, ["karat", "fit", str(photos), "-o", str(folder), "--n", "8"]
+    saved, sys.argv = (
+        sys.argv,
+        ["karat", "fit", str(photos), "-o", str(folder), "--n", "8", "--image-power", "1"],
+    )
     try:
         with pytest.raises(SystemExit) as stop:
             main()
@@ -45,6 +48,7 @@ def model(photos):
 def test_fit_says_what_it_did(model):
     head = json.loads((model / "model.json").read_text())
     assert head["parameters"]["text"] == "BoW5"
+    assert (head["parameters"]["n"], head["parameters"]["image_power"]) == (8, 1)
     assert (model / "image-features.safetensors").is_file()
 
 
@@ -62,8 +66,29 @@ def test_search(command, photos, model, tmp_path):
     assert "&lt;script&gt;" in page
 
 
-def test_search_without_a_known_word(both, photos, model):
+def test_search_says_which_words_it_does_not_know(both, photos, model):
     assert "no word of 'zzz'" in both("search", model, "zzz", "--in", photos).err
+    some = both("search", model, "a dog and a zzz", "--in", photos)
+    assert "trained on: zzz" in some.err
+    assert some.out
+    assert not both("search", model, "a dog", "--in", photos).err
+
+
+def test_one_picture_is_not_called_many(command, photos, model, tmp_path):
+    command("search", model, "a dog", "--in", photos, "-k", 1, "-o", tmp_path / "one.html")
+    page = (tmp_path / "one.html").read_text(encoding="utf-8")
+    assert "The picture that fits best" in page
+
+
+def test_fit_names_a_damaged_picture(command, photos, tmp_path):
+    import shutil
+
+    copy = tmp_path / "photos"
+    shutil.copytree(photos, copy)
+    damaged = sorted(copy.glob("*.png"))[5]
+    damaged.write_bytes(damaged.read_bytes()[:300])
+    assert damaged.name in command("fit", copy, "-o", tmp_path / "model", code=2)
+    assert not (tmp_path / "model" / "model.json").exists()
 
 
 def test_encode_makes_a_run(command, photos, model, tmp_path):
@@ -79,6 +104,7 @@ def test_wrong_input_is_one_line(command, photos, model, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     assert "holds no pictures" in command("search", model, "a dog", "--in", empty, code=2)
+    assert "there is nothing to look for" in command("search", model, " ", "--in", photos, code=2)
     assert "there is no model.json" in command("search", empty, "a dog", "--in", photos, code=2)
     assert "text kernel 'Bow9'" in command("fit", photos, "-o", tmp_path / "m", "--text", "Bow9", code=2)
     assert "does not say where its pictures are" in command("fit", "coco", "-o", tmp_path / "m", code=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,9 @@ def fit(
         str, typer.Option(help="The text kernel: BoW1, BoW5, BoW5-idf, TAGRANK, TRI5, TRI5-A,Dic-sqrt-idf …")
     ] = "BoW5",
     image: Annotated[str, typer.Option(help="The image kernel: pyramid or histogram.")] = "pyramid",
+    image_power: Annotated[
+        float, typer.Option(help="The image kernel is raised to this power; 1 leaves it as it is.")
+    ] = 3.0,
     kappa: Annotated[float, typer.Option(help="KCCA's regularisation.")] = 0.1,
     n: Annotated[int, typer.Option(min=1, help="KCCA's number of dimensions.")] = 50,
     setting: Annotated[
@@ -42,7 +46,7 @@ def fit(
     bench = load_benchmark(benchmark, **parse_settings(setting))
     pictures, captions = pictures_of(bench), references_of(bench)
     used = [k for k, own in enumerate(captions) if own]
-    model = ImageTextModel(text, image, kappa=kappa, n=n)
+    model = ImageTextModel(text, image, image_power, kappa, n)
     with saying() as say:
         model.fit([pictures[k] for k in used], [captions[k] for k in used], says=say)
         model.save(output)
@@ -51,4 +55,5 @@ def fit(
           f"strongest correlations {strongest}")  # fmt: skip
     if len(used) < len(captions):
         print(f"note: {len(captions) - len(used):,} pictures without a caption were left out")
-    print(f'wrote {output}; try karat search {output} "a dog on a beach" --in {benchmark}')
+    print(f"wrote {output}")
+    print(f'try: karat search {shlex.quote(str(output))} "a dog on a beach" --in {shlex.quote(benchmark)}')

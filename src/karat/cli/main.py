@@ -11,7 +11,9 @@ import typer
 
 from karat.cli import (
     agree,
+    answers,
     benchmarks,
+    bias,
     captions,
     compare,
     convert,
@@ -23,11 +25,16 @@ from karat.cli import (
     fit,
     fuse,
     inspect,
+    judge,
     leaderboard,
     measures,
     parse,
+    pool,
+    publish,
+    quality,
     report,
     search,
+    tasks,
     world,
 )
 from karat.validation import KaratError
@@ -40,10 +47,12 @@ app = typer.Typer(
 )
 COMMANDS = (
     evaluate, compare, report, leaderboard, curve, correlate, agree, captions, parse, filter, inspect,
-    convert, fit, encode, search, fuse, benchmarks, measures, world,
+    convert, fit, encode, search, fuse, pool, tasks, answers, quality, judge, publish, bias, benchmarks,
+    measures, world,
 )  # fmt: skip
 for command in COMMANDS:
     app.registered_commands += command.app.registered_commands
+    app.registered_groups += command.app.registered_groups
 
 
 def show_version(asked: bool) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from karat.cli.options import ListCommand, parse_settings
 from karat.validation import InputError, check_extension, check_writable
+
+if TYPE_CHECKING:
+    from karat.systems.model import ImageTextModel
 
 app = typer.Typer()
 
@@ -28,12 +31,17 @@ def search(
         list[str] | None, typer.Option("--set", help="A setting of the benchmark: --set split=test.")
     ] = None,
 ) -> None:
-    """Print the pictures that fit a sentence best, by a model that karat fit trained."""
+    """Print the pictures that fit a sentence best, by a model that karat fit trained.
+
+    Each line is the place, the cosine of picture and sentence, and the picture.
+    """
     from karat.cli.show import console, print_notes, saying
     from karat.systems.model import ImageTextModel
 
     check_writable(output)
     check_extension(output, (".html",))
+    if not query.strip():
+        raise InputError("there is nothing to look for", fix='write a sentence, such as "a dog on a beach"')
     fitted = ImageTextModel.load(model)
     names, paths = gallery(where, setting)
     with saying() as say:
@@ -41,6 +49,9 @@ def search(
     if not found:
         print_notes([f"no word of {query!r} was in the captions that the model was trained on"])
         return
+    unknown = unknown_words(fitted, query)
+    if unknown:
+        print_notes([f"not in the captions that the model was trained on: {', '.join(unknown)}"])
     screen = console()
     for place, (image, score) in enumerate(found, start=1):
         screen.print(f"{place:>3}  {score:.3f}  {names[image]}", markup=False)
@@ -49,6 +60,12 @@ def search(
 
         write_search_page(output, query, [(names[k], paths[k], score) for k, score in found])
         print(f"wrote {output}")
+
+
+def unknown_words(model: ImageTextModel, query: str) -> list[str]:
+    """Return the words of a query that no training caption has."""
+    words = model.words_.transform([query])[0]
+    return [word for word in dict.fromkeys(words) if word not in model.kernel_.vocabulary_]
 
 
 def gallery(where: str, setting: list[str] | None) -> tuple[list[str], list[str]]:

@@ -1,0 +1,131 @@
+"""The judging store at two million answers: importing, reading and leasing, on SQLite and PostgreSQL."""
+
+import contextlib
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from _harness import in_own_process, main, peak_mb, record, timed
+
+from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+from karat.judging.forms.form import Choice, Form
+from karat.judging.store import AnswerRows, create_project, open_project
+from karat.judging.tasks.plan import UNKNOWN, TaskPlan
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "judging"))
+from postgres import new_database, programs, server
+
+IMAGES, CAPTIONS = 5_000, 25_000
+TASKS, PAIRS, GOLD, OVERLAP, WORKERS = 60_000, 16, 2, 3, 1_000
+ANSWERS, LEASES = 2_000_000, 500
+FORM = Form("fit", "Fit", "Does it fit?", (Choice("yes", "Yes", "y", 1, 1), Choice("no", "No", "n", 0, 0)))
+
+
+def make_benchmark() -> Benchmark:
+    captions = np.arange(CAPTIONS)
+    own = Judgments(captions // 5, captions, sources=[Provenance("original")])
+    truth = Truth("own", own, {"i2t": np.arange(IMAGES), "t2i": captions})
+    return Benchmark("made", Ids(range(IMAGES), kind="image"), Ids(captions, kind="caption"), {"own": truth})
+
+
+def make_plan() -> TaskPlan:
+    """Sixty thousand tasks; every pair once, but for the gold, which comes back every few hundred tasks."""
+    rng = np.random.default_rng(7)
+    pair = rng.choice(IMAGES * CAPTIONS, TASKS * PAIRS + 4_000, replace=False)
+    asked, known = pair[: TASKS * PAIRS].reshape(TASKS, PAIRS), pair[TASKS * PAIRS :]
+    first = rng.integers(0, len(known) // 2, TASKS)
+    pairs = np.hstack([asked, known[first][:, None], known[first + len(known) // 2][:, None]]).ravel()
+    size = PAIRS + GOLD
+    position = np.tile(np.arange(size), TASKS)
+    gold = np.where(position < PAIRS, UNKNOWN, position - PAIRS)
+    task = np.repeat(np.arange(TASKS), size)
+    return TaskPlan(task, position, position, pairs // CAPTIONS, pairs % CAPTIONS, gold, OVERLAP)
+
+
+def make_rows(plan: TaskPlan) -> AnswerRows:
+    """Two million answers: three workers for each of the first tasks."""
+    rng = np.random.default_rng(8)
+    size = PAIRS + GOLD
+    item = np.tile(np.arange(ANSWERS // OVERLAP), OVERLAP)
+    who = (plan.task[item] * OVERLAP + np.repeat(np.arange(OVERLAP), ANSWERS // OVERLAP)) % WORKERS
+    names = np.array([f"worker {number:04d}" for number in range(WORKERS)])
+    code = np.array(["yes", "no"])[rng.integers(0, 2, len(item))]
+    at = 1.7e9 + np.arange(len(item)) / size
+    columns = (plan.task, plan.image, plan.caption)
+    return AnswerRows(*(one[item] for one in columns), names[who], code, rng.uniform(2, 60, len(item)), at)
+
+
+def leases(project) -> dict[str, float]:
+    """Fifty people with a history take tasks; every fifth is answered and handed in, the others go back."""
+    took = []
+    for number in range(LEASES):
+        begin = time.perf_counter()
+        lease = project.lease(f"worker {number % 50:04d}")
+        took.append(time.perf_counter() - begin)
+        if number % 5:
+            project.release(lease.token)
+            continue
+        for item in lease.items:
+            project.answer(lease.token, item.id, "yes")
+        project.submit(lease.token)
+    return {"median": statistics.median(took), "p99": float(np.quantile(took, 0.99))}
+
+
+def side(place) -> dict[str, float]:
+    """Everything, in one database."""
+    found = {}
+    with place() as where:
+        project = create_project(where, make_benchmark(), FORM, source="made")
+        plan = make_plan()
+        found["tasks"] = timed(lambda: project.add_tasks(plan))
+        rows = [make_rows(plan)]
+        found["import"] = timed(lambda: project.record(rows.pop()))
+        found["import_mb"] = peak_mb()
+        found["answers"] = timed(project.answers)
+        project.close()
+        with open_project(where) as project:
+            found |= leases(project)
+    return found | {"mb": peak_mb()}
+
+
+@contextlib.contextmanager
+def a_file():
+    with tempfile.TemporaryDirectory() as folder:
+        yield f"{folder}/project.db"
+
+
+@contextlib.contextmanager
+def a_server():
+    with server() as address:
+        yield new_database(address, "speed")
+
+
+SIDES = {"sqlite": lambda: side(a_file), "postgresql": lambda: side(a_server)}
+
+
+def measure():
+    records = []
+    for name in SIDES if programs() else ["sqlite"]:
+        found = in_own_process(__file__, name)
+        for what, size, seconds, includes in (
+            ("add tasks", f"{TASKS:,}", found["tasks"], "tasks with 18 items and 3 slots each"),
+            (
+                "import",
+                f"{ANSWERS:,}",
+                found["import"],
+                "record(): checks, slots, one transaction on the disk",
+            ),
+            ("answers()", f"{ANSWERS:,}", found["answers"], "the answers in effect, as columns"),
+            ("lease, median", f"{LEASES}", found["median"], f"one lease with {ANSWERS:,} answers stored"),
+            ("lease, 99%", f"{LEASES}", found["p99"], "99 of 100 leases take less"),
+        ):
+            memory = found["import_mb"] if what == "import" else found["mb"]
+            records.append(record(f"{name}, {what}", size, seconds, includes, karat_mb=memory))
+    return records
+
+
+if __name__ == "__main__":
+    main(measure, SIDES)

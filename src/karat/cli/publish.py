@@ -1,0 +1,142 @@
+"""``karat publish``: a project as a benchmark with a corrected truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from karat.cli.options import ListCommand, parse_settings, split_names
+from karat.validation import check_writable, plural, write_file
+
+if TYPE_CHECKING:
+    from karat.judging.publishing.publish import Published
+    from karat.scores.tables import Layout
+
+app = typer.Typer()
+
+
+@app.command(cls=ListCommand)
+def publish(
+    project: Annotated[str, typer.Argument(help="A project's file, or its postgresql:// address.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The new folder; one that karat published is replaced.")
+    ],
+    name: Annotated[str, typer.Option(help="What the new truth is called.")] = "corrected",
+    aggregation: Annotated[
+        str, typer.Option("--aggregate", "-a", help="majority, mean or dawid-skene.")
+    ] = "dawid-skene",
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Of the aggregation, NAME=VALUE: threshold=0.66.", metavar="NAME=VALUE"),
+    ] = None,
+    original: Annotated[
+        str | None, typer.Option(help="The truth with the original positives; the benchmark's first.")
+    ] = None,
+    keep_original: Annotated[
+        str,
+        typer.Option(help="Original positives: union keeps them all; people or majority may reject some."),
+    ] = "union",
+    merge: Annotated[
+        list[str] | None, typer.Option(help="Further truths of the benchmark, such as cxc.", metavar="TRUTH")
+    ] = None,
+    policy: Annotated[
+        str, typer.Option(help="Where these and people differ: union, people or majority.")
+    ] = "union",
+    control: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of control items that a worker must judge right.")
+    ] = 0.7,
+    surely: Annotated[
+        bool, typer.Option("--surely", help="Fail a worker only when all of the 95% interval lies below.")
+    ] = False,
+    captions_wrong: Annotated[
+        int, typer.Option(min=0, help="Captions of a grid's control image that may be wrong.")
+    ] = 0,
+    exclude: Annotated[
+        bool | None,
+        typer.Option(
+            "--exclude/--keep",
+            help="Leave out who fails the control rule; by default, unless the aggregation weighs people.",
+        ),
+    ] = None,
+    approved_only: Annotated[
+        bool, typer.Option("--approved-only", help="Only approved hand-ins count.")
+    ] = False,
+    real_names: Annotated[
+        bool, typer.Option("--real-names", help="Publish people's own names instead of w001, w002, …")
+    ] = False,
+    licence: Annotated[str, typer.Option(help="For the data card: the licence of the judgments.")] = "",
+    invalid: Annotated[
+        Path | None,
+        typer.Option(help="First mark what this copy of an invalid.csv decides: status remove or keep."),
+    ] = None,
+    reviewer: Annotated[str, typer.Option(help="With --invalid: who decided; your login name.")] = "",
+    made: Annotated[str, typer.Option(help="For the data card: when, or by whom.")] = "",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a published folder that was changed since.")
+    ] = False,
+    json: Annotated[Path | None, typer.Option(help="Write how it was made here as json, too.")] = None,
+) -> None:
+    """Publish a project: a benchmark folder with a corrected truth, every answer and a data card."""
+    from karat.cli.quality import login_name
+    from karat.cli.show import console, print_notes, print_table, waiting
+    from karat.judging.publishing.marking import mark
+    from karat.judging.publishing.provenance import FILE
+    from karat.judging.publishing.publish import publish as write
+    from karat.judging.store import open_project
+
+    check_writable(json)
+    options: dict[str, Any] = {
+        "name": name,
+        "aggregation": aggregation,
+        "settings": parse_settings(setting),
+        "original": original,
+        "original_policy": keep_original,
+        "others": split_names(merge) or (),
+        "policy": policy,
+        "control": control,
+        "exclude": exclude,
+        "surely": surely,
+        "captions_wrong": captions_wrong,
+        "approved_only": approved_only,
+        "real_names": real_names,
+        "licence": licence,
+        "made": made,
+        "overwrite": overwrite,
+    }
+    with open_project(project) as opened:
+        if invalid is not None:
+            changed = mark(opened, invalid, reviewer or login_name())
+            console(stderr=True).print(f"changed {plural(changed, 'mark')}")
+        with waiting("publishing"):
+            found = write(opened, output, **options)
+    if json is not None:
+        made_how = (found.folder / FILE).read_text(encoding="utf-8")
+        write_file(json, lambda path: path.write_text(made_how, encoding="utf-8"))
+    print_table(summary(found), console())
+    print(f"\nwrote {found.folder}; read its README.md, then:\n")
+    print(f"  karat evaluate RUN --benchmark {found.folder}\n  karat bias {project}")
+    print_notes(found.notes)
+
+
+def summary(found: Published) -> Layout:
+    """Return the figures that matter most as a table."""
+    from karat.scores.tables import Layout
+
+    counts, last = found.facts.counts, found.facts.growth[-1]
+    rows = [
+        ["truth", found.correction.truth.name],
+        ["answers used", f"{counts['answers_used']:,} of {counts['answers']:,}"],
+        ["people", f"{counts['people']:,}"],
+        ["judged pairs", f"{counts['judged_pairs']:,} of {counts['pooled_pairs']:,} pooled"],
+        ["relevant of these", f"{counts['relevant_pairs']:,}"],
+        ["positive captions", last.shown("i2t")],
+        ["positive images", last.shown("t2i")],
+        ["conflicts", plural(len(found.facts.conflicts), "pair")],
+    ]
+    if counts["machines"]:
+        rows.insert(
+            3, ["machine judges", f"{len(counts['machines'])}, {counts['machine_answers']:,} answers"]
+        )
+    return Layout(["published", ""], rows, set(), 1, set())

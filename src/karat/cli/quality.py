@@ -1,0 +1,157 @@
+"""``karat quality``: what a project's answers are worth, and reviewing hand-ins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from karat.cli import scoring
+from karat.cli.options import ListCommand, parse_settings, split_names
+from karat.validation import InputError, check_extension, check_writable, write_file
+
+app = typer.Typer()
+
+
+@app.command(cls=ListCommand)
+def quality(
+    project: Annotated[str, typer.Argument(help="A project's file, or its postgresql:// address.")],
+    aggregation: Annotated[
+        str, typer.Option("--aggregate", "-a", help="majority, mean or dawid-skene.")
+    ] = "dawid-skene",
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="Of the aggregation, NAME=VALUE: threshold=0.66, prior_answers=0.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
+    wrong: Annotated[int, typer.Option(min=0, help="Control items that may be wrong in a hand-in.")] = 0,
+    control: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of control items that a worker must judge right.")
+    ] = 0.7,
+    surely: Annotated[
+        bool, typer.Option("--surely", help="Fail a worker only when all of the 95% interval lies below.")
+    ] = False,
+    captions_wrong: Annotated[
+        int, typer.Option(min=0, help="In a grid: captions of a control image that may be wrong.")
+    ] = 0,
+    exclude: Annotated[
+        bool | None,
+        typer.Option(
+            "--exclude/--keep",
+            help="Leave out who fails the control rule; by default, unless the aggregation weighs people.",
+        ),
+    ] = None,
+    approved_only: Annotated[
+        bool, typer.Option("--approved-only", help="Only approved hand-ins count.")
+    ] = False,
+    approve_passed: Annotated[
+        bool,
+        typer.Option(
+            "--approve-passed", help="Approve every unreviewed hand-in whose control items are right."
+        ),
+    ] = False,
+    approve: Annotated[list[str] | None, typer.Option(help="Approve these hand-ins.", metavar="SLOT")] = None,
+    reject: Annotated[list[str] | None, typer.Option(help="Reject these hand-ins.", metavar="SLOT")] = None,
+    why: Annotated[str, typer.Option(help="With --reject: the reason.")] = "",
+    ask_again: Annotated[
+        bool, typer.Option("--ask-again", help="With --reject: offer each task to one more person.")
+    ] = False,
+    reviewer: Annotated[str, typer.Option(help="Who reviews; your login name by default.")] = "",
+    export_review: Annotated[
+        Path | None, typer.Option(help="Write every answer of hand-ins to look at: .csv or .json.")
+    ] = None,
+    level: scoring.Level = 0.95,
+    resamples: scoring.Resamples = 1000,
+    seed: scoring.Seed = 0,
+    json: Annotated[Path | None, typer.Option(help="Write every number here as json.")] = None,
+) -> None:
+    """Show what the answers are worth: hand-ins, people, agreement, verdicts, answers by system and rank.
+
+    Hand-ins with a wrong control item are listed for review. Reviews are added before the report is made;
+    the latest of a hand-in counts.
+    """
+    from karat.cli.show import console, print_notes, print_table, waiting
+    from karat.judging.checking.aggregate import AGGREGATIONS
+    from karat.judging.checking.quality import quality as compute
+    from karat.judging.checking.reviewing import approve_passing, review_hand_ins
+    from karat.judging.store import open_project
+    from karat.stats.intervals import Intervals
+
+    for path in (json, export_review):
+        check_writable(path)
+    check_extension(export_review, (".csv", ".json"))
+    # Wrong choices show before a large project is read.
+    AGGREGATIONS[aggregation]
+    intervals = Intervals("percentile", level, resamples, seed)
+    asked = {"approve": numbers(approve, "--approve"), "reject": numbers(reject, "--reject")}
+    both = set(asked["approve"]) & set(asked["reject"])
+    if both:
+        raise InputError(f"hand-in {min(both)} is approved and rejected", fix="give it once")
+    if asked["reject"] and not why:
+        raise InputError("--reject without a reason", fix="say it: --why 'always yes'")
+    if ask_again and not asked["reject"]:
+        raise InputError("--ask-again without --reject", fix="name the hand-ins that were rejected")
+    reviewing = approve_passed or any(asked.values())
+    who = reviewer or (login_name() if reviewing else "")
+    with open_project(project) as opened:
+        with waiting("reading the answers"):
+            answers, slots = opened.answers(), opened.slots()
+        if reviewing:
+            done = review_hand_ins(
+                opened, who, approve=asked["approve"], reject=asked["reject"], why=why, ask_again=ask_again
+            )
+            if approve_passed:
+                done += approve_passing(opened, who, answers, wrong=wrong, captions_wrong=captions_wrong)
+            print_notes(done)
+        with waiting("describing the answers"):
+            found = compute(
+                answers, opened.form, pool_of(opened), slots, opened.reviews(), aggregation=aggregation,
+                settings=parse_settings(setting), wrong=wrong, control=control, surely=surely,
+                captions_wrong=captions_wrong, exclude=exclude, approved_only=approved_only,
+                intervals=intervals, benchmark=opened.benchmark(),
+            )  # fmt: skip
+        if export_review is not None:
+            found.review.save(export_review)
+    if json is not None:
+        write_file(json, lambda path: path.write_text(found.to_json(), encoding="utf-8"))
+    screen = console()
+    for part in found.parts():
+        if isinstance(part, str):
+            print(part)
+        else:
+            print_table(part, screen)
+    print_notes(found.notes)
+
+
+def pool_of(project: Any) -> Any:
+    """Return a project's pool, None where it has none: answers may come from elsewhere."""
+    try:
+        return project.pool()
+    except InputError:
+        return None
+
+
+def numbers(given: list[str] | None, option: str) -> list[int]:
+    """Return hand-ins given one by one or separated by commas.
+
+    >>> numbers(["3", "4,5"], "--reject")
+    [3, 4, 5]
+    """
+    texts = split_names(given) or []
+    if not all(text.isascii() and text.isdigit() for text in texts):
+        raise InputError(f"{option} is {' '.join(texts)!r}", fix="give the numbers of hand-ins, such as 3 4")
+    return sorted({int(text) for text in texts})
+
+
+def login_name() -> str:
+    """Return who is logged in, or ask for a name."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        raise InputError("nobody is logged in by name", fix="say who reviews: --reviewer NAME") from None

@@ -1,0 +1,1 @@
+"""What the pool's systems did to the labels."""

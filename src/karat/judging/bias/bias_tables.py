@@ -1,0 +1,165 @@
+"""Bias as tables: scores by annotating system, the curve, outsiders, distance to the truth, diversity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from karat.judging.bias.bias import BiasTable
+from karat.judging.bias.bias_report import BiasReport
+from karat.judging.bias.diversity import Diversity
+from karat.judging.bias.leave_one_out import LeftOut
+from karat.judging.bias.true_bias import TruthGap
+from karat.scores.tables import DIRECTION_TITLES, MISSING, Layout, grouped
+from karat.stats.estimate import Estimate
+
+WIDE = 8
+"""Tables of systems by systems with more columns than this help nobody; the json has everything."""
+
+
+def percent(value: float | None, sign: bool = False) -> str:
+    """Return a share in percent, a dash where there is none.
+
+    >>> percent(0.1234), percent(-0.02, sign=True), percent(-1e-9), percent(None)
+    ('12.34', '−2.00', '0.00', '—')
+    """
+    if value is None or np.isnan(value):
+        return MISSING
+    # Adding 0 makes a plain zero of a negative one.
+    return f"{round(100 * value, 2) + 0.0:{'+' if sign else ''}.2f}".replace("-", "−")
+
+
+def with_interval(estimate: Estimate) -> str:
+    """Return a difference in points with its interval."""
+    ends = " to ".join(percent(end, sign=True) for end in (estimate.low, estimate.high))
+    return f"{percent(estimate.value, sign=True)} ({ends})"
+
+
+def score_layout(table: BiasTable, true: Sequence[float] | None = None) -> Layout:
+    """Return the scores on the labels of no system, of each alone, and of all (tables E.1a and E.1b)."""
+    size = table.size
+    rows = [k for k in range(len(size)) if size[k] in (0, len(table.systems)) or size[k] == 1]
+    heads = ["original" if not size[k] else "all" if size[k] > 1 else table.names(k)[0] for k in rows]
+    if len(table.systems) == 1:
+        heads[-1] = "all"
+    columns = [table.scores[k] for k in rows]
+    if true is not None:
+        heads.append("truth")
+        columns.append(np.asarray(true))
+    best = {
+        (int(system), 1 + k)
+        for k, column in enumerate(columns)
+        for system in np.flatnonzero(column == column.max())
+    }
+    cells = [
+        [name, *(percent(column[system]) for column in columns)] for system, name in enumerate(table.systems)
+    ]
+    return Layout(["system", *heads], cells, set(), 1, best)
+
+
+def curve_layout(table: BiasTable, against: BiasTable | None = None) -> Layout:
+    """Return the mean bias by the number of systems (figure E.2), and the subset with the least."""
+    head = ["systems", "subsets", "bias", "self", "non-self"]
+    distance = None if against is None else {point.size: point.bias for point in against.curve()}
+    rows = []
+    for point in table.curve():
+        names = table.names(table.least(point.size))
+        least = "" if point.size in (0, len(table.systems)) else " + ".join(names)
+        cells = [percent(value) for value in (point.bias, point.self_bias, point.other_bias)]
+        off = [] if distance is None else [percent(distance[point.size])]
+        rows.append([str(point.size), f"{point.subsets:,}", *cells, *off, least])
+    if against is not None:
+        head.append("from truth")
+    return Layout([*head, "least bias"], rows, set(), 1, set())
+
+
+def left_out_layout(found: Sequence[LeftOut]) -> Layout:
+    """Return what changes for systems that do not contribute."""
+    head = [
+        "measure", "direction", "system", "score", "as outsider", "change", "more than others", "place",
+        "falls",
+    ]  # fmt: skip
+    lines = [
+        (
+            (one.measure, DIRECTION_TITLES[one.direction], one.system),
+            [
+                percent(one.score),
+                percent(one.score_without),
+                with_interval(one.change),
+                with_interval(one.unfairness),
+                f"{one.rank} → {one.rank_without}",
+                f"{100 * one.falls:.0f}%",
+            ],
+        )
+        for one in found
+    ]
+    return grouped(head, lines)
+
+
+def gap_layout(found: Sequence[TruthGap]) -> Layout:
+    """Return how far the labels of all systems are from a complete truth."""
+    head = ["measure", "direction", "system", "score", "true", "score − true"]
+    lines = [
+        (
+            (one.measure, DIRECTION_TITLES[one.direction], one.system),
+            [percent(one.score), percent(one.true), with_interval(one.gap)],
+        )
+        for one in found
+    ]
+    return grouped(head, lines)
+
+
+def pair_layout(systems: Sequence[str], values: np.ndarray, form: str) -> Layout:
+    """Return a table of systems by systems; the row's system is compared with the column's."""
+    rows = [
+        [
+            name,
+            *(
+                MISSING if a == b or np.isnan(values[a, b]) else f"{values[a, b]:{form}}".replace("-", "−")
+                for b in range(len(systems))
+            ),
+        ]
+        for a, name in enumerate(systems)
+    ]
+    return Layout(["", *systems], rows, set(), 1, set())
+
+
+def diversity_layouts(found: Diversity) -> list[tuple[str, Layout]]:
+    """Return tables A.1a and A.1b with their titles."""
+    title = DIRECTION_TITLES[found.direction]
+    at_least = " (at least: some lie beyond the known places)" if (found.beyond > 0).any() else ""
+    return [
+        (
+            f"Kendall's tau of the first {found.depth}, {title}",
+            pair_layout(found.systems, found.tau, ".2f"),
+        ),
+        (
+            f"Share of the first {found.depth} in common, {title}",
+            pair_layout(found.systems, found.overlap, ".0%"),
+        ),
+        (
+            f"Mean place of the row's first item in the column's ranking, {title}{at_least}",
+            pair_layout(found.systems, found.first_rank, ".1f"),
+        ),
+    ]
+
+
+def bias_layouts(report: BiasReport) -> list[tuple[str, Layout]]:
+    """Return every table of a report with its title; tables of many systems by systems are left out."""
+    out = []
+    few = len(report.systems) <= WIDE
+    for (direction, measure), table in report.tables.items():
+        title = f"{measure}, {DIRECTION_TITLES[direction]}"
+        against = report.against_truth.get((direction, measure))
+        out.append((f"{title}: bias by the number of systems", curve_layout(table, against)))
+        if few:
+            true = None if against is None else against.reference.tolist()
+            out.append((f"{title}: scores on the labels of each system", score_layout(table, true)))
+    if report.left_out:
+        out.append(("A system that does not contribute to the pool", left_out_layout(report.left_out)))
+    if report.gaps:
+        out.append((f"All labels against {report.truth}", gap_layout(report.gaps)))
+    for found in report.diversity.values():
+        out += diversity_layouts(found) if few else []
+    return out

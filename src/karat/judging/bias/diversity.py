@@ -1,0 +1,196 @@
+"""How different the systems behind a pool are: do they put forward the same items, in the same order?
+
+The labels of a pool are what its systems suggest. Systems that agree suggest the same pairs, and what all of
+them miss stays unjudged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat.benchmarks import Benchmark, Direction
+from karat.judging.bias.bias_means import mean_of
+from karat.judging.pools.pair_keys import key_of, split_key
+from karat.runs import Answer, Question, Run
+from karat.runs.run import Top
+from karat.validation import InputError
+
+TEXT_TO_IMAGE: Mapping[Direction, np.ndarray | None] = {"t2i": None}
+NEAR = 3
+"""ECCV Caption §3.1 asks whether another system's first item is among the first three."""
+
+
+@dataclass(frozen=True, eq=False)
+class Diversity:
+    """How alike the systems rank, for every two of them, as means over the queries, [systems, systems].
+
+    Parameters
+    ----------
+    direction, systems, depth, queries
+        Which side asks, who was compared, how many items of each list, over how many queries.
+    tau
+        Kendall's tau of the lists, in [−1, 1]; see `compare_systems`.
+    tau_common
+        Kendall's tau over the items that both lists have; NaN where no query has two such items.
+    overlap
+        The share of items that two lists have in common.
+    first_rank, first_median
+        The mean and the median place that the column's system gives to the row's first item.
+    first_near
+        How often that place is among the first three.
+    beyond
+        How often the item lies beyond the end of a ranking that was cut off. Its place then counts as the
+        one after the end, and means are too low.
+    """
+
+    direction: Direction
+    systems: tuple[str, ...]
+    depth: int
+    queries: int
+    tau: np.ndarray
+    tau_common: np.ndarray
+    overlap: np.ndarray
+    first_rank: np.ndarray
+    first_median: np.ndarray
+    first_near: np.ndarray
+    beyond: np.ndarray
+
+    def __repr__(self) -> str:
+        return (
+            f"Diversity({len(self.systems)} systems' top {self.depth} of {self.queries:,} {self.direction} "
+            f"queries: mean tau {self.mean_tau:.2f})"
+        )
+
+    @property
+    def mean_tau(self) -> float:
+        """The mean of tau over all pairs of different systems."""
+        return float(self.tau[np.triu_indices(len(self.systems), 1)].mean())
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a record per ordered pair of different systems; None where there is no number."""
+        names = (
+            "tau", "tau_common", "overlap", "first_rank", "first_median", "first_near", "beyond",
+        )  # fmt: skip
+        out = []
+        for a, first in enumerate(self.systems):
+            for b, second in enumerate(self.systems):
+                if a != b:
+                    values = {name: float(getattr(self, name)[a, b]) for name in names}
+                    out.append(
+                        {"direction": self.direction, "system": first, "other": second, "depth": self.depth}
+                        | {name: None if np.isnan(value) else value for name, value in values.items()}
+                    )
+        return out
+
+
+def compare_systems(
+    runs: Sequence[Run],
+    benchmark: Benchmark,
+    queries: Mapping[Direction, np.ndarray | None] = TEXT_TO_IMAGE,
+    depth: int = 25,
+    threads: int | None = None,
+) -> dict[Direction, Diversity]:
+    """Compare the first items of every two systems (ECCV Caption, table A.1).
+
+    The paper defines τ = (agreed pairs − non-agreed pairs) / all pairs for two orders of the same items,
+    and does not say how it compares lists of different items. Here the pairs are those of the union of both
+    lists, and an item that a list lacks comes after its end, tied with the others that it lacks: a tie
+    neither agrees nor disagrees. Equal lists have 1, reversed ones −1, and lists of n items without a common
+    one −n / (2n − 1). `tau_common` looks at the order of the common items alone, `overlap` at how many
+    these are.
+
+    Parameters
+    ----------
+    runs
+        Two or more.
+    benchmark
+        What they were asked.
+    queries
+        Per direction, the indices of the queries, or None for all. By default all captions ask, as in the
+        paper's tables.
+    depth
+        How many items of each list are compared.
+    threads
+        How many; all by default.
+
+    Examples
+    --------
+    >>> from karat.world import make_world, simulate
+    >>> world = make_world(images=60, captions=2, seed=3)
+    >>> runs = [simulate(world, strength=s, seed=k, name=f"s{k}") for k, s in enumerate((3, 4, 5))]
+    >>> compare_systems(runs, world.benchmark(), depth=10)["t2i"]
+    Diversity(3 systems' top 10 of 120 t2i queries: mean tau -0.07)
+    """
+    if len(runs) < 2:
+        raise InputError("there is only one system to compare", fix="give two or more")
+    if depth < 1:
+        raise InputError(f"the depth is {depth}", fix="give a whole number from 1")
+    aligned = [run.align(benchmark) for run in runs]
+    names = tuple(run.name for run in runs)
+    asked = {
+        direction: np.arange(benchmark.queries(direction).size) if some is None else np.unique(some)
+        for direction, some in queries.items()
+    }
+    tops = {
+        direction: [run.top(direction, depth, some) for run in aligned] for direction, some in asked.items()
+    }
+    firsts = [First(direction, some, tops[direction], benchmark) for direction, some in asked.items()]
+    # One pass over a run answers both directions.
+    answers = [run.place([first.question for first in firsts], threads) for run in aligned]
+    out = {}
+    for number, first in enumerate(firsts):
+        size = benchmark.items(first.direction).size
+        lists = compare_heads(tops[first.direction], size)
+        places = np.stack([first.summary(answer[number]) for answer in answers], axis=2)
+        out[first.direction] = Diversity(
+            first.direction, names, depth, len(asked[first.direction]), *lists, *places
+        )
+    return out
+
+
+def compare_heads(tops: Sequence[Top], size: int) -> np.ndarray:
+    """Return tau, tau of common items and overlap of every two systems' lists: [3, systems, systems]."""
+    from karat.judging.bias.diversity_kernels import compare_lists
+
+    n, queries = len(tops), len(tops[0].ptr) - 1
+    lists = np.full((3, n, n), np.nan)
+    lists[:, np.arange(n), np.arange(n)] = 1.0
+    for a in range(n):
+        for b in range(a + 1, n):
+            out = np.empty((3, queries))
+            compare_lists(tops[a].ptr, tops[a].item, tops[b].ptr, tops[b].item, size, *out)
+            lists[:, a, b] = lists[:, b, a] = [
+                np.nan if (mean := mean_of(row)) is None else mean for row in out
+            ]
+    return lists
+
+
+class First:
+    """The first item of every query and system, asked about once however many systems name it."""
+
+    def __init__(
+        self, direction: Direction, asked: np.ndarray, tops: Sequence[Top], benchmark: Benchmark
+    ) -> None:
+        self.direction, self.size = direction, benchmark.items(direction).size
+        some = [np.diff(top.ptr) > 0 for top in tops]
+        keys = [key_of(asked[has], top.item[top.ptr[:-1][has]]) for top, has in zip(tops, some)]
+        pairs = np.unique(np.concatenate(keys))
+        self._at = [np.searchsorted(pairs, key) for key in keys]
+        self.question = Question(direction, *split_key(pairs))
+
+    def summary(self, answer: Answer) -> np.ndarray:
+        """Return where a run places each system's first items: mean, median, how often near, how often
+        beyond its end; [4, systems]."""
+        unknown = answer.above < 0
+        end = self.size if answer.depth is None else answer.depth[self.question.query]
+        place = np.where(unknown, np.minimum(end + 1, self.size), answer.above + answer.earlier + 1)
+        out = np.full((4, len(self._at)), np.nan)
+        for number, at in enumerate(self._at):
+            if len(at):
+                mine = place[at]
+                out[:, number] = mine.mean(), np.median(mine), (mine <= NEAR).mean(), unknown[at].mean()
+        return out

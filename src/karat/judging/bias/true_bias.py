@@ -1,0 +1,144 @@
+"""Signed bias against a complete truth, where one exists: s_Θ(φ) − s_true(φ).
+
+Eq. E.5 takes the labels of all systems for the truth, so that what all of them miss is invisible. Where the
+whole truth is known (a drawn world, a small set that was judged in full) it can be seen, with its sign:
+labels that lack positives make a score too low, or, where a smaller R is easier to fill, too high.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from karat.benchmarks import Benchmark, Direction, Fold
+from karat.judging.bias.resampled import Resampled
+from karat.judging.bias.subset_scores import Key, SubsetScorer
+from karat.measures import Measure
+from karat.runs import Run
+from karat.scores.evaluate import evaluate
+from karat.scores.scorecard import Column
+from karat.stats.estimate import Estimate
+from karat.stats.intervals import Intervals
+from karat.validation import InputError
+
+
+@dataclass(frozen=True)
+class TruthGap:
+    """How far the labels of all systems are from the truth, for one system.
+
+    Parameters
+    ----------
+    system, direction, measure
+        Which.
+    score, true
+        On the labels of all systems, and on the complete truth.
+    gap
+        The first less the second, with its interval over images.
+    """
+
+    system: str
+    direction: Direction
+    measure: str
+    score: float
+    true: float
+    gap: Estimate
+
+    def record(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {**vars(self), "gap": self.gap.value, "gap_low": self.gap.low, "gap_high": self.gap.high}
+
+
+def true_columns(
+    runs: Sequence[Run],
+    benchmark: Benchmark,
+    truth: str,
+    queries: Mapping[Direction, np.ndarray],
+    measures: Sequence[Measure],
+    fold: Fold | None = None,
+    threads: int | None = None,
+) -> dict[Key, list[Column]]:
+    """Return the column of every run on a complete truth, by direction and measure.
+
+    Parameters
+    ----------
+    runs, benchmark, truth
+        What is scored. A truth that does not say that it is complete is refused.
+    queries
+        Per direction, those that the labels are about; only these are scored.
+    measures, threads
+        See `karat.evaluate`.
+    fold
+        The part of the benchmark that is ranked; all by default.
+    """
+    known = benchmark.truth(truth)
+    if not (known.complete or known.implicit):
+        raise InputError(
+            f"the truth {truth!r} is not complete: pairs that it does not list are unjudged",
+            fix="name one that is, or leave it out",
+        )
+    kept = {
+        direction: np.intersect1d(asked, known.queries.get(direction, ()))
+        for direction, asked in queries.items()
+    }
+    directions = [direction for direction in kept if len(kept[direction])]
+    if not directions:
+        raise InputError(f"the truth {truth!r} covers none of the pooled queries", fix="name another one")
+    small = replace(
+        benchmark,
+        truths={truth: replace(known, queries=kept, folds=() if fold is None else (fold,))},
+        defaults={},
+    )
+    card = evaluate(list(runs), small, measures, directions=directions, ties="stable", threads=threads)
+    out = {}
+    for direction in directions:
+        for measure in measures:
+            columns = [card.column(str(measure), direction=direction, run=run.name) for run in runs]
+            for column in columns:
+                if column.value is None:
+                    what = f"{measure} on {truth} ({direction}) has no value: {column.note}"
+                    raise InputError(what, where=column.run, fix="give the whole runs (--runs)")
+            out[direction, str(measure)] = columns
+    return out
+
+
+def truth_gaps(
+    scorer: SubsetScorer,
+    measures: Sequence[Measure],
+    truth: Mapping[Key, Sequence[Column]],
+    intervals: Intervals | None = None,
+) -> list[TruthGap]:
+    """Return how far the labels of all systems are from a complete truth, with intervals over images.
+
+    Parameters
+    ----------
+    scorer
+        Labels and runs.
+    measures
+        What `bias_measures` returned.
+    truth
+        What `true_columns` returned for the scorer's runs.
+    intervals
+        How to make them; 95% percentile intervals from 10,000 resamples by default.
+    """
+    chosen = Intervals() if intervals is None else intervals
+    everyone = np.ones((1, len(scorer.runs)), bool)
+    out = []
+    for direction in scorer.directions:
+        for measure in measures:
+            exact = truth.get((direction, str(measure)))
+            if exact is None:
+                continue
+            queries = scorer.queries(direction)
+            ours = [scorer.values(everyone, k, direction, measure)[0] for k in range(len(scorer.runs))]
+            columns = [(queries, values) for values in ours]
+            columns += [(column.query, column.values) for column in exact]  # type: ignore[misc]
+            drawn = Resampled(scorer.benchmark, direction, columns, chosen)
+            half = len(ours)
+            gaps = drawn.estimates(lambda scores, half=half: scores[:half] - scores[half:])  # type: ignore[misc]
+            for k, (run, gap) in enumerate(zip(scorer.runs, gaps)):
+                score, true = float(drawn.values[k]), float(drawn.values[half + k])
+                out.append(TruthGap(run.name, direction, str(measure), score, true, gap))
+    return out

@@ -1,0 +1,180 @@
+"""Dawid–Skene: how reliable each worker is and what the right answers are, learned together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat.judging.checking.aggregate import AGGREGATIONS, Aggregation
+from karat.judging.checking.deciding import THRESHOLD, amount, decide, share, times
+from karat.judging.checking.grouped import Grouped
+from karat.judging.tasks.plan import UNKNOWN
+from karat.registry import Param
+from karat.validation import InputError, plural
+
+START = 0.01
+"""Added to every rating's count before the first step, so that nothing is ruled out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What EM found besides the verdicts.
+
+    Parameters
+    ----------
+    confusion
+        Per worker, the probability of each answer (columns) for each right rating (rows). A worker
+        without answers has what the prior says.
+    prior
+        How often each rating is the right one.
+    log_likelihood
+        Of all answers, at the end.
+    objective
+        The log likelihood plus the log prior density up to a constant, at each step: it never falls.
+    iterations, converged
+        How many steps there were, and whether the last one changed next to nothing.
+    answers
+        How many answers each worker gave.
+    """
+
+    confusion: np.ndarray
+    prior: np.ndarray
+    log_likelihood: float
+    objective: np.ndarray
+    iterations: int
+    converged: bool
+    answers: np.ndarray
+
+    def __repr__(self) -> str:
+        end = "converged" if self.converged else "did not converge"
+        return (
+            f"Fit({plural(len(self.confusion), 'worker')}, log likelihood {self.log_likelihood:,.2f}, "
+            f"{end} after {plural(self.iterations, 'step')})"
+        )
+
+    @property
+    def right(self) -> np.ndarray:
+        """How often each worker is expected to answer with the right rating."""
+        return np.einsum("c,wcc->w", self.prior, self.confusion)
+
+
+def pseudo_counts(ratings: int, answers: float, right: float) -> np.ndarray:
+    """Return the answers that every worker is imagined to have given before, right ratings by given ones.
+
+    >>> pseudo_counts(3, 4, 0.7).round(2).tolist()
+    [[2.8, 0.6, 0.6], [0.6, 2.8, 0.6], [0.6, 0.6, 2.8]]
+    """
+    if ratings == 1:
+        return np.full((1, 1), float(answers))
+    table = np.full((ratings, ratings), answers * (1 - right) / (ratings - 1))
+    np.fill_diagonal(table, answers * right)
+    return table
+
+
+def fit_dawid_skene(
+    grouped: Grouped,
+    prior_answers: float = 2.0,
+    prior_right: float = 0.7,
+    prior_pairs: float = 1.0,
+    steps: int = 1000,
+    tolerance: float = 1e-7,
+) -> tuple[np.ndarray, Fit]:
+    """Return the posteriors over the right ratings, pairs by ratings, and what was learned of the workers.
+
+    The right rating t of a pair is drawn with the probabilities p; worker w answers g with probability
+    π_w[t, g]. EM maximises log likelihood + Σ_w Σ_tg a_tg log π_w[t, g] + Σ_t b log p_t, so a and b are
+    answers and pairs that are imagined to have been seen before: Dirichlet priors with the parameters
+    1 + a and 1 + b. With ``prior_answers=0`` and ``prior_pairs=0`` it is plain maximum likelihood (Dawid
+    and Skene, Applied Statistics 1979). The first posteriors are the shares of each pair's answers.
+    Known pairs can only have a right rating of the side that is known.
+    """
+    from karat.judging.checking.dawid_skene_kernels import expected_answers, step
+
+    scale = len(grouped.ratings)
+    order = np.argsort(grouped.pair, kind="stable")
+    start = np.concatenate([[0], np.cumsum(grouped.answers)]).astype(np.int64)
+    # Only those who answered take part: the numbers of others stay free.
+    who, number = np.unique(grouped.worker, return_inverse=True)
+    worker, code = (column[order].astype(np.int32) for column in (number, grouped.code))
+    allowed, kind = possible(grouped)
+    imagined = pseudo_counts(scale, prior_answers, prior_right)
+    posterior = np.where(allowed[kind], grouped.counts + START, 0.0)
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    table = np.zeros((len(who), scale, scale))
+    expected_answers(start, worker, code, posterior, table)
+    objective: list[float] = []
+    converged = False
+    for _ in range(steps):
+        confusion = shares_of(table.transpose(0, 2, 1) + imagined)
+        prior = shares_of(posterior.sum(axis=0) + prior_pairs)
+        with np.errstate(divide="ignore"):
+            log_confusion, log_prior = np.log(confusion), np.log(prior)
+        table = np.zeros_like(table)
+        likelihood = step(
+            start, worker, code, allowed, kind, np.ascontiguousarray(log_confusion.transpose(0, 2, 1)),
+            log_prior, posterior, table,
+        )  # fmt: skip
+        beliefs = times_log(imagined, log_confusion) + times_log(np.full(scale, prior_pairs), log_prior)
+        objective.append(likelihood + beliefs)
+        if len(objective) > 1 and objective[-1] - objective[-2] <= tolerance * len(code):
+            converged = True
+            break
+    everyone = np.broadcast_to(shares_of(imagined), (grouped.people, scale, scale)).copy()
+    everyone[who] = confusion
+    answers = np.bincount(grouped.worker, minlength=grouped.people)
+    fit = Fit(everyone, prior, likelihood, np.array(objective), len(objective), converged, answers)
+    return posterior, fit
+
+
+def possible(grouped: Grouped) -> tuple[np.ndarray, np.ndarray]:
+    """Return which right ratings are possible: unknown, known no, known yes; and each pair's row."""
+    relevant = grouped.grades > 0
+    allowed = np.stack([np.ones_like(relevant), ~relevant, relevant])
+    kind = (grouped.gold - UNKNOWN).astype(np.int64)
+    for side in np.unique(kind).tolist():
+        if not allowed[side].any():
+            raise InputError(
+                f"pairs are known as {('', 'not relevant', 'relevant')[side]}, and no answer says that",
+                fix="give its answers grades on both sides",
+            )
+    return allowed, kind
+
+
+def shares_of(counts: np.ndarray) -> np.ndarray:
+    """Return counts as shares along the last axis; equal ones where nothing was counted."""
+    total = counts.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / counts.shape[-1])
+
+
+def times_log(counts: np.ndarray, logs: np.ndarray) -> float:
+    """Return Σ counts · logs, where 0 · log 0 is 0."""
+    return float(np.where(counts > 0, counts * np.where(counts > 0, logs, 0.0), 0.0).sum())
+
+
+def dawid_skene(grouped: Grouped, threshold: float = 0.5, **settings: Any) -> dict[str, Any]:
+    """Return the verdict of Dawid–Skene's posteriors (see `decide`), with them and the fit."""
+    posterior, fit = fit_dawid_skene(grouped, **settings)
+    return {**decide(posterior, grouped, threshold), "posterior": posterior, "fit": fit}
+
+
+AGGREGATIONS.add(
+    "dawid-skene",
+    Aggregation(
+        "the most probable rating, each worker weighted by their confusion matrix",
+        dawid_skene,
+        (
+            THRESHOLD,
+            Param(
+                "prior_answers", amount, "answers per rating that each worker is imagined to have given", 2.0
+            ),
+            Param("prior_right", share, "how many of these were right", 0.7),
+            Param("prior_pairs", amount, "pairs per rating that are imagined to have been seen", 1.0),
+            Param("steps", times, "the most steps of EM", 1000),
+            Param("tolerance", amount, "stop when a step gains less log likelihood per answer", 1e-7),
+        ),
+        weighs_people=True,
+    ),
+    ["ds", "em"],
+)

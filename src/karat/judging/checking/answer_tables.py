@@ -1,0 +1,161 @@
+"""Answers by system and rank, and kinds of errors by system: tables B.2 and B.3 of ECCV Caption."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from karat.judging.checking.answers import AnswerTable
+from karat.judging.checking.grouped import group
+from karat.judging.checking.worker_table import in_percent
+from karat.judging.forms.form import Form
+from karat.judging.pools.pair_keys import find, key_of
+from karat.judging.pools.pool import Pool
+from karat.judging.tasks.plan import UNKNOWN
+from karat.scores.phrasing import or_none
+from karat.scores.tables import Layout
+from karat.stats.samples import divide
+
+ALL = "all"
+"""What the row that sums up others is called."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """How often each of some answers was given, in groups.
+
+    Parameters
+    ----------
+    title
+        What the table shows.
+    heads, labels
+        What the groups are called by, such as ("system", "rank"), and each group's own.
+    answers
+        What is counted: the columns.
+    counts
+        Groups by answers.
+    """
+
+    title: str
+    heads: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    answers: tuple[str, ...]
+    counts: np.ndarray
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Each group's counts as shares; NaN where nothing was counted."""
+        return divide(self.counts.astype(np.float64), self.counts.sum(axis=1, keepdims=True))
+
+    @property
+    def association(self) -> float:
+        """Cramér's V of groups and answers: 0 when all answer alike, 1 when the group tells the answer.
+
+        A size, not a test: a pair that several systems suggest counts for each of them, so that the groups
+        are not independent and χ² has no known distribution.
+        """
+        single = np.array([label[-1] != ALL for label in self.labels], dtype=bool)
+        table = self.counts[single & (self.counts.sum(axis=1) > 0)].astype(np.float64)
+        table = table[:, table.sum(axis=0) > 0]
+        if min(table.shape, default=0) < 2:
+            return float("nan")
+        total = table.sum()
+        expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / total
+        return float(np.sqrt(((table - expected) ** 2 / expected).sum() / total / (min(table.shape) - 1)))
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a record per group and answer."""
+        shares, counts = self.shares.tolist(), self.counts.tolist()
+        return [
+            {**dict(zip(self.heads, label)), "answer": answer, "count": counts[row][column],
+             "share": or_none(shares[row][column])}
+            for row, label in enumerate(self.labels)
+            for column, answer in enumerate(self.answers)
+        ]  # fmt: skip
+
+    def lay_out(self) -> Layout:
+        """Return the table as people read it, in percent; labels are said once."""
+        rows: list[list[str]] = []
+        rules: set[int] = set()
+        before: tuple[str, ...] = ()
+        for label, count, shares in zip(self.labels, self.counts.sum(axis=1), self.shares):
+            shown = list(label)
+            if len(label) > 1 and before and label[0] != before[0]:
+                rules.add(len(rows) - 1)
+            if len(label) > 1 and before and label[0] == before[0]:
+                shown[0] = ""
+            rows.append([*shown, f"{count:,}", *(in_percent(one, 1) for one in shares)])
+            before = label
+        return Layout([*self.heads, "counted", *self.answers], rows, rules, len(self.heads), set())
+
+
+def answers_by_rank(answers: AnswerTable, form: Form, pool: Pool) -> Shares:
+    """Return how often each answer was given, by the system that suggested the pair and its rank there.
+
+    A pair that several systems rank, or one in both directions, counts for each of these places. Known
+    pairs and pairs from elsewhere do not count.
+    """
+    found = group(answers.where(answers.gold == UNKNOWN), form)
+    pair = rows_of(pool, found.image, found.caption)
+    per_pair = np.zeros((len(pool), len(found.ratings)), np.int64)
+    per_pair[pair[pair >= 0]] = found.counts[pair >= 0]
+    ranks = int(pool.place_rank.max(initial=0))
+    place = pool.place_system * ranks + pool.place_rank - 1
+    counts = summed(place, per_pair[pool.place_pair], len(pool.systems) * ranks)
+    counts = counts.reshape(len(pool.systems), ranks, -1)
+    with_all = np.concatenate([counts, counts.sum(axis=1, keepdims=True)], axis=1)
+    names = [*(str(rank + 1) for rank in range(ranks)), ALL]
+    return Shares(
+        "Answers by system and rank",
+        ("system", "rank"),
+        tuple((system, rank) for system in pool.systems for rank in names),
+        tuple(form.code_of(rating) for rating in form.ratings),
+        with_all.reshape(-1, with_all.shape[2]),
+    )
+
+
+def details_by_system(answers: AnswerTable, form: Form, pool: Pool | None = None) -> tuple[Shares, ...]:
+    """Return how often each choice of a follow-up question was taken, by the system that suggested the pair.
+
+    One table for each question, in the form's order; the last row counts every answer once. A pair counts
+    for each system that suggests it, once whatever its ranks.
+    """
+    asked = answers.where(answers.gold == UNKNOWN)
+    kinds = len(asked.details)
+    if not kinds:
+        return ()
+    rows = asked.detail_row
+    overall = np.bincount(asked.detail, minlength=kinds)[None]
+    counts, labels = overall, [(ALL,)]
+    if pool is not None:
+        pair = rows_of(pool, asked.image[rows], asked.caption[rows])
+        known = pair >= 0
+        per_pair = np.bincount(pair[known] * kinds + asked.detail[known], minlength=len(pool) * kinds)
+        per_pair = per_pair.reshape(len(pool), kinds)
+        by_system = [per_pair[pool.suggested_by(s)].sum(axis=0) for s in range(len(pool.systems))]
+        counts = np.concatenate([np.array(by_system).reshape(-1, kinds), overall])
+        labels = [*((system,) for system in pool.systems), (ALL,)]
+    place = {name: k for k, name in enumerate(asked.details)}
+    tables = []
+    for question in form.follow_ups:
+        own = {one.code: place.get(f"{question.code}.{one.code}", -1) for one in question.choices}
+        if max(own.values(), default=-1) < 0:
+            continue
+        chosen = np.stack(
+            [counts[:, k] if k >= 0 else np.zeros(len(counts), np.int64) for k in own.values()], 1
+        )
+        tables.append(Shares(f"{question.code} by system", ("system",), tuple(labels), tuple(own), chosen))
+    return tuple(tables)
+
+
+def rows_of(pool: Pool, image: np.ndarray, caption: np.ndarray) -> np.ndarray:
+    """Return the pool's row of each pair, −1 where it has none."""
+    return find(key_of(pool.image, pool.caption), key_of(image, caption))
+
+
+def summed(group_of: np.ndarray, values: np.ndarray, groups: int) -> np.ndarray:
+    """Return the sums of the rows of each group, groups by columns."""
+    columns = [np.bincount(group_of, column, groups) for column in values.T]
+    return np.stack(columns, axis=1).astype(np.int64)

@@ -1,0 +1,1 @@
+"""What people are asked: forms and their files."""

@@ -1,0 +1,251 @@
+"""A judge at work in a project: what it has said is kept at once, and asked only once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.benchmarks import Benchmark
+from karat.judging.checking.accepting import accepted_answers
+from karat.judging.checking.answers import MACHINE, PERSON, AnswerTable
+from karat.judging.judges.calibration import LEAST_KAPPA, LEAST_PAIRS, Calibration, calibrate
+from karat.judging.judges.judge import Judge, Question, Verdict
+from karat.validation import InputError, plural
+
+if TYPE_CHECKING:
+    from karat.judging.store import Project
+
+SETTING = "calibration"
+
+
+def questions_about(benchmark: Benchmark, image: np.ndarray, caption: np.ndarray) -> list[Question]:
+    """Return questions about pairs, with their texts and files where the benchmark knows them."""
+    texts, paths = benchmark.texts, benchmark.image_paths
+    return [
+        Question(i, c, "" if texts is None else texts[c], "" if paths is None else str(paths[i]))
+        for i, c in zip(np.asarray(image).tolist(), np.asarray(caption).tolist())
+    ]
+
+
+def ask(
+    project: Project, judge: Judge, questions: Sequence[Question], most_cost: float | None = None
+) -> Iterator[Verdict]:
+    """Yield a verdict for each question: from the store where this version has answered it, else asked now.
+
+    Every new verdict is stored before it is yielded, its raw reply included, so that an interruption loses
+    only what was on its way. Pairs that went without an answer are asked again.
+
+    Parameters
+    ----------
+    project, judge, questions
+        Where it is kept, who is asked, and what.
+    most_cost
+        Stop when what was spent now reaches this.
+    """
+    known = {(one.image, one.caption): one for one in stored(project, judge) if one.code is not None}
+    new = []
+    for question in questions:
+        before = known.get((question.image, question.caption))
+        if before is None:
+            new.append(question)
+        else:
+            yield before
+    spent = 0.0
+    for verdict in judge.judge(new):
+        keep(project, judge, verdict)
+        yield verdict
+        spent += verdict.cost
+        if most_cost is not None and spent >= most_cost:
+            raise InputError(
+                f"the judge has cost {spent:.2f}, the most that was allowed",
+                fix="what it said is kept: ask again with a larger --most-cost to go on",
+            )
+
+
+def calibrate_in(
+    project: Project,
+    judge: Judge,
+    pairs: int = 200,
+    seed: int = 0,
+    images: np.ndarray | None = None,
+    most_cost: float | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Calibration:
+    """Compare a judge with people on a sample of the pairs that people have judged, and keep the result.
+
+    Parameters
+    ----------
+    project, judge
+        Where, and who.
+    pairs
+        How many pairs, drawn at random by `seed`; all when there are fewer.
+    images
+        Only pairs of these; for a judge that has learned from the others.
+    most_cost, progress
+        See `ask`; `progress` is called with how many are done and of how many.
+    """
+    people = approved(project)
+    person = np.array([kind == PERSON for kind in people.kinds], dtype=bool)
+    table = people.asked
+    table = table.where(person[table.worker] & (True if images is None else np.isin(table.image, images)))
+    found = np.unique(np.c_[table.image, table.caption], axis=0)
+    if not len(found):
+        raise InputError("people have judged nothing yet", fix="a judge is compared with people first")
+    drawn = np.sort(np.random.default_rng(seed).permutation(len(found))[:pairs])
+    asked = questions_about(project.benchmark(), *found[drawn].T)
+    verdicts = []
+    for verdict in ask(project, judge, asked, most_cost):
+        verdicts.append(verdict)
+        if progress is not None:
+            progress(len(verdicts), len(asked))
+    result = calibrate(
+        verdicts, people, project.form,
+        judge=judge.name, model=judge.model, version=judge.version, systems=project.pool().systems, seed=seed,
+    )  # fmt: skip
+    everything = project.settings_get(SETTING) or {}
+    project.settings_set(SETTING, {**everything, judge.version: result.as_data()})
+    return result
+
+
+def calibration_of(project: Project, judge: Judge) -> Calibration | None:
+    """Return how this version of a judge compared with people; None when it never was."""
+    found = (project.settings_get(SETTING) or {}).get(judge.version)
+    return None if found is None else Calibration.from_data(found)
+
+
+def calibrations(project: Project) -> list[Calibration]:
+    """Return how every judge of a project compared with people."""
+    return [Calibration.from_data(one) for one in (project.settings_get(SETTING) or {}).values()]
+
+
+def judge_in(
+    project: Project,
+    judge: Judge,
+    *,
+    everything: bool = False,
+    least_pairs: int = LEAST_PAIRS,
+    least_kappa: float = LEAST_KAPPA,
+    most_cost: float | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> int:
+    """Let a judge answer the pool's pairs, and return how many answers were added.
+
+    Parameters
+    ----------
+    project, judge
+        Where, and who.
+    everything
+        All pairs of the pool instead of those that no person has judged.
+    least_pairs, least_kappa
+        What its comparison with people must have shown; see `Calibration.objections`.
+    most_cost, progress
+        See `ask`.
+
+    Raises
+    ------
+    InputError
+        When the judge was not compared with people, or agreed too little.
+    """
+    compared = calibration_of(project, judge)
+    if compared is None:
+        raise InputError(
+            f"the judge {judge.name!r} (version {judge.version}) was never compared with people",
+            fix="run karat judge calibrate first; another model, prompt or threshold is another version",
+        )
+    objections = compared.objections(least_pairs, least_kappa)
+    if objections:
+        raise InputError(
+            f"the judge {judge.name!r} is not fit to be used: {' and '.join(objections)}",
+            fix="compare it on more pairs, improve it, or lower --least-kappa and say why",
+        )
+    pool, answers = project.pool(), project.answers()
+    size = len(project.benchmark().captions)
+    by = np.array([kind == PERSON for kind in answers.kinds], dtype=bool)
+    worker = worker_name(judge)
+    own = np.array([name == worker for name in answers.workers], dtype=bool)
+    done = own[answers.worker] | (False if everything else by[answers.worker])
+    judged = np.unique((answers.image * size + answers.caption)[done])
+    left = ~np.isin(pool.image.astype(np.int64) * size + pool.caption, judged)
+    asked = questions_about(project.benchmark(), pool.image[left], pool.caption[left])
+    verdicts = []
+    try:
+        for verdict in ask(project, judge, asked, most_cost):
+            verdicts.append(verdict)
+            if progress is not None:
+                progress(len(verdicts), len(asked))
+    finally:
+        # What was answered before an interruption counts.
+        added = add_answers(project, worker, [one for one in verdicts if one.code is not None])
+    project.log("judge", {"judge": judge.name, "version": judge.version, "asked": plural(len(asked), "pair")})
+    return added
+
+
+def worker_name(judge: Judge) -> str:
+    """Return the name under which a judge's answers stand among those of people."""
+    return f"machine:{judge.name}@{judge.version}"
+
+
+def add_answers(project: Project, worker: str, verdicts: Sequence[Verdict]) -> int:
+    """Store verdicts as answers of a machine, without a task."""
+    from karat.judging.store import AnswerRows
+
+    if not verdicts:
+        return 0
+    n = len(verdicts)
+    return project.record(
+        AnswerRows(
+            task=np.full(n, -1),
+            image=np.array([one.image for one in verdicts]),
+            caption=np.array([one.caption for one in verdicts]),
+            worker=[worker] * n,
+            code=[one.code for one in verdicts],
+            seconds=np.array([one.seconds for one in verdicts]),
+            kind=MACHINE,
+        )
+    )
+
+
+def approved(project: Project) -> AnswerTable:
+    """Return the answers that count: handed in, not rejected, by people who pass the control rule."""
+    found = accepted_answers(
+        project.answers(), project.form, reviews=project.reviews(), slots=project.slots()
+    )  # fmt: skip
+    return found.answers
+
+
+def stored(project: Project, judge: Judge) -> Iterator[Verdict]:
+    """Yield what this version of a judge has said before."""
+    for one in project.calls():
+        if one["prompt"] == judge.version and one["judge"] == judge.name:
+            yield Verdict(
+                one["image"],
+                one["caption"],
+                one["code"],
+                raw=one["reply"] or "",
+                error=one["error"] or "",
+                sent=one["request"].get("text", ""),
+                tokens_in=one["tokens_in"] or 0,
+                tokens_out=one["tokens_out"] or 0,
+                cost=one["cost"] or 0.0,
+                seconds=one["request"].get("seconds", 0.0),
+            )
+
+
+def keep(project: Project, judge: Judge, verdict: Verdict) -> None:
+    """Store a verdict, everything that was said included."""
+    project.add_call(
+        judge.name,
+        judge.model,
+        judge.version,
+        verdict.image,
+        verdict.caption,
+        {"text": verdict.sent, "seconds": verdict.seconds},
+        reply=verdict.raw,
+        code=verdict.code,
+        tokens_in=verdict.tokens_in,
+        tokens_out=verdict.tokens_out,
+        cost=verdict.cost,
+        error=verdict.error or None,
+    )

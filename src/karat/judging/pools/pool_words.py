@@ -1,0 +1,54 @@
+"""A pool in words: what was pooled, what was left out, and whether there is enough gold."""
+
+from __future__ import annotations
+
+from karat.judging.forms.form import Form
+from karat.judging.pools.cost import Cost
+from karat.judging.pools.pool import FILLED, Pool
+from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES
+from karat.validation import plural
+
+
+def pool_sentences(pool: Pool) -> list[str]:
+    """Return what was pooled, in words.
+
+    >>> from karat.judging import make_pool
+    >>> from karat.world import make_world, simulate_systems
+    >>> world = make_world(images=60, captions=2, seed=1)
+    >>> pool_sentences(make_pool(simulate_systems(world), world.benchmark(), top=2))
+    ['The first 2 of 6 systems for 60 i2t and 120 t2i queries: 2,160 suggestions, 695 pairs.']
+    """
+    asked = " and ".join(f"{len(listed):,} {side}" for side, listed in pool.queries.items())
+    filled = int((pool.why == FILLED).sum())
+    # Suggestions of pairs that were left out are not kept, and so not counted.
+    whole = not (pool.judged or pool.filtered or filled)
+    said = [
+        f"The first {pool.top} of {plural(len(pool.systems), 'system')} for {asked} queries: "
+        f"{f'{pool.suggestions:,} suggestions, ' if whole else ''}{plural(len(pool) - filled, 'pair')}."
+    ]
+    if pool.judged:
+        said.append(f"Left out as judged already: {plural(pool.judged, 'pair')}.")
+    if pool.filtered or filled:
+        audit = f" {plural(filled, 'further pair')} fill up the images' captions." if filled else ""
+        said.append(f"Filtered out: {plural(pool.filtered, 'pair')}.{audit}")
+    return said
+
+
+def gold_notes(pool: Pool, form: Form, cost: Cost) -> list[str]:
+    """Return what to know when known pairs are too few."""
+    notes = []
+    for right, kind in ((KNOWN_YES, "positives"), (KNOWN_NO, "negatives")):
+        there = int((pool.gold_right == right).sum())
+        if form.layout == "pair" and there < cost.gold // 2:
+            notes.append(
+                f"{there:,} known {kind} for {plural(cost.tasks, 'task')}: "
+                + (
+                    "each comes several times, and to a person only once"
+                    if there
+                    else "there are none to hide"
+                )
+            )
+    images = len(pool.gold_right) // form.columns
+    if form.layout == "grid" and images * form.columns < cost.gold:
+        notes.append(f"{plural(images, 'control image')} for {plural(cost.tasks, 'task')}")
+    return notes

@@ -1,0 +1,129 @@
+"""Many rows at a time: columns go in and come out, past the layers that are made for single rows.
+
+SQLite takes and gives rows of Python values; PostgreSQL csv, which polars writes and reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, Table
+
+CHUNK = 200_000
+"""Rows that stand in memory as csv at a time."""
+PAGE = 2_000
+"""Rows that are fetched at a time: few enough to stay in the processor's cache."""
+WHOLE, REAL, WORDS = "i", "f", "t"
+DTYPE: dict[str, type] = {WHOLE: np.int64, REAL: np.float64}
+
+
+def insert(connection: Connection, table: Table, **columns: Sequence[Any] | np.ndarray) -> None:
+    """Insert rows given as columns of one length, in the transaction of `connection`; NaN becomes NULL."""
+    names = ", ".join(f'"{table.c[name].name}"' for name in columns)
+    given = list(columns.values())
+    if connection.dialect.name == "sqlite":
+        marks = ", ".join("?" * len(given))
+        repeat(connection, f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})', *given)
+        return
+    import polars as pl
+
+    statement = f'COPY "{table.name}" ({names}) FROM STDIN (FORMAT csv)'
+    driver: Any = connection.connection.driver_connection
+    for start in range(0, len(given[0]), CHUNK):
+        part = pl.DataFrame(
+            {str(at): pl.Series(column[start : start + CHUNK]) for at, column in enumerate(given)}
+        ).with_columns(pl.col(pl.Float64).fill_nan(None))
+        # Texts are quoted, so that none reads as NULL.
+        data = part.write_csv(include_header=False, quote_style="non_numeric").encode()
+        with driver.cursor() as cursor, cursor.copy(statement) as copy:
+            copy.write(data)
+
+
+def repeat(connection: Connection, statement: str, *columns: Sequence[Any] | np.ndarray) -> None:
+    """Run a statement of ours once for each row of columns, given in the order of its "?"; SQLite only."""
+    driver: Any = connection.connection.driver_connection
+    driver.cursor().executemany(statement, zip(*map(plain, columns), strict=True))
+
+
+def plain(column: Sequence[Any] | np.ndarray) -> Sequence[Any]:
+    """Return a column as Python values; NaN becomes None.
+
+    >>> plain(np.array([1.0, np.nan]))
+    [1.0, None]
+    """
+    if not isinstance(column, np.ndarray):
+        return column
+    if column.dtype.kind == "f" and (gaps := np.isnan(column)).any():
+        mixed = column.astype(object)
+        mixed[gaps] = None
+        return mixed.tolist()
+    return column.tolist()
+
+
+def columns(connection: Connection, query: str, kinds: str, *values: Any) -> list[Any]:
+    """Return the columns of a query: int64 for "i", float64 for "f" (NULL is NaN), a list for "t".
+
+    `query` is a text of ours with "?" for each of `values`; whole numbers in it are never NULL.
+    """
+    if connection.dialect.name == "sqlite":
+        return sqlite_columns(connection, query, kinds, values)
+    return postgres_columns(connection, query, kinds, values)
+
+
+def sqlite_columns(connection: Connection, query: str, kinds: str, values: tuple[Any, ...]) -> list[Any]:
+    """Return the columns of a query to SQLite."""
+    parts: list[list[Any]] = [[] for _ in kinds]
+    driver: Any = connection.connection.driver_connection
+    cursor = driver.cursor()
+    cursor.execute(query, values)
+    while rows := cursor.fetchmany(PAGE):
+        for kind, part, column in zip(kinds, parts, zip(*rows, strict=True), strict=True):
+            if kind == WORDS:
+                part.extend(column)
+            else:
+                part.append(np.array(column, dtype=DTYPE[kind]))
+    cursor.close()
+    return [
+        part if kind == WORDS else np.concatenate([np.zeros(0, DTYPE[kind]), *part])
+        for kind, part in zip(kinds, parts, strict=True)
+    ]
+
+
+def postgres_columns(connection: Connection, query: str, kinds: str, values: tuple[Any, ...]) -> list[Any]:
+    """Return the columns of a query to PostgreSQL."""
+    import polars as pl
+
+    types = {WHOLE: pl.Int64, REAL: pl.Float64, WORDS: pl.String}
+    schema = {str(at): types[kind] for at, kind in enumerate(kinds)}
+    data = copy_out(connection.connection.driver_connection, query.replace("?", "%s"), values)
+    table = pl.read_csv(data, has_header=False, schema=schema) if data else pl.DataFrame(schema=schema)
+    table = table.with_columns(pl.col(pl.Float64).fill_null(np.nan))
+    return [
+        table[str(at)].to_list() if kind == WORDS else table[str(at)].to_numpy().astype(DTYPE[kind])
+        for at, kind in enumerate(kinds)
+    ]
+
+
+def copy_out(driver: Any, query: str, values: tuple[Any, ...]) -> bytes:
+    """Return the rows of a query as csv.
+
+    By libpq's own calls: psycopg's loop over the rows of a copy takes ten times as long.
+    """
+    from psycopg import ClientCursor, DatabaseError, pq
+
+    statement = ClientCursor(driver).mogrify(f"COPY ({query}) TO STDOUT (FORMAT csv)", values or None)
+    wire = driver.pgconn
+    answer = wire.exec_(statement.encode())
+    rows = []
+    if answer.status == pq.ExecStatus.COPY_OUT:
+        while (got := wire.get_copy_data(0))[0] > 0:
+            rows.append(bytes(got[1]))
+        answer = wire.get_result()
+    last = answer
+    while (more := wire.get_result()) is not None:
+        last = more
+    if last.status != pq.ExecStatus.COMMAND_OK:
+        raise DatabaseError(last.error_message.decode(errors="replace"))
+    return b"".join(rows)

@@ -1,0 +1,1 @@
+"""How the tables came to be, a step each; `karat.judging.store.migrating` runs them."""

@@ -1,0 +1,69 @@
+"""Those who answer: people, machine judges, and other judged sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlalchemy import Connection, Dialect, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from karat.judging.checking.answers import PERSON
+from karat.judging.store.base import Part
+from karat.judging.store.schema import WORKER
+from karat.judging.store.texts import check_kind, check_name
+from karat.validation import InputError
+
+
+class People(Part):
+    """The workers of a project."""
+
+    def add_worker(self, name: str, kind: str = PERSON) -> int:
+        """Add somebody and return the number; the same name and kind again changes nothing.
+
+        Parameters
+        ----------
+        name
+            Unique within the project.
+        kind
+            PERSON, MACHINE or DATASET.
+        """
+        with self._db.write() as connection:
+            return add_workers(connection, {check_name(name, "a worker"): check_kind(kind)})[name]
+
+    def workers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the names and the kinds of all workers, in the order in which they came."""
+        with self._db.read() as connection:
+            _, names, kinds = all_workers(connection)
+        return names, kinds
+
+
+def add_workers(connection: Connection, kinds: Mapping[str, str]) -> dict[str, int]:
+    """Add those who are not there yet and return everybody's number; another kind than before raises."""
+    ids, names, old = all_workers(connection)
+    number, before = dict(zip(names, ids, strict=True)), dict(zip(names, old, strict=True))
+    fresh = [name for name in kinds if name not in number]
+    for name in kinds:
+        if before.get(name, kinds[name]) != kinds[name]:
+            raise InputError(
+                f"the worker {name!r} is a {before[name]}, not a {kinds[name]}", fix="choose another name"
+            )
+    if fresh:
+        rows = [{"name": name, "kind": kinds[name], "cursor": 0} for name in fresh]
+        # Another program may have added them in the meantime.
+        connection.execute(insert_or_nothing(connection.dialect), rows)
+        ids, names, _ = all_workers(connection)
+        number = dict(zip(names, ids, strict=True))
+    return {name: number[name] for name in kinds}
+
+
+def insert_or_nothing(dialect: Dialect) -> sqlite.Insert | postgresql.Insert:
+    """Return the statement that adds a worker unless the name is there."""
+    if dialect.name == "sqlite":
+        return sqlite.insert(WORKER).on_conflict_do_nothing(index_elements=["name"])
+    return postgresql.insert(WORKER).on_conflict_do_nothing(index_elements=["name"])
+
+
+def all_workers(connection: Connection) -> tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the numbers, names and kinds of all workers."""
+    rows = connection.execute(select(WORKER.c.id, WORKER.c.name, WORKER.c.kind).order_by(WORKER.c.id)).all()
+    return tuple(r.id for r in rows), tuple(r.name for r in rows), tuple(r.kind for r in rows)

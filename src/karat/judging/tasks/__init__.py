@@ -1,0 +1,1 @@
+"""Packs of pairs with hidden known ones, and simulated people who answer them."""

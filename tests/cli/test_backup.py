@@ -1,0 +1,32 @@
+"""`karat backup`."""
+
+import pytest
+from made import make_benchmark
+from typer.testing import CliRunner
+
+from karat.cli.backup import app
+from karat.judging import Choice, Form
+from karat.judging.store import create_project, open_project
+from karat.validation import InputError
+
+FORM = Form("fit", "Fit", "Does it fit?", (Choice("yes", "Yes", "y", 1, 1), Choice("no", "No", "n", 0, 0)))
+
+
+def test_a_copy_is_written_and_described(tmp_path):
+    place, copy = str(tmp_path / "own.db"), str(tmp_path / "copy.db")
+    with create_project(place, make_benchmark(), FORM, source="made"):
+        done = CliRunner().invoke(app, [place, "-o", copy])
+    assert done.exit_code == 0
+    assert done.stdout.startswith(f"wrote {copy} with 0 rows of answers, 0.")
+    assert done.stdout.endswith(f"to use it: karat serve {copy}\n")
+    with open_project(copy) as project:
+        assert project.name == "made"
+    again = CliRunner().invoke(app, [place, "-o", copy])
+    assert isinstance(again.exception, InputError)
+    assert CliRunner().invoke(app, [place, "-o", copy, "--force"]).exit_code == 0
+
+
+def test_the_copy_must_be_named(tmp_path):
+    assert CliRunner().invoke(app, [str(tmp_path / "own.db")]).exit_code == 2
+    with pytest.raises(InputError, match="no such project"):
+        CliRunner().invoke(app, [str(tmp_path / "own.db"), "-o", "x.db"], catch_exceptions=False)

@@ -1,0 +1,171 @@
+"""``karat pool`` and ``karat tasks``: a price first, then a project, or a sentence that says why not."""
+
+import numpy as np
+import pytest
+
+from karat.benchmarks import save_benchmark
+from karat.cli.tasks import not_planned
+from karat.judging import make_pool, make_tasks
+from karat.judging.forms.form_files import load_form, save_form
+from karat.judging.pools.pair_keys import key_of
+from karat.judging.pools.pooling import without
+from karat.judging.tasks.plan import UNKNOWN
+from karat.world import make_world, simulate_systems
+
+from made import make_benchmark, make_run
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A saved world, three score tables, and the place of a project that is not there yet."""
+    monkeypatch.chdir(tmp_path)
+    world = make_world(images=40, captions=3, seed=3)
+    save_benchmark(world.benchmark(), "my")
+    for run in simulate_systems(world)[:3]:
+        np.save(f"{run.name}.npy", run.scores)
+    return tmp_path / "project.db"
+
+
+RUNS = ("seer.npy", "learner.npy", "memoriser.npy", "-b", "my", "--gold-depth", "5")
+
+
+def opened(path):
+    from karat.judging.store import open_project
+
+    return open_project(str(path))
+
+
+def pooled(top):
+    """The pairs in the first places of any run, by sorting every list."""
+    found = set()
+    for name in RUNS[:3]:
+        scores = np.load(name)
+        for image, row in enumerate(np.argsort(-scores, axis=1, kind="stable")[:, :top]):
+            found |= {(image, caption) for caption in row.tolist()}
+        for caption, row in enumerate(np.argsort(-scores.T, axis=1, kind="stable")[:, :top]):
+            found |= {(image, caption) for image in row.tolist()}
+    return len(found)
+
+
+def test_a_dry_run_says_the_price_and_creates_nothing(command, project):
+    pairs = pooled(5)
+    tasks = -(-pairs // 16)
+    answers = 3 * (pairs + 2 * tasks)
+    pay = answers * 18 / 3600 * 15
+    out = command("pool", *RUNS, "--dry-run", "-o", project.name).splitlines()
+    assert out == [
+        f"The first 5 of 3 systems for 40 i2t and 120 t2i queries: 2,400 suggestions, {pairs:,} pairs.",
+        f"{pairs:,} pairs to judge in {tasks} tasks of up to 16, "
+        f"with {2 * tasks} known pairs hidden among them.",
+        f"3 people each: {answers:,} answers, about {answers / 200:.1f} hours at 18 seconds an answer.",
+        f"Pay {pay:,.2f}, with a fee of 20% {1.2 * pay:,.2f}.",
+    ]
+    assert not project.exists()
+    priced = command("pool", *RUNS, "--dry-run", "--per-task", 0.5, "--fee", 0, "--overlap", 2)
+    assert f"Pay {tasks}.00.\n" in priced
+
+
+def test_a_pool_becomes_a_project_and_tasks(command, project):
+    out = command("pool", *RUNS, "--sample", "i2t=10", "t2i=20", "--top", 3, "-o", project.name)
+    assert "for 10 i2t and 20 t2i queries" in out
+    assert out.endswith("wrote project.db; next: karat tasks project.db\n")
+    with opened(project) as found:
+        pool = found.pool()
+        assert (len(pool.queries["i2t"]), len(pool.queries["t2i"]), pool.top) == (10, 20, 3)
+        assert pool.systems == ("seer", "learner", "memoriser")
+        assert len(pool.gold_right) == 2 * -(-len(pool) // 16)
+    assert not command("tasks", project.name, "--dry-run").count("wrote")
+    out = command("tasks", project.name, "--pairs", 10, "--gold", 2, "--overlap", 4)
+    assert out.endswith("into project.db; next: karat answers export project.db\n")
+    with opened(project) as found:
+        plan = found.plan()
+        assert plan.overlap == 4
+        assert (plan.gold != UNKNOWN).sum() == 2 * plan.tasks == 2 * -(-len(pool) // 10)
+        assert len(plan) - 2 * plan.tasks == len(pool)
+    assert "every pair is in a task already" in command("tasks", project.name, code=2)
+
+
+def test_sizes_at_pooling_become_the_projects(command, project):
+    command("pool", *RUNS, "--sample", 8, "--pairs", 5, "--gold", 0, "-o", project.name)
+    command("tasks", project.name)
+    with opened(project) as found:
+        assert (found.form.pairs, found.form.gold) == (5, 0)
+        plan = found.plan()
+        assert np.bincount(plan.task).max() == 5
+        assert len(plan) == len(found.pool())
+
+
+def test_grids_filters_and_judged_pairs(command, project):
+    out = command(
+        "pool", *RUNS, "--form", "grid", "--judged", "original", "--filter", "bleu-pre>=0.3", "systems>=2",
+        "--dry-run",
+    )  # fmt: skip
+    assert "Left out as judged already: " in out
+    assert "fill up the images' captions." in out
+    assert " in " in out.splitlines()[3]
+    short = command("pool", *RUNS, "--form", "grid", "--fill", 1, "--dry-run")
+    assert "fill up" not in short
+
+
+def test_ones_own_form(command, project):
+    save_form(load_form("expert"), "mine.toml")
+    assert "at 12 seconds an answer" in command("pool", *RUNS, "--form", "mine.toml", "--dry-run")
+    with open("mine.toml", "a", encoding="utf-8") as file:
+        file.write("[[answrs]]\ncode = 'x'\n")
+    assert "mine.toml: the form has no field 'answrs'; did you mean answers?" in command(
+        "pool", *RUNS, "--form", "mine.toml", "--dry-run", code=2
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "no place for the project"),
+        (("--dry-run", "--form", "pairs"), "did you mean pair"),
+        (("--dry-run", "--form", "grid", "--pairs", "16"), "no multiple of the 10 columns"),
+        (("--dry-run", "--filter", "bleu"), "'bleu' is no filter"),
+        (("--dry-run", "--filter", "systems>=4"), "nothing is left to judge"),
+        (("--dry-run", "--judged", "cxc"), "no truth 'cxc'"),
+        (("--dry-run", "--judged", "complete"), "judges every pair"),
+        (("--dry-run", "--sample", "i2t=1000"), "i2t has 40 queries"),
+        (("--dry-run", "--sample", "half"), "'half' is no setting"),
+        (("--dry-run", "--sample", "both=3"), "both=3 is no sample"),
+        (("--dry-run", "--queries", "eccv"), "no truth 'eccv'"),
+        (("-o", "seer.npy"), "is there already"),
+        (("-o", "no/where.db"), "there is no folder no"),
+    ],
+)
+def test_mistakes_are_one_line(command, project, options, words):
+    assert words in command("pool", *RUNS, *options, code=2)
+    assert not project.exists()
+
+
+def test_captions_are_needed_for_a_filter_by_captions(command, tmp_path, monkeypatch, rng):
+    monkeypatch.chdir(tmp_path)
+    save_benchmark(make_benchmark(6, 2), "made")
+    np.save("a.npy", rng.random((6, 12)))
+    error = command("pool", "a.npy", "-b", "made", "--filter", "bleu-pre>=0.25", "--dry-run", code=2)
+    assert "caption" in error
+
+
+def test_too_little_gold_is_noted(both, project):
+    said = both("pool", *RUNS[:-1], 40, "--dry-run").err
+    assert f"note: 0 known negatives for {-(-pooled(5) // 16)} tasks: there are none to hide" in said
+
+
+def test_what_was_pooled_later_gets_tasks_of_its_own():
+    bench = make_benchmark(30, 3)
+    runs = [make_run(bench, 2.0, k, f"run {k}") for k in range(2)]
+    pool = make_pool(runs, bench, top=2, gold=60, gold_depth=2)
+    early = pool.image < 10
+    before = make_tasks(without(pool, early), load_form("pair"), pairs=8)
+    rest = not_planned(pool, before)
+    assert np.array_equal(rest.image, pool.image[~early])
+    # Known pairs that nobody has met, hidden or asked about, come first.
+    used = np.isin(key_of(rest.gold_image, rest.gold_caption), key_of(before.image, before.caption))
+    assert used.any()
+    assert (np.diff(used.astype(int)) >= 0).all()
+
+
+def test_no_project(command, project):
+    assert "there is no such project" in command("tasks", "nothing.db", code=2)

@@ -1,0 +1,109 @@
+"""``karat quality`` as a user meets it, on a project with simulated people."""
+
+import csv
+import json
+
+import pytest
+
+pytest.importorskip("sqlalchemy")
+
+from karat.benchmarks.saving import save_benchmark
+from karat.judging import create_project, load_form, make_pool, make_tasks, open_project
+from karat.judging.tasks.simulated import simulate_answers
+from karat.world import make_world, simulate_systems
+from karat.world.annotators import adversarial, average, careful
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A judged project, to be copied by the tests that change it."""
+    folder = tmp_path_factory.mktemp("judged")
+    world = make_world(images=40, captions=2, seed=1)
+    bench = world.benchmark()
+    save_benchmark(bench, folder / "bench")
+    form = load_form("pair")
+    pool = make_pool(simulate_systems(world)[:3], bench, top=2)
+    plan = make_tasks(pool, form, pairs=12, gold=2)
+    people = (
+        [careful(f"c{k}") for k in range(5)] + [average(f"a{k}") for k in range(5)] + [adversarial("eve")]
+    )
+    with create_project(folder / "p.db", bench, form, source=str(folder / "bench")) as project:
+        project.set_pool(pool)
+        project.add_tasks(plan)
+        project.record(simulate_answers(world, plan, people, form, seed=3).rows())
+    return folder / "p.db"
+
+
+@pytest.fixture
+def project(made, tmp_path):
+    copy = tmp_path / "p.db"
+    copy.write_bytes(made.read_bytes())
+    return copy
+
+
+FEW = ("--resamples", 20)
+
+
+def test_the_report(both, project, tmp_path):
+    found = both("quality", project, *FEW, "--json", tmp_path / "q.json")
+    for part in ("Hand-ins", "People", "eve", "alpha, ordinal", "dawid-skene", "Answers by system and rank"):
+        assert part in found.out
+    records = json.loads((tmp_path / "q.json").read_text())
+    assert {one["worker"] for one in records["workers"]} >= {"eve", "c0"}
+    assert [one["aggregation"] for one in records["verdicts"]] == ["dawid-skene", "majority"]
+    majority = both("quality", project, *FEW, "-a", "majority", "--set", "threshold=0.6")
+    assert "people who fail the control rule" in majority.err
+
+
+def test_reviewing(both, project, tmp_path):
+    listed = tmp_path / "look.csv"
+    both("quality", project, *FEW, "--approve-passed", "--reviewer", "ann", "--export-review", listed)
+    with open_project(project) as opened:
+        reviews, slots = opened.reviews(), opened.slots()
+    assert {review[:2] for review in reviews.values()} == {("approve", "ann")}
+    with listed.open(encoding="utf-8") as handle:
+        rows = list(csv.DictReader(handle))
+    failed = sorted({int(row["slot"]) for row in rows})
+    assert sorted([*reviews, *failed]) == slots.slot[slots.state == "submitted"].tolist()
+    assert all(row["text"] for row in rows)
+    assert {row["known"] for row in rows} == {"", "yes", "no"}
+    first, second, *_ = failed
+    reject = ("--reject", first, "--why", "always the opposite", "--reviewer", "ann", "--ask-again")
+    assert "1 task will be asked once more" in both("quality", project, *FEW, *reject).err
+    # Rejecting it once more does not ask a second time.
+    assert "0 tasks will be asked once more" in both("quality", project, *FEW, *reject).err
+    out = both("quality", project, *FEW, "--approve", second, "--reviewer", "ann")
+    assert "of rejected hand-ins" in out.err
+    with open_project(project) as opened:
+        reviews, slots = opened.reviews(), opened.slots()
+    assert slots.state.tolist().count("open") == 1
+    assert reviews[first][:3] == ("reject", "ann", "always the opposite")
+    assert reviews[second][0] == "approve"
+    # Nothing is approved twice.
+    again = both("quality", project, *FEW, "--approve-passed", "--reviewer", "bob")
+    assert "approved 0 hand-ins" in again.err
+
+
+def test_mistakes(command, project, tmp_path):
+    assert "unknown aggregation" in command("quality", project, "-a", "medain", code=2)
+    assert "without a reason" in command("quality", project, "--reject", 1, code=2)
+    assert "approved and rejected" in command(
+        "quality", project, "--reject", 1, "--approve", 1, "--why", "x", code=2
+    )
+    assert "there is no hand-in 99999" in command("quality", project, "--approve", 99999, code=2)
+    assert "--ask-again without --reject" in command("quality", project, "--ask-again", code=2)
+    assert "numbers of hand-ins" in command("quality", project, "--approve", "first", code=2)
+    assert "extension" in command("quality", project, "--export-review", tmp_path / "x.pdf", code=2)
+    assert "karat: " in command("quality", tmp_path / "none.db", code=2)
+    assert "no setting 'treshold'" in command("quality", project, "-a", "mean", "--set", "treshold=1", code=2)
+    with open_project(project) as opened:
+        assert not opened.reviews()
+
+
+def test_no_answers_yet(command, tmp_path):
+    world = make_world(images=10, captions=1, seed=1)
+    save_benchmark(world.benchmark(), tmp_path / "bench")
+    create_project(
+        tmp_path / "p.db", world.benchmark(), load_form("pair"), source=str(tmp_path / "bench")
+    ).close()
+    assert "the project has no answers" in command("quality", tmp_path / "p.db", code=2)

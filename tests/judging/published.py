@@ -1,0 +1,53 @@
+"""A small project in memory: a world, a pool, and people who mostly answer right."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import karat
+from karat.judging import create_project, load_form, make_answers, make_pool, make_tasks
+from karat.judging.checking.answers import MACHINE, PERSON
+from karat.judging.publishing.evidence import Evidence
+from karat.judging.tasks.simulated import simulate_answers
+from karat.world import careful, make_world, simulate_systems
+
+WORLD = make_world(images=40, captions=2, seed=3)
+RUNS = simulate_systems(WORLD)[:3]
+
+
+def small_evidence(
+    people: int = 6, right: float = 0.9, seed: int = 0, machines: int = 0, **changes
+) -> Evidence:
+    """Three answers for each pooled pair."""
+    bench = WORLD.benchmark()
+    pool = make_pool(RUNS, bench, top=3)
+    rng = np.random.default_rng(seed)
+    image, caption = np.repeat(pool.image, 3), np.repeat(pool.caption, 3)
+    # Of six people three answer each pair, never one of them twice.
+    worker = np.tile(np.arange(3), len(pool)) + 3 * np.repeat(rng.integers(0, people // 3, len(pool)), 3)
+    good = np.where(WORLD.pair_relevance(image, caption) > 0, 4, 1)
+    rating = np.where(rng.random(len(image)) < right, good, rng.integers(1, 5, len(image)))
+    names = tuple(f"person {k}" for k in range(people - machines)) + tuple(
+        f"vlm-{k}" for k in range(machines)
+    )
+    kinds = (PERSON,) * (people - machines) + (MACHINE,) * machines
+    said = make_answers(image, caption, worker, rating, names, kinds=kinds, slot=worker)
+    return replace(Evidence(bench, load_form("pair"), pool, said, project="small"), **changes)
+
+
+def small_project(folder: Path) -> Path:
+    """Write a project with careful people's answers, one rejected hand-in and one invalid caption."""
+    world = make_world(images=30, captions=2, seed=5)
+    world.save(folder / "world", pictures=False)
+    bench = karat.load_benchmark(folder / "world")
+    form = load_form("pair")
+    pool = make_pool(simulate_systems(world)[:3], bench, top=2)
+    with create_project(folder / "p.db", bench, form, source=str(folder / "world"), name="try") as project:
+        project.set_pool(pool)
+        project.add_tasks(make_tasks(pool, form, overlap=2))
+        people = [careful(f"Ann Lee {k}") for k in range(8)]
+        project.record(simulate_answers(world, project.plan(), people, form, seed=1).rows())
+        project.review([int(project.slots().slot[0])], "reject", "me", "random")
+        project.mark_invalid("caption", 4, "no image", "me")
+    return folder / "p.db"

@@ -1,0 +1,47 @@
+"""A form with follow-up questions and plans of a few tasks."""
+
+import numpy as np
+
+from karat.judging.forms.form import Choice, FollowUp, Form
+from karat.judging.tasks.plan import TaskPlan
+
+WHY = FollowUp(
+    "why",
+    "Why?",
+    ("no",),
+    kind="one",
+    choices=(Choice("blurred", "Blurred"), Choice("other", "Other")),
+    required=True,
+)
+WHAT = FollowUp("what", "What?", after="why.other", kind="text")
+KINDS = FollowUp("kinds", "Which?", ("partly",), choices=(Choice("a", "A"), Choice("b", "B")))
+FORM = Form(
+    "small",
+    "Small",
+    "Does it fit?",
+    (Choice("yes", "Yes", "y", 3, 1), Choice("partly", "Partly", "p", 2, 0.5), Choice("no", "No", "n", 1, 0)),
+    follow_ups=(WHY, WHAT, KINDS),
+)
+
+
+def plan_of(
+    *tasks: list[tuple[int, int]], overlap: int = 1, gold: dict[tuple[int, int], int] | None = None
+) -> TaskPlan:
+    """A plan from lists of pairs."""
+    rows = [(t, p, i, c) for t, pairs in enumerate(tasks) for p, (i, c) in enumerate(pairs)]
+    task, position, image, caption = (np.array(column) for column in zip(*rows, strict=True))
+    known = np.array([(gold or {}).get((i, c), -1) for _, _, i, c in rows])
+    return TaskPlan(task, position, position, image, caption, known, overlap)
+
+
+def plain_plan(tasks: int, size: int = 2, overlap: int = 1) -> TaskPlan:
+    """Tasks that share no pair; the benchmark has 40 images and 120 captions."""
+    pairs = [(n // 120, n % 120) for n in range(tasks * size)]
+    return plan_of(*(pairs[n * size : (n + 1) * size] for n in range(tasks)), overlap=overlap)
+
+
+def finish(project, lease, code: str = "yes", **more) -> None:
+    """Answer everything and hand it in."""
+    for item in lease.items:
+        project.answer(lease.token, item.id, code, **more)
+    project.submit(lease.token)

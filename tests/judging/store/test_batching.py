@@ -1,0 +1,137 @@
+"""Many answers in one transaction: the same as one after the other, and each by itself."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from karat.judging.store import create_project
+from karat.judging.store.batch_rows import Given
+from karat.validation import InputError
+
+from .small import FORM, plain_plan
+from made import make_benchmark
+
+
+def leases(project, tasks: int = 4, size: int = 3):
+    project.add_tasks(plain_plan(tasks, size=size))
+    return [project.lease(f"worker {n}", seconds=100, now=0.0) for n in range(tasks - 1)]
+
+
+def rows(project) -> list[tuple]:
+    return [tuple(row.values()) for row in project.history()]
+
+
+def test_answers_of_many_people_are_stored_in_order(project):
+    held = leases(project)
+    given = [Given(one.token, item.id, "yes", seconds=2.0, at=5.0) for one in held for item in one.items]
+    numbers = project.answer_many(given)
+    assert numbers == sorted(numbers)
+    assert len(set(numbers)) == 9
+    found = list(project.history())
+    assert [row["id"] for row in found] == numbers
+    assert [(row["worker"], row["item"]) for row in found] == [
+        (one.worker, item.id) for one in held for item in one.items
+    ]
+
+
+def test_a_refused_answer_leaves_the_others_alone(project):
+    one, two, three = leases(project)
+    project.answer(three.token, three.items[0].id, "yes", key="k", now=1.0)
+    outcomes = project.answer_many(
+        [
+            Given(one.token, one.items[0].id, "yes", at=1.0),
+            Given("no such token", 0, "yes"),
+            Given(one.token, two.items[0].id, "yes"),
+            Given(one.token, one.items[1].id, "maybe"),
+            Given(one.token, 2**70, "yes"),
+            Given(one.token, -1, "yes"),
+            Given(one.token, one.items[1].id, "no", {"why": ["unheard of"]}),
+            Given(three.token, three.items[0].id, "partly", key="k"),
+            Given(three.token, three.items[0].id, "yes", key="k\0"),
+            Given(two.token, two.items[0].id, "partly", {"kinds": ["a"]}, 3.5, "k", 1.0),
+        ]
+    )
+    assert [isinstance(outcome, InputError) for outcome in outcomes] == [False, *[True] * 8, False]
+    assert [(row["worker"], row["code"]) for row in project.history()] == [
+        ("worker 2", "yes"), ("worker 0", "yes"), ("worker 1", "partly"),
+    ]  # fmt: skip
+
+
+def test_the_same_key_within_one_batch_is_one_answer(project):
+    one = leases(project)[0]
+    first = Given(one.token, one.items[0].id, "yes", key="k", at=1.0)
+    other = Given(one.token, one.items[0].id, "partly", key="k", at=1.0)
+    number, again, wrong = project.answer_many([first, first, other])
+    assert number == again
+    assert isinstance(wrong, InputError)
+    assert project.answer_many([first]) == [number]
+    assert len(rows(project)) == 1
+
+
+def test_a_refused_answer_does_not_hold_the_slot_for_longer(project):
+    one = leases(project)[0]
+    project.answer_many([Given(one.token, 11, "yes", at=500.0)])
+    assert project.slots(now=500.0).state[one.slot] == "open"
+    project.answer_many([Given(one.token, one.items[0].id, "yes", at=500.0)])
+    assert project.slots(now=500.0).state[one.slot] == "leased"
+
+
+def test_a_store_that_fails_stores_nothing(project):
+    one = leases(project)[0]
+    good = Given(one.token, one.items[0].id, "yes")
+    late = Given(one.token, one.items[1].id, "yes", at=500.0)
+    with pytest.MonkeyPatch.context() as patch:
+        # The lease is lengthened before this: that is undone too.
+        patch.setattr("karat.judging.store.batching.values_of", lambda *_: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            project.answer_many([good, late])
+    assert project.slots(now=500.0).state[one.slot] == "open"
+    assert rows(project) == []
+    assert project.answer_many([]) == []
+
+
+TOKEN = st.integers(0, 3)
+ANSWERS = st.lists(
+    st.tuples(
+        TOKEN, st.integers(0, 8), st.sampled_from(["yes", "no", "maybe", None]), st.sampled_from(["", "a", "b"]),
+        st.sampled_from([1.0, 99.0, 150.0]),
+    ),
+    max_size=12,
+)  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(answers=ANSWERS, cuts=st.lists(st.integers(0, 12), max_size=3))
+def test_a_batch_equals_one_after_the_other(tmp_path_factory, answers, cuts):
+    """Two projects, the same answers: in batches of any size, and one by one."""
+    folder = tmp_path_factory.mktemp("twins")
+    with (
+        create_project(folder / "a.db", make_benchmark(), FORM, source="made") as together,
+        create_project(folder / "b.db", make_benchmark(), FORM, source="made") as single,
+    ):
+        held = [leases(project) for project in (together, single)]
+        for project, own in zip((together, single), held, strict=True):
+            for item in own[2].items:
+                project.answer(own[2].token, item.id, "yes", now=1.0)
+            project.submit(own[2].token, now=2.0)
+        tokens = [[*(one.token for one in own), "unknown"] for own in held]
+        made = [Given(tokens[0][t], i, c, None, 1.0, k, at) for t, i, c, k, at in answers]
+        edges = [0, *sorted(min(cut, len(made)) for cut in cuts), len(made)]
+        outcomes = [
+            one for a, b in zip(edges, edges[1:], strict=False) for one in together.answer_many(made[a:b])
+        ]
+        expected = []
+        for t, i, c, k, at in answers:
+            try:
+                token = tokens[1][t]
+                number = (
+                    single.withdraw(token, i, k, at)
+                    if c is None
+                    else single.answer(token, i, c, None, 1.0, k, at)
+                )
+                expected.append(number)
+            except InputError as error:
+                expected.append(str(error))
+        assert [one if isinstance(one, int) else str(one) for one in outcomes] == expected
+        assert rows(together) == rows(single)
+        assert together.slots(now=120.0).state.tolist() == single.slots(now=120.0).state.tolist()

@@ -1,0 +1,138 @@
+"""Acknowledged answers survive kill -9, and many processes at once never share a slot.
+
+KARAT_DURABILITY=full kills twenty times and starts 64 processes; the suite does with fewer.
+"""
+
+import collections
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from .small import finish, plain_plan
+
+WRITER = str(Path(__file__).with_name("writer.py"))
+FULL = os.environ.get("KARAT_DURABILITY") == "full"
+KILLS, WRITERS, PROCESSES = (20, 4, 64) if FULL else (3, 2, 16)
+
+
+class Writer:
+    """A writing process, and what it has said so far."""
+
+    def __init__(self, where: str, name: str, count: int = 1, *more: str) -> None:
+        self.count = count
+        self.said: list[list[str]] = []
+        self.ready, self.busy = threading.Event(), threading.Event()
+        command = [sys.executable, WRITER, where, name, *([str(count), *more] if more else [])]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self) -> None:
+        for line in self.process.stdout:
+            # A line that was cut off by the death of the process acknowledges nothing.
+            if line.endswith("\n"):
+                self.said.append(line.split())
+                if sum(words[1] == "ready" for words in self.said[: self.count]) == self.count:
+                    self.ready.set()
+                if len(self.said) > 5:
+                    self.busy.set()
+        self.ready.set()
+        self.busy.set()
+
+    def start(self) -> None:
+        assert self.ready.wait(120)
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+
+    def end(self, sign: int | None = None) -> str:
+        if sign is not None:
+            self.process.send_signal(sign)
+        self.process.wait(timeout=120)
+        self.reader.join(timeout=60)
+        wrong = self.process.stderr.read()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            pipe.close()
+        return wrong
+
+    def ids(self, what: str) -> list[tuple[int, ...]]:
+        return [tuple(map(int, words[2:])) for words in self.said if words[1] == what]
+
+
+def test_acknowledged_answers_survive_kill_9(project, where):
+    project.add_tasks(plain_plan(1100, size=4, overlap=WRITERS))
+    chance = random.Random(5)
+    answers, handed_in = set(), set()
+    for _ in range(KILLS):
+        # The same names each time: whoever was killed gets the slot back that they held.
+        writers = [Writer(where, f"worker-{number}") for number in range(WRITERS)]
+        for one in writers:
+            one.start()
+        for one in writers:
+            assert one.busy.wait(120)
+        threading.Event().wait(chance.uniform(0.0, 0.3))
+        for one in writers:
+            assert one.end(signal.SIGKILL) == ""
+            answers.update(one.ids("answer"))
+            handed_in.update(slot for (slot,) in one.ids("submit"))
+    rows = {(row["id"], row["slot"], row["item"]) for row in project.history()}
+    assert len(answers) > KILLS * WRITERS
+    print(
+        f"{KILLS} kills of {WRITERS} processes: {len(answers):,} acknowledged answers, {len(rows):,} stored"
+    )
+    assert answers <= rows
+    # None twice: an item of a slot was answered once.
+    assert max(collections.Counter((slot, item) for _, slot, item in rows).values()) == 1
+    slots = project.slots()
+    assert handed_in <= set(slots.slot[slots.state == "submitted"].tolist())
+    # No lease is lost for ever: whoever held a slot goes on with it.
+    names = project.workers()[0]
+    held = {names[slots.worker[s]]: int(s) for s in slots.slot[slots.state == "leased"]}
+    for name in names:
+        own = set(slots.task[slots.worker == names.index(name)].tolist())
+        lease = project.lease(name)
+        if lease is None:
+            assert name not in held
+            assert own >= set(slots.task[slots.state == "open"].tolist())
+            continue
+        assert lease.slot == held.pop(name, lease.slot)
+        for item in lease.items:
+            if item.code is None:
+                project.answer(lease.token, item.id, "yes")
+        project.submit(lease.token)
+    assert held == {}
+    pairs = [(row["worker"], row["item"]) for row in project.history()]
+    assert len(set(pairs)) == len(pairs)
+    if where.endswith(".db"):
+        with project._db.read() as connection:
+            assert connection.exec_driver_sql("PRAGMA integrity_check").scalar_one() == "ok"
+
+
+def test_many_processes_never_share_a_slot(project, where):
+    tasks, size = PROCESSES * 2, 2
+    project.add_tasks(plain_plan(tasks, size=size, overlap=2))
+    crowd = Writer(where, "worker-", PROCESSES, "3")
+    crowd.start()
+    assert crowd.end() == ""
+    assert crowd.process.returncode == 0
+    assert sum(words[1] == "done" for words in crowd.said) == PROCESSES
+    given = [
+        (int(slot), int(task), name) for name, what, slot, task in (w for w in crowd.said if w[1] == "lease")
+    ]
+    slots = collections.Counter(slot for slot, _, _ in given)
+    assert max(slots.values()) == 1
+    assert len(given) == PROCESSES * 3
+    assert max(collections.Counter((task, n) for _, task, n in given).values()) == 1
+    # What is left can still be taken, to the last.
+    left = tasks * 2 - len(given)
+    names = iter(range(10**6))
+    while (lease := project.lease(f"late {next(names)}")) is not None:
+        finish(project, lease)
+        left -= 1
+    assert left == 0
+    assert len(project.answers(submitted=True)) == tasks * 2 * size
