@@ -10,6 +10,9 @@ import pytest
 
 FILE = Path(__file__).parents[2] / "replications" / "hodosh.py"
 NUMBERS = 28 + 15 + 15 + 1 + 9 + 120 + 17
+"""Of what is computed from captions and judgments alone."""
+QUICK = ("2", "4.2.1", "4.2.2", "4.3.2", "7", "8", "9", "10")
+"""The tables of these; the others take systems that are trained for it, and have a test of their own."""
 KEYS = ["table", "row", "column", "paper", "ours", "note"]
 
 
@@ -21,7 +24,12 @@ def replicate(out, *arguments):
 
 @pytest.fixture(scope="module")
 def records(data, tmp_path_factory):
-    return replicate(tmp_path_factory.mktemp("hodosh") / "hodosh.json", "--data", data)
+    folder = tmp_path_factory.mktemp("hodosh")
+    return [
+        record
+        for table in QUICK
+        for record in replicate(folder / f"{table}.json", "--data", data, "--table", table)
+    ]
 
 
 def of(records, table):
@@ -47,7 +55,9 @@ def test_without_data_the_notes_say_so(tmp_path):
         assert list(record) == KEYS
         assert (record["ours"] is None) == (not record["table"].startswith("7"))
         assert record["ours"] is not None or "needs flickr8k/" in record["note"]
-    assert len({(r["table"], r["row"], r["column"]) for r in records}) == len(records) == NUMBERS
+    assert len({(r["table"], r["row"], r["column"]) for r in records}) == len(records)
+    assert len([r for r in records if r["table"] in ("7a", "7b", "10a", "10b", *QUICK)]) == NUMBERS
+    assert {"3", "4", "5", "6", "11", "12", "Figure 3"} <= {r["table"] for r in records}
 
 
 def test_records_follow_the_contract(records):

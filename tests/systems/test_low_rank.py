@@ -108,3 +108,11 @@ def test_wrong_parameters_and_rows_are_named():
     low = IncompleteCholesky().fit(lambda index: np.eye(2)[:, index], np.ones(2))
     with pytest.raises(InputError, match="has 3 columns, but was trained with 2"):
         low.transform(np.ones((1, 3)))
+
+
+def test_a_kernel_that_is_not_semidefinite_is_refused():
+    table = np.eye(6)
+    table[0, 1:] = table[1:, 0] = 0.9
+    assert np.linalg.eigvalsh(table)[0] < -0.5
+    with pytest.raises(InputError, match="not positive semidefinite"):
+        IncompleteCholesky(6).fit(lambda index: table[:, index], np.ones(6))

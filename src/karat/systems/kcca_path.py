@@ -13,6 +13,7 @@ from karat.systems.estimator import Estimator
 from karat.systems.kcca import KCCA, check_settings
 from karat.systems.kcca_arrays import algebra
 from karat.systems.kcca_cosines import check_dimensions, nested_cosines
+from karat.systems.kcca_sides import SIDES, Decomposed, paired
 from karat.systems.kcca_solve import Solution, solve
 from karat.systems.kcca_views import VIEWS, View
 from karat.validation import InputError
@@ -83,6 +84,16 @@ class KCCAPath(Estimator):
     images_: View
     captions_: View
 
+    def decompose(self, items: Any, what: str = "one side") -> Decomposed:
+        """Return the eigendecomposition of one side, which `fit` takes in that side's place.
+
+        Fits that share their images, say, then share that work. `inputs` must be the same; the two
+        sides may have other ranks.
+        """
+        check_settings(1.0, self.n, self.rank, self.inputs)
+        table = as_floats(items, what)
+        return Decomposed(*VIEWS[self.inputs](table, what, self.normalise, self.rank, algebra(self.device)))
+
     def fit(self, images: Any, captions: Any) -> Self:
         """Learn from the kernels (or features) of paired items: row t of both is training item t."""
         kappas = [float(kappa) for kappa in self.kappas]
@@ -91,15 +102,16 @@ class KCCAPath(Estimator):
         for kappa in kappas:
             check_settings(kappa, self.n, self.rank, self.inputs)
         compute = algebra(self.device)
-        view = VIEWS[self.inputs]
-        images, captions = paired(images, captions)
-        first, u = view(images, "the image side", self.normalise, self.rank, compute)
-        second, v = view(captions, "the caption side", self.normalise, self.rank, compute)
-        shared = compute.product(u.T, v)
-        del u, v  # as large as the kernels
-        variances = first.variance, second.variance
+        first, second = (
+            side if isinstance(side, Decomposed) else self.decompose(side, what)
+            for side, what in zip(paired(images, captions), SIDES)
+        )
+        views = first.view, second.view
+        shared = compute.product(first.unit.T, second.unit)
+        del first, second  # as large as the kernels
+        variances = views[0].variance, views[1].variance
         solutions = {kappa: solve(shared, *variances, kappa, self.n, compute) for kappa in kappas}
-        self.images_, self.captions_, self.solutions_ = first, second, solutions
+        self.images_, self.captions_, self.solutions_ = *views, solutions
         return self
 
     def _solution(self, kappa: float) -> Solution:
@@ -171,15 +183,3 @@ class KCCAPath(Estimator):
         return [
             MatrixRun(tables[float(kappa), int(n)], f"kcca κ={kappa:g} n={n}", ids) for kappa, n in settings
         ]
-
-
-def paired(images: Any, captions: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return both sides in one precision, or raise where they do not have as many rows."""
-    tables = as_floats(images, "the image side"), as_floats(captions, "the caption side")
-    if len(tables[0]) != len(tables[1]):
-        raise InputError(
-            f"{len(tables[0]):,} images are paired with {len(tables[1]):,} captions",
-            fix="give both in the order of the pairs, one row per pair",
-        )
-    dtype = np.result_type(*tables)
-    return tables[0].astype(dtype, copy=False), tables[1].astype(dtype, copy=False)

@@ -11,6 +11,9 @@ from karat.systems.centring import as_floats, check_rows
 from karat.systems.estimator import Estimator
 from karat.validation import InputError
 
+INDEFINITE = 0.01
+"""By how much of the largest diagonal entry an item may be explained beyond itself: rounding, nothing more."""
+
 
 class IncompleteCholesky(Estimator):
     """Features whose inner products approximate a kernel, from `rank` of its columns.
@@ -78,7 +81,8 @@ class IncompleteCholesky(Estimator):
             raise InputError(f"rank is {self.rank}, block is {self.block}", fix="give whole numbers from 1")
         left = check_diagonal(diagonal)
         size, trace = len(left), float(left.sum())
-        least = self.tolerance * float(left.max())
+        scale = float(left.max())
+        least = self.tolerance * scale
         # A row per pivot: each is filled and read as one stretch of memory.
         rows = np.empty((min(self.rank, size), size))
         pivots: list[int] = []
@@ -87,7 +91,8 @@ class IncompleteCholesky(Estimator):
             asked = asked[left[asked] > least]
             if not len(asked):
                 break
-            self._factor(check_columns(columns(asked), size, len(asked)), asked, left, least, rows, pivots)
+            found = check_columns(columns(asked), size, len(asked))
+            self._factor(found, asked, left, least, scale, rows, pivots)
         self.pivots_ = np.array(pivots, np.int64)
         self.features_ = rows[: len(pivots)].T
         self.residual_ = float(left.sum() / trace)
@@ -99,6 +104,7 @@ class IncompleteCholesky(Estimator):
         asked: np.ndarray,
         left: np.ndarray,
         least: float,
+        scale: float,
         rows: np.ndarray,
         pivots: list[int],
     ) -> None:
@@ -117,8 +123,14 @@ class IncompleteCholesky(Estimator):
             # Exact by construction; rounding must neither bring a pivot back nor leave its row uneven.
             rows[k, pivots] = 0.0
             rows[k, pivot] = np.sqrt(part)
-            np.maximum(left - rows[k] ** 2, 0.0, out=left)
+            left -= rows[k] ** 2
             left[[*pivots, pivot]] = 0.0
+            if left.min() < -INDEFINITE * scale:
+                raise InputError(
+                    "the kernel is not positive semidefinite: its features would mean nothing",
+                    fix="give KCCA the whole kernel, whose negative eigenvalues it drops",
+                )
+            np.maximum(left, 0.0, out=left)
             pivots.append(int(pivot))
 
     def transform(self, rows: Any) -> np.ndarray:
