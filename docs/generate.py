@@ -10,7 +10,8 @@ HERE = Path(__file__).parent / "reference"
 PACKAGES = (
     "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores",
     "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.systems",
-    "karat.systems.images", "karat.systems.text", "karat.reports",
+    "karat.systems.images", "karat.systems.text", "karat.judging", "karat.judging.store",
+    "karat.judging.judges", "karat.judging.exchange", "karat.reports",
 )  # fmt: skip
 
 

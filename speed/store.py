@@ -21,7 +21,7 @@ from postgres import new_database, programs, server
 IMAGES, CAPTIONS = 5_000, 25_000
 TASKS, PAIRS, GOLD, OVERLAP, WORKERS = 60_000, 16, 2, 3, 1_000
 ANSWERS, LEASES = 2_000_000, 500
-FORM = Form("fit", "Fit", "Does it fit?", (Choice("yes", "Yes", "y", 1, 1), Choice("no", "No", "n", 0, 0)))
+FORM = Form("fit", "Fit", "Does it fit?", (Choice("yes", "Yes", "1", 1, 1), Choice("no", "No", "2", 0, 0)))
 
 
 def make_benchmark() -> Benchmark:

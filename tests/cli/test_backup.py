@@ -1,20 +1,19 @@
 """`karat backup`."""
 
 import pytest
-from made import make_benchmark
 from typer.testing import CliRunner
 
 from karat.cli.backup import app
-from karat.judging import Choice, Form
+from karat.judging import load_form
 from karat.judging.store import create_project, open_project
 from karat.validation import InputError
 
-FORM = Form("fit", "Fit", "Does it fit?", (Choice("yes", "Yes", "y", 1, 1), Choice("no", "No", "n", 0, 0)))
+from made import make_benchmark
 
 
 def test_a_copy_is_written_and_described(tmp_path):
     place, copy = str(tmp_path / "own.db"), str(tmp_path / "copy.db")
-    with create_project(place, make_benchmark(), FORM, source="made"):
+    with create_project(place, make_benchmark(), load_form("pair"), source="made"):
         done = CliRunner().invoke(app, [place, "-o", copy])
     assert done.exit_code == 0
     assert done.stdout.startswith(f"wrote {copy} with 0 rows of answers, 0.")

@@ -76,7 +76,7 @@ def test_a_pool_becomes_a_project_and_tasks(command, project):
         assert len(pool.gold_right) == 2 * -(-len(pool) // 16)
     assert not command("tasks", project.name, "--dry-run").count("wrote")
     out = command("tasks", project.name, "--pairs", 10, "--gold", 2, "--overlap", 4)
-    assert out.endswith("into project.db; next: karat answers export project.db\n")
+    assert out.endswith("into project.db; next: karat serve project.db, or karat answers export project.db\n")
     with opened(project) as found:
         plan = found.plan()
         assert plan.overlap == 4

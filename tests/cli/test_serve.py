@@ -67,7 +67,7 @@ def test_an_owner_is_made_with_a_password_that_is_typed(place, monkeypatch):
         def run(self, sockets):
             started.append(sockets)
 
-    monkeypatch.setattr("karat.web.server.make_server", lambda app, settings: Server())
+    monkeypatch.setattr("karat.web.server.make_server", lambda app, settings, logs: Server())
     typed = f"{PASSWORD}\n{PASSWORD}\n"
     found = run(place, "--port", "0", "--host", "0.0.0.0", "--owner", "ann", input=typed)
     assert len(started) == 1
@@ -93,7 +93,7 @@ def test_the_demonstration_makes_a_world_and_leaves_nothing(monkeypatch):
             )
             assert project.lease("somebody new") is not None
 
-    monkeypatch.setattr("karat.web.server.make_server", lambda app, settings: Server(app))
+    monkeypatch.setattr("karat.web.server.make_server", lambda app, settings, logs: Server(app))
     assert "works once" in run("--demo", "--port", "0").output
     where, slots, roles = seen[0]
     assert roles == ["owner"]
@@ -115,6 +115,12 @@ def test_the_demonstration_makes_a_world_and_leaves_nothing(monkeypatch):
 def test_wrong_input_is_a_sentence(arguments, said):
     with pytest.raises(InputError, match=said):
         run(*arguments)
+
+
+def test_the_password_of_a_database_is_not_printed(place, capsys):
+    serve.announce("postgresql://ann:***@host/db", Settings("postgresql://ann:secret@host/db"), None)
+    assert "secret" not in capsys.readouterr().out
+    assert "secret" not in repr(Settings("postgresql://ann:secret@host/db"))
 
 
 def test_a_port_in_use_is_a_sentence(place):

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from karat.cli import judging_options
 from karat.validation import plural
 
 app = typer.Typer()
@@ -15,7 +16,6 @@ answers = typer.Typer(no_args_is_help=True, help="Export tasks or answers, and i
 app.add_typer(answers, name="answers")
 
 FORMATS = "csv, jsonl, mturk or label-studio"
-ProjectPlace = Annotated[str, typer.Argument(metavar="PROJECT", help="A project file, or postgresql://…")]
 
 
 class What(StrEnum):
@@ -27,7 +27,7 @@ class What(StrEnum):
 
 @answers.command("export")
 def export(
-    project: ProjectPlace,
+    project: judging_options.ProjectPlace,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
     format: Annotated[
         str | None, typer.Option(help=f"{FORMATS}; from the file's name by default.", show_default=False)
@@ -59,7 +59,7 @@ def export(
 
 @answers.command("import")
 def import_(
-    project: ProjectPlace,
+    project: judging_options.ProjectPlace,
     file: Annotated[Path, typer.Argument(help="Text in UTF-8, or one such file packed by gzip or zip.")],
     format: Annotated[
         str | None, typer.Option(help=f"{FORMATS}; by how the file starts by default.", show_default=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from karat.cli import scoring
+from karat.cli import judging_options, scoring
 from karat.cli.options import ListCommand, split_names
 from karat.validation import InputError, check_writable, plural, write_file
 
@@ -23,9 +23,7 @@ BAR = 24
 
 @app.command(cls=ListCommand)
 def bias(
-    project: Annotated[
-        str, typer.Argument(help="The project: a file, or postgresql://…", show_default=False)
-    ],
+    project: judging_options.ProjectPlace,
     more: Annotated[
         list[Path] | None, typer.Argument(metavar="[RUNS]…", help="The same as --runs.", show_default=False)
     ] = None,

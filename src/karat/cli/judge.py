@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from karat.cli import scoring
+from karat.cli import judging_options, scoring
 from karat.validation import InputError, check_writable, plural, write_file
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ judge = typer.Typer(
 )
 app.add_typer(judge, name="judge")
 
-ProjectFile = Annotated[
-    str, typer.Argument(help="The project: a file, or postgresql://…", show_default=False)
-]
 RunFile = Annotated[
     list[Path] | None,
     typer.Option("--run", help="A run whose scores decide; twice for two embedding tables."),
@@ -48,7 +45,7 @@ JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write the fi
 
 @judge.command()
 def calibrate(
-    project: ProjectFile,
+    project: judging_options.ProjectPlace,
     run: RunFile = None,
     config: Config = None,
     url: Url = None,
@@ -89,7 +86,7 @@ def calibrate(
 
 @judge.command("run")
 def run_judge(
-    project: ProjectFile,
+    project: judging_options.ProjectPlace,
     run: RunFile = None,
     config: Config = None,
     url: Url = None,
@@ -128,7 +125,7 @@ def run_judge(
 
 
 @judge.command("list")
-def list_judges(project: ProjectFile, json_file: JsonFile = None) -> None:
+def list_judges(project: judging_options.ProjectPlace, json_file: JsonFile = None) -> None:
     """Show how the judges of a project compared with people."""
     from karat.judging.judges.working import calibrations
     from karat.judging.store import open_project

@@ -12,6 +12,7 @@ import typer
 from karat.cli import (
     agree,
     answers,
+    backup,
     benchmarks,
     bias,
     captions,
@@ -34,6 +35,7 @@ from karat.cli import (
     quality,
     report,
     search,
+    serve,
     tasks,
     world,
 )
@@ -47,8 +49,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     evaluate, compare, report, leaderboard, curve, correlate, agree, captions, parse, filter, inspect,
-    convert, fit, encode, search, fuse, pool, tasks, answers, quality, judge, publish, bias, benchmarks,
-    measures, world,
+    convert, fit, encode, search, fuse, pool, tasks, answers, quality, judge, publish, bias, serve,
+    backup, benchmarks, measures, world,
 )  # fmt: skip
 for command in COMMANDS:
     app.registered_commands += command.app.registered_commands

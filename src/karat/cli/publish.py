@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from karat.cli import judging_options
 from karat.cli.options import ListCommand, parse_settings, split_names
 from karat.validation import check_writable, plural, write_file
 
@@ -19,18 +20,13 @@ app = typer.Typer()
 
 @app.command(cls=ListCommand)
 def publish(
-    project: Annotated[str, typer.Argument(help="A project's file, or its postgresql:// address.")],
+    project: judging_options.ProjectPlace,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The new folder; one that karat published is replaced.")
     ],
     name: Annotated[str, typer.Option(help="What the new truth is called.")] = "corrected",
-    aggregation: Annotated[
-        str, typer.Option("--aggregate", "-a", help="majority, mean or dawid-skene.")
-    ] = "dawid-skene",
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Of the aggregation, NAME=VALUE: threshold=0.66.", metavar="NAME=VALUE"),
-    ] = None,
+    aggregation: judging_options.Aggregate = "dawid-skene",
+    setting: judging_options.Setting = None,
     original: Annotated[
         str | None, typer.Option(help="The truth with the original positives; the benchmark's first.")
     ] = None,
@@ -44,25 +40,11 @@ def publish(
     policy: Annotated[
         str, typer.Option(help="Where these and people differ: union, people or majority.")
     ] = "union",
-    control: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of control items that a worker must judge right.")
-    ] = 0.7,
-    surely: Annotated[
-        bool, typer.Option("--surely", help="Fail a worker only when all of the 95% interval lies below.")
-    ] = False,
-    captions_wrong: Annotated[
-        int, typer.Option(min=0, help="Captions of a grid's control image that may be wrong.")
-    ] = 0,
-    exclude: Annotated[
-        bool | None,
-        typer.Option(
-            "--exclude/--keep",
-            help="Leave out who fails the control rule; by default, unless the aggregation weighs people.",
-        ),
-    ] = None,
-    approved_only: Annotated[
-        bool, typer.Option("--approved-only", help="Only approved hand-ins count.")
-    ] = False,
+    control: judging_options.Control = 0.7,
+    surely: judging_options.Surely = False,
+    captions_wrong: judging_options.CaptionsWrong = 0,
+    exclude: judging_options.Exclude = None,
+    approved_only: judging_options.ApprovedOnly = False,
     real_names: Annotated[
         bool, typer.Option("--real-names", help="Publish people's own names instead of w001, w002, …")
     ] = False,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli import scoring
+from karat.cli import judging_options, scoring
 from karat.cli.options import ListCommand, parse_settings, split_names
 from karat.validation import InputError, check_extension, check_writable, write_file
 
@@ -16,38 +16,15 @@ app = typer.Typer()
 
 @app.command(cls=ListCommand)
 def quality(
-    project: Annotated[str, typer.Argument(help="A project's file, or its postgresql:// address.")],
-    aggregation: Annotated[
-        str, typer.Option("--aggregate", "-a", help="majority, mean or dawid-skene.")
-    ] = "dawid-skene",
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            help="Of the aggregation, NAME=VALUE: threshold=0.66, prior_answers=0.",
-            metavar="NAME=VALUE",
-        ),
-    ] = None,
+    project: judging_options.ProjectPlace,
+    aggregation: judging_options.Aggregate = "dawid-skene",
+    setting: judging_options.Setting = None,
     wrong: Annotated[int, typer.Option(min=0, help="Control items that may be wrong in a hand-in.")] = 0,
-    control: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of control items that a worker must judge right.")
-    ] = 0.7,
-    surely: Annotated[
-        bool, typer.Option("--surely", help="Fail a worker only when all of the 95% interval lies below.")
-    ] = False,
-    captions_wrong: Annotated[
-        int, typer.Option(min=0, help="In a grid: captions of a control image that may be wrong.")
-    ] = 0,
-    exclude: Annotated[
-        bool | None,
-        typer.Option(
-            "--exclude/--keep",
-            help="Leave out who fails the control rule; by default, unless the aggregation weighs people.",
-        ),
-    ] = None,
-    approved_only: Annotated[
-        bool, typer.Option("--approved-only", help="Only approved hand-ins count.")
-    ] = False,
+    control: judging_options.Control = 0.7,
+    surely: judging_options.Surely = False,
+    captions_wrong: judging_options.CaptionsWrong = 0,
+    exclude: judging_options.Exclude = None,
+    approved_only: judging_options.ApprovedOnly = False,
     approve_passed: Annotated[
         bool,
         typer.Option(

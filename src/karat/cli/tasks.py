@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat.cli import scoring
+from karat.cli import judging_options, scoring
 from karat.cli.pool import Fee, Gold, Overlap, Pairs, PerHour, PerTask
 from karat.validation import InputError
 
@@ -19,7 +19,7 @@ app = typer.Typer()
 
 @app.command()
 def tasks(
-    project: Annotated[str, typer.Argument(help="What `karat pool` wrote.", show_default=False)],
+    project: judging_options.ProjectPlace,
     pairs: Pairs = None,
     gold: Gold = None,
     overlap: Overlap = 3,
@@ -54,7 +54,7 @@ def tasks(
         said = {"tasks": plan.tasks, "first": first, "pairs": len(rest), "gold": cost.gold}
         opened.log("tasks", said | {"overlap": overlap, "seed": seed})
     last = first + plan.tasks - 1
-    print(f"wrote tasks {first} to {last} into {project}; next: karat answers export {project}")
+    print(f"wrote tasks {first} to {last} into {project}; next: karat serve {project}, or karat answers export {project}")
 
 
 def not_planned(pool: Pool, plan: TaskPlan) -> Pool:

@@ -12,7 +12,7 @@ from karat.systems.estimator import Estimator
 from karat.validation import InputError
 
 INDEFINITE = 0.01
-"""By how much of the largest diagonal entry an item may be explained beyond itself: rounding, nothing more."""
+"""By how much of the largest diagonal entry an item may be explained beyond itself: by rounding alone."""
 
 
 class IncompleteCholesky(Estimator):

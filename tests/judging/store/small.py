@@ -19,7 +19,7 @@ FORM = Form(
     "small",
     "Small",
     "Does it fit?",
-    (Choice("yes", "Yes", "y", 3, 1), Choice("partly", "Partly", "p", 2, 0.5), Choice("no", "No", "n", 1, 0)),
+    (Choice("yes", "Yes", "y", 3, 1), Choice("partly", "Partly", "2", 2, 0.5), Choice("no", "No", "3", 1, 0)),
     follow_ups=(WHY, WHAT, KINDS),
 )
 

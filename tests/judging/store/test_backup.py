@@ -9,16 +9,16 @@ import threading
 from contextlib import closing
 
 import pytest
-from made import make_benchmark
 
-from karat.judging.store import create_project, open_project
 from karat.judging.store import backup as module
+from karat.judging.store import create_project, open_project
 from karat.judging.store.backup import back_up
 from karat.judging.store.migrating import head
 from karat.validation import InputError, MissingDataError
 
 from ..postgres import new_database
 from .small import FORM, finish, plain_plan
+from made import make_benchmark
 
 
 def test_a_copy_is_a_project_and_only_ours(on_file, tmp_path):
@@ -114,7 +114,7 @@ def test_an_older_project_is_copied_as_it_is(on_file, tmp_path):
 
 def test_without_pg_dump_it_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr(module.shutil, "which", lambda name: None)
-    with pytest.raises(MissingDataError, match="pg_dump is not installed.*postgresql-client"):
+    with pytest.raises(MissingDataError, match=r"pg_dump is not installed.*postgresql-client"):
         back_up("postgresql://ann:secret@host/db", tmp_path / "copy.dump")
     assert list(tmp_path.iterdir()) == []
 

@@ -1,5 +1,7 @@
 """Many answers in one transaction: the same as one after the other, and each by itself."""
 
+import itertools
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -90,11 +92,10 @@ def test_a_store_that_fails_stores_nothing(project):
     assert project.answer_many([]) == []
 
 
-TOKEN = st.integers(0, 3)
 ANSWERS = st.lists(
     st.tuples(
-        TOKEN, st.integers(0, 8), st.sampled_from(["yes", "no", "maybe", None]), st.sampled_from(["", "a", "b"]),
-        st.sampled_from([1.0, 99.0, 150.0]),
+        st.integers(0, 3), st.integers(0, 8), st.sampled_from(["yes", "no", "maybe", None]),
+        st.sampled_from(["", "a", "b"]), st.sampled_from([1.0, 99.0, 150.0]),
     ),
     max_size=12,
 )  # fmt: skip
@@ -117,9 +118,7 @@ def test_a_batch_equals_one_after_the_other(tmp_path_factory, answers, cuts):
         tokens = [[*(one.token for one in own), "unknown"] for own in held]
         made = [Given(tokens[0][t], i, c, None, 1.0, k, at) for t, i, c, k, at in answers]
         edges = [0, *sorted(min(cut, len(made)) for cut in cuts), len(made)]
-        outcomes = [
-            one for a, b in zip(edges, edges[1:], strict=False) for one in together.answer_many(made[a:b])
-        ]
+        outcomes = [one for a, b in itertools.pairwise(edges) for one in together.answer_many(made[a:b])]
         expected = []
         for t, i, c, k, at in answers:
             try:

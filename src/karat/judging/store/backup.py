@@ -1,4 +1,4 @@
-"""A copy of a project while others write into it: complete, of one moment, and looked at before it is kept."""
+"""A copy of a project while others write into it: complete, of one moment, looked at before it is kept."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Backup:
 def back_up(where: str | Path, to: str | Path, overwrite: bool = False) -> Backup:
     """Copy a project to a file; a server may go on writing, and waits for nothing.
 
-    A project in a file is copied page by page into another file, which is a project itself. One in PostgreSQL is
-    written by `pg_dump`, if that is installed. Nobody but the user can read the copy: it holds the answers of
-    people and the hashes of their passwords. Under its name there is a complete copy or none.
+    A project in a file is copied page by page into another file, which is a project itself. One in PostgreSQL
+    is written by `pg_dump`, if that is installed. Nobody but the user can read the copy: it holds the answers
+    of people and the hashes of their passwords. Under its name there is a complete copy or none.
 
     Parameters
     ----------
@@ -59,13 +59,11 @@ def back_up(where: str | Path, to: str | Path, overwrite: bool = False) -> Backu
     Examples
     --------
     >>> import tempfile
-    >>> from karat.judging import Choice, Form
-    >>> from karat.judging.store import create_project
+    >>> from karat.judging import create_project, load_form
     >>> from karat.world import make_world
-    >>> form = Form("fit", "Fit", "Does it fit?", (Choice("yes", "Yes", "y", 1, 1), Choice("no", "No", "n", 0, 0)))
     >>> world = make_world(images=3, captions=1, seed=1).benchmark()
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with create_project(f"{folder}/own.db", world, form, source="world"):
+    ...     with create_project(f"{folder}/own.db", world, load_form("pair"), source="world"):
     ...         back_up(f"{folder}/own.db", f"{folder}/copy.db").answers
     0
     """
@@ -76,7 +74,11 @@ def back_up(where: str | Path, to: str | Path, overwrite: bool = False) -> Backu
     try:
         # Made before anything is in it: no moment at which others could read it.
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        answers = copy_file(place, part) if place.path is not None else dump(place, part)
+        answers = None
+        if place.path is not None:
+            answers = copy_file(place, part)
+        else:
+            dump(place, part)
         flush(part)
         size = part.stat().st_size
         os.replace(part, path)

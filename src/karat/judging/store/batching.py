@@ -116,7 +116,8 @@ class Batching(Part):
         held, keys = ([*{one[side] for one in asked}] for side in (0, 1))
         return {
             (old["slot"], old["client_key"]): Row(
-                "", old["item"], old["code"], old["details"], old["seconds"], old["client_key"], old["at"], old["id"]
+                "", old["item"], old["code"], old["details"], old["seconds"], old["client_key"], old["at"],
+                number=old["id"],
             )
             for old in connection.execute(KEYS, {"slots": held, "keys": keys}).mappings()
         }  # fmt: skip

@@ -15,6 +15,8 @@ from karat.validation import MissingDataError
 
 BUSY_SECONDS = 120
 """How long a writer waits for the others; SQLite admits one at a time."""
+POOL: dict[str, Any] = {"pool_size": 40, "max_overflow": 10, "pool_use_lifo": True}
+"""As many connections as a server has threads, the warm ones first: opening one costs more than a query."""
 MODE = "karat_mode"
 READ, WRITE, SOFT = "read", "write", "soft"
 
@@ -85,7 +87,7 @@ class Database:
 
 def sqlite_engine(place: Place) -> Engine:
     """Return an engine with write-ahead logging, full synchronisation and writers that queue."""
-    engine = create_engine(place.url, connect_args={"timeout": BUSY_SECONDS})
+    engine = create_engine(place.url, connect_args={"timeout": BUSY_SECONDS}, **POOL)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, record: Any) -> None:
@@ -95,7 +97,7 @@ def sqlite_engine(place: Place) -> Engine:
             "trusted_schema = OFF",
             "cell_size_check = ON",
             "recursive_triggers = ON",
-            "cache_size = -65536",
+            "cache_size = -16384",
         ):
             connection.execute(f"PRAGMA {pragma}")
 
@@ -111,7 +113,7 @@ def sqlite_engine(place: Place) -> Engine:
 def postgres_engine(place: Place) -> Engine:
     """Return an engine for PostgreSQL by psycopg 3."""
     try:
-        engine = create_engine(place.url, connect_args={"connect_timeout": 20})
+        engine = create_engine(place.url, connect_args={"connect_timeout": 20}, **POOL)
     except ImportError:
         raise MissingDataError(
             "the package psycopg is not installed", fix="pip install 'karat[judging,postgres]'"

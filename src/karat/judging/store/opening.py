@@ -12,12 +12,13 @@ from sqlalchemy import Connection, RowMapping, func, insert, inspect, select
 from karat.benchmarks import Benchmark
 from karat.benchmarks.sources import SOURCES
 from karat.judging.forms.form import Form
+from karat.judging.pools.fingerprint import fingerprint
 from karat.judging.store.engine import Database
-from karat.judging.store.form_data import MOST, read_form, write_form
+from karat.judging.store.form_data import MOST, write_form
 from karat.judging.store.inspecting import check_file, check_tables
 from karat.judging.store.migrating import migrate, upgrade
 from karat.judging.store.places import find_place
-from karat.judging.store.project import Project, fingerprint
+from karat.judging.store.project import Project
 from karat.judging.store.schema import PROJECT
 from karat.judging.store.texts import check_text, to_json
 from karat.validation import InputError
@@ -54,7 +55,6 @@ def create_project(
     # A folder is found again from anywhere.
     source = str(Path(source).resolve()) if source not in SOURCES and Path(source).is_dir() else source
     written = write_form(form)
-    read_form(written)
     row = {
         "id": 1, "name": check_text(name or benchmark.name, "the name"),
         "form": check_text(written, "the form", MOST),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from types import TracebackType
@@ -10,6 +9,7 @@ from types import TracebackType
 from sqlalchemy import RowMapping
 
 from karat.benchmarks import Benchmark, load_benchmark
+from karat.judging.pools.fingerprint import fingerprint
 from karat.judging.store.adjudicating import Adjudicating
 from karat.judging.store.batching import Batching
 from karat.judging.store.calling import Calling
@@ -45,7 +45,7 @@ class Project(People, Pools, Planning, Leasing, Batching, Recording, Reading, Jo
     >>> from karat.judging.forms.form import Choice, Form
     >>> from karat.judging.store import AnswerRows, create_project
     >>> from karat.world import make_world
-    >>> choices = (Choice("yes", "Yes", "y", 1, 1), Choice("no", "No", "n", 0, 0))
+    >>> choices = (Choice("yes", "Yes", "y", 1, 1), Choice("no", "No", "3", 0, 0))
     >>> form = Form("fit", "Fit", "Does it fit?", choices)
     >>> world = make_world(images=10, captions=2, seed=1).benchmark()
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -99,16 +99,3 @@ class Project(People, Pools, Planning, Leasing, Batching, Recording, Reading, Jo
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def fingerprint(benchmark: Benchmark) -> str:
-    """Return a hash of the ids of a benchmark's images and captions, in their order.
-
-    >>> from karat.world import make_world
-    >>> fingerprint(make_world(images=3, captions=1, seed=1).benchmark())[:8]
-    '...'
-    """
-    made = hashlib.sha256()
-    for ids in (benchmark.images, benchmark.captions):
-        made.update(json.dumps([ids.size, ids.values.tolist()]).encode())
-    return made.hexdigest()

@@ -86,4 +86,4 @@ CALL = Table(
 )  # fmt: skip
 """Append-only: what was asked of machine judges, and what they said, word for word."""
 
-APPEND_ONLY = ("answer", "review", "mark", "event", "call")
+APPEND_ONLY = ("answer", "review", "mark", "event", "call", "audit")

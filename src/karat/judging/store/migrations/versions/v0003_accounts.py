@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from karat.judging.store.migrations.append_only import make_append_only
 from karat.judging.store.migrations.columns import key, real, text, whole
 
 revision = "0003"
@@ -34,3 +35,4 @@ def upgrade() -> None:
         "audit", key(counted=True), whole("actor", null=True), text("what"), whole("subject", null=True),
         text("detail"), real("at"), sqlite_autoincrement=True,
     )  # fmt: skip
+    make_append_only("audit")

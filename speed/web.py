@@ -1,0 +1,134 @@
+"""Many judges at once over HTTP against `karat serve`, on SQLite and PostgreSQL; the server may be killed.
+
+python speed/web.py --judges 200 --seconds 60 --database sqlite
+python speed/web.py --judges 200 --seconds 60 --database postgres --kills 10
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from _harness import record
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from judging.postgres import new_database, server
+from karat.judging import TaskPlan, load_form
+from karat.judging.store import create_project, open_project
+from karat.judging.tasks.plan import UNKNOWN
+from karat.world import make_world, save_world
+from web.judges import judge_all, sign_up
+from web.process import ServerProcess
+from web.replay import replay
+
+PAIRS, OVERLAP = 12, 3
+WRONG = ("lost", "doubled", "foreign", "double_assigned", "unsubmitted", "refused")
+
+
+def make_project(where: str, folder: Path, judges: int, seconds: float) -> None:
+    """A world without pictures, and more tasks than the judges can do in the time."""
+    tasks = 40 + int(2 * judges * (seconds / PAIRS + 2) / OVERLAP)
+    world = make_world(images=400, captions=2, seed=1)
+    save_world(world, folder / "world", pictures=False)
+    benchmark = world.benchmark()
+    pair = np.random.default_rng(1).choice(400 * 800, tasks * PAIRS, replace=False)
+    task, position = np.repeat(np.arange(tasks), PAIRS), np.tile(np.arange(PAIRS), tasks)
+    plan = TaskPlan(
+        task, position, position, pair // 800, pair % 800, np.full(len(pair), UNKNOWN), OVERLAP
+    )  # fmt: skip
+    source = str(folder / "world")
+    with create_project(where, benchmark, load_form("pair"), source=source, name="load") as project:
+        project.add_tasks(plan)
+
+
+async def kill_often(process: ServerProcess, kills: int, seconds: float, down: list[float]) -> None:
+    """Kill the server at random moments, and start it again each time."""
+    chance = random.Random(5)
+    part = seconds / (kills + 1)
+    begin = time.monotonic()
+    for number in range(kills):
+        moment = begin + part * (number + 1) + chance.uniform(-0.3, 0.3) * part
+        await asyncio.sleep(max(0.3, moment - time.monotonic()))
+        dead = time.monotonic()
+        process.kill()
+        process.start()
+        await asyncio.to_thread(process.wait)
+        down.append(time.monotonic() - dead)
+
+
+def run(where: str, judges: int, seconds: float, kills: int, think: float) -> dict:
+    """Load a server of a project and return the figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        make_project(where, Path(folder), judges, seconds)
+        process = ServerProcess(where)
+        people = sign_up(where, process.port, judges)
+        down: list[float] = []
+        with process:
+            before, mine = process.cpu_seconds(), time.process_time()
+            beside = kill_often(process, kills, seconds, down) if kills else None
+            load = asyncio.run(judge_all(people, process.port, seconds, think, beside))
+            cpu = {"server_cpu_s": process.cpu_seconds() - (0 if kills else before)}
+            cpu["judges_cpu_s"] = time.process_time() - mine
+            code = process.stop()
+            traces = process.said().count("Traceback") + process.said().count('"frames"')
+        with open_project(where) as project:
+            found = replay(project, load)
+    for reason in load.refused[:5]:
+        print("  refused:", reason, file=sys.stderr)
+    return {
+        **found, "refused": len(load.refused), "again": load.again, "exit": code, "traces": traces,
+        "down_s": down, **cpu,
+        **times("answer", load.took), **times("lease", load.lease_took), **times("submit", load.submit_took),
+    }  # fmt: skip
+
+
+def times(name: str, took: list[float]) -> dict[str, float]:
+    if not took:
+        return {}
+    p50, p99 = np.quantile(took, [0.5, 0.99])
+    return {f"{name}_p50": float(p50), f"{name}_p99": float(p99), f"{name}_worst": max(took)}
+
+
+@contextlib.contextmanager
+def database(kind: str):
+    if kind == "sqlite":
+        with tempfile.TemporaryDirectory() as folder:
+            yield f"{folder}/project.db"
+    else:
+        with server() as address:
+            yield new_database(address, "load")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--judges", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--think", type=float, default=1.0, help="seconds that a judge thinks")
+    parser.add_argument("--kills", type=int, default=0, help="how often the server is killed")
+    parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
+    parser.add_argument("--json", type=Path, help="write the records here")
+    asked = parser.parse_args()
+    records, wrong = [], 0
+    for kind in ("sqlite", "postgres") if asked.database == "both" else (asked.database,):
+        with database(kind) as where:
+            found = run(where, asked.judges, asked.seconds, asked.kills, asked.think)
+        print(json.dumps({"database": kind, **found}, indent=1))
+        wrong += sum(found[name] for name in WRONG)
+        size = f"{asked.judges} × {asked.seconds:g} s"
+        said = ", ".join(f"{found[name]} {name.replace('_', ' ')}" for name in ("acknowledged", *WRONG))
+        said += f"; killed {asked.kills} times" if asked.kills else ""
+        for share in ("p50", "p99"):
+            records.append(record(f"{kind}, answer {share}", size, found[f"answer_{share}"], said))
+    if asked.json:
+        asked.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The web: the page where people judge, the dashboard, and accounts; `karat serve` starts it."""

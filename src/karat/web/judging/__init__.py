@@ -1,0 +1,1 @@
+"""The page where people judge: tasks are taken, answered, handed in; nothing says which pairs are known."""

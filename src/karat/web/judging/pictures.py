@@ -1,0 +1,73 @@
+"""Pictures from the benchmark's own files; their first bytes, not their names, say what they are."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from karat.benchmarks import Benchmark
+
+MOST_BYTES = 40_000_000
+KINDS = (
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"BM", "image/bmp"),
+)
+"""Pictures made of pixels. SVG is not among them: it can hold scripts."""
+
+
+class NoPicture(Exception):
+    """There is no picture to show; its text says why, without naming the file."""
+
+
+def read_picture(benchmark: Benchmark, image: int) -> tuple[bytes, str]:
+    """Return the bytes and the type of an image of the benchmark, or raise `NoPicture`.
+
+    Parameters
+    ----------
+    benchmark
+        Its paths are the only files that are ever opened.
+    image
+        An index into it.
+    """
+    paths = benchmark.image_paths
+    if paths is None or not 0 <= image < len(paths):
+        raise NoPicture("The benchmark has no image files.")
+    data = read_bytes(Path(paths[image]))
+    kind = kind_of(data)
+    if kind is None:
+        raise NoPicture("The image file is not a JPEG, PNG, GIF, WebP, AVIF or BMP.")
+    return data, kind
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return a plain file of bounded size."""
+    try:
+        # A pipe in the place of a file must not make us wait.
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError):
+        raise NoPicture("The image file is missing.") from None
+    about = os.fstat(number)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(number)
+        raise NoPicture("The image file is missing.")
+    with open(number, "rb") as file:
+        if about.st_size > MOST_BYTES:
+            raise NoPicture("The image file is too large.")
+        return file.read(MOST_BYTES)
+
+
+def kind_of(data: bytes) -> str | None:
+    """Return the content type of a picture by its first bytes; None for anything else.
+
+    >>> kind_of(b"\\xff\\xd8\\xff\\xe0"), kind_of(b"<svg onload=x>"), kind_of(b"RIFF....WEBPVP8 ")
+    ('image/jpeg', None, 'image/webp')
+    """
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    if data[4:12] in (b"ftypavif", b"ftypavis"):
+        return "image/avif"
+    return next((kind for start, kind in KINDS if data.startswith(start)), None)

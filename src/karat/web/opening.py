@@ -1,0 +1,40 @@
+"""What happens once, when a server starts: may it, and how does the owner come in?"""
+
+from __future__ import annotations
+
+from karat.validation import InputError
+from karat.web.accounts.accounts import Accounts
+from karat.web.accounts.invitations import ENTER
+from karat.web.settings import Settings
+from karat.web.users import OWNER
+
+LINK_SECONDS = 86_400.0
+DEMO_OWNER = "demo owner"
+
+
+def check_open(accounts: Accounts, settings: Settings) -> None:
+    """Raise when others could reach the server and nobody could sign in as its owner."""
+    if settings.public and not accounts.has_owner():
+        raise InputError(
+            "others could reach this server, and the project has no owner with a password",
+            where=accounts.where,
+            fix="pass --owner NAME to make one",
+        )
+
+
+def owner_link(accounts: Accounts, settings: Settings) -> str | None:
+    """Return a link that works once, for a day: it makes the first owner, or lets the owner in.
+
+    Links of earlier starts stop working. On a server that others can reach, owners sign in like everybody.
+    """
+    accounts.drop_server_links()
+    owners = [one.id for one in accounts.members() if one.role == OWNER and one.active]
+    if not owners and settings.demo:
+        owners = [accounts.add(DEMO_OWNER, OWNER, None).id]
+    if not owners:
+        token = accounts.invite(OWNER, seconds=LINK_SECONDS)
+    elif not settings.public:
+        token = accounts.link_for(owners[0], ENTER, LINK_SECONDS)
+    else:
+        return None
+    return f"{settings.address}/invitation#{token}"

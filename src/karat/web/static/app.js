@@ -1,0 +1,10 @@
+// What every page has: signing out.
+import { go, send } from "./http.js";
+
+document.getElementById("sign-out")?.addEventListener("click", async () => {
+  try {
+    await send("DELETE", "/api/session");
+  } finally {
+    go("/login");
+  }
+});

@@ -1,0 +1,128 @@
+// Deciding pair by pair, by keys: the form's own, arrows to move, Backspace to take the last back.
+import { $, make } from "../judge/dom.js";
+import { send, url } from "../http.js";
+import { sentence } from "../forms.js";
+import { table } from "./build.js";
+import { decimal, percent, plural } from "./words.js";
+
+const state = { which: "open", pairs: [], all: 0, at: 0, last: null, busy: false };
+const buttons = [...document.querySelectorAll(".choice")];
+const pathOf = (pair) => `/api/dashboard/disagreements/${pair.image}/${pair.caption}`;
+
+async function attempt(work) {
+  if (state.busy) return;
+  state.busy = true;
+  $("said").hidden = true;
+  try {
+    await work();
+  } catch (error) {
+    $("said").textContent = sentence(error.message);
+    $("said").hidden = false;
+  }
+  state.busy = false;
+}
+
+async function load() {
+  const found = await send("GET", `/api/dashboard/disagreements?which=${state.which}`);
+  Object.assign(state, { pairs: found.pairs, all: found.all, at: 0 });
+  await show();
+}
+
+function shown(found) {
+  const picture = $("picture");
+  picture.hidden = false;
+  $("no-picture").hidden = true;
+  picture.src = found.picture;
+  $("own").hidden = !found.own_picture;
+  if (found.own_picture) $("own-picture").src = found.own_picture;
+  $("caption").textContent = found.text;
+  $("ids").textContent = `Image ${found.image_id}, caption ${found.caption_id}. ${percent(found.share)} of two answers differ; by all of them it is relevant with a probability of ${decimal(found.relevance)}.`;
+  for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.code === found.decision?.code));
+  const rows = found.answers.map((one) => [
+    make("span", {}, make("bdi", {}, one.worker), one.kind === "person" ? "" : make("span", { class: "tag" }, one.kind)),
+    one.text, make("span", {}, one.details.map((text) => make("span", { class: "detail" }, text))), one.seconds === null ? "–" : `${decimal(one.seconds, 1)} s`,
+  ]);
+  table($("answers"), ["Who", "Answer", "More", "Time"], rows);
+}
+
+async function show() {
+  const pair = state.pairs[state.at];
+  $("pair").hidden = !pair;
+  $("empty").hidden = Boolean(pair);
+  $("undo").disabled = !state.last;
+  $("count").textContent = pair ? `${state.at + 1} of ${plural(state.all, "pair")}` : "";
+  if (pair) shown(await send("GET", pathOf(pair)));
+  else $("empty").textContent = state.which === "open" ? "People agree, or everything is decided." : "Nothing is decided yet.";
+  const coming = state.pairs[state.at + 1];
+  // The next picture is fetched while this one is looked at.
+  if (coming) new Image().src = url(`/api/dashboard/picture/${coming.image}`);
+  document.documentElement.dataset.ready = "yes";
+  document.documentElement.dataset.pair = pair ? `${pair.image}/${pair.caption}` : "";
+}
+
+async function move(by) {
+  const to = state.at + by;
+  if (to >= 0 && to < state.pairs.length) {
+    state.at = to;
+    await show();
+  } else if (by > 0 && state.pairs.length < state.all) {
+    await load();
+  }
+}
+
+async function decide(code) {
+  const pair = state.pairs[state.at];
+  if (!pair) return;
+  await send("PUT", pathOf(pair), { code });
+  state.last = pair;
+  if (state.which === "open") {
+    state.pairs.splice(state.at, 1);
+    state.all -= 1;
+    state.at = Math.min(state.at, Math.max(0, state.pairs.length - 1));
+    if (!state.pairs.length && state.all) await load();
+    else await show();
+  } else {
+    await show();
+  }
+}
+
+async function undo() {
+  if (!state.last) return;
+  const pair = state.last;
+  await send("PUT", pathOf(pair), { code: null });
+  state.last = null;
+  if (state.which === "open") {
+    state.pairs.splice(state.at, 0, pair);
+    state.all += 1;
+    await show();
+  } else {
+    await load();
+  }
+}
+
+function choose(which) {
+  state.which = which;
+  for (const name of ["open", "decided"]) $(name).setAttribute("aria-pressed", String(name === which));
+  return load();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, select, textarea")) return;
+  const button = buttons.find((one) => one.dataset.key && one.dataset.key.toLowerCase() === event.key.toLowerCase());
+  const work = button ? () => decide(button.dataset.code)
+    : { ArrowLeft: () => move(-1), ArrowRight: () => move(1), Backspace: undo }[event.key];
+  if (!work || (event.target.closest(".scroll") && event.key.startsWith("Arrow"))) return;
+  event.preventDefault();
+  attempt(work);
+});
+for (const button of buttons) button.addEventListener("click", () => attempt(() => decide(button.dataset.code)));
+$("previous").addEventListener("click", () => attempt(() => move(-1)));
+$("next").addEventListener("click", () => attempt(() => move(1)));
+$("undo").addEventListener("click", () => attempt(undo));
+$("open").addEventListener("click", () => attempt(() => choose("open")));
+$("decided").addEventListener("click", () => attempt(() => choose("decided")));
+$("picture").addEventListener("error", () => {
+  $("picture").hidden = true;
+  $("no-picture").hidden = false;
+});
+attempt(load);

@@ -1,0 +1,37 @@
+// Tables and drawings. Text only ever goes in as text.
+import { make } from "../judge/dom.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function draw(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined) element.setAttribute(name, String(value));
+  }
+  element.append(...children);
+  return element;
+}
+
+// Heads are texts; a row is a list of cells, the first of which names the row. A cell is a text or an element.
+export function table(element, heads, rows, empty = "Nothing yet.") {
+  if (!rows.length) {
+    element.replaceChildren(make("tbody", {}, make("tr", {}, make("td", { class: "empty" }, empty))));
+    return;
+  }
+  const head = make("thead", {}, make("tr", {}, heads.map((text) => make("th", { scope: "col" }, text))));
+  const body = make("tbody", {}, rows.map((cells) => make("tr", {}, cells.map((cell, at) => {
+    const inside = typeof cell === "string" ? make("bdi", {}, cell) : cell;
+    return at ? make("td", {}, inside) : make("th", { scope: "row" }, inside);
+  }))));
+  element.replaceChildren(head, body);
+}
+
+// The same numbers as a table, for those who cannot see or would rather read.
+export function beside(chart, place, heads, rows) {
+  const wasOpen = place.querySelector("details")?.open ?? false;
+  const inside = make("table", { class: "numbers" });
+  table(inside, heads, rows);
+  const details = make("details", { class: "as-table" }, make("summary", {}, "As a table"), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "As a table" }, inside));
+  details.open = wasOpen;
+  place.replaceChildren(chart, details);
+}

@@ -1,0 +1,43 @@
+// Numbers, times and shares as people read them.
+
+export const MISSING = "–";
+
+export const whole = (number) => number.toLocaleString("en");
+
+export function percent(share, digits = 0) {
+  return share === null || share === undefined ? MISSING : `${(100 * share).toFixed(digits)}%`;
+}
+
+export function decimal(number, digits = 2) {
+  return number === null || number === undefined ? MISSING : number.toFixed(digits);
+}
+
+export function clock(at) {
+  return new Date(at * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+}
+
+// A moment in the next days: the hour alone today, the day before it otherwise.
+export function moment(at) {
+  const when = new Date(at * 1000);
+  const hour = when.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  if (at * 1000 - Date.now() > 14 * 86400e3) return when.toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" });
+  if (when.toDateString() === new Date().toDateString()) return hour;
+  return `${when.toLocaleDateString([], { weekday: "short", day: "numeric", month: "short" })}, ${hour}`;
+}
+
+export function ago(at, now = Date.now() / 1000) {
+  if (!at) return MISSING;
+  const seconds = Math.max(0, now - at);
+  if (seconds < 90) return "just now";
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min ago`;
+  if (seconds < 129600) return `${Math.round(seconds / 3600)} h ago`;
+  return `${Math.round(seconds / 86400)} days ago`;
+}
+
+export function rate(number) {
+  return number < 10 ? number.toFixed(1) : whole(Math.round(number));
+}
+
+export function plural(number, one, many = `${one}s`) {
+  return `${whole(number)} ${number === 1 ? one : many}`;
+}

@@ -1,0 +1,40 @@
+// Requests to our own server: the base path, the page's token, and errors as sentences.
+
+const meta = (name) => document.querySelector(`meta[name="${name}"]`)?.content ?? "";
+
+export const base = meta("base");
+export const csrf = meta("csrf");
+
+export function url(path) {
+  return base + path;
+}
+
+export class Refused extends Error {
+  constructor(status, sentence) {
+    super(sentence);
+    this.status = status;
+  }
+}
+
+export async function send(method, path, body) {
+  const options = { method, headers: { Accept: "application/json" }, credentials: "same-origin" };
+  if (method !== "GET") options.headers["X-CSRF-Token"] = csrf;
+  if (body !== undefined) {
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body);
+  }
+  let response;
+  try {
+    response = await fetch(url(path), options);
+  } catch {
+    throw new Refused(0, "The server cannot be reached.");
+  }
+  const found = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Refused(response.status, found.error ?? "This did not work.");
+  return found;
+}
+
+// Only paths of this server; the server has checked it, and so do we.
+export function go(path) {
+  location.assign(/^\/(?![/\\])/.test(path) ? url(path) : url("/"));
+}

@@ -1,0 +1,39 @@
+// Requests of the judging page. A request that hangs is given up, so that the outbox can try again.
+import { Refused, csrf, url } from "../http.js";
+
+const PATIENCE = 15000;
+
+export async function call(method, path, body, keepalive = false) {
+  const options = {
+    method, keepalive, credentials: "same-origin", headers: { Accept: "application/json" },
+    signal: AbortSignal.timeout(PATIENCE),
+  };
+  if (method !== "GET") {
+    options.headers["X-CSRF-Token"] = csrf;
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body ?? {});
+  }
+  let response, found;
+  try {
+    response = await fetch(url(`/api/judge/${path}`), options);
+    found = await response.json();
+  } catch {
+    // A proxy that is up while the server is down answers without json.
+    throw new Refused(response && !response.ok ? response.status : 0, "The server cannot be reached.");
+  }
+  if (!response.ok) throw new Refused(response.status, found.error ?? "This did not work.");
+  return found;
+}
+
+export const imageOf = (item) => url(`/api/judge/image/${item.id}`);
+export const ownImageOf = (item) => url(`/api/judge/own-image/${item.id}`);
+
+const FINAL = [400, 409, 410, 413, 422];
+const OUT = [401, 403];
+
+// Signed out, or a page of an older session.
+export const isOut = (error) => OUT.includes(error.status);
+
+// Worth trying again: no connection, too busy, or a server or proxy that is being restarted. Only what our own
+// server has read and refused is not.
+export const passes = (error) => !FINAL.includes(error.status) && !isOut(error);

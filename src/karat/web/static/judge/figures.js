@@ -1,0 +1,36 @@
+// The images of a page, in frames that keep their place while a picture comes.
+import { imageOf, ownImageOf } from "./api.js";
+import { key, make } from "./dom.js";
+import { show, tryAgain } from "./images.js";
+import { zoom } from "./zoom.js";
+
+const JUDGED = "The image to judge";
+const OWN = "The image that the sentence was written for";
+
+export function addressesOf(items) {
+  const item = items[0];
+  return item.own ? [ownImageOf(item), imageOf(item)] : [imageOf(item)];
+}
+
+export function figures(items) {
+  const item = items[0];
+  const enlarge = make("span", { class: "keys-only enlarge", "aria-hidden": "true" }, "Enlarge", key("Z"));
+  const judged = figure(imageOf(item), JUDGED, item.own ? `Right: ${JUDGED.toLowerCase()}` : "", enlarge);
+  if (!item.own) return make("div", { class: "pictures" }, judged);
+  const own = figure(ownImageOf(item), OWN, `Left: ${OWN.toLowerCase()}`, "");
+  return make("div", { class: "pictures two" }, own, judged);
+}
+
+export function enlargeJudged(items) {
+  zoom(imageOf(items[0]), JUDGED);
+}
+
+function figure(address, alt, told, hint) {
+  const frame = make("button", { type: "button", class: "frame" });
+  show(frame, address, alt);
+  frame.addEventListener("click", () => {
+    if (frame.dataset.state === "ready") zoom(address, alt);
+    else if (frame.dataset.state === "missing") tryAgain(frame, address, alt);
+  });
+  return make("figure", {}, frame, make("figcaption", {}, told, hint));
+}

@@ -1,0 +1,43 @@
+// Holding a task for longer while somebody works on it, and handing it back.
+import { call } from "./api.js";
+
+const EVERY = 300000;
+const LOOK = 15000;
+
+// Leases are renewed for those who do something; who has left loses the task in time.
+export function holdWhileActive(judge, supply) {
+  let active = Date.now();
+  let renewed = Date.now();
+  for (const event of ["keydown", "pointerdown"]) {
+    document.addEventListener(event, () => { active = Date.now(); }, { passive: true });
+  }
+  setInterval(async () => {
+    const every = Math.min(EVERY, (judge.task?.span ?? EVERY) / 3);
+    if (!judge.task || Date.now() - renewed < every || Date.now() - active > EVERY) return;
+    renewed = Date.now();
+    for (const { token } of [...judge.tasks]) {
+      try {
+        await call("POST", "renew", { token });
+      } catch (error) {
+        if (error.status === 409) supply.refresh();
+      }
+    }
+  }, LOOK);
+}
+
+// Hand the task at hand back unfinished. Answers that are on their way would not count any more.
+export async function giveBack(judge, supply) {
+  const token = judge.task?.token;
+  if (!token) return;
+  try {
+    await call("POST", "release", { token });
+  } catch (error) {
+    judge.say(error.message);
+    return;
+  }
+  for (const { name, token: theirs } of judge.outbox.waiting()) if (theirs === token) judge.outbox.forget(name);
+  judge.history.drop(token);
+  judge.tasks = judge.tasks.filter((task) => task.token !== token);
+  if (judge.task) judge.show(Math.max(0, judge.task.open()));
+  else await supply.more();
+}

@@ -1,0 +1,81 @@
+// The judging page: puts the parts together.
+import { call } from "./api.js";
+import { $ } from "./dom.js";
+import { enlargeJudged } from "./figures.js";
+import { Guide } from "./guide.js";
+import { History } from "./history.js";
+import { Judge } from "./judge.js";
+import { Keep, browserStorage } from "./keep.js";
+import { listen } from "./keys.js";
+import { giveBack, holdWhileActive } from "./leases.js";
+import { OPERATION, Outbox } from "./outbox.js";
+import { Supply } from "./supply.js";
+import { View } from "./view.js";
+
+const { person, project } = $("judge").dataset;
+const prefix = `karat-judge:${project}:${person}:`;
+const keep = new Keep(prefix, browserStorage("localStorage"));
+const history = new History(new Keep(prefix, browserStorage("sessionStorage")));
+const outbox = new Outbox(keep);
+const view = new View();
+
+async function state() {
+  for (;;) {
+    try {
+      return await call("GET", "state");
+    } catch (error) {
+      view.idle(error.status === 0 ? "offline" : "failed", error.status === 0 ? "" : error.message);
+      if (error.status && error.status < 500) throw error;
+      await new Promise((done) => { setTimeout(done, 3000); });
+    }
+  }
+}
+
+// How long the next item takes to be on screen after a key, for those who want to know.
+function measure(event) {
+  const before = $("card").dataset.page;
+  requestAnimationFrame(() => {
+    if ($("card").dataset.page === before) return;
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => performance.measure("karat-next", { start: event.timeStamp, end: performance.now() });
+    channel.port2.postMessage(null);
+  });
+}
+
+async function start() {
+  for (const event of ["changed", "sent", "refused"]) outbox.addEventListener(event, () => view.saved(outbox));
+  for (const event of ["online", "offline"]) window.addEventListener(event, () => view.saved(outbox));
+  outbox.drain();
+  const { form, progress } = await state();
+  view.progress(progress);
+  const judge = new Judge({ form, keep, outbox, history, view });
+  const supply = new Supply(judge);
+  holdWhileActive(judge, supply);
+  const guide = new Guide(form, keep);
+  guide.onClose = () => view.page?.focus();
+  const calls = {
+    undo: () => judge.undo(), redo: () => judge.redo(), next: () => judge.next(), previous: () => judge.previous(),
+    zoom: () => {
+      if (judge.task) enlargeJudged(judge.task.pages[judge.page]);
+    },
+    guide: () => guide.toggle(), keys: () => guide.showKeys(), covered: () => guide.covers,
+  };
+  document.addEventListener("keydown", measure, { capture: true });
+  listen(() => view.page, calls);
+  for (const name of ["undo", "redo", "previous", "next"]) $(name).addEventListener("click", calls[name]);
+  $("give-back").addEventListener("click", () => $("give-back-dialog").showModal());
+  $("give-back-dialog").addEventListener("close", () => {
+    if ($("give-back-dialog").returnValue === "yes") giveBack(judge, supply);
+  });
+  keep.onChange((name, value) => {
+    if (name.startsWith("refused:") && value) supply.refused({ ...value, elsewhere: true });
+    if (name.startsWith(OPERATION) && value) judge.follow(value);
+    view.saved(outbox);
+    if (name.startsWith(OPERATION) && !value && !judge.task) supply.more();
+  });
+  await supply.more();
+  view.saved(outbox);
+  document.documentElement.dataset.ready = "yes";
+}
+
+start();

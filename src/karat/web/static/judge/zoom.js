@@ -1,0 +1,55 @@
+// An image as large as the window, and larger: scrolled with arrows, fingers or the wheel.
+import { make } from "./dom.js";
+
+const STEPS = [1, 1.5, 2, 3, 4, 6];
+let dialog = null;
+
+export function zoom(address, alt) {
+  if (dialog) return;
+  let step = 0;
+  const before = document.activeElement;
+  const image = make("img", { src: address, alt });
+  const holder = make("div", { class: "holder", tabindex: 0, role: "group", "aria-label": alt }, image);
+  const scale = (change) => {
+    step = Math.max(0, Math.min(STEPS.length - 1, step + change));
+    holder.dataset.zoomed = step ? "yes" : "no";
+    const middle = (holder.scrollLeft + holder.clientWidth / 2) / holder.scrollWidth;
+    const height = (holder.scrollTop + holder.clientHeight / 2) / holder.scrollHeight;
+    // Fitted by the style sheet at first; then in steps of what fits.
+    if (!step) image.style.width = image.style.height = "";
+    else {
+      const fit = Math.min(holder.clientWidth / image.naturalWidth, holder.clientHeight / image.naturalHeight);
+      image.style.width = `${image.naturalWidth * fit * STEPS[step]}px`;
+      image.style.height = `${image.naturalHeight * fit * STEPS[step]}px`;
+    }
+    holder.scrollLeft = middle * holder.scrollWidth - holder.clientWidth / 2;
+    holder.scrollTop = height * holder.scrollHeight - holder.clientHeight / 2;
+    smaller.disabled = !step;
+    larger.disabled = step === STEPS.length - 1;
+  };
+  const close = () => dialog.close();
+  const press = (text, label, call) =>
+    make("button", { type: "button", "aria-label": label, on: { click: call } }, text);
+  const smaller = press("−", "Smaller", () => scale(-1));
+  const larger = press("+", "Larger", () => scale(1));
+  const bar = make("div", { class: "zoom-bar" }, smaller, larger, press("Close", "Close", close));
+  dialog = make("dialog", { class: "zoom", "aria-label": "Enlarged image" }, bar, holder);
+  dialog.addEventListener("keydown", (event) => {
+    const change = { "+": 1, "=": 1, "-": -1, _: -1 }[event.key];
+    if (change) scale(change);
+    else if (event.key.toLowerCase() === "z") close();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    dialog = null;
+    before?.focus({ preventScroll: true });
+  });
+  image.addEventListener("click", () => scale(step ? -STEPS.length : 2));
+  document.body.append(dialog);
+  dialog.showModal();
+  scale(0);
+  holder.focus();
+}

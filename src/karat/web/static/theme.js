@@ -1,0 +1,37 @@
+// Light and dark: what the system says, unless the reader chose; the choice is kept in the browser.
+(() => {
+  const root = document.documentElement;
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  const kept = (() => {
+    try {
+      return localStorage.getItem("karat-theme");
+    } catch {
+      return null;
+    }
+  })();
+  if (kept === "dark" || kept === "light") root.dataset.theme = kept;
+
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+
+  function say(button) {
+    button.textContent = isDark() ? "Light" : "Dark";
+    button.setAttribute("aria-label", isDark() ? "Switch to light colours" : "Switch to dark colours");
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const button = document.getElementById("theme");
+    if (!button) return;
+    button.hidden = false;
+    say(button);
+    system.addEventListener("change", () => say(button));
+    button.addEventListener("click", () => {
+      root.dataset.theme = isDark() ? "light" : "dark";
+      try {
+        localStorage.setItem("karat-theme", root.dataset.theme);
+      } catch {
+        // The choice then holds for this page.
+      }
+      say(button);
+    });
+  });
+})();

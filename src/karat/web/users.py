@@ -1,0 +1,78 @@
+"""Who asks, and what they may do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fastapi import Request
+
+OWNER, JUDGE, READER = "owner", "judge", "reader"
+ROLES = (OWNER, JUDGE, READER)
+"""An owner may do everything, a judge judges, a reader sees the dashboard."""
+
+
+@dataclass(frozen=True)
+class User:
+    """Somebody who has signed in.
+
+    Parameters
+    ----------
+    id
+        The number of the account.
+    name
+        Also the name of the worker in the store.
+    role
+        OWNER, JUDGE or READER.
+    """
+
+    id: int
+    name: str
+    role: str
+
+    def may(self, *roles: str) -> bool:
+        """Whether the user has one of the roles; an owner has all, and no roles mean anybody.
+
+        >>> ann, bob = User(1, "ann", "owner"), User(2, "bob", "judge")
+        >>> ann.may("judge"), bob.may("reader"), bob.may()
+        (True, False, True)
+        """
+        return not roles or self.role == OWNER or self.role in roles
+
+
+class NotSignedIn(Exception):
+    """Nobody has signed in: a page leads to the sign-in page, everything else answers 401."""
+
+
+class NotAllowed(Exception):
+    """The user's role does not allow this: 403."""
+
+
+def current_user(request: Request) -> User | None:
+    """Return who has signed in; None where nobody has. The store is asked once a request."""
+    if not hasattr(request.state, "user"):
+        token = request.app.state.cookies.session_of(request.headers.get("cookie", ""))
+        request.state.user = request.app.state.accounts.whose(token) if token else None
+    return request.state.user
+
+
+def require(*roles: str) -> Callable[[Request], User]:
+    """Return a dependency that yields the user, or refuses.
+
+    It is used as ``user: Annotated[User, Depends(require("judge"))]``.
+
+    Parameters
+    ----------
+    *roles
+        Any of these will do, and an owner always; without roles, anybody who has signed in.
+    """
+
+    def find(request: Request) -> User:
+        user = current_user(request)
+        if user is None:
+            raise NotSignedIn
+        if not user.may(*roles):
+            raise NotAllowed
+        return user
+
+    return find

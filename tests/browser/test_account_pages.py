@@ -1,0 +1,168 @@
+"""Signing in, an invitation and the people page in a browser: usable by keyboard, quiet, readable."""
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from browser.test_report_page import axe_source
+from web.conftest import _quick_hashes, made_project, project_template, serve, server  # noqa: F401
+from web.serving import PASSWORD
+
+LOOKS = [(1280, False), (1280, True), (390, False), (390, True)]
+
+
+@pytest.fixture
+def page(browser, server):  # noqa: F811
+    """A function that opens a page of the server, as nobody at first."""
+    browser.driver.get(f"{server.address}/login")
+    browser.driver.delete_all_cookies()
+
+    def open_page(path, width=1280, dark=False):
+        browser.set(width, dark)
+        # Another part after the # alone would not load the page again.
+        browser.driver.get("about:blank")
+        browser.driver.get(server.address + path)
+        return browser
+
+    browser.complaints()
+    return open_page
+
+
+def element(browser, css):
+    return browser.driver.find_element(By.CSS_SELECTOR, css)
+
+
+def path_of(browser):
+    return browser.run("return location.pathname")
+
+
+def type_in(browser, *keys):
+    from selenium.webdriver import ActionChains
+
+    ActionChains(browser.driver).send_keys(*keys).perform()
+
+
+def enter(browser, server, name="ann"):  # noqa: F811
+    """Give the browser a session."""
+    token = server.accounts.open_session(server.accounts.number_of(name))
+    cookie = {"name": server.app.state.cookies.session, "value": token, "path": "/", "sameSite": "Strict"}
+    browser.driver.get(f"{server.address}/login")
+    browser.driver.add_cookie(cookie)
+
+
+def test_somebody_joins_by_keyboard_signs_out_and_in_again(page, server):  # noqa: F811
+    browser = page(f"/invitation#{server.accounts.invite('judge')}")
+    browser.wait("return !document.getElementById('accept').hidden")
+    assert browser.run("return location.hash") == "", "the link leaves the address bar"
+    type_in(browser, "Bea", Keys.TAB, PASSWORD, Keys.ENTER)
+    browser.wait("return location.pathname !== '/invitation'")
+    assert [one.name for one in server.accounts.members()] == ["Bea"]
+    page("/account")
+    element(browser, "#sign-out").send_keys(Keys.ENTER)
+    browser.wait("return location.pathname === '/login' && document.readyState === 'complete'")
+    type_in(browser, "bea", Keys.TAB, "wrong password", Keys.ENTER)
+    browser.wait("return !document.querySelector('.said').hidden")
+    assert "wrong" in element(browser, ".said").text
+    element(browser, "#password").clear()
+    element(browser, "#password").send_keys(PASSWORD, Keys.ENTER)
+    browser.wait("return location.pathname !== '/login'")
+    # The browser itself notes the 400 of the wrong password.
+    assert [one for one in browser.complaints() if "status of 400" not in one] == []
+
+
+def test_a_link_survives_a_reload_and_a_used_one_says_so(page, server):  # noqa: F811
+    token = server.accounts.invite("reader", "Cid")
+    browser = page(f"/invitation#{token}")
+    browser.wait("return !document.getElementById('accept').hidden")
+    browser.driver.refresh()
+    browser.wait("return !document.getElementById('accept').hidden")
+    assert element(browser, "#name").get_attribute("value") == "Cid"
+    server.accounts.accept(token, "", PASSWORD)
+    page(f"/invitation#{token}")
+    browser.wait("return document.getElementById('about').classList.contains('bad')")
+    assert "does not work" in element(browser, "#about").text
+    browser.complaints()
+
+
+def test_the_owner_invites_changes_and_removes(page, browser, server):  # noqa: F811
+    for name, role in (("ann", "owner"), ("<b>bob</b>", "judge")):
+        server.accounts.add(name, role, PASSWORD)
+    enter(browser, server)
+    page("/people")
+    element(browser, "#invite button").click()
+    browser.wait("return !document.getElementById('made').hidden")
+    token = element(browser, "#link").get_attribute("value").split("#")[1]
+    assert server.accounts.look_at(token).role == "judge"
+    row = "tr[data-name='<b>bob</b>']"
+    assert element(browser, f"{row} th").text == "<b>bob</b>"
+    browser.run(f"const s = document.querySelector(\"{row} select\"); s.value = 'reader';"
+                "s.dispatchEvent(new Event('change'))")  # fmt: skip
+    browser.wait(
+        f"return document.querySelector(\"{row} select\")?.querySelector('[selected]').value === 'reader'"
+    )
+    assert server.accounts.members()[1].role == "reader"
+    element(browser, f"{row} button.danger").click()
+    assert element(browser, "#sure-name").text == "<b>bob</b>"
+    type_in(browser, Keys.ENTER)
+    browser.wait("return !document.getElementById('sure').open")
+    assert len(server.accounts.members()) == 2, "keeping is what Enter does"
+    element(browser, f"{row} button.danger").click()
+    element(browser, "#sure button[value=yes]").click()
+    browser.wait(f'return !document.querySelector("{row}")')
+    assert [one.name for one in server.accounts.members()] == ["ann"]
+    assert browser.complaints() == []
+
+
+def test_the_colours_can_be_switched_and_stay(page):
+    browser = page("/login")
+    browser.wait("return !document.getElementById('theme').hidden")
+    light = browser.run("return getComputedStyle(document.body).backgroundColor")
+    element(browser, "#theme").click()
+    page("/login")
+    assert browser.run("return getComputedStyle(document.body).backgroundColor") != light
+    browser.run("localStorage.clear()")
+
+
+@pytest.mark.parametrize(("width", "dark"), LOOKS)
+def test_every_page_is_readable(page, browser, server, pictures, width, dark):  # noqa: F811
+    for name, role in (
+        ("ann", "owner"),
+        ("Bea Long-Name of the House of Benchmarks", "judge"),
+        ("cid", "reader"),
+    ):
+        server.accounts.add(name, role, PASSWORD)
+    server.accounts.set_active(3, False, 1)
+    tokens = [server.accounts.invite("judge", name, actor=1) for name in (None, "Dora")]
+    look = f"{width}-{'dark' if dark else 'light'}"
+    for name, path in (
+        ("login", "/login"),
+        ("invitation", f"/invitation#{tokens[0]}"),
+        ("error", "/nowhere"),
+    ):
+        page(path, width, dark)
+        check(browser, pictures / f"{name}-{look}.png")
+    enter(browser, server)
+    for name in ("people", "account"):
+        page(f"/{name}", width, dark)
+        if name == "people":
+            browser.run("document.querySelector('#invite button').click()")
+            browser.wait("return !document.getElementById('made').hidden")
+        check(browser, pictures / f"{name}-{look}.png")
+    assert [one for one in browser.complaints() if "status of 404" not in one] == []
+
+
+def check(browser, picture):
+    """Nothing sticks out sideways, nothing serious for people with disabilities; keep a picture."""
+    browser.wait("return document.readyState === 'complete' && !document.querySelector('#theme').hidden")
+    browser.wait(
+        "const a = document.getElementById('about'); return !a || !a.textContent.includes('Looking')"
+    )
+    browser.picture(picture)
+    assert browser.run("return document.documentElement.scrollWidth <= innerWidth"), picture
+    # By the debugger, which the page's policy does not bind.
+    browser.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": axe_source()})
+    found = browser.driver.execute_async_script("axe.run(document).then((f) => arguments[0](f.violations))")
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == [], found

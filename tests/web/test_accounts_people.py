@@ -1,0 +1,123 @@
+"""The owner's page: roles, closing accounts, export, removal."""
+
+import json
+
+import pytest
+
+from web.serving import PASSWORD
+
+
+def number_of(server, name):
+    return server.accounts.number_of(name)
+
+
+def test_a_change_of_role_holds_at_once(server, client):
+    owner, ann = client("owner"), client("reader", "ann")
+    assert ann.get("/people").status_code == 403
+    assert "ann" not in server.project.workers()[0]
+    changed = owner.patch(f"/api/people/{number_of(server, 'ann')}", json={"role": "judge"})
+    assert changed.json() == {"done": True}
+    assert ann.get("/api/session").json()["role"] == "judge"
+    assert "ann" in server.project.workers()[0]
+
+
+def test_a_disabled_person_is_out_at_once_and_comes_back_by_password(server, client):
+    owner, ann = client("owner"), client("judge", "ann")
+    path = f"/api/people/{number_of(server, 'ann')}"
+    owner.patch(path, json={"active": False})
+    assert ann.get("/api/session").json()["name"] is None
+    assert server.visitor().sign_in("ann").status_code == 400
+    owner.patch(path, json={"active": True})
+    assert ann.get("/api/session").json()["name"] is None
+    assert server.visitor().sign_in("ann").status_code == 200
+
+
+@pytest.mark.parametrize("what", ["demote", "disable", "remove"])
+def test_the_last_owner_stays(server, client, what):
+    owner = client("owner")
+    path = f"/api/people/{number_of(server, 'owner-1')}"
+    bodies = {"demote": {"role": "judge"}, "disable": {"active": False}}
+    answer = owner.delete(path) if what == "remove" else owner.patch(path, json=bodies[what])
+    assert answer.status_code == 400
+    assert "only owner" in answer.json()["error"]
+    client("owner", "second")
+    answer = owner.delete(path) if what == "remove" else owner.patch(path, json=bodies[what])
+    assert answer.status_code == 200
+
+
+def test_the_export_holds_what_is_known_and_no_secret(server, client):
+    owner, ann = client("owner"), client("judge", "ann")
+    lease = server.project.lease("ann")
+    server.project.answer(lease.token, lease.items[0].id, server.project.form.answers[0].code, seconds=2.5)
+    found = owner.get(f"/api/people/{number_of(server, 'ann')}/export").json()
+    assert found["account"]["name"] == "ann"
+    assert [one["seconds"] for one in found["answers"]] == [2.5]
+    assert [one["what"] for one in found["trail"]] == ["joined", "signed in"]
+    assert len(found["sessions"]) == 1
+    text = json.dumps(found)
+    assert "argon2" not in text
+    assert lease.token not in text
+    assert "gold" not in text
+    own = ann.get("/api/account/export").json()
+    assert own["answers"] == found["answers"]
+
+
+def test_removal_takes_the_name_and_keeps_the_answers(server, client):
+    owner, ann = client("owner"), client("judge", "ann")
+    project = server.project
+    lease = project.lease("ann")
+    for item in lease.items:
+        project.answer(lease.token, item.id, project.form.answers[-1].code)
+    project.submit(lease.token)
+    held = project.lease("ann")
+    number = number_of(server, "ann")
+    pseudonym = owner.delete(f"/api/people/{number}").json()["pseudonym"]
+    assert pseudonym == f"removed-{number}"
+    assert ann.get("/api/session").json()["name"] is None
+    assert project.workers()[0].count(pseudonym) == 1
+    table = project.answers()
+    assert len(table) == len(lease.items)
+    assert table.workers[table.worker[0]] == pseudonym
+    with pytest.raises(ValueError, match="lease"):
+        project.answer(held.token, held.items[0].id, project.form.answers[0].code)
+    with project._db.read() as connection:
+        text = "\n".join(connection.connection.driver_connection.iterdump())
+    assert "'ann'" not in text
+    assert f"removed-{number}" in owner.get("/people").text
+    # The name is free, and the newcomer is somebody else.
+    fresh = server.accounts.add("ann", "judge", PASSWORD)
+    assert fresh.id != number
+    assert not server.accounts.export(fresh.id)["answers"]
+
+
+def test_an_owner_who_cannot_be_removed_keeps_the_tasks_at_hand(server, client):
+    owner = client("owner")
+    held = server.project.lease("owner-1")
+    assert owner.delete(f"/api/people/{number_of(server, 'owner-1')}").status_code == 400
+    server.project.answer(held.token, held.items[0].id, server.project.form.answers[0].code)
+    assert owner.get("/api/session").json()["name"] == "owner-1"
+
+
+def test_everything_leaves_a_trail(server, client):
+    owner, _ = client("owner"), client("judge", "ann")
+    number = number_of(server, "ann")
+    server.visitor().sign_in("ann", "a wrong password")
+    owner.patch(f"/api/people/{number}", json={"role": "reader", "active": False})
+    owner.get(f"/api/people/{number}/export")
+    owner.delete(f"/api/people/{number}")
+    done = [(one["actor"], one["what"], one["subject"]) for one in reversed(server.accounts.trail())]
+    me = number_of(server, "owner-1")
+    assert done[-5:] == [
+        (None, "sign-in failed", number), (me, "role changed", number), (me, "disabled", number),
+        (me, "exported", number), (me, "removed", number),
+    ]  # fmt: skip
+    assert "role changed" in owner.get("/people").text
+
+
+@pytest.mark.parametrize("path", ["", "/export", "/reset"])
+def test_people_that_there_are_not_are_a_sentence(client, path):
+    owner = client("owner")
+    method = {"": "DELETE", "/export": "GET", "/reset": "POST"}[path]
+    answer = owner.request(method, f"/api/people/999{path}")
+    assert answer.status_code == 400
+    assert "no person number 999" in answer.json()["error"]

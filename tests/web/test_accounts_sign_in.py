@@ -1,0 +1,107 @@
+"""Signing in and out, and what each role may see."""
+
+import pytest
+
+from web.serving import PASSWORD
+
+
+def test_somebody_signs_in_and_out(client):
+    judge = client("judge", "ann")
+    assert judge.get("/api/session").json() == {"name": "ann", "role": "judge"}
+    assert "ann" in judge.get("/account").text
+    assert judge.delete("/api/session").json() == {"next": "/login"}
+    assert judge.get("/api/session").json() == {"name": None, "role": None}
+    assert judge.get("/account").headers["location"] == "/login?next=%2Faccount"
+
+
+def test_a_name_is_found_in_any_case_and_width(server):
+    server.accounts.add("Ann Lee", "judge", PASSWORD)
+    assert server.visitor().sign_in("ａnn  lee").status_code == 200
+
+
+def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(server):
+    server.accounts.add("ann", "judge", PASSWORD)
+    visitor = server.visitor()
+    wrong = visitor.sign_in("ann", "not the password")
+    unknown = visitor.sign_in("bob", "not the password")
+    assert wrong.status_code == unknown.status_code == 400
+    assert wrong.json() == unknown.json()
+    assert "set-cookie" not in wrong.headers
+
+
+def test_the_page_that_was_asked_for_comes_after_signing_in(server):
+    server.accounts.add("ann", "owner", PASSWORD)
+    visitor = server.visitor()
+    led = visitor.get("/people", params={"a": "1"})
+    assert led.status_code == 303
+    page = visitor.open(led.headers["location"])
+    assert 'data-next="/people?a=1"' in page.text
+    assert visitor.sign_in("ann", next="/people?a=1").json() == {"next": "/people?a=1"}
+
+
+@pytest.mark.parametrize(("role", "status"), [("owner", 200), ("judge", 403), ("reader", 403)])
+def test_only_owners_see_people(client, role, status):
+    somebody = client(role)
+    page = somebody.get("/people")
+    assert page.status_code == status
+    assert page.headers["content-type"].startswith("text/html")
+    made = somebody.post("/api/people/links", json={"role": "judge"})
+    assert made.status_code == status
+    assert somebody.get("/api/people/1/export").status_code == status
+
+
+def test_nobody_gets_sentences_not_pages_from_the_interface(server):
+    found = server.visitor().get("/api/account/export")
+    assert (found.status_code, found.json()) == (401, {"error": "Sign in first."})
+
+
+def test_a_new_password_ends_every_other_session(server, client):
+    here, there = client("judge", "ann"), client("judge", "ann")
+    wrong = here.post("/api/password", json={"old": "not it at all", "new": "another pass phrase"})
+    assert wrong.status_code == 400
+    done = here.post("/api/password", json={"old": PASSWORD, "new": "another pass phrase"})
+    assert done.status_code == 200
+    assert here.get("/api/session").json()["name"] == "ann"
+    assert there.get("/api/session").json()["name"] is None
+    assert server.visitor().sign_in("ann").status_code == 400
+    assert server.visitor().sign_in("ann", "another pass phrase").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("password", "word"),
+    [("short", "at least 10"), ("aaaaaaaaaaaa", "easily"), ("annabelle lee", "easily"), ("x" * 201, "200")],
+)
+def test_passwords_that_are_easily_guessed_are_refused(client, password, word):
+    judge = client("judge", "Annabelle Lee")
+    answer = judge.post("/api/password", json={"old": PASSWORD, "new": password})
+    assert answer.status_code in (400, 422)
+    assert word in answer.json()["error"]
+
+
+def test_errors_are_sentences(client):
+    owner = client("owner")
+    missing = owner.get("/nowhere")
+    assert missing.status_code == 404
+    assert "There is nothing here." in missing.text
+    assert owner.get("/api/nowhere").json() == {"error": "There is nothing here."}
+    assert owner.post("/login").status_code == 405
+    broken = owner.post("/api/people/links", content="{", headers={"Content-Type": "application/json"})
+    assert broken.status_code == 422
+    assert "not json" in broken.json()["error"]
+    assert owner.post("/api/people/links", content='{"role": "judge"}').status_code == 422
+    extra = owner.post("/api/people/links", json={"role": "judge", "<b>": 1})
+    assert extra.json() == {"error": "a field: extra inputs are not permitted."}
+
+
+def test_a_failure_inside_is_one_sentence_with_a_number(server, client, monkeypatch, caplog):
+    owner = client("owner")
+
+    def fail(*given, **more):
+        raise RuntimeError("a secret in a trace")
+
+    monkeypatch.setattr(server.accounts, "members", fail)
+    answer = owner.get("/people")
+    assert answer.status_code == 500
+    assert "secret" not in answer.text
+    assert "content-security-policy" in answer.headers
+    assert answer.json()["error"].split()[-1].rstrip(".") in caplog.text

@@ -1,0 +1,109 @@
+"""Sessions: forged, stolen and expired ones open nothing."""
+
+import time
+
+import pytest
+from sqlalchemy import update
+
+from karat.web.accounts.schema import SESSION
+from karat.web.security.tokens import digest, new_token
+from web.serving import PASSWORD
+
+
+def with_cookie(server, token):
+    """Somebody who sends a session cookie that they made or found."""
+    visitor = server.visitor()
+    visitor.cookies.set(server.app.state.cookies.session, token)
+    return visitor
+
+
+def name_of(somebody):
+    return somebody.get("/api/session").json()["name"]
+
+
+def token_of(server, somebody):
+    return somebody.cookies.get(server.app.state.cookies.session)
+
+
+@pytest.mark.parametrize("kind", ["random", "digest", "empty", "long", "sql", "other"])
+def test_a_forged_session_opens_nothing(server, client, kind):
+    token = token_of(server, client("owner"))
+    forged = {
+        "random": new_token(), "digest": digest(token), "empty": "", "long": "x" * 3000, "sql": "' OR '1'='1",
+        "other": token[:-1] + ("A" if token[-1] != "A" else "B"),
+    }[kind]  # fmt: skip
+    visitor = with_cookie(server, forged)
+    assert name_of(visitor) is None
+    assert visitor.get("/people").status_code == 303
+    assert visitor.get("/api/people/1/export").status_code == 401
+
+
+@pytest.mark.parametrize("what", ["sign out", "disable", "remove", "password", "reset"])
+def test_a_stolen_session_is_worth_nothing_afterwards(server, client, what):
+    client("owner")
+    ann = client("judge", "ann")
+    thief = with_cookie(server, token_of(server, ann))
+    assert name_of(thief) == "ann"
+    number = server.accounts.number_of("ann")
+    if what == "sign out":
+        ann.delete("/api/session")
+    elif what == "disable":
+        server.accounts.set_active(number, False)
+    elif what == "remove":
+        server.accounts.remove(number)
+    elif what == "password":
+        assert (
+            ann.post("/api/password", json={"old": PASSWORD, "new": "a new pass phrase"}).status_code == 200
+        )
+    else:
+        server.accounts.accept(server.accounts.link_for(number), "", "a new pass phrase")
+    assert name_of(thief) is None
+    assert thief.get("/account").status_code == 303
+
+
+@pytest.mark.parametrize("column", ["expires", "seen"])
+def test_an_expired_session_opens_nothing(server, client, column):
+    ann = client("judge", "ann")
+    with server.project._db.write() as connection:
+        connection.execute(update(SESSION).values({column: time.time() - 4 * 86_400}))
+    # What the server remembers for some seconds is over by then, too.
+    server.accounts.changes += 1
+    assert name_of(ann) is None
+    assert ann.get("/account").status_code == 303
+
+
+def test_signing_in_gives_a_new_session_whatever_cookie_was_there(server):
+    server.accounts.add("ann", "judge", PASSWORD)
+    planted = new_token()
+    visitor = with_cookie(server, planted)
+    visitor.open("/login")
+    answer = visitor.post("/api/session", json={"name": "ann", "password": PASSWORD})
+    assert answer.status_code == 200
+    assert planted not in answer.headers["set-cookie"]
+    assert name_of(with_cookie(server, planted)) is None
+
+
+def test_cookies_are_for_our_own_pages_only(server, serve, made_project):
+    server.accounts.add("ann", "judge", PASSWORD)
+    visitor = server.visitor()
+    first = visitor.open("/login").headers["set-cookie"]
+    session = visitor.post("/api/session", json={"name": "ann", "password": PASSWORD}).headers["set-cookie"]
+    for cookie in (first, session):
+        assert "HttpOnly" in cookie
+        assert "SameSite=strict" in cookie
+        assert "Path=/;" in cookie
+        assert "Domain" not in cookie
+        assert "Secure" not in cookie, "this is plain http"
+    secure = serve(server.settings.project, url="https://judge.example.org")
+    cookie = secure.visitor().open("/login").headers["set-cookie"]
+    assert cookie.startswith("__Host-karat-")
+    assert "Secure" in cookie
+    assert secure.visitor().get("/login").headers["strict-transport-security"]
+
+
+def test_two_servers_on_one_machine_keep_their_people_apart(serve, made_project, tmp_path):
+    (tmp_path / "b").mkdir()
+    one, two = serve(made_project()), serve(made_project(tmp_path / "b"))
+    assert one.app.state.cookies.session != two.app.state.cookies.session
+    ann = one.client("owner", "ann")
+    assert name_of(with_cookie(two, token_of(one, ann))) is None

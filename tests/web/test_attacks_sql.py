@@ -1,0 +1,67 @@
+"""SQL in every field: words, never commands."""
+
+import pytest
+
+from web.serving import PASSWORD
+
+INJECTIONS = (
+    "' OR '1'='1", "'; DROP TABLE account; --", '" OR ""="', "ann'--",
+    "ann' UNION SELECT password FROM account --", "%", "_nn", "1; DELETE FROM session", "\\'; --",
+)  # fmt: skip
+
+
+@pytest.fixture
+def server(lasting):
+    """One server for all: what is refused leaves nothing behind."""
+    lasting.app.state.doors.open()
+    for link in lasting.accounts.invitations():
+        lasting.accounts.revoke(link["id"])
+    if lasting.accounts.number_of("ann") is None:
+        lasting.accounts.add("ann", "judge", PASSWORD)
+    return lasting
+
+
+def state(server):
+    with server.project._db.read() as connection:
+        names = ("account", "invitation", "answer", "slot", "worker")
+        return [
+            connection.exec_driver_sql(f"SELECT count(*) FROM {name}").scalar_one() for name in names
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", INJECTIONS)
+def test_in_a_name_and_a_password(server, text):
+    before = state(server)
+    visitor = server.visitor()
+    for name, password in ((text, text), ("ann", text), (text, PASSWORD)):
+        assert visitor.sign_in(name, password).status_code == 400
+    assert visitor.sign_in("ann", next=text).json()["next"].startswith("/")
+    assert state(server) == before
+
+
+@pytest.mark.parametrize("text", INJECTIONS)
+def test_in_links_and_numbers(server, client, text):
+    owner = client("owner")
+    before = state(server)
+    for path in ("look", "accept"):
+        body = {"token": text} | ({"name": text, "password": text * 3} if path == "accept" else {})
+        assert owner.post(f"/api/invitation/{path}", json=body).status_code == 400
+    for method, path in (("DELETE", "links/"), ("DELETE", ""), ("PATCH", ""), ("GET", "")):
+        answer = owner.request(method, f"/api/people/{path}{text}", json={} if method == "PATCH" else None)
+        assert answer.status_code in (404, 405, 422), (method, path, answer.text)
+    assert owner.post("/api/people/links", json={"role": text}).status_code == 422
+    assert owner.get("/people", params={"next": text}).status_code == 200
+    assert state(server) == before
+
+
+@pytest.mark.parametrize("text", INJECTIONS)
+def test_a_person_may_be_called_like_a_command(server, client, text):
+    owner = client("owner")
+    token = server.accounts.invite("judge", text)
+    user = server.accounts.accept(token, "", PASSWORD)
+    assert user.name == text
+    assert server.visitor().sign_in(text).status_code == 200
+    assert server.project.lease(text) is not None
+    assert owner.get(f"/api/people/{user.id}/export").json()["account"]["name"] == text
+    assert owner.delete(f"/api/people/{user.id}").status_code == 200
+    assert owner.get("/api/session").json()["name"] == "owner-1"

@@ -1,0 +1,347 @@
+"""The dashboard over HTTP: who sees it, that its numbers are right, that they come by themselves, jobs."""
+
+import io
+import itertools
+import json
+import shutil
+import time
+import zipfile
+from urllib.parse import quote
+
+import pytest
+from typer.testing import CliRunner
+
+from karat import load_benchmark
+from karat.cli.main import app
+from karat.judging import load_form
+from karat.judging.checking.quality import quality
+from karat.judging.publishing.publish import publish
+from karat.judging.store import AnswerRows, create_project
+from karat.world import make_world, save_world
+from web.judged import answer_one, answer_some
+
+PAGES = ("/dashboard", "/api/dashboard/live", "/api/dashboard/statistics", "/api/dashboard/stream")
+OWNERS = (
+    ("GET", "/adjudicate", None), ("GET", "/api/dashboard/disagreements", None),
+    ("GET", "/api/dashboard/disagreements/0/0", None),
+    ("PUT", "/api/dashboard/disagreements/0/0", {"code": "no"}),
+    ("GET", "/api/dashboard/picture/0", None), ("PUT", "/api/dashboard/hand-ins/0", {"verdict": "approve"}),
+    ("PUT", "/api/dashboard/pay", {"per": "hour", "amount": 1}), ("GET", "/api/dashboard/jobs", None),
+    ("POST", "/api/dashboard/jobs/publish", {"name": "x"}),
+    ("POST", "/api/dashboard/jobs/export", {"format": "csv"}),
+    ("GET", "/api/dashboard/jobs/1/file", None), ("GET", "/api/dashboard/published/x", None),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def judged_template(project_template, tmp_path_factory):
+    place = tmp_path_factory.mktemp("judged") / "project.db"
+    shutil.copy(project_template, place)
+    answer_some(place)
+    return place
+
+
+@pytest.fixture
+def judged(judged_template, serve, tmp_path):
+    """A server of a project in which people have answered."""
+    place = tmp_path / "judged.db"
+    shutil.copy(judged_template, place)
+    return serve(place)
+
+
+def finished(client, number, seconds=60):
+    """Wait for a job and return it."""
+    end = time.monotonic() + seconds
+    while True:
+        job = next(one for one in client.get("/api/dashboard/jobs").json()["jobs"] if one["number"] == number)
+        if job["state"] in ("done", "failed"):
+            return job
+        assert time.monotonic() < end, job
+        time.sleep(0.05)
+
+
+def events(lines):
+    """Yield the name and the data of the events of a stream."""
+    name = ""
+    for line in lines:
+        if line.startswith("event: "):
+            name = line[7:]
+        elif line.startswith("data: "):
+            yield name, json.loads(line[6:])
+
+
+def test_only_owners_and_readers_see_it(judged):
+    judge, visitor, reader = judged.client("judge"), judged.visitor(), judged.client("reader")
+    for path in PAGES:
+        assert judge.get(path).status_code == 403
+        assert visitor.get(path).status_code in (303, 401)
+    for path in PAGES[:-1]:
+        assert reader.get(path).status_code == 200
+    page = reader.get("/dashboard").text
+    assert 'data-owner="no"' in page
+    assert "Publish" not in page
+
+
+def test_readers_and_judges_change_nothing(judged):
+    for role in ("reader", "judge"):
+        client = judged.client(role)
+        for method, path, body in OWNERS:
+            assert client.request(method, path, json=body).status_code == 403, path
+    assert judged.project.reviews() == {}
+    assert judged.app.state.jobs.shown() == []
+
+
+def test_numbers_are_those_of_the_command(judged, tmp_path):
+    project = judged.project
+    told = CliRunner().invoke(app, ["quality", project.where, "--json", str(tmp_path / "quality.json")])
+    assert told.exit_code == 0, told.output
+    records = json.loads((tmp_path / "quality.json").read_text(encoding="utf-8"))
+    found = judged.client("reader").get("/api/dashboard/statistics").json()
+    by_name = {one["worker"]: one for one in records["workers"]}
+    assert {one["worker"]: one for one in found["workers"]} == by_name
+    assert found["agreement"] == records["agreement"]
+    assert found["hand_ins"] == records["hand_ins"]
+    assert [one["slot"] for one in found["review"]] == [one["slot"] for one in records["review"]]
+    assert [(one["pairs"], one["relevant"]) for one in found["verdicts"]] == [
+        (one["pairs"], one["relevant"]) for one in records["verdicts"]
+    ]
+    assert found["pool"]["pairs"] == len(project.pool())
+
+
+def test_live_numbers_follow_answers_undos_and_lost_leases(judged):
+    project, client = judged.project, judged.client("reader")
+
+    def check():
+        live, table = client.get("/api/dashboard/live").json(), project.answers()
+        assert live["answers"]["given"] == len(table)
+        counts = {name: int((table.worker == k).sum()) for k, name in enumerate(table.workers)}
+        assert {one["worker"]: one["answers"] for one in live["people"] if one["answers"]} == {
+            name: count for name, count in counts.items() if count
+        }
+        slots = project.slots()
+        assert live["slots"] == {state: int((slots.state == state).sum()) for state in live["slots"]}
+        return live
+
+    before = check()
+    lease = answer_one(project)
+    assert check()["answers"]["given"] == before["answers"]["given"] + 1
+    project.withdraw(lease.token, lease.items[0].id)
+    assert check()["answers"]["given"] == before["answers"]["given"]
+    project.answer(lease.token, lease.items[0].id, "yes")
+    assert check()["people"][-1]["worker"] == "Gil"
+    project.release(lease.token)
+    check()
+    # Somebody else takes every open task, answers, and hands back what the first one had.
+    for worker in ("Hal", "Ida"):
+        answer_one(project, worker, submit=True)
+    live = check()
+    assert live["pairs"]["all"] >= live["pairs"]["begun"] >= live["pairs"]["done"] > 0
+
+
+def test_a_slot_that_comes_back_brings_its_first_answers(serve, made_project, tmp_path):
+    place = made_project(tmp_path, images=6, overlap=1, pairs=100, gold=0, pictures=False)
+    server = serve(place)
+    project, client = server.project, server.client("reader")
+    count = lambda: client.get("/api/dashboard/live").json()["answers"]["given"]  # noqa: E731
+    first = answer_one(project, "ann", now=1000.0)
+    assert count() == len(project.answers()) == 1
+    project.release(first.token)
+    second = answer_one(project, "bob", now=2000.0)
+    assert second.slot == first.slot
+    assert count() == len(project.answers()) == 1
+    project.release(second.token)
+    assert count() == len(project.answers()) == 0
+    again = project.lease("ann")
+    assert again.slot == first.slot
+    assert count() == len(project.answers())
+
+
+def test_the_stream_tells_a_change(judged):
+    client = judged.client("reader")
+    with client.stream("GET", "/api/dashboard/stream") as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        coming = events(response.iter_lines())
+        seen = {}
+        while not {"live", "statistics"} <= set(seen):
+            name, data = next(coming)
+            assert name != "jobs"
+            seen.setdefault(name, data)
+        answer_one(judged.project)
+        for name, data in coming:
+            if name == "live" and data["answers"]["given"] > seen["live"]["answers"]["given"]:
+                break
+        assert "Gil" in [one["worker"] for one in data["people"]]
+    end = time.monotonic() + 10
+    while judged.app.state.watch.watchers:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_stream_ends_with_its_session(judged, monkeypatch):
+    monkeypatch.setattr("karat.web.dashboard.stream.BEAT", 0.1)
+    client = judged.client("reader")
+    with client.stream("GET", "/api/dashboard/stream") as response:
+        coming = events(response.iter_lines())
+        next(coming)
+        judged.accounts.set_active(
+            next(one.id for one in judged.accounts.members() if one.role == "reader"), False
+        )
+        assert "ended" in [name for name, _ in coming]
+
+
+def test_trouble_is_told_in_words(judged, monkeypatch):
+    def broken(project):
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("karat.web.dashboard.watch.compute", broken)
+    with judged.client("reader").stream("GET", "/api/dashboard/stream") as response:
+        said = next(data for name, data in events(response.iter_lines()) if name == "trouble")
+    assert "could not be computed" in said["said"]
+    assert "secret" not in said["said"]
+
+
+def test_a_decision_stands_instead_of_the_vote(judged):
+    owner, project = judged.client("owner"), judged.project
+    listed = owner.get("/api/dashboard/disagreements").json()
+    shares = [one["share"] for one in listed["pairs"]]
+    assert shares == sorted(shares, reverse=True)
+    pair = listed["pairs"][0]
+    path = f"/api/dashboard/disagreements/{pair['image']}/{pair['caption']}"
+    shown = owner.get(path).json()
+    assert len({one["code"] for one in shown["answers"]}) > 1
+    assert owner.get(shown["picture"]).headers["content-type"] == "image/png"
+    for code, relevant in (("yes", True), ("no", False)):
+        assert owner.put(path, json={"code": code}).json()["decision"]["code"] == code
+        report = quality(project.answers(), project.form, slots=project.slots())
+        for verdicts in report.verdicts:
+            at = (verdicts.image == pair["image"]) & (verdicts.caption == pair["caption"])
+            assert verdicts.relevant[at].tolist() == [relevant]
+            assert verdicts.adjudicated.sum() == 1
+    assert owner.get("/api/dashboard/disagreements").json()["all"] == listed["all"] - 1
+    assert owner.get("/api/dashboard/disagreements?which=decided").json()["all"] == 1
+    assert owner.put(path, json={"code": None}).json()["decision"] is None
+    assert not quality(project.answers(), project.form).verdicts[0].adjudicated.any()
+
+
+def test_a_decision_must_make_sense(judged):
+    owner = judged.client("owner")
+    pair = owner.get("/api/dashboard/disagreements").json()["pairs"][0]
+    path = f"/api/dashboard/disagreements/{pair['image']}/{pair['caption']}"
+    refused = owner.put(path, json={"code": "perhaps"})
+    assert refused.status_code == 400
+    assert "perhaps" in refused.json()["error"]
+    assert owner.put("/api/dashboard/disagreements/999/0", json={"code": "no"}).status_code == 400
+    assert owner.get("/api/dashboard/disagreements/999/0").status_code == 404
+    assert owner.get("/api/dashboard/picture/999").status_code == 404
+    assert "adjudicator" not in judged.project.workers()[1]
+
+
+def test_hand_ins_are_approved_and_rejected(judged):
+    owner, project = judged.client("owner", "Olga"), judged.project
+    waiting = owner.get("/api/dashboard/statistics").json()["review"]
+    slot, slots = waiting[0]["slot"], len(project.slots())
+    assert owner.put(f"/api/dashboard/hand-ins/{slot}", json={"verdict": "reject"}).status_code == 400
+    assert owner.put(
+        f"/api/dashboard/hand-ins/{slot}", json={"verdict": "reject", "why": "guessed"}
+    ).is_success
+    assert project.reviews()[slot][:3] == ("reject", "Olga", "guessed")
+    assert len(project.slots()) == slots + 1
+    assert owner.put(f"/api/dashboard/hand-ins/{slots - 1}", json={"verdict": "approve"}).status_code == 400
+    owner.put("/api/dashboard/pay", json={"per": "task", "amount": 2, "fee": 0.5, "currency": "EUR"})
+    cost = owner.get("/api/dashboard/live").json()["cost"]
+    handed_in = int((project.slots().state == "submitted").sum())
+    assert cost["money"] == (handed_in - 1) * 3
+
+
+def test_publishing_gives_what_the_library_gives(judged, tmp_path):
+    owner = judged.client("owner")
+    asked = {"name": "fixed", "aggregation": "majority", "original_policy": "people"}
+    number = owner.post("/api/dashboard/jobs/publish", json=asked).json()["job"]
+    job = finished(owner, number)
+    assert (job["state"], job["file"]) == ("done", "fixed.zip")
+    response = owner.get(f"/api/dashboard/jobs/{number}/file")
+    zipfile.ZipFile(io.BytesIO(response.content)).extractall(tmp_path / "unpacked")
+    own = publish(judged.project, tmp_path / "own", **asked)
+    for path in own.folder.rglob("*"):
+        if path.is_file():
+            assert (tmp_path / "unpacked" / path.relative_to(own.folder)).read_bytes() == path.read_bytes()
+    assert "fixed" in load_benchmark(str(tmp_path / "unpacked")).truths
+    # Another visit, another session: what was published is still there.
+    again = judged.client("owner", "Otto")
+    assert again.get("/api/dashboard/jobs").json()["published"] == ["fixed"]
+    assert again.get("/api/dashboard/published/fixed").content == response.content
+
+
+def test_a_name_never_leads_out_of_the_folder(judged):
+    owner = judged.client("owner")
+    for name in ("../out", "..", "a/b", ".hidden", "a\0b", "con fused", "/etc"):
+        asked = owner.post("/api/dashboard/jobs/publish", json={"name": name})
+        assert asked.status_code in (400, 422), name
+        assert owner.get(f"/api/dashboard/published/{quote(name, safe='')}").status_code >= 400, name
+    assert judged.app.state.jobs.shown() == []
+
+
+def test_failures_are_told_in_words(judged, monkeypatch):
+    owner = judged.client("owner")
+    refused = owner.post("/api/dashboard/jobs/publish", json={"name": "x", "aggregation": "dice"})
+    assert refused.status_code == 400
+    assert "majority" in refused.json()["error"]
+    number = owner.post("/api/dashboard/jobs/publish", json={"name": "original"}).json()["job"]
+    job = finished(owner, number)
+    assert job["state"] == "failed"
+    assert "has a truth 'original' already" in job["error"]
+    assert owner.get(f"/api/dashboard/jobs/{number}/file").status_code == 404
+
+    def broken(*args, **more):
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("karat.web.dashboard.publishing.publish", broken)
+    number = owner.post("/api/dashboard/jobs/publish", json={"name": "y"}).json()["job"]
+    assert finished(owner, number)["error"] == "Something went wrong; the server's log says what."
+
+
+def test_exports_can_be_downloaded(judged):
+    owner = judged.client("owner")
+    for what, format in itertools.product(("answers", "tasks"), ("csv", "jsonl", "mturk", "label-studio")):
+        number = owner.post("/api/dashboard/jobs/export", json={"what": what, "format": format}).json()["job"]
+        job = finished(owner, number)
+        assert job["state"] == "done", job
+        response = owner.get(f"/api/dashboard/jobs/{number}/file")
+        assert response.status_code == 200
+        assert len(response.content) > 1000
+        if job["file"].endswith(".zip"):
+            assert len(zipfile.ZipFile(io.BytesIO(response.content)).namelist()) > 1
+
+
+def test_below_a_prefix(judged_template, serve, tmp_path):
+    place = tmp_path / "judged.db"
+    shutil.copy(judged_template, place)
+    owner = serve(place, prefix="/karat").client("owner")
+    assert '<meta name="base" content="/karat">' in owner.get("/dashboard").text
+    assert 'href="/karat/adjudicate"' in owner.get("/dashboard").text
+    pair = owner.get("/api/dashboard/disagreements").json()["pairs"][0]
+    shown = owner.get(f"/api/dashboard/disagreements/{pair['image']}/{pair['caption']}").json()
+    assert shown["picture"] == f"/karat/api/dashboard/picture/{pair['image']}"
+
+
+def test_answers_without_tasks_are_counted(serve, tmp_path):
+    world = make_world(images=10, captions=2, seed=1)
+    save_world(world, tmp_path / "world", pictures=False)
+    place, form = tmp_path / "loose.db", load_form("pair")
+    with create_project(place, world.benchmark(), form, source=str(tmp_path / "world")) as project:
+        project.record(AnswerRows([-1] * 4, [0, 0, 1, 1], [3, 3, 4, 4], ["a", "b"] * 2, ["yes", "no"] * 2))
+    reader = serve(place).client("reader")
+    live = reader.get("/api/dashboard/live").json()
+    assert (live["answers"]["elsewhere"], live["answers"]["wanted"], live["left"]) == (4, 0, 0)
+    assert [one["answers"] for one in live["people"]] == [2, 2]
+    found = reader.get("/api/dashboard/statistics").json()
+    assert (found["disagreements"], found["pool"], found["said"]) == (2, None, None)
+
+
+def test_a_project_without_answers_says_so(serve):
+    reader = serve().client("reader")
+    found = reader.get("/api/dashboard/statistics").json()
+    assert found["said"] == "the project has no answers"
+    live = reader.get("/api/dashboard/live").json()
+    assert live["answers"]["given"] == 0
+    assert live["pace"] == []
