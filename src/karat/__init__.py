@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from karat.scores import evaluate as evaluate
     from karat.validation import KaratError as KaratError
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 # Loaded when first asked for, so that `import karat` costs no more than this file.
 _HOME = {

@@ -1,5 +1,6 @@
 """The writer: many answers in one transaction, each told its own outcome, and only when it is on the disk."""
 
+import asyncio
 import threading
 from concurrent.futures import CancelledError, wait
 from unittest.mock import Mock
@@ -8,7 +9,7 @@ import pytest
 
 from karat.judging.store import open_project
 from karat.validation import InputError
-from karat.web.waiting import Busy, saved
+from karat.web.waiting import Busy, acknowledged
 from karat.web.writer import Writer
 
 
@@ -70,7 +71,7 @@ def test_what_gathers_meanwhile_goes_in_together_and_in_order(paper, writer):
     # Nobody is told anything before the store has it.
     assert not any(one.done() for one in (first, *rest))
     paper.open.set()
-    assert [saved(one, 30) for one in (first, *rest)] == list(range(1, 8))
+    assert [one.result(30) for one in (first, *rest)] == list(range(1, 8))
     assert paper.batches == [[0], [1, 2, 3, 4], [5, 6]]
     assert (writer.figures.saved, writer.figures.size.count, writer.depth) == (7, 3, 0)
 
@@ -80,8 +81,8 @@ def test_a_refused_answer_is_refused_alone(paper, writer):
     good, bad, undo = writer.answer("t", 1, "yes"), writer.answer("t", 2, "refuse"), writer.withdraw("t", 1)
     paper.open.set()
     with pytest.raises(InputError, match="no such answer"):
-        saved(bad, 30)
-    assert [saved(one, 30) for one in (first, good, undo)] == [1, 2, 3]
+        bad.result(30)
+    assert [one.result(30) for one in (first, good, undo)] == [1, 2, 3]
     assert paper.stored == [(0, "yes"), (1, "yes"), (1, None)]
     assert (writer.figures.saved, writer.figures.refused, writer.figures.failed) == (3, 1, 0)
 
@@ -90,10 +91,10 @@ def test_a_store_that_fails_saves_nothing_and_says_so(paper, writer):
     paper.gone = True
     for _ in range(2):
         with pytest.raises(Busy):
-            saved(writer.answer("t", 1, "yes"), 30)
+            writer.answer("t", 1, "yes").result(30)
     assert writer.figures.broken
     paper.gone = False
-    assert saved(writer.answer("t", 1, "yes"), 30) == 1
+    assert writer.answer("t", 1, "yes").result(30) == 1
     assert not writer.figures.broken
     assert (writer.figures.saved, writer.figures.failed) == (1, 2)
 
@@ -103,17 +104,17 @@ def test_an_answer_that_breaks_the_batch_fails_alone(paper, writer):
     good, poison, also = (writer.answer("t", n, code) for n, code in enumerate(("yes", "poison", "no"), 1))
     paper.open.set()
     with pytest.raises(Busy):
-        saved(poison, 30)
-    assert [saved(one, 30) for one in (first, good, also)] == [1, 2, 3]
+        poison.result(30)
+    assert [one.result(30) for one in (first, good, also)] == [1, 2, 3]
     assert paper.batches == [[0], [1, 2, 3], [1], [2], [3]]
 
 
 def test_a_mistake_does_not_end_the_writer(paper, writer, monkeypatch):
     monkeypatch.setattr(paper, "answer_many", lambda given: [])
     with pytest.raises(Busy):
-        saved(writer.answer("t", 1, "yes"), 30)
+        writer.answer("t", 1, "yes").result(30)
     monkeypatch.undo()
-    assert saved(writer.answer("t", 1, "yes"), 30) == 1
+    assert writer.answer("t", 1, "yes").result(30) == 1
 
 
 def test_a_full_queue_turns_answers_away(paper, writer):
@@ -124,7 +125,7 @@ def test_a_full_queue_turns_answers_away(paper, writer):
     assert error.value.wait >= 1
     for one in (first, kept[0]):
         with pytest.raises(Busy):
-            saved(one, 0.01)
+            asyncio.run(acknowledged(one, 0.01))
     paper.open.set()
     assert wait([first, *kept], 30).not_done == set()
     # Of those whose senders lost patience, the one that the store had begun with is stored.
@@ -154,7 +155,7 @@ def test_who_gave_up_in_the_queue_is_left_out(paper, writer):
     gone, kept = writer.answer("t", 1, "yes"), writer.answer("t", 2, "yes")
     assert gone.cancel()
     paper.open.set()
-    assert saved(kept, 30) == 2
+    assert kept.result(30) == 2
     with pytest.raises(CancelledError):
         gone.result(30)
     assert first.done()
@@ -171,8 +172,8 @@ def test_many_threads_and_a_real_store(made_project):
         def work(lease):
             for number, item in enumerate(lease.items):
                 key = f"{lease.worker} {number}"
-                told[key] = saved(writer.answer(lease.token, item.id, "yes", None, 1.5, key))
-                assert saved(writer.answer(lease.token, item.id, "yes", None, 1.5, key)) == told[key]
+                told[key] = writer.answer(lease.token, item.id, "yes", None, 1.5, key).result(30)
+                assert writer.answer(lease.token, item.id, "yes", None, 1.5, key).result(30) == told[key]
 
         threads = [threading.Thread(target=work, args=(lease,)) for lease in leases]
         for one in threads:

@@ -54,7 +54,8 @@ def tasks(
         said = {"tasks": plan.tasks, "first": first, "pairs": len(rest), "gold": cost.gold}
         opened.log("tasks", said | {"overlap": overlap, "seed": seed})
     last = first + plan.tasks - 1
-    print(f"wrote tasks {first} to {last} into {project}; next: karat serve {project}, or karat answers export {project}")
+    print(f"wrote tasks {first} to {last} into {project}; ", end="")
+    print(f"next: karat serve {project}, or karat answers export {project}")
 
 
 def not_planned(pool: Pool, plan: TaskPlan) -> Pool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
 
 OWNER, JUDGE, READER = "owner", "judge", "reader"
 ROLES = (OWNER, JUDGE, READER)
@@ -56,7 +57,19 @@ def current_user(request: Request) -> User | None:
     return request.state.user
 
 
-def require(*roles: str) -> Callable[[Request], User]:
+async def find_user(request: Request) -> User | None:
+    """Return who has signed in; a thread is taken only where the store must be asked."""
+    state = request.app.state
+    if not hasattr(request.state, "user"):
+        token = state.cookies.session_of(request.headers.get("cookie", ""))
+        known = state.accounts.remembered(token) if token else None
+        if known is None:
+            return await run_in_threadpool(current_user, request)
+        request.state.user = known
+    return request.state.user
+
+
+def require(*roles: str) -> Callable[[Request], Awaitable[User]]:
     """Return a dependency that yields the user, or refuses.
 
     It is used as ``user: Annotated[User, Depends(require("judge"))]``.
@@ -67,8 +80,8 @@ def require(*roles: str) -> Callable[[Request], User]:
         Any of these will do, and an owner always; without roles, anybody who has signed in.
     """
 
-    def find(request: Request) -> User:
-        user = current_user(request)
+    async def find(request: Request) -> User:
+        user = await find_user(request)
         if user is None:
             raise NotSignedIn
         if not user.may(*roles):

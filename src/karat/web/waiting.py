@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -33,8 +34,8 @@ class Waiting:
     done: Future[int] = field(default_factory=Future)
 
 
-def saved(done: Future[int], seconds: float = PATIENCE) -> int:
-    """Wait until an answer is on the disk and return its number.
+async def acknowledged(done: Future[int], seconds: float = PATIENCE) -> int:
+    """Wait until an answer is on the disk and return its number; no thread waits with it.
 
     Raises InputError where it was refused, and `Busy` where it is not known to be saved.
 
@@ -46,8 +47,7 @@ def saved(done: Future[int], seconds: float = PATIENCE) -> int:
         How long to wait.
     """
     try:
-        return done.result(seconds)
+        # What is late is cancelled: whoever asked sends it again, and it takes up no room twice.
+        return await asyncio.wait_for(asyncio.wrap_future(done), seconds)
     except TimeoutError:
-        # Whoever asked will send it again: it need not take up room twice.
-        done.cancel()
         raise Busy from None

@@ -57,9 +57,9 @@ class Sessions(Part):
         if not is_token(token):
             return None
         now, before = time.time() if now is None else now, self.changes
-        known = self._recent.get(token)
-        if known is not None and known.holds(before, now):
-            return known.user
+        known = self.remembered(token, now)
+        if known is not None:
+            return known
         query = (
             select(ACCOUNT.c.id, ACCOUNT.c.name, ACCOUNT.c.role, SESSION.c.seen, SESSION.c.expires)
             .join(ACCOUNT, ACCOUNT.c.id == SESSION.c.account)
@@ -77,6 +77,11 @@ class Sessions(Part):
         user = User(row.id, row.name, row.role)
         self._recent[token] = Recent(user, before, now, min(now + RECENT, row.expires))
         return user
+
+    def remembered(self, token: str, now: float | None = None) -> User | None:
+        """Return whose session it is, if that was looked up a moment ago; the store is not asked."""
+        known = self._recent.get(token)
+        return known.user if known is not None and known.holds(self.changes, now or time.time()) else None
 
     def end_session(self, token: str) -> None:
         """End the session that a token opens."""

@@ -6,6 +6,7 @@ import time
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from karat.web.judging import bodies
@@ -30,6 +31,7 @@ KEPT = "private, max-age=86400"
 def prepare(app: FastAPI) -> None:
     """Set up what the page needs."""
     app.state.judging_progress = Progress(app.state.project)
+    app.state.judging_holders = {}
     app.add_exception_handler(LeaseLost, lambda request, error: JSONResponse({"error": str(error)}, 409))
     app.add_exception_handler(HandedIn, lambda request, error: JSONResponse({"error": str(error)}, 410))
     app.add_exception_handler(NoPicture, lambda request, error: JSONResponse({"error": str(error)}, 404))
@@ -69,19 +71,19 @@ def lease(request: Request, user: Judge, body: bodies.Ask) -> dict[str, Any]:
 
 
 @router.post("/api/judge/answer")
-def answer(request: Request, user: Judge, body: bodies.Given) -> dict[str, int]:
+async def answer(request: Request, user: Judge, body: bodies.Given) -> dict[str, int]:
     """Store an answer; the same key again changes nothing."""
     given = body.details or None
-    number = store_answer(
+    number = await store_answer(
         request.app, user.name, body.token, body.item, body.code, given, body.seconds, body.key
     )
     return {"number": number}
 
 
 @router.post("/api/judge/withdraw")
-def withdraw(request: Request, user: Judge, body: bodies.Withdrawal) -> dict[str, int]:
+async def withdraw(request: Request, user: Judge, body: bodies.Withdrawal) -> dict[str, int]:
     """Take an answer back; the same key again changes nothing."""
-    return {"number": store_withdrawal(request.app, user.name, body.token, body.item, body.key)}
+    return {"number": await store_withdrawal(request.app, user.name, body.token, body.item, body.key)}
 
 
 @router.post("/api/judge/submit")
@@ -93,14 +95,16 @@ def submit(request: Request, user: Judge, body: bodies.Held) -> dict[str, bool]:
 
 
 @router.post("/api/judge/leave")
-def leave(request: Request, user: Judge, body: bodies.Last) -> dict[str, bool]:
+async def leave(request: Request, user: Judge, body: bodies.Last) -> dict[str, bool]:
     """Take what a page that was closed had not sent yet, in its order; what comes again is stored once."""
     for one in body.given:
         if isinstance(one, bodies.Answered):
-            answer(request, user, bodies.Given(token=body.token, **one.model_dump()))
+            await answer(request, user, bodies.Given(token=body.token, **one.model_dump()))
         else:
-            withdraw(request, user, bodies.Withdrawal(token=body.token, **one.model_dump()))
-    return submit(request, user, bodies.Held(token=body.token)) if body.submit else {"done": True}
+            await withdraw(request, user, bodies.Withdrawal(token=body.token, **one.model_dump()))
+    if body.submit:
+        return await run_in_threadpool(submit, request, user, bodies.Held(token=body.token))
+    return {"done": True}
 
 
 @router.post("/api/judge/renew")

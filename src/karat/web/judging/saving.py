@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from concurrent.futures import Future
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
 
-from karat.judging.store import Project
 from karat.judging.store.rows import SUBMITTED
 from karat.validation import InputError
 from karat.web.judging.owning import HandedIn, check_own
-from karat.web.waiting import saved
+from karat.web.waiting import acknowledged
+
+MOST_HOLDERS = 100_000
+"""Tokens whose holders are remembered."""
 
 
-def store_answer(
+async def store_answer(
     app: FastAPI,
     worker: str,
     token: str,
@@ -26,29 +29,37 @@ def store_answer(
     key: str,
 ) -> int:
     """Store an answer of the lease's holder and return its number; when this returns, it is on the disk."""
-    with explained(app.state.project, worker, token):
-        writer = getattr(app.state, "writer", None)
-        if writer is None:
-            return int(app.state.project.answer(token, item, code, details, seconds, key))
-        return saved(writer.answer(token, item, code, details, seconds, key))
+    await let_in(app, worker, token)
+    return await finished(
+        app, worker, token, app.state.writer.answer(token, item, code, details, seconds, key)
+    )
 
 
-def store_withdrawal(app: FastAPI, worker: str, token: str, item: int, key: str) -> int:
+async def store_withdrawal(app: FastAPI, worker: str, token: str, item: int, key: str) -> int:
     """Take an answer back and return the number of the row that says so."""
-    with explained(app.state.project, worker, token):
-        writer = getattr(app.state, "writer", None)
-        if writer is None:
-            return int(app.state.project.withdraw(token, item, key))
-        return saved(writer.withdraw(token, item, key))
+    await let_in(app, worker, token)
+    return await finished(app, worker, token, app.state.writer.withdraw(token, item, key))
 
 
-@contextmanager
-def explained(project: Project, worker: str, token: str) -> Iterator[None]:
-    """Let only the holder in, and say why the store refused: a page does different things about it."""
-    check_own(project, worker, token)
+async def let_in(app: FastAPI, worker: str, token: str) -> None:
+    """Let only the holder of a token in.
+
+    A token is made for one lease of one person, so that whose it is need be looked up only once.
+    """
+    holders: dict[str, str] = app.state.judging_holders
+    if holders.get(token) != worker:
+        await run_in_threadpool(check_own, app.state.project, worker, token)
+        if len(holders) >= MOST_HOLDERS:
+            holders.clear()
+        holders[token] = worker
+
+
+async def finished(app: FastAPI, worker: str, token: str, done: Future[int]) -> int:
+    """Return the number of an answer, or say why the store refused: a page does different things about it."""
     try:
-        yield
+        return await acknowledged(done)
     except InputError as error:
-        if check_own(project, worker, token)["state"] == SUBMITTED:
+        row = await run_in_threadpool(check_own, app.state.project, worker, token)
+        if row["state"] == SUBMITTED:
             raise HandedIn(error.what, fix=error.fix) from None
         raise
