@@ -15,7 +15,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from karat.judging.judges.calibration import Calibration
-from karat.judging.judges.working import SETTING
+from karat.judging.judges.keeping import SETTING
 from karat.stats.estimate import Estimate
 from web.conftest import _quick_hashes, project_template  # noqa: F401
 from web.judged import answer_one, answer_some

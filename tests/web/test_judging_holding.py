@@ -10,7 +10,6 @@ pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 from judging.store.conftest import postgres, project, where  # noqa: F401
 from judging.store.small import finish, plain_plan, plan_of
 from karat.judging.store import open_project
-from karat.web.judging.holding import lease_ahead, lease_held, lease_now
 from karat.web.judging.owning import LeaseLost, check_own, find_own
 from web.serving import make_project
 
@@ -19,48 +18,48 @@ NOW = 1.8e9
 
 def test_the_next_task_follows_the_one_at_hand(project):  # noqa: F811
     project.add_tasks(plain_plan(3))
-    assert lease_held(project, "ann") is None
-    assert lease_ahead(project, "ann", 60) is None, "nothing comes after nothing"
-    first = lease_now(project, "ann", 60)
-    second = lease_ahead(project, "ann", 60)
+    assert project.held_lease("ann") is None
+    assert project.lease_ahead("ann", 60) is None, "nothing comes after nothing"
+    first = project.lease_at_hand("ann", 60)
+    second = project.lease_ahead("ann", 60)
     assert second.task != first.task
-    assert lease_ahead(project, "ann", 60).token == second.token
-    assert lease_now(project, "ann", 60).token == first.token
-    assert lease_held(project, "ann").token == first.token
+    assert project.lease_ahead("ann", 60).token == second.token
+    assert project.lease_at_hand("ann", 60).token == first.token
+    assert project.held_lease("ann").token == first.token
     finish(project, first)
-    assert lease_now(project, "ann", 60).token == second.token
-    third = lease_ahead(project, "ann", 60)
+    assert project.lease_at_hand("ann", 60).token == second.token
+    third = project.lease_ahead("ann", 60)
     finish(project, second)
     finish(project, third)
-    assert lease_now(project, "ann", 60) is None
+    assert project.lease_at_hand("ann", 60) is None
     assert (project.slots().state == "submitted").all()
 
 
 def test_nobody_is_asked_about_a_pair_twice(project):  # noqa: F811
     project.add_tasks(plan_of([(0, 0), (1, 1)], [(1, 1), (2, 2)], [(3, 3), (4, 4)]))
-    first = lease_now(project, "ann", 60)
-    ahead = lease_ahead(project, "ann", 60)
+    first = project.lease_at_hand("ann", 60)
+    ahead = project.lease_ahead("ann", 60)
     assert (first.task, ahead.task) == (0, 2)
     finish(project, first)
     finish(project, ahead)
-    assert lease_now(project, "ann", 60) is None
-    assert lease_now(project, "bob", 60).task == 1
+    assert project.lease_at_hand("ann", 60) is None
+    assert project.lease_at_hand("bob", 60).task == 1
 
 
 def test_what_was_passed_over_comes_when_it_can(project):  # noqa: F811
     project.add_tasks(plan_of([(0, 0), (1, 1)], [(1, 1), (2, 2)], [(3, 3), (4, 4)]))
-    first = lease_now(project, "ann", 60)
-    ahead = lease_ahead(project, "ann", 60)
+    first = project.lease_at_hand("ann", 60)
+    ahead = project.lease_ahead("ann", 60)
     project.release(first.token)
-    assert lease_now(project, "ann", 60).token == ahead.token
+    assert project.lease_at_hand("ann", 60).token == ahead.token
     finish(project, ahead)
-    assert lease_now(project, "ann", 60).task == 1
+    assert project.lease_at_hand("ann", 60).task == 1
 
 
 def test_a_lost_task_is_open_again_in_another_place(project):  # noqa: F811
     project.add_tasks(plain_plan(2, overlap=2))
-    first = lease_now(project, "ann", 60, now=NOW)
-    ahead = lease_ahead(project, "ann", 60, now=NOW)
+    first = project.lease_at_hand("ann", 60, now=NOW)
+    ahead = project.lease_ahead("ann", 60, now=NOW)
     # Others take what is open, then what has run out, until the first slot is gone.
     taken = []
     while not taken or taken[-1].slot != first.slot:
@@ -69,18 +68,18 @@ def test_a_lost_task_is_open_again_in_another_place(project):  # noqa: F811
     project.release(spare.token)
     with pytest.raises(LeaseLost):
         check_own(project, "ann", first.token)
-    held = lease_now(project, "ann", 60, now=NOW + 1001)
+    held = project.lease_at_hand("ann", 60, now=NOW + 1001)
     seen = {held.task}
     if held.token == ahead.token:
         finish(project, held)
-        seen.add(lease_now(project, "ann", 60, now=NOW + 1002).task)
+        seen.add(project.lease_at_hand("ann", 60, now=NOW + 1002).task)
     assert first.task in seen
 
 
 def test_leases_and_pictures_serve_their_holder(project):  # noqa: F811
     project.add_tasks(plain_plan(2))
-    lease = lease_now(project, "ann", 60)
-    lease_now(project, "bob", 60)
+    lease = project.lease_at_hand("ann", 60)
+    project.lease_at_hand("bob", 60)
     item = lease.items[0]
     assert check_own(project, "ann", lease.token)["id"] == lease.slot
     with pytest.raises(LeaseLost, match="somebody else"):
@@ -96,7 +95,7 @@ def test_many_windows_of_one_person(project):  # noqa: F811
 
     def ask():
         barrier.wait()
-        found.append((lease_now(project, "ann", 60).token, lease_ahead(project, "ann", 60).token))
+        found.append((project.lease_at_hand("ann", 60).token, project.lease_ahead("ann", 60).token))
 
     threads = [threading.Thread(target=ask) for _ in range(6)]
     for thread in threads:
@@ -113,8 +112,8 @@ def test_ahead_never_shares_a_pair_with_the_task_at_hand(tmp_path):
         together = 0
         for number in range(6):
             name = f"person-{number}"
-            while (now := lease_now(made, name, 1800)) is not None:
-                ahead = lease_ahead(made, name, 600)
+            while (now := made.lease_at_hand(name, 1800)) is not None:
+                ahead = made.lease_ahead(name, 600)
                 own = {(item.image, item.caption) for item in now.items}
                 if ahead is not None:
                     together += 1
@@ -132,8 +131,8 @@ def test_ahead_takes_nothing_from_those_who_are_slow(tmp_path):
     with open_project(make_project(tmp_path / "slow", images=20, pairs=60, gold=2, overlap=1)) as made:
         later = time.time() + 1e6
         leases = []
-        while (found := lease_now(made, f"slow-{len(leases)}", 60)) is not None:
+        while (found := made.lease_at_hand(f"slow-{len(leases)}", 60)) is not None:
             leases.append(found)
-        mine = lease_now(made, "ann", 60, now=later)
+        mine = made.lease_at_hand("ann", 60, now=later)
         assert mine is not None, "what has run out may be taken when it is needed"
-        assert lease_ahead(made, "ann", 60, now=later) is None
+        assert made.lease_ahead("ann", 60, now=later) is None

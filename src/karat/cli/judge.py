@@ -103,7 +103,8 @@ def run_judge(
 ) -> None:
     """Let a judge answer the pool's pairs that no person has judged; only after calibrate."""
     from karat.cli.show import saying
-    from karat.judging.judges.working import calibration_of, judge_in
+    from karat.judging.judges.keeping import calibration_of
+    from karat.judging.judges.working import judge_in
     from karat.judging.store import open_project
 
     with open_project(project) as opened:
@@ -127,7 +128,7 @@ def run_judge(
 @judge.command("list")
 def list_judges(project: judging_options.ProjectPlace, json_file: JsonFile = None) -> None:
     """Show how the judges of a project compared with people."""
-    from karat.judging.judges.working import calibrations
+    from karat.judging.judges.keeping import calibrations
     from karat.judging.store import open_project
 
     with open_project(project) as opened:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from karat.judging import load_form, make_answers
 from karat.judging.judges import Calibration, Question, ScoringJudge, Verdict, calibrate
-from karat.judging.judges.calibration import competitor
+from karat.judging.judges.competitors import competitor
 from karat.judging.judges.scoring import fit_thresholds
 from karat.stats import cohen_kappa
 from karat.validation import InputError

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from karat.judging import load_form
-from karat.judging.judges import endpoint as endpoints
+from karat.judging.judges import calling
+from karat.judging.judges.calling import call
 from karat.judging.judges.chat import ChatJudge, data_url
-from karat.judging.judges.endpoint import Endpoint, call, read_endpoint
+from karat.judging.judges.endpoint import Endpoint, read_endpoint
 from karat.judging.judges.judge import Question
 from karat.judging.judges.prompt import fill, load_prompt, read_reply
 from karat.validation import InputError, MissingDataError
@@ -141,7 +142,7 @@ def test_nonsense_is_kept_and_counts_as_no_answer(said, error, picture):
 
 
 def test_a_flood_is_cut(picture, monkeypatch):
-    monkeypatch.setattr(endpoints, "MOST_REPLY", 1000)
+    monkeypatch.setattr(calling, "MOST_REPLY", 1000)
     with serve(lambda n, body: (200, {}, b"x" * 1_000_000)) as server:
         (verdict,) = judge_at(server.url).judge([Question(0, 0, "x", picture)])
     assert len(verdict.raw) == 1000
@@ -159,7 +160,7 @@ def test_many_calls_at_once_answer_every_pair_once(picture):
 
 
 def test_content_in_parts_is_joined():
-    found = endpoints.read_answer(200, json.dumps(reply([{"type": "text", "text": "yes"}])))
+    found = calling.read_answer(200, json.dumps(reply([{"type": "text", "text": "yes"}])))
     assert found.text == "yes"
 
 

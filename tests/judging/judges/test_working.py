@@ -8,8 +8,9 @@ import pytest
 from karat.judging import load_form, make_pool
 from karat.judging.checking.answers import MACHINE
 from karat.judging.judges import ScoringJudge
+from karat.judging.judges.keeping import calibration_of, questions_about, stored
 from karat.judging.judges.of_run import kept_judge, learn_judge
-from karat.judging.judges.working import ask, calibrate_in, calibration_of, judge_in, questions_about, stored
+from karat.judging.judges.working import ask, calibrate_in, judge_in
 from karat.judging.store import AnswerRows, create_project
 from karat.validation import InputError
 from karat.world import ask as ask_people

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from karat.judging.checking.answers import PERSON, AnswerTable
 from karat.judging.forms.form import Form
+from karat.judging.judges.competitors import competitor
 from karat.judging.judges.judge import Verdict
 from karat.stats.estimate import Estimate
 from karat.stats.kappa import cohen_kappa
@@ -191,26 +191,3 @@ def person_kappa(
         own.astype(float), others.astype(float), categories=[0, 1], clusters=image[shared],
         resamples=resamples, seed=seed,
     )  # fmt: skip
-
-
-def competitor(judge: str, model: str, systems: Sequence[str]) -> str:
-    """Return the system that a judge seems to be, by name; "" when none.
-
-    >>> competitor("my judge", "openai/CLIP-ViT-B-32", ["bm25", "clip_vit_b32"])
-    'clip_vit_b32'
-    >>> competitor("gpt", "gpt-4o", ["vilt"])
-    ''
-    """
-    told = [squeezed(one) for one in (judge, model, model.rsplit("/", 1)[-1]) if one]
-    for system in systems:
-        name = squeezed(system)
-        if len(name) >= 3 and any(
-            name == one or name in one or (len(one) >= 3 and one in name) for one in told
-        ):
-            return system
-    return ""
-
-
-def squeezed(name: str) -> str:
-    """Return a name without what people vary: case, blanks and punctuation."""
-    return re.sub(r"[\W_]+", "", name.lower())

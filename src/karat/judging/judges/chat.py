@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from karat.judging.forms.form import Form
-from karat.judging.judges.endpoint import Endpoint, Reply, call
+from karat.judging.judges.calling import Reply, call
+from karat.judging.judges.endpoint import Endpoint
 from karat.judging.judges.judge import Question, Verdict
 from karat.judging.judges.prompt import fill, load_prompt, read_reply
 from karat.validation import InputError, MissingDataError

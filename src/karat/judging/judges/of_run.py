@@ -9,8 +9,8 @@ import numpy as np
 
 from karat.judging.checking.answers import PERSON
 from karat.judging.judges.judge import Question
+from karat.judging.judges.keeping import approved
 from karat.judging.judges.scoring import ScoringJudge, fit_thresholds
-from karat.judging.judges.working import approved
 from karat.runs.run import Run
 from karat.scores.pair_scores import run_scores
 from karat.validation import InputError

@@ -85,7 +85,7 @@ def evidence_of(
     control, surely, captions_wrong, approved_only
         Which answers count; see `karat.judging.checking.accepting.accepted_answers`.
     """
-    from karat.judging.judges.working import calibrations
+    from karat.judging.judges.keeping import calibrations
 
     answers, reviews = project.answers(), project.reviews()
     accepted = accepted_answers(

@@ -20,6 +20,11 @@ class Part:
     _images: int
     _captions: int
 
+    @property
+    def database(self) -> Database:
+        """The database itself, for tables and questions of other packages."""
+        return self._db
+
     def _row(
         self, connection: Connection, query: Select[Any], lock: Table | None = None
     ) -> RowMapping | None:

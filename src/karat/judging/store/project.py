@@ -15,8 +15,8 @@ from karat.judging.store.batching import Batching
 from karat.judging.store.calling import Calling
 from karat.judging.store.engine import Database
 from karat.judging.store.form_data import read_form
+from karat.judging.store.holding import Holding
 from karat.judging.store.journal import Journal
-from karat.judging.store.leasing import Leasing
 from karat.judging.store.people import People
 from karat.judging.store.planning import Planning
 from karat.judging.store.pools import Pools
@@ -25,7 +25,7 @@ from karat.judging.store.recording import Recording
 from karat.validation import InputError
 
 
-class Project(People, Pools, Planning, Leasing, Batching, Recording, Reading, Journal, Calling, Adjudicating):
+class Project(People, Pools, Planning, Holding, Batching, Recording, Reading, Journal, Calling, Adjudicating):
     """A judging project in a database; `create_project` and `open_project` return one.
 
     It may be used by several threads; other processes open the same place for themselves.

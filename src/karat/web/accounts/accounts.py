@@ -23,7 +23,7 @@ class Accounts(Members, Sessions, Invitations, Removal, Audit):
     """
 
     def __init__(self, project: Project, settings: Settings) -> None:
-        self._project, self._db = project, project._db
+        self._project, self._db = project, project.database
         self._recent = {}
         self.where = project.where
         self.session_seconds, self.idle_seconds = settings.session_seconds, settings.idle_seconds

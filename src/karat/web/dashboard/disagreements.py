@@ -94,7 +94,7 @@ def decisions(project: Project) -> dict[tuple[int, int], dict[str, Any]]:
         .order_by(ANSWER.c.id)
     )
     found: dict[tuple[int, int], dict[str, dict[str, Any]]] = {}
-    with project._db.read() as connection:
+    with project.database.read() as connection:
         rows = connection.execute(query).all()
     for row in rows:
         own = found.setdefault((row.image, row.caption), {})

@@ -28,7 +28,7 @@ def live_numbers(tally: Tally, now: float) -> dict[str, Any]:
         The time in seconds since 1970.
     """
     assert tally.items is not None
-    with tally.project._db.read() as connection:
+    with tally.project.database.read() as connection:
         ids, names, kinds = all_workers(connection)
     place = np.full(max(ids, default=0) + 1, -1)
     place[list(ids)] = np.arange(len(ids))

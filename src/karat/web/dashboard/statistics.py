@@ -13,7 +13,7 @@ from karat.judging.checking.answers import AnswerTable
 from karat.judging.checking.quality import quality
 from karat.judging.checking.quality_report import QualityReport
 from karat.judging.checking.review_list import ReviewList
-from karat.judging.judges.working import calibrations
+from karat.judging.judges.keeping import calibrations
 from karat.judging.pools.pool import FILLED, Pool
 from karat.judging.store import Project
 from karat.judging.tasks.plan import UNKNOWN

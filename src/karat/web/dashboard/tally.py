@@ -56,10 +56,10 @@ class Tally:
 
     def update(self) -> bool:
         """Read what is new; return whether there was anything."""
-        with self.project._db.read() as connection:
+        with self.project.database.read() as connection:
             signs = tuple(connection.execute(SIGNS).one())
             # A row of PostgreSQL's may come late, below the highest number.
-            late = not self.project._db.sqlite and time.monotonic() - self.looked > AGAIN
+            late = not self.project.database.sqlite and time.monotonic() - self.looked > AGAIN
             if signs == self.signs and not late:
                 return False
             self.looked = time.monotonic()
@@ -84,7 +84,7 @@ class Tally:
 
     def read_answers(self, connection: Connection) -> None:
         """Read the answers behind the last."""
-        since = self.last if self.project._db.sqlite else self.last - LATE
+        since = self.last if self.project.database.sqlite else self.last - LATE
         rows = bulk.columns(connection, NEW, KINDS, max(since, -1))
         if len(rows[0]):
             self.put(rows)

@@ -31,7 +31,7 @@ def check_own(project: Project, worker: str, token: str) -> RowMapping:
     """Return the slot that a token holds for a worker, or raise `LeaseLost`."""
     # A token is what the store made: anything longer need not be looked up.
     asked = {"token": token[:100], "name": worker}
-    with project._db.read() as connection:
+    with project.database.read() as connection:
         row = connection.execute(SLOT_OF, asked).mappings().one_or_none()
     if row is None:
         raise LeaseLost("the time for this task ran out and somebody else has it", fix="take a new task")
@@ -40,5 +40,5 @@ def check_own(project: Project, worker: str, token: str) -> RowMapping:
 
 def find_own(project: Project, worker: str, item: int) -> RowMapping | None:
     """Return the pair of an item that a worker holds or has handed in; None for all others."""
-    with project._db.read() as connection:
+    with project.database.read() as connection:
         return connection.execute(ITEM_OF, {"item": item, "name": worker}).mappings().one_or_none()

@@ -47,7 +47,7 @@ class Progress:
         """Return the counts; one thread at a time counts."""
         with self.lock:
             if self.counts is None or time.monotonic() - self.counts.at > EVERY:
-                with self.project._db.read() as connection:
+                with self.project.database.read() as connection:
                     done = {row.name: int(row.slots) for row in connection.execute(COUNT)}
                     slots = int(connection.execute(ALL).scalar_one())
                 self.counts = Counts(time.monotonic(), slots, done)

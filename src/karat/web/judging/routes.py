@@ -10,7 +10,6 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from karat.web.judging import bodies
-from karat.web.judging.holding import lease_ahead, lease_held, lease_now
 from karat.web.judging.owning import HandedIn, LeaseLost, check_own, find_own
 from karat.web.judging.pictures import NoPicture, read_picture
 from karat.web.judging.progress import Progress
@@ -22,8 +21,8 @@ from karat.web.users import JUDGE, User, require
 router = APIRouter()
 Judge = Annotated[User, Depends(require(JUDGE))]
 Number = Annotated[int, Path(ge=0, le=2**53)]
-LEASE_SECONDS, AHEAD_SECONDS = 1800.0, 600.0
-"""How long tasks are held; one that is only waiting is soon free for others."""
+AHEAD_SECONDS = 600.0
+"""How long a task is held that is only waiting: it is soon free for others."""
 KEPT = "private, max-age=86400"
 """How long a browser keeps pictures: those of a task come again after a reload."""
 
@@ -48,7 +47,7 @@ def judge_page(request: Request, user: Judge) -> Response:
 def state(request: Request, user: Judge) -> dict[str, Any]:
     """Return the form, what is held, and how far everybody is; nothing is taken."""
     project = request.app.state.project
-    shown = show_lease(project, lease_held(project, user.name), time.time())
+    shown = show_lease(project, project.held_lease(user.name), time.time())
     return {
         "form": show_form(project.form),
         "lease": shown,
@@ -61,9 +60,9 @@ def state(request: Request, user: Judge) -> dict[str, Any]:
 def lease(request: Request, user: Judge, body: bodies.Ask) -> dict[str, Any]:
     """Return the task at hand, taken now if need be, and the one after it if it is wanted."""
     project, now = request.app.state.project, time.time()
-    seconds = getattr(request.app.state.settings, "lease_seconds", LEASE_SECONDS)
-    found = lease_now(project, user.name, seconds)
-    ahead = lease_ahead(project, user.name, min(seconds, AHEAD_SECONDS)) if body.ahead and found else None
+    seconds = request.app.state.settings.lease_seconds
+    found = project.lease_at_hand(user.name, seconds)
+    ahead = project.lease_ahead(user.name, min(seconds, AHEAD_SECONDS)) if body.ahead and found else None
     return {
         "lease": show_lease(project, found, now), "ahead": show_lease(project, ahead, now),
         "person": user.id, "progress": progress(request, user),
@@ -110,7 +109,7 @@ async def leave(request: Request, user: Judge, body: bodies.Last) -> dict[str, b
 @router.post("/api/judge/renew")
 def renew(request: Request, user: Judge, body: bodies.Held) -> dict[str, float]:
     """Hold a task for longer; return for how many seconds."""
-    seconds = float(getattr(request.app.state.settings, "lease_seconds", LEASE_SECONDS))
+    seconds = float(request.app.state.settings.lease_seconds)
     check_own(request.app.state.project, user.name, body.token)
     request.app.state.project.renew(body.token, seconds)
     return {"seconds": seconds}

@@ -63,7 +63,7 @@ def show_lease(project: Project, lease: Lease | None, now: float) -> dict[str, A
     if lease is None:
         return None
     details: dict[int, str | None] = {}
-    with project._db.read() as connection:
+    with project.database.read() as connection:
         asked = {"slot": lease.slot, "name": lease.worker}
         worker = connection.execute(WORKER_OF, asked).scalar_one_or_none()
         if worker is None:

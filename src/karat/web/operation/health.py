@@ -83,7 +83,7 @@ class Health:
         """Look at the store."""
         readable = writable = False
         try:
-            with self.project._db.read() as connection:
+            with self.project.database.read() as connection:
                 readable = connection.execute(select(PROJECT.c.id)).first() is not None
             writable = self.can_write()
         except Exception:
@@ -93,7 +93,7 @@ class Health:
 
     def can_write(self) -> bool:
         """Whether the store takes a writer, the disk has room, and the last answers were saved."""
-        database = self.project._db
+        database = self.project.database
         with database.write() as connection:
             # Nothing is changed, so that nothing goes to the disk.
             refuses = not database.sqlite and connection.exec_driver_sql(READ_ONLY).scalar_one()

@@ -44,7 +44,7 @@ class Metrics:
         """Return how many slots are open, leased and submitted, some seconds ago at most."""
         with self._lock:
             if time.monotonic() - self._at > KEPT:
-                with self.project._db.read() as connection:
+                with self.project.database.read() as connection:
                     rows = connection.execute(COUNT, {"now": time.time()}).all()
                 self._slots = dict.fromkeys(STATES.values(), 0) | {STATES[row.now]: row.slots for row in rows}
                 self._at = time.monotonic()
