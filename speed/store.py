@@ -1,4 +1,4 @@
-"""The judging store at two million answers: importing, reading and leasing, on SQLite and PostgreSQL."""
+"""Judging at two million answers: importing, reading, leasing, quality and publishing, on both databases."""
 
 import contextlib
 import statistics
@@ -11,7 +11,9 @@ import numpy as np
 from _harness import in_own_process, main, peak_mb, record, timed
 
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+from karat.judging import publish, quality
 from karat.judging.forms.form import Choice, Form
+from karat.judging.pools.pool import Pool
 from karat.judging.store import AnswerRows, create_project, open_project
 from karat.judging.tasks.plan import UNKNOWN, TaskPlan
 
@@ -58,6 +60,16 @@ def make_rows(plan: TaskPlan) -> AnswerRows:
     return AnswerRows(*(one[item] for one in columns), names[who], code, rng.uniform(2, 60, len(item)), at)
 
 
+def make_pool(plan: TaskPlan) -> Pool:
+    """Every pair to judge, suggested by two systems of which each ranked half first."""
+    asked = plan.gold == UNKNOWN
+    key = np.sort(plan.image[asked].astype(np.int64) * CAPTIONS + plan.caption[asked])
+    n, two = len(key), np.arange(len(key)) % 2
+    queries = {"i2t": np.arange(IMAGES), "t2i": np.arange(CAPTIONS)}
+    places = (np.arange(n), two, np.zeros(n, np.int64), np.ones(n, np.int64), np.full(n, np.nan))
+    return Pool(key // CAPTIONS, key % CAPTIONS, np.zeros(n, np.int8), ("a", "b"), *places, queries, top=1)
+
+
 def leases(project) -> dict[str, float]:
     """Fifty people with a history take tasks; every fifth is answered and handed in, the others go back."""
     took = []
@@ -80,15 +92,27 @@ def side(place) -> dict[str, float]:
     with place() as where:
         project = create_project(where, make_benchmark(), FORM, source="made")
         plan = make_plan()
+        project.set_pool(make_pool(plan))
         found["tasks"] = timed(lambda: project.add_tasks(plan))
         rows = [make_rows(plan)]
         found["import"] = timed(lambda: project.record(rows.pop()))
         found["import_mb"] = peak_mb()
         found["answers"] = timed(project.answers)
         project.close()
+        with open_project(where) as project, tempfile.TemporaryDirectory() as folder:
+            project._benchmark = make_benchmark()
+            found["quality"] = timed(lambda: weigh(project))
+            found["publish"] = timed(lambda: publish(project, f"{folder}/out"))
         with open_project(where) as project:
             found |= leases(project)
     return found | {"mb": peak_mb()}
+
+
+def weigh(project) -> None:
+    """What ``karat quality`` does."""
+    quality(
+        project.answers(), project.form, pool=project.pool(), slots=project.slots(), reviews=project.reviews()
+    )
 
 
 @contextlib.contextmanager
@@ -119,6 +143,18 @@ def measure():
                 "record(): checks, slots, one transaction on the disk",
             ),
             ("answers()", f"{ANSWERS:,}", found["answers"], "the answers in effect, as columns"),
+            (
+                "quality",
+                f"{ANSWERS:,}",
+                found["quality"],
+                "reading, people, known pairs, agreement, verdicts",
+            ),
+            (
+                "publish",
+                f"{ANSWERS:,}",
+                found["publish"],
+                "reading, Dawid–Skene, the whole folder on the disk",
+            ),
             ("lease, median", f"{LEASES}", found["median"], f"one lease with {ANSWERS:,} answers stored"),
             ("lease, 99%", f"{LEASES}", found["p99"], "99 of 100 leases take less"),
         ):

@@ -82,7 +82,7 @@ def test_figures_count_what_happened(server, client):
     judge = client("judge", "ann")
     lease, done = answer_one(judge)
     assert done.status_code == 200
-    assert judge.get("/nothing/here/4711?name=secret").status_code == 404
+    assert judge.get("/nothing/here/forty-seven?name=secret").status_code == 404
     judge.get("/api/judge/image/0")
     found = server.visitor().get("/metrics")
     assert found.headers["content-type"].startswith("text/plain; version=0.0.4")
@@ -98,7 +98,7 @@ def test_figures_count_what_happened(server, client):
     assert values["karat_answers_waiting"] == "0"
     name = 'karat_http_request_seconds_bucket{route="/api/judge/answer",le="+Inf"}'
     assert values[name] == values['karat_http_request_seconds_count{route="/api/judge/answer"}'] == "1"
-    for secret in ("ann", lease["token"], "4711", "secret", judge.headers["X-CSRF-Token"]):
+    for secret in ("ann", lease["token"], "forty-seven", "secret", judge.headers["X-CSRF-Token"]):
         assert secret not in found.text
 
 

@@ -109,6 +109,8 @@ def test_the_database_refuses_changes(project):
     project.mark_invalid("image", 3, "blurred", "me")
     project.log("something")
     project.add_call("judge", "model", "hash", 0, 0, {"a": 1}, reply="yes", code="yes")
+    with project._db.write() as connection:
+        connection.execute(text("INSERT INTO audit (what, detail, at) VALUES ('joined', '{}', 1.0)"))
     changes = ["UPDATE {} SET at = 0", "DELETE FROM {}"]
     changes.append(
         "INSERT OR REPLACE INTO {0} SELECT * FROM {0}" if project.where.endswith(".db") else "TRUNCATE {}"
