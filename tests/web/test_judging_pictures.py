@@ -2,7 +2,8 @@
 
 import pytest
 
-from karat.web.judging.pictures import MOST_BYTES, NoPicture, kind_of, read_bytes
+from karat.benchmarks.picture_kinds import picture_kind
+from karat.web.judging.pictures import MOST_BYTES, NoPicture, read_bytes
 from web.judging import finish, lease
 from web.serving import make_project
 
@@ -44,9 +45,9 @@ def test_files_that_are_no_pictures(tmp_path):
         file.truncate(MOST_BYTES + 1)
     with pytest.raises(NoPicture, match="too large"):
         read_bytes(large)
-    assert kind_of(b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>") is None
-    assert kind_of(b"<html>") is None
-    assert kind_of(b"") is None
+    assert picture_kind(b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>") is None
+    assert picture_kind(b"<html>") is None
+    assert picture_kind(b"") is None
 
 
 def test_a_missing_file_says_nothing_about_folders(server, client):

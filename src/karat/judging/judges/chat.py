@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from karat.benchmarks.picture_kinds import picture_kind
 from karat.judging.forms.form import Form
 from karat.judging.judges.calling import Reply, call
 from karat.judging.judges.endpoint import Endpoint
@@ -21,7 +22,8 @@ from karat.validation import InputError, MissingDataError
 
 MOST_IMAGE = 20_000_000
 """Bytes of a picture that is sent; larger ones are refused by common servers."""
-KINDS = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"), (b"RIFF", "webp"))
+TAKEN = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""What such servers take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +145,9 @@ def data_url(path: str) -> str:
         data = Path(path).read_bytes()
     except OSError as error:
         raise MissingDataError(f"cannot be read ({error.strerror})", where=path) from None
-    kind = next((name for magic, name in KINDS if data.startswith(magic)), None)
-    if kind is None:
+    kind = picture_kind(data)
+    if kind not in TAKEN:
         raise InputError("is no png, jpeg, gif or webp", where=path, fix="convert it")
     if len(data) > MOST_IMAGE:
         raise InputError(f"has {len(data):,} bytes", where=path, fix=f"make it smaller than {MOST_IMAGE:,}")
-    return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
+    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"

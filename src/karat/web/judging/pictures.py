@@ -7,16 +7,9 @@ import stat
 from pathlib import Path
 
 from karat.benchmarks import Benchmark
+from karat.benchmarks.picture_kinds import picture_kind
 
 MOST_BYTES = 40_000_000
-KINDS = (
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-    (b"BM", "image/bmp"),
-)
-"""Pictures made of pixels. SVG is not among them: it can hold scripts."""
 
 
 class NoPicture(Exception):
@@ -37,7 +30,7 @@ def read_picture(benchmark: Benchmark, image: int) -> tuple[bytes, str]:
     if paths is None or not 0 <= image < len(paths):
         raise NoPicture("The benchmark has no image files.")
     data = read_bytes(Path(paths[image]))
-    kind = kind_of(data)
+    kind = picture_kind(data)
     if kind is None:
         raise NoPicture("The image file is not a JPEG, PNG, GIF, WebP, AVIF or BMP.")
     return data, kind
@@ -58,16 +51,3 @@ def read_bytes(path: Path) -> bytes:
         if about.st_size > MOST_BYTES:
             raise NoPicture("The image file is too large.")
         return file.read(MOST_BYTES)
-
-
-def kind_of(data: bytes) -> str | None:
-    """Return the content type of a picture by its first bytes; None for anything else.
-
-    >>> kind_of(b"\\xff\\xd8\\xff\\xe0"), kind_of(b"<svg onload=x>"), kind_of(b"RIFF....WEBPVP8 ")
-    ('image/jpeg', None, 'image/webp')
-    """
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    if data[4:12] in (b"ftypavif", b"ftypavis"):
-        return "image/avif"
-    return next((kind for start, kind in KINDS if data.startswith(start)), None)
