@@ -38,7 +38,7 @@ def training():
 
 
 @pytest.fixture(scope="module")
-def test_world():
+def unseen_world():
     world = make_world(SIZE, CAPTIONS, seed=22)
     return world, world.benchmark(), pictures_of(world)
 
@@ -50,14 +50,14 @@ def model(training):
 
 
 @pytest.fixture(scope="module")
-def image_rows(model, test_world):
+def image_rows(model, unseen_world):
     """What `encode_images` computes first, once for both tests."""
-    return histogram_kernel(model.features_.transform(test_world[2]), model.counts_)
+    return histogram_kernel(model.features_.transform(unseen_world[2]), model.counts_)
 
 
 @pytest.fixture(scope="module")
-def scores(model, test_world, image_rows):
-    texts = test_world[0].texts
+def scores(model, unseen_world, image_rows):
+    texts = unseen_world[0].texts
     return unit(model.kcca_.transform(images=image_rows)) @ unit(model.encode_captions(texts)).T
 
 
@@ -85,35 +85,35 @@ def guessing(bench):
     return found
 
 
-def test_no_test_picture_is_among_the_training_pictures(training, test_world):
+def test_no_test_picture_is_among_the_training_pictures(training, unseen_world):
     seen = {picture.tobytes() for picture in training[0]}
     assert len(seen) == TRAINED
-    assert seen.isdisjoint(picture.tobytes() for picture in test_world[2])
+    assert seen.isdisjoint(picture.tobytes() for picture in unseen_world[2])
 
 
-def test_chance_is_the_expectation_over_ties(test_world):
-    _, bench, _ = test_world
+def test_chance_is_the_expectation_over_ties(unseen_world):
+    _, bench, _ = unseen_world
     equal = np.zeros((SIZE, SIZE * CAPTIONS), np.float32)
     assert recall(equal, bench, ties="expected") == pytest.approx(guessing(bench), rel=1e-9)
     assert guessing(bench)["original", "t2i"] == pytest.approx(10 / SIZE)
 
 
-def test_ten_times_better_than_chance(scores, test_world):
-    _, bench, _ = test_world
+def test_ten_times_better_than_chance(scores, unseen_world):
+    _, bench, _ = unseen_world
     found, chance = recall(scores, bench), guessing(bench)
     for way in DIRECTIONS:
         assert found["original", way] >= 10 * chance["original", way]
         assert 1 - found["complete", way] <= (1 - chance["complete", way]) / 2
 
 
-def test_what_is_scored_is_what_the_model_returns(model, test_world, image_rows):
-    new = model.encode_images(test_world[2][:5])
+def test_what_is_scored_is_what_the_model_returns(model, unseen_world, image_rows):
+    new = model.encode_images(unseen_world[2][:5])
     np.testing.assert_allclose(new, model.kcca_.transform(images=image_rows[:5]), atol=1e-9)
 
 
-def test_captions_of_other_pictures_teach_nothing(model, test_world, image_rows):
+def test_captions_of_other_pictures_teach_nothing(model, unseen_world, image_rows):
     """The control: the same pictures and captions, paired at random, find no more than guessing does."""
-    world, bench, _ = test_world
+    world, bench, _ = unseen_world
     order = np.random.default_rng(5).permutation(TRAINED)
     captions = [model.captions_[k] for k in order]
     lost = KCCA(model.kappa, model.n, power=model.weight).fit(

@@ -10,7 +10,7 @@ pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 import argon2
 
 from karat.web.accounts import passwords
-from web.serving import make_project, start
+from web.serving import PASSWORD, make_project, start
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -67,6 +67,17 @@ def lasting(project_template, tmp_path_factory):
     started = start(place)
     yield started
     started.stop()
+
+
+@pytest.fixture
+def untouched(lasting):
+    """The lasting server as before any attack: doors open, no links, and a judge called ann."""
+    lasting.app.state.doors.open()
+    for link in lasting.accounts.invitations():
+        lasting.accounts.revoke(link["id"])
+    if lasting.accounts.number_of("ann") is None:
+        lasting.accounts.add("ann", "judge", PASSWORD)
+    return lasting
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ def lookup(keys: np.ndarray, values: np.ndarray, key: np.ndarray, missing: float
     return found
 
 
-def listed_pairs(truth: Truth, positives: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def keys_of_truth(truth: Truth, positives: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs that a truth lists, as sorted numbers, and their grades; none for a rule.
 
     Parameters

@@ -14,7 +14,7 @@ import numpy as np
 from karat.benchmarks import Truth
 from karat.judging.checking.answers import AnswerTable
 from karat.judging.forms.form import Form
-from karat.judging.pools.pair_keys import find, key_of, listed_pairs, lookup, split_key
+from karat.judging.pools.pair_keys import find, key_of, keys_of_truth, lookup, split_key
 
 KINDS = ("caption", "image")
 LEAST_PAIRS = 3
@@ -95,7 +95,7 @@ def invalid_candidates(
     caption 0 2 of 2 answers to its original pairs are the lowest
     image 0 2 of 2 answers to its original pairs are the lowest
     """
-    own_key, _ = listed_pairs(original, positives=True)
+    own_key, _ = keys_of_truth(original, positives=True)
     asked = key_of(answers.image, answers.caption)
     worst = answers.rating == form.ratings[0]
     about_own = find(own_key, asked) >= 0
@@ -103,7 +103,7 @@ def invalid_candidates(
     yes = np.bincount(pair, form.grades(answers.rating) > 0, len(judged)) * 2 >= np.bincount(pair)
     said_no, said = np.zeros(len(own_key)), np.zeros(len(own_key))
     for one in sets:
-        theirs = lookup(*listed_pairs(one), own_key, 0.0 if one.complete else np.nan)
+        theirs = lookup(*keys_of_truth(one), own_key, 0.0 if one.complete else np.nan)
         said_no += theirs == 0
         said += ~np.isnan(theirs)
     counted = {

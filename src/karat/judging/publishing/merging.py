@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.benchmarks import Judgments, Provenance, Share, Truth
-from karat.judging.pools.pair_keys import distinct, find, listed_pairs, lookup, split_key
+from karat.judging.pools.pair_keys import distinct, find, keys_of_truth, lookup, split_key
 from karat.validation import InputError, check_choice
 
 POLICIES = ("union", "people", "majority")
@@ -63,7 +63,7 @@ def said_by(truth: Truth, name: str, policy: str = "union", positives: bool = Fa
             f"truth {truth.name!r} is a rule", fix="only truths that list their pairs are merged"
         )
     chosen = check_choice(policy, POLICIES, "policy")
-    return Said(name, *listed_pairs(truth, positives), chosen, truth.complete and not positives)
+    return Said(name, *keys_of_truth(truth, positives), chosen, truth.complete and not positives)
 
 
 @dataclass(frozen=True, eq=False)

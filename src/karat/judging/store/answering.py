@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, insert, select, text, update
+from sqlalchemy import Connection, RowMapping, select, text
 
-from karat.judging.store.base import Part
-from karat.judging.store.details import check_details
+from karat.judging.store.base import revive
+from karat.judging.store.batch_rows import Given, handed_in, lost
+from karat.judging.store.batching import Batching
 from karat.judging.store.rows import SUBMITTED, Item
-from karat.judging.store.schema import ANSWER, ITEM, SLOT
-from karat.judging.store.texts import MOST_NAME, check_seconds, check_text, check_time
-from karat.validation import InputError, unknown_name
+from karat.judging.store.schema import SLOT
+from karat.judging.store.texts import MOST_NAME, check_text
+from karat.validation import InputError
 
 ITEMS = text("""
     SELECT i.id, i.position, i.grp, i.image, i.caption, a.code, a.details
@@ -22,7 +23,7 @@ ITEMS = text("""
 """)
 
 
-class Answering(Part):
+class Answering(Batching):
     """Answering one item at a time."""
 
     def answer(
@@ -55,65 +56,31 @@ class Answering(Part):
         now
             The time in seconds since 1970; the clock's when left out.
         """
-        codes = [choice.code for choice in self.form.answers]
-        if code not in codes:
-            raise unknown_name("answer", str(code)[:60], codes, owner=f"form {self.form.name}")
-        written = check_details(self.form, code, details)
-        return self._append(token, item, code, written, check_seconds(seconds, "seconds"), key, now)
+        return self._alone(Given(token, item, code, details, seconds, key, now))
 
     def withdraw(self, token: str, item: int, key: str = "", now: float | None = None) -> int:
         """Take an answer back, by a new row without a code; return its number."""
-        return self._append(token, item, None, None, None, key, now)
+        return self._alone(Given(token, item, None, key=key, at=now))
 
-    def _append(
-        self,
-        token: str,
-        item: int,
-        code: str | None,
-        details: str | None,
-        seconds: float | None,
-        key: str,
-        now: float | None,
-    ) -> int:
-        key, at, item = check_text(key, "the key", MOST_NAME), check_time(now, "now"), int(item)
-        with self._db.write() as connection:
-            slot = self._by_token(connection, token)
-            if key and (before := self._before(connection, slot["id"], key)):
-                if (before["item"], before["code"], before["details"]) != (item, code, details):
-                    raise InputError(f"the key {key!r} was used for another answer", fix="choose a new key")
-                return int(before["id"])
-            self._check_held(connection, slot, at)
-            pair = self._row(connection, select(ITEM).where(ITEM.c.id == item, ITEM.c.task == slot["task"]))
-            if pair is None:
-                raise InputError(f"item {item} is not in the task of this lease", fix="answer its items")
-            values = {
-                "slot": slot["id"], "item": item, "worker": slot["worker"], "image": pair["image"],
-                "caption": pair["caption"], "code": code, "details": details, "seconds": seconds, "at": at,
-                "client_key": key or None,
-            }  # fmt: skip
-            return int(
-                connection.execute(insert(ANSWER).values(**values).returning(ANSWER.c.id)).scalar_one()
-            )
-
-    def _before(self, connection: Connection, slot: int, key: str) -> RowMapping | None:
-        """Return the answer that came with a key."""
-        return self._row(connection, select(ANSWER).where(ANSWER.c.slot == slot, ANSWER.c.client_key == key))
+    def _alone(self, given: Given) -> int:
+        """Store one answer by itself, or raise what refuses it."""
+        (outcome,) = self.answer_many([given])
+        if isinstance(outcome, InputError):
+            raise outcome
+        return outcome
 
     def _by_token(self, connection: Connection, token: str) -> RowMapping:
         """Return the slot that a token holds, locked."""
         query = select(SLOT).where(SLOT.c.token == check_text(token, "the token", MOST_NAME))
         slot = self._row(connection, query, lock=SLOT)
         if slot is None:
-            raise InputError(
-                "this lease has run out and its slot went to somebody else, or it never was",
-                fix="take a new task",
-            )
+            raise lost()
         return slot
 
     def _check_held(self, connection: Connection, slot: RowMapping, now: float | None) -> None:
         """Raise when a slot was handed in; hold it anew when its time has run out."""
         if slot["state"] == SUBMITTED:
-            raise InputError("this task was handed in", fix="take a new task")
+            raise handed_in()
         if now is not None and slot["expires"] <= now:
             revive(connection, slot["id"], now + slot["span"], slot["span"])
 
@@ -122,12 +89,6 @@ class Answering(Part):
         slot = self._by_token(connection, token)
         self._check_held(connection, slot, now)
         return slot
-
-
-def revive(connection: Connection, slot: int, expires: float, span: float) -> RowMapping:
-    """Hold a slot until another time; return it."""
-    query = update(SLOT).where(SLOT.c.id == slot).values(expires=expires, span=span).returning(SLOT)
-    return connection.execute(query).mappings().one()
 
 
 def items_of(

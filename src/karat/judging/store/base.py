@@ -8,7 +8,7 @@ from sqlalchemy import Connection, RowMapping, Select, Table, update
 
 from karat.judging.forms.form import Form
 from karat.judging.store.engine import Database
-from karat.judging.store.schema import PROJECT
+from karat.judging.store.schema import PROJECT, SLOT
 from karat.validation import InputError
 
 
@@ -38,6 +38,12 @@ class Part:
         for kind, index, size in (("image", image, self._images), ("caption", caption, self._captions)):
             if not 0 <= index < size:
                 raise InputError(f"{kind} {index} is not in the benchmark", fix=f"it has {size:,}, from 0")
+
+
+def revive(connection: Connection, slot: int, expires: float, span: float) -> RowMapping:
+    """Hold a slot until another time; return it."""
+    query = update(SLOT).where(SLOT.c.id == slot).values(expires=expires, span=span).returning(SLOT)
+    return connection.execute(query).mappings().one()
 
 
 def take_places(connection: Connection, count: int) -> int:

@@ -69,10 +69,7 @@ def refusal(
 ) -> InputError | None:
     """Return why an answer is refused; one that was given before with the same key is marked as the same."""
     if slot is None:
-        return InputError(
-            "this lease has run out and its slot went to somebody else, or it never was",
-            fix="take a new task",
-        )
+        return lost()
     old = before.get((slot["id"], row.key)) if row.key else None
     if old is not None:
         if old.says() != row.says():
@@ -80,9 +77,21 @@ def refusal(
         row.same = old
         return None
     if slot["state"] == SUBMITTED:
-        return InputError("this task was handed in", fix="take a new task")
+        return handed_in()
     item = items.get(row.item)
     return not_in_task(row.item) if item is None or item["task"] != slot["task"] else None
+
+
+def lost() -> InputError:
+    """Return the error for a token that holds nothing."""
+    return InputError(
+        "this lease has run out and its slot went to somebody else, or it never was", fix="take a new task"
+    )
+
+
+def handed_in() -> InputError:
+    """Return the error for a slot whose answers are fixed."""
+    return InputError("this task was handed in", fix="take a new task")
 
 
 def not_in_task(item: int) -> InputError:

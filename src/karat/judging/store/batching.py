@@ -1,6 +1,6 @@
 """Answers of many people in one transaction: one wait for the disk instead of one for each.
 
-The rules are those of `Project.answer`. Each answer is stored or refused by itself; what the store itself
+`Project.answer` is a batch of one. Each answer is stored or refused by itself; what the store itself
 cannot do fails all of them, and then none is stored.
 """
 
@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, RowMapping, bindparam, insert, select
 
-from karat.judging.store.answering import revive
-from karat.judging.store.base import Part
+from karat.judging.store.base import Part, revive
 from karat.judging.store.batch_rows import Given, Row, not_in_task, refusal, values_of
 from karat.judging.store.details import check_details
 from karat.judging.store.schema import ANSWER, ITEM, SLOT

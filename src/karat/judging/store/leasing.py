@@ -7,8 +7,8 @@ import secrets
 from sqlalchemy import Connection, RowMapping, func, select, update
 
 from karat.judging.checking.answers import PERSON
-from karat.judging.store.answering import Answering, items_of, revive
-from karat.judging.store.base import take_places
+from karat.judging.store.answering import Answering, items_of
+from karat.judging.store.base import revive, take_places
 from karat.judging.store.details import unanswered
 from karat.judging.store.finding import find_slot
 from karat.judging.store.people import add_workers

@@ -11,7 +11,6 @@ from sqlalchemy import RowMapping
 from karat.benchmarks import Benchmark, load_benchmark
 from karat.judging.pools.fingerprint import fingerprint
 from karat.judging.store.adjudicating import Adjudicating
-from karat.judging.store.batching import Batching
 from karat.judging.store.calling import Calling
 from karat.judging.store.engine import Database
 from karat.judging.store.form_data import read_form
@@ -25,7 +24,7 @@ from karat.judging.store.recording import Recording
 from karat.validation import InputError
 
 
-class Project(People, Pools, Planning, Holding, Batching, Recording, Reading, Journal, Calling, Adjudicating):
+class Project(People, Pools, Planning, Holding, Recording, Reading, Journal, Calling, Adjudicating):
     """A judging project in a database; `create_project` and `open_project` return one.
 
     It may be used by several threads; other processes open the same place for themselves.
