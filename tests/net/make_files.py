@@ -1,13 +1,13 @@
 """Make the files of this folder. Made with karat 0.4.0, and not to be run again.
 
 The point of these files is that an old version wrote them: made anew by a newer karat they would prove
-nothing. This script is kept for the record, so that it is known what is in them and where it came from; it uses
-names inside karat 0.4.0 that later versions need not have.
+nothing. This script is kept for the record, so that it is known what is in them and where it came from; it
+uses names inside karat 0.4.0 that later versions need not have.
 
     python tests/net/make_files.py            # from the root of the repository, at version 0.4.0
 
-Everything comes from one small known-truth world (`karat world --images 16 --captions 5 --seed 11`). Times come
-from a clock of the script's own; what is random nevertheless are tokens, salts and the hashes of passwords.
+Everything comes from one small known-truth world (`karat world --images 16 --captions 5 --seed 11`). Times
+come from a clock of the script's own; tokens and the hashes of passwords are random nevertheless.
 """
 
 import gzip
@@ -28,8 +28,10 @@ HERE = Path(__file__).parent
 FILES = HERE / "files"
 sys.path.insert(0, str(HERE.parent))
 
+from net import facts  # noqa: E402
+
 IMAGES, CAPTIONS, SEED = 16, 5, 11
-POOL = {"top": 2, "sample": {"i2t": 5, "t2i": 11}, "gold_depth": 3, "seed": 3}
+POOL = {"top": 2, "sample": {"i2t": 4, "t2i": 9}, "gold_depth": 3, "seed": 3}
 TASKS = {"pairs": 6, "gold": 2, "overlap": 3, "seed": 5}
 SYSTEMS = ("seer.npy", "learner.json", "memoriser.parquet")
 PEOPLE = {
@@ -42,13 +44,18 @@ START = 1_700_100_000.0
 
 
 class Clock:
-    """A clock that gains a second whenever somebody looks at it."""
+    """A clock that stands still unless the script moves it: both databases get the same times."""
 
     now = START
 
     def __call__(self):
-        Clock.now += 1.0
         return Clock.now
+
+
+def tick():
+    """Let a second pass and return the time."""
+    Clock.now += 1.0
+    return Clock.now
 
 
 def karat(*words, cwd=FILES):
@@ -127,7 +134,7 @@ def make_odd_benchmark():
 
 
 def make_runs(world):
-    """Systems for the pool, each in a format of its own; and a run of vectors and a tiny table in the others."""
+    """Systems for the pool, each in a format of its own; vectors and a tiny table in the other formats."""
     from karat.world import simulate
 
     folder = FILES / "runs"
@@ -140,11 +147,11 @@ def make_runs(world):
             np.save(scratch / f"{name}.npy", run.scores.astype(np.float32))
         bench = ("-b", "benchmark")
         karat("convert", scratch / "seer.npy", "runs/seer.npy", *bench)
-        karat("convert", scratch / "learner.npy", "runs/learner.json", "--top", 4, *bench)
-        karat("convert", scratch / "memoriser.npy", "runs/memoriser.parquet", "--top", 4, *bench)
+        karat("convert", scratch / "learner.npy", "runs/learner.json", "--top", 3, *bench)
+        karat("convert", scratch / "memoriser.npy", "runs/memoriser.parquet", "--top", 3, *bench)
         karat("convert", scratch / "learner.npy", "runs/lists.csv", "--top", 1, *bench)
         karat("convert", scratch / "learner.npy", "runs/lists.tsv", "--top", 2, "--direction", "i2t", *bench)
-        karat("convert", scratch / "learner.npy", "runs/i2t.trec", "--top", 3, "--direction", "i2t", *bench)
+        karat("convert", scratch / "learner.npy", "runs/i2t.trec", "--top", 2, "--direction", "i2t", *bench)
         karat("convert", scratch / "learner.npy", "runs/t2i.run", "--top", 1, "--direction", "t2i", *bench)
         rng = np.random.default_rng(SEED)
         images = rng.normal(size=(IMAGES, 3)).astype(np.float32)
@@ -155,9 +162,8 @@ def make_runs(world):
         for target in ("vectors.npz", "vectors.safetensors", "vectors"):
             karat("convert", scratch / "i.npy", scratch / "c.npy", f"runs/{target}", *bench)
         for target in ("pair.npy", "pair.parquet"):
-            karat(
-                "convert", scratch / "i.npy", scratch / "c.npy", f"runs/{target}", "--as", "embeddings", *bench
-            )
+            both = (scratch / "i.npy", scratch / "c.npy")
+            karat("convert", *both, f"runs/{target}", "--as", "embeddings", *bench)
         np.save(scratch / "odd.npy", rng.normal(size=(3, 6)).round(2))
         for target in ("odd.csv", "odd.tsv", "odd.npz", "odd.safetensors", "odd.parquet"):
             karat("convert", scratch / "odd.npy", f"runs/{target}", "-b", "benchmark-odd")
@@ -193,7 +199,7 @@ def fill(place, world):
         rows = simulate_answers(world, plan, people, form, seed=SEED).rows()
         keep = np.flatnonzero(np.asarray(rows.task) < plan.tasks - 3).tolist()
         details = [rows.details[k] or None for k in keep]
-        details[0] = {**(details[0] or {}), "note": "=not a formula, \"quoted\", two\nlines 🙂"}
+        details[0] = {**(details[0] or {}), "note": '=not a formula, "quoted", two\nlines 🙂'}
         project.record(
             AnswerRows(
                 [int(rows.task[k]) for k in keep], [int(rows.image[k]) for k in keep],
@@ -213,15 +219,17 @@ def fill(place, world):
         secrets = make_accounts(project)
         judge_by_hand(project)
         review(project)
-        project.adjudicate("adjudicator 1", int(pool.image[0]), int(pool.caption[0]), "no")
-        project.adjudicate("adjudicator 1", int(pool.image[1]), int(pool.caption[1]), "yes")
-        project.adjudicate("adjudicator 1", int(pool.image[1]), int(pool.caption[1]), "perhaps")
-        project.adjudicate("adjudicator 1", int(pool.image[2]), int(pool.caption[2]), "yes")
-        project.adjudicate("adjudicator 1", int(pool.image[2]), int(pool.caption[2]), None)
+        project.adjudicate("adjudicator 1", int(pool.image[0]), int(pool.caption[0]), "no", tick())
+        project.adjudicate("adjudicator 1", int(pool.image[1]), int(pool.caption[1]), "yes", tick())
+        project.adjudicate("adjudicator 1", int(pool.image[1]), int(pool.caption[1]), "perhaps", tick())
+        project.adjudicate("adjudicator 1", int(pool.image[2]), int(pool.caption[2]), "yes", tick())
+        project.adjudicate("adjudicator 1", int(pool.image[2]), int(pool.caption[2]), None, tick())
         project.mark_invalid("caption", 7, "not a sentence", "Vera")
         project.mark_invalid("image", 15, "damaged", "Vera")
+        tick()
         project.mark_valid("image", 15, "seen again: it is fine", "Vera")
 
+        tick()
         machine, rest = learn_judge(project, runs[0], seed=1)
         calibrate_in(project, machine, 60, 1, rest)
         judge_in(project, machine, least_pairs=1, least_kappa=-1.0)
@@ -260,6 +268,7 @@ def make_accounts(project):
     accounts = Accounts(project, Settings("project.db"))
     made = {role: accounts.add(name, role, password) for role, (name, password) in PEOPLE.items()}
     owner = made["owner"].id
+    tick()
     joined = accounts.accept(accounts.invite("reader", actor=owner), *JOINED)
     accounts.set_role(joined.id, "judge", actor=owner)
     accounts.accept(accounts.link_for(joined.id, RESET, actor=owner), password=JOINED[1])
@@ -271,12 +280,13 @@ def make_accounts(project):
     away = accounts.add("Away", "judge", "net pass phrase five")
     accounts.set_active(away.id, False, actor=owner)
     gone = accounts.add("Gone", "judge", "net pass phrase six")
-    lease = project.lease("Gone", 600, time.time())
+    lease = project.lease("Gone", 600, tick())
     for item in lease.items:
-        project.answer(lease.token, item.id, "yes", seconds=2.0, now=time.time())
-    project.submit(lease.token, time.time())
+        project.answer(lease.token, item.id, "yes", seconds=2.0, now=tick())
+    project.submit(lease.token, tick())
     accounts.remove(gone.id, actor=owner)
     accounts.note(made["judge"].id, "signed in", made["judge"].id)
+    tick()
     session = accounts.open_session(made["judge"].id)
     return {
         "people": {role: list(pair) for role, pair in PEOPLE.items()}, "joined": list(JOINED),
@@ -286,12 +296,12 @@ def make_accounts(project):
 
 def judge_by_hand(project):
     """People at the page: one hands in with undos and changes, one holds a task, one hands it back."""
-    zoe = project.lease("Zoë Müller", 1800, time.time())
+    zoe = project.lease("Zoë Müller", 1800, tick())
     for number, item in enumerate(zoe.items):
-        how = {"seconds": 1.5 + number, "key": f"zoe-{number}", "now": time.time()}
+        how = {"seconds": 1.5 + number, "key": f"zoe-{number}", "now": tick()}
         if number == 1:
             project.answer(zoe.token, item.id, "no", {"note": "a mistake"}, **how)
-            project.withdraw(zoe.token, item.id, key="zoe-undo", now=time.time())
+            project.withdraw(zoe.token, item.id, key="zoe-undo", now=tick())
             how["key"] = "zoe-again"
         if number == 2:
             project.answer(zoe.token, item.id, "perhaps", {"wrong": ["colour"]}, **how)
@@ -300,18 +310,18 @@ def judge_by_hand(project):
             project.answer(zoe.token, item.id, "hardly", details, **how)
             continue
         project.answer(zoe.token, item.id, "yes", **how)
-    project.submit(zoe.token, time.time())
-    jo = project.lease("Jo", 1800, time.time())
+    project.submit(zoe.token, tick())
+    jo = project.lease("Jo", 1800, tick())
     for item in jo.items[:3]:
-        project.answer(jo.token, item.id, "no", {"note": f"item {item.position}"}, 3.25, now=time.time())
-    project.withdraw(jo.token, jo.items[2].id, now=time.time())
-    project.renew(jo.token, 3600, time.time())
-    kim = project.lease("Kim", 60, time.time())
-    project.answer(kim.token, kim.items[0].id, "yes", now=time.time())
+        project.answer(jo.token, item.id, "no", {"note": f"item {item.position}"}, 3.25, now=tick())
+    project.withdraw(jo.token, jo.items[2].id, now=tick())
+    project.renew(jo.token, 3600, tick())
+    kim = project.lease("Kim", 60, tick())
+    project.answer(kim.token, kim.items[0].id, "yes", now=tick())
     project.release(kim.token)
-    project.lease("Lee", 60, time.time())
+    project.lease("Lee", 60, tick())
     # The second of two tasks that somebody holds.
-    project.lease_ahead("Jo", 600, time.time())
+    project.lease_ahead("Jo", 600, tick())
 
 
 def review(project):
@@ -320,9 +330,11 @@ def review(project):
     done = slots.slot[np.asarray(slots.state) == "submitted"].tolist()
     task = dict(zip(slots.slot.tolist(), slots.task.tolist()))
     project.review(done[:3], "approve", "Vera")
+    tick()
     project.review(done[3:5], "reject", "Vera", "always yes")
     project.ask_again([task[done[4]]])
     project.review(done[5:6], "reject", "gold rule", "1 of 2 known pairs wrong")
+    tick()
     project.review(done[5:6], "approve", "Vera", "looked at it: “fine”")
 
 
@@ -346,18 +358,106 @@ def make_sqlite(world):
     return secrets
 
 
+def make_postgres(world):
+    """The same in PostgreSQL, as a dump in plain SQL."""
+    from judging.postgres import new_database, programs, server
+
+    with server() as running:
+        address = new_database(running, "net")
+        secrets = fill(address, world)
+        dump = [str(programs() / "pg_dump"), "--no-owner", "--no-privileges", address]
+        lines = subprocess.run(dump, check=True, capture_output=True).stdout.splitlines(keepends=True)
+        # Newer programs write lines that older ones do not know.
+        text = b"".join(line for line in lines if not line.startswith((b"\\restrict", b"\\unrestrict")))
+        tables = facts.table_facts(facts.postgres_tables(address))
+    (FILES / "project.sql.gz").write_bytes(gzip.compress(text, 9, mtime=0))
+    return secrets, tables
+
+
+def make_model(folder):
+    """A fitted model with vocabularies of a few words; `karat fit` itself has no option for that."""
+    import karat as library
+    from karat.systems import ImageTextModel
+    from karat.systems.images import ImageFeatures
+
+    bench = library.load_benchmark(str(folder / "world"))
+    captions = [
+        [text for text, own in zip(bench.texts, bench.caption_image) if own == k] for k in range(IMAGES)
+    ]
+    few = ImageFeatures(side=64, points=8, colour_words=6, texture_words=4, sift_words=4, levels=2)
+    model = ImageTextModel(text="BoW5-idf", kappa=0.5, n=3, features=few)
+    model.fit(bench.image_paths, captions).save(FILES / "model")
+
+
+def make_exports(folder):
+    """Exports of tasks and answers, as files and as Label Studio and Amazon write theirs."""
+    what = ("--what", "answers")
+    for target, *more in (
+        ("tasks.csv",),
+        ("answers.csv", *what),
+        ("answers.jsonl", *what),
+        ("label-studio.json", *what),
+        ("mturk.csv", "--format", "mturk", *what),
+    ):
+        facts.command("answers", "export", "project.db", "-o", target, *more, cwd=folder)
+        if target in ("tasks.csv", "answers.csv"):
+            shutil.copy(folder / target, FILES / target)
+        else:
+            data = (folder / target).read_bytes()
+            (FILES / f"{target}.gz").write_bytes(gzip.compress(data, 9, mtime=0))
+
+
 def main():
-    os.environ.setdefault("KARAT_CACHE", tempfile.mkdtemp())
+    os.environ["KARAT_CACHE"] = tempfile.mkdtemp()
     keep = {path.name for path in FILES.glob("form*.toml")}
     for path in FILES.iterdir():
         if path.name not in keep:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    time.time = Clock()
+    clock, time.time = time.time, Clock()
     world = make_benchmark()
     make_odd_benchmark()
     make_runs(world)
-    secrets = {"sqlite": make_sqlite(world)}
-    (HERE / "secrets.json").write_text(json.dumps(secrets))
+    expected = {"karat": "0.4.0", "append_only": ["answer", "audit", "call", "event", "mark", "review"]}
+    secrets = make_sqlite(world)
+    tables = facts.table_facts(facts.sqlite_tables(FILES / "project.db"))
+    expected["sqlite"] = {"secrets": secrets, "tables": tables}
+    Clock.now = START
+    secrets, tables = make_postgres(world)
+    for table in tables.values():
+        # The same as in SQLite.
+        del table["columns"]
+    expected["postgresql"] = {"secrets": secrets, "tables": tables}
+    time.time = clock
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "files"
+        shutil.copytree(FILES, folder)
+        facts.make_world(folder)
+        make_model(folder)
+        make_exports(folder)
+        facts.command("publish", "project.db", "-o", "published", "--made", "0.4.0", cwd=folder)
+        shutil.copytree(folder / "published", FILES / "published")
+        expected["project"] = facts.project_facts("project.db", folder)
+        fresh = facts.fresh_project(folder)
+        expected["imports"] = {}
+        for file in facts.ANSWERS:
+            shutil.copy(fresh, folder / "import.db")
+            expected["imports"][file] = facts.import_facts("import.db", FILES / file, folder)
+        expected["benchmarks"] = {
+            name: facts.benchmark_facts(FILES / name) for name in ("benchmark", "benchmark-odd")
+        }
+        expected["corrected"] = facts.corrected_facts(FILES / "published")
+        expected["runs"] = {
+            " ".join(files): facts.run_facts(files, bench, folder)
+            for bench, runs in facts.RUNS.items()
+            for files in runs
+        }
+        forms = ("form.toml", "form-grid.toml")
+        expected["forms"] = {name: facts.form_facts(FILES / name, folder) for name in forms}
+        expected["model"] = facts.model_facts(FILES / "model", folder)
+    text = json.dumps(expected, ensure_ascii=False, separators=(",", ":"))
+    # A line for each fact, so that a difference can be read.
+    (FILES / "expected.json").write_text(text.replace('},"', '},\n"') + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
