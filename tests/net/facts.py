@@ -201,8 +201,7 @@ def run_facts(files, benchmark, scratch):
     sources = [str(FILES / "runs" / name) for name in files]
     bench = karat.load_benchmark(str(FILES / benchmark))
     run = karat.load_run(*sources, benchmark=bench)
-    options = ("-b", FILES / benchmark, "-m", "R@1", "--truths", "original", "--json", "scores.json")
-    command("evaluate", *sources, *options, cwd=scratch)
+    karat.evaluate(run, bench, ["R@1"], truths="original").save(scratch / "scores.json")
     records = json.loads((scratch / "scores.json").read_text(encoding="utf-8"))
     facts = {
         "name": run.name,
@@ -219,6 +218,15 @@ def run_facts(files, benchmark, scratch):
         facts |= {"first": rounded(table[0, :4].tolist(), 5), "sum": rounded(float(table.sum()), 3)}
         facts["ids"] = digest(json.loads(target.with_suffix(".ids.json").read_text(encoding="utf-8")))
     return facts
+
+
+def score_facts(benchmark, scratch):
+    """What the run with all scores gets on every truth of a benchmark, by the measures of its defaults."""
+    bench = karat.load_benchmark(str(FILES / benchmark))
+    run = karat.load_run(str(FILES / "runs" / "seer.npy"), benchmark=bench)
+    karat.evaluate(run, bench).save(scratch / "scores.json")
+    records = json.loads((scratch / "scores.json").read_text(encoding="utf-8"))
+    return {f"{one['truth']} {one['direction']} {one['measure']}": rounded(one["value"]) for one in records}
 
 
 def form_facts(path, scratch):

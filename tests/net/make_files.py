@@ -452,6 +452,7 @@ def main():
             for bench, runs in facts.RUNS.items()
             for files in runs
         }
+        expected["scores"] = {name: facts.score_facts(name, folder) for name in ("benchmark", "published")}
         forms = ("form.toml", "form-grid.toml")
         expected["forms"] = {name: facts.form_facts(FILES / name, folder) for name in forms}
         expected["model"] = facts.model_facts(FILES / "model", folder)
