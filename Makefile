@@ -43,7 +43,7 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) -e '.[systems]'
+	$(PIP) -e '.[models]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.core

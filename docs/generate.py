@@ -4,14 +4,15 @@ import importlib
 import inspect
 from pathlib import Path
 
+from karat.captions import CAPTION_METRICS
 from karat.measures.reference import to_markdown
 
 HERE = Path(__file__).parent / "reference"
 PACKAGES = (
     "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores",
-    "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.systems",
-    "karat.systems.images", "karat.systems.text", "karat.judging", "karat.judging.store",
-    "karat.judging.judges", "karat.judging.exchange", "karat.reports",
+    "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.models",
+    "karat.models.images", "karat.models.text", "karat.judging", "karat.judging.store",
+    "karat.judging.judges", "karat.judging.exchange", "karat.reports", "karat.web",
 )  # fmt: skip
 
 
@@ -47,9 +48,25 @@ def api() -> str:
     return "\n".join(lines)
 
 
+def caption_metrics() -> str:
+    """Return the page of caption metrics: each with its formula, paper, range and other names."""
+    lines = ["# Caption metrics", "", "Made from the registry by `make docs`.", ""]
+    for name in sorted(CAPTION_METRICS):
+        metric = CAPTION_METRICS[name]
+        lines += [f"## `{name}`", "", (inspect.getdoc(metric) or "").split("\n")[0], ""]
+        lines += [f"- **formula**: {metric.formula}", f"- **paper**: {metric.source}"]
+        lines += [f"- **also**: {', '.join(metric.aliases)}"] if metric.aliases else []
+        lines += [f"- **range**: 0 to {metric.highest:g}", ""]
+    return "\n".join(lines)
+
+
 def pages() -> dict[Path, str]:
     """Return every generated page by its path."""
-    return {HERE / "measures.md": to_markdown(), HERE / "api.md": api()}
+    return {
+        HERE / "measures.md": to_markdown(),
+        HERE / "api.md": api(),
+        HERE / "caption-metrics.md": caption_metrics(),
+    }
 
 
 if __name__ == "__main__":

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 
 import karat
+from karat.models import ImageTextModel
+from karat.models.images import ImageFeatures
 from karat.reports import write_report
 from karat.runs import MatrixRun
 from karat.scores import Comparison
 from karat.stats import Intervals
-from karat.systems.images import ImageFeatures
-from karat.systems.model import ImageTextModel
 from karat.world import World, make_world, simulate_systems
 
 DEMO = Path(__file__).parent.parent / "demo"

@@ -26,7 +26,7 @@ import numpy as np
 
 import karat
 from karat.benchmarks import Benchmark, Ids, Judgments, Objects, Provenance, Truth, save_benchmark
-from karat.validation import KaratError
+from karat.errors import KaratError
 
 MEMORY = 4 << 30
 TEXT = [

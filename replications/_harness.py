@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from karat._util.files import check_writable, write_file
+from karat.errors import InputError, KaratError
 from karat.scores import Leaderboard
 from karat.stats.intervals import Intervals
-from karat.validation import InputError, KaratError, check_writable, write_file
 
 TABLES = Path(__file__).parent / "tables"
 Records = list[dict[str, Any]]

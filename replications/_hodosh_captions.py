@@ -16,17 +16,15 @@ import numpy as np
 from _harness import POINTS, Records, beside, read_table
 
 import karat
+from karat._util.text import ends
 from karat.benchmarks import Benchmark
-from karat.captions.filter_audit import audit_filter
-from karat.captions.filter_findings import ThresholdAudit
+from karat.captions.filter_audit import ThresholdAudit, audit_filter
 from karat.captions.metric import CAPTION_METRICS
 from karat.captions.metrics.hodosh import HodoshBleu
-from karat.captions.preprocessing import hodosh_rouge_tokens
-from karat.captions.references import references_of
-from karat.scores.pair_scores import locate
-from karat.scores.phrasing import ends
-from karat.scores.ratings import Ratings
-from karat.scores.thresholds import kappa_over_thresholds
+from karat.captions.similarity import references_of
+from karat.captions.tokens import hodosh_rouge_tokens
+from karat.scores import Ratings, locate
+from karat.scores.agreement.thresholds import kappa_over_thresholds
 from karat.stats.estimate import Estimate
 from karat.stats.intervals import Intervals
 

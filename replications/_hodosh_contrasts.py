@@ -7,7 +7,7 @@ from _harness import Records, read_table, record
 from _hodosh_scores import STAND_IN, TRI5SEM, Scores
 from _hodosh_systems import NO_BNC
 
-from karat.stats.holm import stars
+from karat.stats.multiplicity import stars
 
 LEVELS = (0.1, 0.05, 0.01)
 """Of one, two and three stars."""

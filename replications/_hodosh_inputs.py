@@ -11,14 +11,12 @@ import numpy as np
 from _hodosh_store import digest, kept, tell, tenths, unpacked
 
 import karat
+from karat._util.cache import Arrays
 from karat.benchmarks import Benchmark
-from karat.benchmarks.cache import Arrays
 from karat.captions.system_words import SystemWords
-from karat.systems import KCCAPath
-from karat.systems.images import ImageFeatures, histogram_kernel, pyramid_kernel
-from karat.systems.kcca_sides import Decomposed
-from karat.systems.kcca_views import View
-from karat.systems.text import tagged_words
+from karat.models import DecomposedSide, KCCAPath, KCCAView
+from karat.models.images import ImageFeatures, histogram_kernel, pyramid_kernel
+from karat.models.text import tagged_words
 
 IMAGES = "images-256.tar"
 TEXTS = ("Flickr8k.token.txt", *(f"Flickr_8k.{split}Images.txt" for split in ("train", "dev", "test")))
@@ -86,7 +84,7 @@ class Flickr8k:
         }
 
     @lru_cache(maxsize=2)  # noqa: B019 - one object lives as long as the program
-    def images(self, kind: str) -> tuple[Decomposed, Rows]:
+    def images(self, kind: str) -> tuple[DecomposedSide, Rows]:
         """Return the training images under one kernel, decomposed, and the rows of dev and test images."""
         stage = f"image kernel, {kind}"
 
@@ -107,8 +105,8 @@ class Flickr8k:
 
         decides = [self.images_name, self.texts_name, kind, POWER, ImageFeatures().get_params()]
         found = kept(stage.replace(", ", "-").replace(" ", "-"), decides, make)
-        view = View(found["mean"], found["basis"], found["variance"], stage)
-        return Decomposed(view, found["unit"]), {split: found[split] for split in ("dev", "test")}
+        view = KCCAView(found["mean"], found["basis"], found["variance"], stage)
+        return DecomposedSide(view, found["unit"]), {split: found[split] for split in ("dev", "test")}
 
 
 def references(bench: Benchmark) -> list[list[str]]:

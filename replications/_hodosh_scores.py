@@ -14,10 +14,9 @@ from _hodosh_store import kept
 from _hodosh_systems import BEST, NO_BNC, SYSTEMS, Lab
 
 import karat
-from karat.measures.pools import MEDIAN
-from karat.scores.scorecard import Column, Scorecard
-from karat.stats.mcnemar import is_binary, mcnemar
-from karat.stats.randomisation import randomisation_test
+from karat.measures.aggregates import MEDIAN
+from karat.scores import Column, Scorecard
+from karat.stats.paired_tests import is_binary, mcnemar, randomisation_test
 
 TASKS = {"Annotation": "i2t", "Search": "t2i"}
 MEASURES = {
@@ -85,7 +84,7 @@ def difference_of(first: np.ndarray, second: np.ndarray, column: str) -> Tested:
         decides = [hashlib.sha256(one.tobytes()).hexdigest() for one in (first, second)]
 
         def make() -> dict[str, np.ndarray]:
-            found = randomisation_test(first, second, pool=MEDIAN)
+            found = randomisation_test(first, second, aggregate=MEDIAN)
             return {"found": np.array([found.difference, found.p])}
 
         difference, p = kept("median-test", decides, make)["found"].tolist()

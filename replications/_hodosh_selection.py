@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from karat._util.cache import Arrays
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
-from karat.benchmarks.cache import Arrays
+from karat.models import KCCAPath, Setting, best_settings, dev_scores, fuse
 from karat.runs import MatrixRun
-from karat.systems import KCCAPath, Setting, best_settings, dev_scores, fuse
 
 KAPPAS = (0.1, 0.5, 1.0, 5.0)
 NUMBERS = np.unique(np.geomspace(10, 1500, 46).round().astype(int)).tolist()

@@ -16,8 +16,8 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from karat.benchmarks.cache import Arrays, cache_folder, cached
-from karat.validation import InputError, MissingDataError
+from karat._util.cache import Arrays, cache_folder, cached
+from karat.errors import InputError, MissingDataError
 
 RECIPE = 1
 """Raised when the same data and settings give other numbers than before."""

@@ -19,12 +19,10 @@ from _hodosh_inputs import POWER, Flickr8k, Items, first_captions
 from _hodosh_selection import KAPPAS, NUMBERS, selected
 from _hodosh_store import kept, tell, tenths
 
-from karat.benchmarks.cache import Arrays
-from karat.systems import IncompleteCholesky, KCCAPath, NearestNeighbour, WordF1
-from karat.systems.kcca_sides import Decomposed
-from karat.systems.nearest_run import DirectedRun
-from karat.systems.text import text_kernel
-from karat.validation import InputError
+from karat._util.cache import Arrays
+from karat.errors import InputError
+from karat.models import DecomposedSide, DirectedRun, IncompleteCholesky, KCCAPath, NearestNeighbour, WordF1
+from karat.models.text import text_kernel
 
 TEXT_RANK = 1500
 """How many items, or eigenvectors, of a text kernel are kept."""
@@ -90,7 +88,7 @@ class Lab:
 
     def __init__(self, flickr: Flickr8k) -> None:
         self.flickr = flickr
-        self._last: tuple[tuple[str, bool], tuple[Decomposed, dict[str, np.ndarray]]] | None = None
+        self._last: tuple[tuple[str, bool], tuple[DecomposedSide, dict[str, np.ndarray]]] | None = None
 
     def run(self, row: str) -> DirectedRun:
         """Return what a system returned for the test split."""
@@ -126,7 +124,7 @@ class Lab:
         path = KCCAPath(KAPPAS, max(NUMBERS)).fit(images, side)
         return selected(path, rows, new, self.flickr.benches["dev"], self.flickr.benches["test"])
 
-    def texts(self, name: str, first: bool) -> tuple[Decomposed, dict[str, np.ndarray]]:
+    def texts(self, name: str, first: bool) -> tuple[DecomposedSide, dict[str, np.ndarray]]:
         """Return the training captions under a kernel, decomposed, and dev and test captions for it."""
         if self._last is None or self._last[0] != (name, first):
             words, tags = self.flickr.words
@@ -136,7 +134,7 @@ class Lab:
 
 def text_side(
     name: str, first: bool, words: dict[str, Items], tags: Items
-) -> tuple[Decomposed, dict[str, np.ndarray]]:
+) -> tuple[DecomposedSide, dict[str, np.ndarray]]:
     """Return the captions of training items, decomposed, and those of dev and test items to go with them."""
     cut: Callable[[Items], Items] = first_captions if first else list
     train, kernel = cut(words["train"]), text_kernel(name)
@@ -150,7 +148,7 @@ def text_side(
 
 def shortened(
     table: np.ndarray, rows: dict[str, np.ndarray], rank: int
-) -> tuple[Decomposed, dict[str, np.ndarray]]:
+) -> tuple[DecomposedSide, dict[str, np.ndarray]]:
     """Return a training kernel cut to a rank and decomposed, and new items' rows as that takes them.
 
     Partial Gram-Schmidt refuses a kernel that is not semidefinite: its features would mean nothing.

@@ -25,11 +25,7 @@ from _hodosh_store import choose_cache
 from _hodosh_tables import ablation, all_models, main_models, of_text, of_words
 
 import karat
-from karat.scores.agreement import agree
-from karat.scores.correlate import correlate
-from karat.scores.leaderboard import Leaderboard
-from karat.scores.ratings import Ratings
-from karat.scores.ratings_file import read_ratings
+from karat.scores import Leaderboard, Ratings, agree, correlate, read_ratings
 
 FOLDER, EXPERT, CROWD = "flickr8k", "ExpertAnnotations.txt", "CrowdFlowerAnnotations.txt"
 SIGNS = {"ρ": "spearman", "τ": "tau"}

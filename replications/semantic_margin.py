@@ -17,15 +17,13 @@ import numpy as np
 from _harness import Records, beside, main, number, read_table, record
 
 import karat
+from karat._util.text import ends
 from karat.captions.metric import CAPTION_METRICS, Prepared
-from karat.captions.references import references_of
-from karat.scores.pair_scores import locate
-from karat.scores.phrasing import ends
-from karat.scores.ratings_file import read_ratings
-from karat.scores.score_agreement import score_agreement
-from karat.scores.score_agreement_table import ALL, NOT_ORIGINAL
+from karat.captions.similarity import references_of
+from karat.errors import MissingDataError
+from karat.scores import locate, read_ratings
+from karat.scores.agreement.score_agreement import ALL, NOT_ORIGINAL, score_agreement
 from karat.stats.intervals import Intervals
-from karat.validation import MissingDataError
 
 RATINGS, CAPTIONS = Path("cxc", "sits_test.csv"), Path("coco", "coco_karpathy_test_captions.tsv")
 ROWS = {"Binary relevance (GT)": "original", "NCS with SPICE": "spice", "NCS with CIDEr": "cider"}

@@ -23,7 +23,7 @@ from english.variants import caption_like, plain
 from english.wordnet import read_facts
 
 from karat.lexicon.syntax import templates
-from karat.lexicon.syntax.model import Model, Rows
+from karat.lexicon.syntax.model import Model, SparseWeights
 from karat.lexicon.syntax.parser import Parser, tag_groups
 from karat.lexicon.syntax.tag_kernels import tag_words
 
@@ -88,7 +88,7 @@ def main() -> None:
         print(report(f"{part}, lower case, no punctuation", parser, [p for p in map(plain, gold) if len(p)]))
 
 
-def tag_all(data: Flat, rows: Rows, classes: int, out: np.ndarray) -> None:
+def tag_all(data: Flat, rows: SparseWeights, classes: int, out: np.ndarray) -> None:
     """Tag all words of `data`."""
     tagger = templates.TAG, *rows.laid_out(), rows.column, rows.value
     tag_words(data.table, data.ptr, tagger, classes, out)

@@ -17,7 +17,7 @@ from _harness import in_own_process, main, median_time, peak_mb, record, timed
 
 import karat
 from karat.captions.metric import CAPTION_METRICS
-from karat.captions.references import references_of
+from karat.captions.similarity import references_of
 from karat.captions.tokens import tokenise
 
 IMAGES = 5_000

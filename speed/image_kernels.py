@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 from _harness import in_own_process, main, peak_mb, record
 
-from karat.systems.images import ImageFeatures, pyramid_kernel
-from karat.systems.images.grid import centres
-from karat.systems.images.pyramid import cells, level_weights, pyramid_counts
-from karat.systems.images.sift import sift_points
+from karat.models.images import ImageFeatures, pyramid_kernel
+from karat.models.images.descriptors import centres, sift_points
+from karat.models.images.pyramid import cells, level_weights, pyramid_counts
 
 SIZES, POINTS, LEVELS = (128, 256, 256), 64, 3
 PAIRED = 500

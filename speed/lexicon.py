@@ -140,8 +140,8 @@ def measure() -> list[dict]:
 
 
 def parse() -> dict[str, float]:
+    from karat.lexicon.arrays import parse as read
     from karat.lexicon.files import find_wordnet
-    from karat.lexicon.reading import parse as read
 
     read(find_wordnet())
     return {"mb": peak_mb()}

@@ -15,8 +15,7 @@ from _harness import in_own_process, main, peak_mb, record
 
 from captions import captions
 from karat.captions.graphs import scene_graphs
-from karat.captions.metrics.spice import Spice
-from karat.captions.spice_index import MEANINGS
+from karat.captions.metrics.spice import MEANINGS, Spice
 from karat.lexicon import wordnet
 
 GROWTH = (250, 500, 1_000, 2_000, 5_000)

@@ -12,7 +12,7 @@ def two_systems() -> tuple[np.ndarray, np.ndarray]:
 
 
 def randomisation() -> dict[str, float]:
-    from karat.measures.pools import MEDIAN
+    from karat.measures.aggregates import MEDIAN
     from karat.stats import randomisation_test
 
     first, second = two_systems()

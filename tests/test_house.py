@@ -7,42 +7,101 @@ import inspect
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-SOURCE = ROOT / "src" / "karat"
-# A package imports only from those before it; DESIGN's order. Modules of the package itself come first.
+from karat._util import Registry
+
+import house
+from house import MODULES, PACKAGES, ROOT, SOURCE
+
+# A package imports only from those before it; DESIGN's order.
 ORDER = [
-    "exports", "validation", "registry", "benchmarks", "runs", "measures", "stats", "scores", "lexicon",
-    "captions", "world", "systems", "explain", "judging", "estimate", "train", "reports", "web", "cli",
+    "errors", "_util", "benchmarks", "runs", "measures", "stats", "scores", "lexicon", "captions", "world",
+    "models", "systems", "explain", "judging", "estimate", "train", "reports", "web", "cli",
 ]  # fmt: skip
 
 
-def imports(path: Path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_packages_import_only_from_those_above(path: Path):
-    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    if own in ("__init__", "__main__"):
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_packages_import_only_from_those_above(module: str):
+    if module in ("karat", "karat.__main__"):
         return
+    own = module.split(".")[1]
     assert own in ORDER, f"{own} has no place in the order of packages"
-    for name in imports(path):
-        parts = name.split(".")
-        if parts[0] == "karat" and len(parts) > 1 and parts[1] in ORDER:
-            assert ORDER.index(parts[1]) <= ORDER.index(own), f"{path} imports {name}"
+    for target, _ in house.imports_of(module):
+        package = target.split(".")[1] if "." in target else own
+        assert ORDER.index(package) <= ORDER.index(own), f"{module} imports {target}"
+
+
+def test_no_two_files_import_each_other():
+    assert house.cycles() == []
+
+
+def test_packages_are_entered_through_their_door():
+    past = sorted(house.through_no_door())
+    # The entry point's module has the name of its function.
+    assert past == ["karat.__main__ imports main from karat.cli.main: import it from karat.cli"]
+
+
+def test_exported_names_exist_where_the_door_says():
+    for package in sorted(PACKAGES - {"karat.cli"}):
+        module = importlib.import_module(package)
+        for name in getattr(module, "__all__", ()):
+            getattr(module, name)
+        for name in house.exports_of(package):
+            # Importing the module would put it in the place of the name.
+            assert f"{package}.{name}" not in MODULES, f"{package} has a module called like its name {name}"
+
+
+def test_a_class_name_means_one_thing():
+    homes: dict[str, list[str]] = {}
+    for module in MODULES:
+        for node in house.tree_of(module).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(module)
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
+def registries() -> dict[str, tuple[str, set[str]]]:
+    """Return the module and the registered names of every registry."""
+    found = {}
+    for module in MODULES:
+        for node in house.tree_of(module).body:
+            if isinstance(node, ast.AnnAssign) and "Registry[" in ast.unparse(node.annotation):
+                registry = getattr(importlib.import_module(module), ast.unparse(node.target))
+                assert isinstance(registry, Registry)
+                found[ast.unparse(node.target)] = (house.package_of(module), set(registry))
+    return found
+
+
+def literals(module: str):
+    """Yield the line and the texts of each list, tuple, set and dictionary of three or more texts."""
+    for node in ast.walk(house.tree_of(module)):
+        entries = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", ())
+        texts = {entry.value for entry in entries if isinstance(entry, ast.Constant)}
+        if len(texts) > 2:
+            yield node.lineno, texts
+
+
+def test_names_of_registered_things_are_listed_nowhere_else():
+    # Extensions of files are the formats of tables and settings too.
+    known = {
+        registry: (package, {name for name in names if not name.startswith(".")})
+        for registry, (package, names) in registries().items()
+    }
+    for module in MODULES:
+        for line, texts in literals(module):
+            for registry, (package, names) in known.items():
+                both = sorted(names & texts)
+                elsewhere = not module.startswith(package)
+                assert not elsewhere or len(both) < 3, f"{module}:{line} lists names of {registry}: {both}"
 
 
 def public_modules():
     for package in ["karat", *(f"karat.{p.name}" for p in SOURCE.iterdir() if (p / "__init__.py").exists())]:
+        # What karat keeps for itself.
+        if package == "karat._util":
+            continue
         module = importlib.import_module(package)
         if hasattr(module, "__all__"):
             yield module
@@ -85,9 +144,9 @@ def test_importing_karat_loads_nothing_heavy():
 def test_evaluating_does_not_load_scipy():
     code = (
         "import sys, numpy as np\n"
-        "from karat.runs import MatrixRun, Question\n"
+        "from karat.runs import MatrixRun, PlaceRequest\n"
         "q = np.arange(2)\n"
-        "MatrixRun(np.eye(2, dtype=np.float32)).place([Question('i2t', q, q)])\n"
+        "MatrixRun(np.eye(2, dtype=np.float32)).place([PlaceRequest('i2t', q, q)])\n"
         "print('scipy.linalg' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -98,7 +157,16 @@ def test_nothing_unpickles():
     for path in SOURCE.rglob("*.py"):
         text = path.read_text()
         assert "allow_pickle=True" not in text
-        assert not any(name.split(".")[0] in ("pickle", "marshal", "shelve") for name in imports(path)), path
+        roots = {name.split(".")[0] for name in all_imports(path)}
+        assert not roots & {"pickle", "marshal", "shelve"}, path
+
+
+def all_imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
 
 
 def test_the_version_is_said_once_in_both_places():
@@ -107,15 +175,27 @@ def test_the_version_is_said_once_in_both_places():
     assert f'version = "{karat.__version__}"' in (ROOT / "pyproject.toml").read_text()
 
 
-@pytest.mark.parametrize("page", ["add-a-measure.md", "add-a-benchmark.md"])
+@pytest.mark.parametrize("page", ["add-a-measure.md", "add-a-benchmark.md", "add-a-caption-metric.md"])
 def test_code_in_the_docs_runs(page: str):
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     code = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
     if page == "add-a-measure.md":
         code += "\nassert abs(FScore(k=4)(Ranked.from_places([[1, 3]], [[1, 1]], size=10))[0] - 2 / 3) < 1e-9"
+    if page == "add-a-caption-metric.md":
+        code += '\nassert Rouge1().pair(["a dog runs", "the dog"], "a dog") == 0.6'
     # In its own process: it registers a measure that other tests must not see.
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_imports_on_the_pages_work():
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        lines = re.findall(
+            r"^(?:>>> )?from (karat[\w.]*) import ([\w, ]+)$", page.read_text(encoding="utf-8"), re.M
+        )
+        for module, names in lines:
+            for name in names.split(", "):
+                assert hasattr(importlib.import_module(module), name), f"{page.name}: {name} from {module}"
 
 
 def test_links_between_pages_lead_somewhere():

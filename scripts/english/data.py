@@ -9,7 +9,7 @@ import numpy as np
 
 from english.treebank import Tree
 from karat.lexicon.syntax.parser import word_table
-from karat.lexicon.syntax.tagset import LABELS, TAGS, XPOS
+from karat.lexicon.syntax.sentences import LABELS, TAGS, XPOS
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from english.treebank import Tree
 from karat.lexicon.syntax.parser import Parser
-from karat.lexicon.syntax.tagset import LABELS, TAGS, XPOS
+from karat.lexicon.syntax.sentences import LABELS, TAGS, XPOS
 
 
 def accuracy(parser: Parser, gold: list[Tree]) -> dict[str, float]:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from karat._util.compiled import njit
 from karat.lexicon.syntax.feature_kernels import KEY_MASK, MOST_ATOMS, combine, find
 from karat.lexicon.syntax.tag_kernels import tag_atoms
-from karat.runs.light_numba import njit
 
 entry = njit(nogil=True, cache=True, error_model="numpy")
 inline = njit(nogil=True, cache=True, error_model="numpy", inline="always")

@@ -7,9 +7,9 @@ import numpy as np
 from english import beam, loops
 from english.data import Flat
 from karat.lexicon.syntax import templates
-from karat.lexicon.syntax.model import KEY_BITS, Rows
+from karat.lexicon.syntax.model import KEY_BITS, SparseWeights
 from karat.lexicon.syntax.parser import CASE
-from karat.lexicon.syntax.tagset import LABELS
+from karat.lexicon.syntax.sentences import LABELS
 
 # Weights are kept as whole numbers of this part of one.
 SCALE = 4
@@ -24,7 +24,7 @@ class Weights:
         self.keys = np.flatnonzero(count >= least).astype(np.uint32)
         self.keys = self.keys[self.keys > 0]
         blank = np.zeros(len(self.keys), np.uint8)
-        self.slots, self.shift, _ = Rows(self.keys, blank, blank, blank).laid_out()
+        self.slots, self.shift, _ = SparseWeights(self.keys, blank, blank, blank).laid_out()
         self.now = np.zeros((len(self.slots), classes), np.float32)
         self.sums = np.zeros_like(self.now, dtype=np.float64 if classes < 4 else np.float32)
 
@@ -33,12 +33,12 @@ class Weights:
         """What the loops read."""
         return self.patterns, self.slots, self.shift, self.now
 
-    def rows(self, step: int, small: float) -> Rows:
+    def rows(self, step: int, small: float) -> SparseWeights:
         """Return the average in quarters, int8; weights below `small` become 0."""
         mean = (self.now - self.sums / step)[self.slots > 0]
         mean[np.abs(mean) < small] = 0
         whole = np.clip(np.rint(mean * SCALE), -127, 127).astype(np.int8)
-        return Rows.from_dense(self.keys, whole)
+        return SparseWeights.from_dense(self.keys, whole)
 
 
 def no_counts() -> np.ndarray:
@@ -48,7 +48,7 @@ def no_counts() -> np.ndarray:
 
 def train_tagger(
     data: Flat, classes: int, rounds: int, seed: int, least: int = 3, small: float = 0.2
-) -> Rows:
+) -> SparseWeights:
     """Return the weights of the tagger."""
     count = no_counts()
     loops.count_tags(data.table, data.ptr, data.tag, data.origin, templates.TAG, count, no_counts() - 1)
@@ -67,7 +67,7 @@ def train_tagger(
 def train_parser(
     data: Flat, tags: np.ndarray, groups: np.ndarray, rounds: int, seed: int, least: int = 8,
     small: float = 0.2, width: int = 6,
-) -> tuple[Rows, Rows]:  # fmt: skip
+) -> tuple[SparseWeights, SparseWeights]:  # fmt: skip
     """Return the weights of the actions and of the labels, learned on `tags` that a tagger gave."""
     count, label_count = no_counts(), no_counts()
     beam.count_parser(

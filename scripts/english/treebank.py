@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from karat.lexicon.syntax.tagset import LABELS
+from karat.lexicon.syntax.sentences import LABELS
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
-"""Judgments, mappings, ids and truths."""
+"""Judgments and their mappings."""
 
 import numpy as np
 import pytest
 
-from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Share, Steps, Truth
-from karat.validation import InputError, KaratError
+from karat.benchmarks import Judgments, Provenance, Share, Steps
+from karat.errors import InputError, KaratError
 
 ORIGINAL = Provenance("original")
+
+
 CXC = Provenance("cxc", "0 to 5", Steps([(3, 1.0)]))
 
 
@@ -69,41 +71,3 @@ def test_another_mapping_keeps_the_ratings():
     assert rated.pairs().grade.tolist() == [0, 1]
     assert rated.remap("cxc", Share(top=5)).pairs().grade.tolist() == [0.5, 1]
     assert str(Share(top=5, least=3)) == "rating / 5 from 3"
-
-
-def test_ids():
-    ids = Ids(["b", "a"], kind="image")
-    assert ids.index(["a", "b"]).tolist() == [1, 0]
-    assert Ids([5, 6]).find(["6", "x", "-1"]).tolist() == [1, -1, -1]
-    assert Ids(["5", "6"]).find([6]).tolist() == [1]
-    assert ids.arrangement(["a", "b"]).tolist() == [1, 0]
-    with pytest.raises(InputError, match="image id a stands 2 times"):
-        Ids(["a", "b", "a"], kind="image")
-    with pytest.raises(InputError, match="1 of the benchmark's 2 are missing, first b"):
-        ids.arrangement(["a"])
-    assert Ids(["cat1"], extra=["cat1000"]).values.tolist() == ["cat1", "cat1000"]
-    assert Ids([1], extra=["x"]).values.tolist() == ["1", "x"]
-    with pytest.raises(InputError, match="image id x is outside the gallery; leave it out"):
-        Ids(["a"], extra=["x"], kind="image").arrangement(["a", "x"])
-    for nested in ([[1, 2]], [None], np.zeros((2, 2), int)):
-        with pytest.raises(InputError, match="plain list"):
-            Ids([1, 2]).index(nested)
-    assert Ids([1, 2]).find(["²", "--5", "9" * 30, 10**30]).tolist() == [-1] * 4
-
-
-def test_an_empty_truth_or_benchmark_is_refused():
-    own = Judgments([0], [0], sources=[ORIGINAL])
-    with pytest.raises(InputError, match="covers no query"):
-        Truth("own", own, {"i2t": np.zeros(0, int)})
-    with pytest.raises(InputError, match="either judgments or a rule"):
-        Truth("own", None, {"i2t": np.arange(1)})
-    with pytest.raises(InputError, match="has no truth"):
-        Benchmark("b", Ids([1]), Ids([1]), {})
-
-
-def test_unknown_truth():
-    own = Judgments([0], [0], sources=[ORIGINAL])
-    bench = Benchmark("b", Ids([1]), Ids([1]), {"own": Truth("own", own, {"i2t": np.arange(1)})})
-    with pytest.raises(KaratError, match="b has no truth 'onw'; did you mean own"):
-        bench.truth("onw")
-    assert bench.clusters("t2i", np.array([0])).tolist() == [-1]

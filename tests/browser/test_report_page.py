@@ -9,7 +9,7 @@ import pytest
 
 from karat.reports import write_report
 from karat.reports.section import in_order
-from karat.scores.leaderboard import Leaderboard
+from karat.scores import Leaderboard
 from reports.hostile import IMAGE_TAG, LONG, PSEUDO_HTML, RIGHT_TO_LEFT, SCRIPT_END
 
 LOOKS = [(1280, False), (1280, True), (390, False), (390, True)]

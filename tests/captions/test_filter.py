@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 import karat
-from karat.benchmarks import Benchmark
-from karat.benchmarks.reading import build
+from karat.benchmarks import Benchmark, build
 from karat.captions import filter as filtering
 from karat.captions.filter import caption_filter
 from karat.captions.filter_audit import audit_filter
 from karat.captions.metric import CAPTION_METRICS
-from karat.captions.references import own_references, pair_scores, references_of
-from karat.scores.ratings import Ratings
+from karat.captions.similarity import own_references, pair_scores, references_of
+from karat.scores import Ratings
 from karat.stats.intervals import Intervals
 
 WORDS = ["dog", "cat", "man", "woman", "red", "blue", "runs", "sits", "bench", "beach", "ball"]

@@ -6,7 +6,7 @@ import pytest
 from karat.captions.frequencies import DocumentFrequencies
 from karat.captions.metrics.cider import Cider
 from karat.captions.metrics.plain_cider import PlainCider
-from karat.validation import InputError, MissingDataError
+from karat.errors import InputError, MissingDataError
 
 REFERENCES = [["a dog runs", "a dog"], ["a cat runs", "the cat sits"], ["a dog sits"]]
 

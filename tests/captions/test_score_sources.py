@@ -7,11 +7,10 @@ import polars as pl
 import pytest
 
 import karat
-from karat.benchmarks.reading import build
-from karat.captions.references import pair_scores
+from karat.benchmarks import build
 from karat.captions.score_sources import collect_scores
-from karat.scores.pair_scores import locate
-from karat.scores.ratings import Ratings
+from karat.captions.similarity import pair_scores
+from karat.scores import Ratings, locate
 
 
 @pytest.fixture

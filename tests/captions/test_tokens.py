@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karat.captions.tokens import tokenise
+from karat.captions.tokens import (
+    PREPROCESSING,
+    STOP_WORD_GROUPS,
+    STOP_WORDS,
+    hodosh_bleu_tokens,
+    hodosh_rouge_tokens,
+    tokenise,
+)
 
 ODD = {
     # Clitics and contractions.
@@ -139,3 +146,29 @@ def test_equal_to_the_java_tool_on_all_captions_of_coco_but_a_few(data, tmp_path
         for line in done.stdout.split("\n")
     ]
     assert sum(list(tokenise(text)) == words for text, words in zip(texts, theirs)) >= 24_990
+
+
+def test_bleu_breaks_hyphens_and_strips_signs():
+    assert hodosh_bleu_tokens("A long-haired man's 3,000 & T-shirts!") == (
+        "a", "long", "haired", "man", "s", "3000", "t", "shirts",
+    )  # fmt: skip
+
+
+def test_rouge_stems_and_drops_stop_words():
+    assert hodosh_rouge_tokens("The two dogs were running over long-haired ponies.") == (
+        "two", "dog", "run", "long", "hair", "poni",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PREPROCESSING)
+@pytest.mark.parametrize("text", ["", "...", "🐕", "犬"])
+def test_odd_captions(name, text):
+    words = PREPROCESSING[name](text)
+    assert all(words)
+    assert len(words) <= 1
+
+
+def test_stop_words_are_listed_once():
+    words = [word for group in STOP_WORD_GROUPS.values() for word in group.split()]
+    assert len(words) == len(set(words)) == len(STOP_WORDS)
+    assert not STOP_WORDS & {"two", "near", "behind", "man", "run"}

@@ -5,8 +5,8 @@ from typer.testing import CliRunner
 
 from judging.exchange.projects import FORM, fill, make_benchmark, make_plan
 from karat.cli.main import app
+from karat.errors import InputError
 from karat.judging.store import open_project
-from karat.validation import InputError
 
 
 @pytest.fixture

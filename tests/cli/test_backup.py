@@ -4,9 +4,9 @@ import pytest
 from typer.testing import CliRunner
 
 from karat.cli.backup import app
+from karat.errors import InputError
 from karat.judging import load_form
 from karat.judging.store import create_project, open_project
-from karat.validation import InputError
 
 from made import make_benchmark
 

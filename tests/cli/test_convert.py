@@ -11,7 +11,7 @@ import karat
 from karat.cli import main as command_line
 from karat.runs import EmbeddingRun
 from karat.runs.files import read
-from karat.runs.formats import tables
+from karat.runs.formats import blocks
 
 ORDER = {"images": [f"img{k}" for k in range(3)], "captions": list(range(100, 108))}
 
@@ -35,7 +35,7 @@ def folder(tmp_path, rng, monkeypatch):
     """Embeddings, scores and lists, each with ids."""
     monkeypatch.chdir(tmp_path)
     # A block holds one row: what is streamed shows.
-    monkeypatch.setattr(tables, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 16)
     images, captions = (
         rng.standard_normal((3, 4), dtype=np.float32),
         rng.standard_normal((8, 4), dtype=np.float32),
@@ -128,7 +128,7 @@ def test_lists_are_cut_and_go_round(command, folder):
 def test_a_benchmark_names_rows_and_directions(command, folder, coco, rng):
     images, captions = rng.random((5000, 2), dtype=np.float32), rng.random((25000, 2), dtype=np.float32)
     np.savez("coco.npz", images=images, captions=captions)
-    tables.BLOCK_BYTES = 64 << 20
+    blocks.BLOCK_BYTES = 64 << 20
     command("coco.npz", "top.trec", "--benchmark", "coco", "--top", 2, "--direction", "i2t")
     run = karat.load_run("top.trec", coco)
     assert run.top("i2t", 2).item.tolist() == EmbeddingRun(images, captions).top("i2t", 2).item.tolist()

@@ -7,7 +7,7 @@ import pytest
 
 import karat
 from karat.benchmarks import save_benchmark
-from karat.systems import fuse
+from karat.models import fuse
 
 from made import make_benchmark
 

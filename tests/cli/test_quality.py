@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy")
 
-from karat.benchmarks.saving import save_benchmark
+from karat.benchmarks import save_benchmark
 from karat.judging import create_project, load_form, make_pool, make_tasks, open_project
 from karat.judging.tasks.simulated import simulate_answers
 from karat.world import make_world, simulate_systems

@@ -13,8 +13,8 @@ import httpx
 from typer.testing import CliRunner
 
 from karat.cli import serve
+from karat.errors import InputError, MissingDataError
 from karat.judging.store import open_project
-from karat.validation import InputError, MissingDataError
 from karat.web.accounts.accounts import Accounts
 from karat.web.settings import Settings
 from web.serving import PASSWORD, make_project
@@ -67,7 +67,7 @@ def test_an_owner_is_made_with_a_password_that_is_typed(place, monkeypatch):
         def run(self, sockets):
             started.append(sockets)
 
-    monkeypatch.setattr("karat.web.server.make_server", lambda app, settings, logs: Server())
+    monkeypatch.setattr("karat.web.make_server", lambda app, settings, logs: Server())
     typed = f"{PASSWORD}\n{PASSWORD}\n"
     found = run(place, "--port", "0", "--host", "0.0.0.0", "--owner", "ann", input=typed)
     assert len(started) == 1
@@ -93,7 +93,7 @@ def test_the_demonstration_makes_a_world_and_leaves_nothing(monkeypatch):
             )
             assert project.lease("somebody new") is not None
 
-    monkeypatch.setattr("karat.web.server.make_server", lambda app, settings, logs: Server(app))
+    monkeypatch.setattr("karat.web.make_server", lambda app, settings, logs: Server(app))
     assert "works once" in run("--demo", "--port", "0").output
     where, slots, roles = seen[0]
     assert roles == ["owner"]

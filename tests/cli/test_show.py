@@ -7,7 +7,7 @@ from rich.console import Console
 
 import karat
 from karat.cli import show
-from karat.scores.tables import lay_out
+from karat.scores import lay_out
 
 from worlds import build
 
@@ -64,3 +64,15 @@ def test_one_run_has_bars_where_there_is_room():
     assert "█" in drawn[0]
     assert not drawn[1]  # RSUM is no share
     assert show.with_bars(layout, one, 40) is layout
+
+
+def test_sums_are_percentages_and_not_ranks(capsys):
+    one = card(["A"])
+    show.print_scorecard(karat.evaluate(karat.load_run(np.eye(2)), one.benchmark, ["RSUM"]))
+    out = capsys.readouterr().out
+    assert "600.00" in out
+    assert "Values in percent;" in out
+    show.print_scorecard(karat.evaluate(karat.load_run(np.eye(2)), one.benchmark, ["RSUM", "MedR"]))
+    assert "Values in percent, ranks as they are;" in capsys.readouterr().out
+    show.print_scorecard(karat.evaluate(karat.load_run(np.eye(2)), one.benchmark, ["MedR"]))
+    assert "Values are ranks;" in capsys.readouterr().out

@@ -5,16 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from karat.errors import InputError
 from karat.judging import open_project
-from karat.judging.checking.adjudication import split_adjudicated
-from karat.judging.checking.aggregate import aggregate
 from karat.judging.checking.agreement import people_agreement
-from karat.judging.checking.answers import ADJUDICATOR, make_answers
+from karat.judging.checking.answers import ADJUDICATOR, make_answers, split_adjudicated
 from karat.judging.checking.quality import quality
+from karat.judging.checking.verdicts import aggregate
 from karat.judging.exchange import export_answers, import_answers
 from karat.judging.publishing.correction import correct
 from karat.judging.store import create_project
-from karat.validation import InputError
 from tests.judging.published import small_evidence, small_project
 
 METHODS = ("majority", "mean", "dawid-skene")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.judging.checking.aggregate import AGGREGATIONS, aggregate
+from karat.errors import InputError
+from karat.judging.checking.verdicts import AGGREGATIONS, aggregate
 from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES
-from karat.validation import InputError
 from tests.judging.asked import FOUR, YES_NO, answer_tables, scale, shuffled, table
 
 GRADES = {1: 0.0, 2: 0.0, 3: 0.5, 4: 1.0}

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from karat.errors import InputError
 from karat.judging.bias.bias import bias_from_table
-from karat.validation import InputError
 
 
 @given(st.integers(1, 4), st.integers(0, 10**6))

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import karat
+from karat._util.tables import text_of
 from karat.benchmarks import Pairs
+from karat.errors import InputError
 from karat.judging import make_pool
 from karat.judging.bias.bias_report import measure_bias
 from karat.judging.bias.bias_tables import bias_layouts, curve_layout, percent
 from karat.judging.bias.bias_words import bias_sentences
-from karat.scores.tables import text_of
 from karat.stats.intervals import Intervals
-from karat.validation import InputError
 from karat.world import make_world, simulate, simulate_systems
 
 FEW = Intervals(resamples=100)

@@ -2,9 +2,9 @@
 
 import pytest
 
+from karat.errors import InputError
 from karat.judging import load_form
 from karat.judging.pools.cost import estimate_cost
-from karat.validation import InputError
 
 
 def test_the_second_stage_of_eccv_caption():

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.judging.checking.aggregate import aggregate
+from karat.errors import InputError
 from karat.judging.checking.aggregation.dawid_skene import START, fit_dawid_skene, pseudo_counts
 from karat.judging.checking.grouped import group
+from karat.judging.checking.verdicts import aggregate
 from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES
-from karat.validation import InputError
 from karat.world.annotators import adversarial, average, careful, lazy
 from tests.judging.asked import FOUR, answer_tables, scale, simulated, table
 

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
+from karat.errors import InputError
 from karat.judging.bias.diversity import compare_systems
 from karat.judging.bias.diversity_kernels import compare_lists
 from karat.runs import MatrixRun, RankingsRun
-from karat.validation import InputError
 from karat.world import make_world
 from tests.judging.plain_bias import ranking, tau
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 import karat
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+from karat.errors import KaratError
 from karat.judging import load_form, make_pool
 from karat.judging.pools.gold import MOST_OWN, ranked_high
 from karat.judging.pools.pair_keys import key_of
 from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES
-from karat.validation import KaratError
 
 from made import make_benchmark, make_run
 

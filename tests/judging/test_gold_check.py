@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from karat.errors import InputError
 from karat.judging.checking.accepting import accepted_answers, control_for
 from karat.judging.checking.gold_check import check_gold
 from karat.judging.checking.hand_ins import hand_ins
 from karat.judging.checking.review_list import review_list
 from karat.judging.checking.wilson import wilson
-from karat.validation import InputError
 from tests.judging.asked import FOUR, GRID, table
 
 NO, YES, ASKED = 0, 1, -1

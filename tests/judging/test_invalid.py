@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+from karat.errors import InputError
 from karat.judging import load_form, make_answers
 from karat.judging.publishing.invalid import invalid_candidates
 from karat.judging.publishing.marking import mark, read_marks
 from karat.judging.tasks.plan import KNOWN_YES
-from karat.validation import InputError
 
 ASKED = {"i2t": np.arange(3), "t2i": np.arange(6)}
 OWN = Truth("own", Judgments([0, 0, 1, 1, 2, 2], range(6), sources=[Provenance("own")]), ASKED)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import karat
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Share, Truth
+from karat.errors import InputError
 from karat.judging.publishing.growth import growth
 from karat.judging.publishing.label_counts import count_labels
 from karat.judging.publishing.label_quality import label_quality
 from karat.stats.intervals import Intervals
-from karat.validation import InputError
 
 GRADED = [Provenance("test", "0 to 1", Share(top=1))]
 FEW = Intervals(resamples=20)

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.benchmarks import Judgments, Provenance, Truth
+from karat.errors import InputError
 from karat.judging.publishing.conflicts import find_conflicts, inert
 from karat.judging.publishing.merging import POLICIES, Said, merge, said_by
-from karat.validation import InputError
 
 GRADES = st.sampled_from([0.0, 0.5, 1.0])
 OPINIONS = st.dictionaries(st.integers(0, 7), GRADES, max_size=8)

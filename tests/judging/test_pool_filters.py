@@ -5,9 +5,9 @@ import pytest
 
 import karat
 from karat.captions.filter import caption_filter
+from karat.errors import KaratError
 from karat.judging import make_pool
 from karat.judging.pools.pool_filters import POOL_FILTERS, FilterKind, parse_filter
-from karat.validation import KaratError
 from karat.world import make_world, simulate_systems
 
 from made import make_benchmark, make_run

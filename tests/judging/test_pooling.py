@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 import karat
 from karat.benchmarks import DIRECTIONS
+from karat.errors import InputError, KaratError
 from karat.judging import load_form, make_pool
 from karat.judging.pools.pool import FILLED, POOLED
 from karat.judging.pools.pool_queries import choose_queries
-from karat.validation import InputError, KaratError
 
 from made import make_benchmark, make_run
 from worlds import smalls

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 import karat
+from karat.errors import InputError
 from karat.judging import open_project
 from karat.judging.publishing.publish import publish
-from karat.validation import InputError
 from karat.world import make_world
 from tests.judging.published import small_project
 

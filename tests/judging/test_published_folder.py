@@ -10,10 +10,10 @@ import pytest
 
 import karat
 from karat.benchmarks import Judgments, Provenance, Truth
+from karat.errors import InputError
 from karat.judging.pools.pair_keys import key_of
 from karat.judging.publishing.correction import correct
 from karat.judging.publishing.publish import publish
-from karat.validation import InputError
 from tests.judging.published import RUNS, WORLD, small_evidence
 
 # Invalid items that a system ranks first most often, so that leaving them out shows.

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
+from karat.errors import InputError
 from karat.judging import load_form, make_pool, make_tasks
 from karat.judging.checking.quality import quality
 from karat.judging.tasks.simulated import simulate_answers
 from karat.stats.intervals import Intervals
-from karat.validation import InputError
 from karat.world import make_world, simulate_systems
 from karat.world.annotators import adversarial, average, careful, lazy
 from tests.judging.asked import FOUR, YES_NO, table

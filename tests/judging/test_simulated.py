@@ -5,11 +5,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from karat.errors import InputError
 from karat.judging import load_form, make_pool, make_tasks
 from karat.judging.forms.form_files import FORMS
 from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES
 from karat.judging.tasks.simulated import on_scale, simulate_answers
-from karat.validation import InputError
 from karat.world import Annotator, adversarial, average, careful, lazy, make_world, simulate_systems
 from karat.world.annotators import right_answers
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 import karat
 from karat.benchmarks import Judgments, Pairs, Provenance, Share, Truth
-from karat.judging.bias import subset_scores as module
+from karat.errors import InputError
 from karat.judging.bias.bias_inputs import bias_measures
 from karat.judging.bias.subset_scores import SubsetScorer
 from karat.judging.bias.subsets import choose_subsets, suggested_labels
 from karat.judging.pools.pool_runs import runs_of_pool
 from karat.runs import MatrixRun, RankingsRun
-from karat.validation import InputError
+from karat.scores.evaluation import label_versions as module
 from karat.world import make_world
 from tests.judging import plain_bias
 from tests.judging.plain_bias import pool_of

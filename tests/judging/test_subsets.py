@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.benchmarks import Pairs
+from karat.errors import InputError
 from karat.judging.bias.subsets import MOST, choose_subsets, suggested_labels
-from karat.validation import InputError
 from tests.judging.plain_bias import labels_of, pool_of
 
 QUERIES = {"i2t": range(4), "t2i": range(6)}

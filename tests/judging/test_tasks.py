@@ -8,12 +8,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from karat.errors import InputError
 from karat.judging import load_form, make_pool, make_tasks
 from karat.judging.pools.pair_keys import key_of
 from karat.judging.pools.pool import Pool
 from karat.judging.tasks.dealing import Stock, partner
 from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES, UNKNOWN
-from karat.validation import InputError
 
 from made import make_benchmark, make_run
 

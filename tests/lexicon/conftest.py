@@ -3,13 +3,14 @@
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from karat.lexicon import wordnet
+from karat.errors import MissingDataError
+from karat.lexicon import InformationContent, wordnet
 from karat.lexicon.files import find_wordnet
-from karat.validation import MissingDataError
 
-from .tiny import write_tiny
+from .tiny_wordnet import write_tiny
 
 
 @pytest.fixture(scope="session")
@@ -63,6 +64,28 @@ def pairs(wn, nltk_wordnet):
         return [rows[synset.pos(), synset.offset()] for synset in synsets]
 
     return theirs, ours
+
+
+@pytest.fixture(scope="session")
+def two_sets(wn):
+    """Nouns near and far, named things, verbs of several trees, adjectives, adverbs; some twice."""
+    rng = np.random.default_rng(7)
+    words = ["dog", "cat", "car", "run", "walk", "think", "big", "loudly", "entity", "paris", "person"]
+    known = np.concatenate([wn.synsets(word) for word in words])
+    return tuple(np.concatenate([rng.choice(known, 60), rng.choice(len(wn), 60)]) for _ in range(2))
+
+
+@pytest.fixture(scope="session")
+def brown(wn):
+    return InformationContent.read(wn, "brown")
+
+
+@pytest.fixture(scope="session")
+def nltk_brown(nltk_data, nltk_wordnet):
+    from nltk.corpus.reader import WordNetICCorpusReader
+
+    folder = nltk_data / "corpora" / "wordnet_ic"
+    return WordNetICCorpusReader(str(folder), [r".*\.dat"]).ic("ic-brown.dat")
 
 
 @pytest.fixture

@@ -97,7 +97,8 @@ def table() -> dict[str, Any]:
 def pages() -> dict[str, str]:
     """Return the text of every page, by a short name."""
     found = {"README": (ROOT / "README.md").read_text(encoding="utf-8")}
-    for path in sorted((ROOT / "docs").rglob("*.md")):
+    # Not the reference below it, which is made from docstrings.
+    for path in sorted((ROOT / "docs").glob("*.md")):
         found["-".join(path.relative_to(ROOT / "docs").with_suffix("").parts)] = path.read_text(
             encoding="utf-8"
         )

@@ -15,9 +15,9 @@ import pytest
 from PIL import Image
 
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
-from karat.systems import KCCAPath
-from karat.systems.images import ImageFeatures
-from karat.validation import MissingDataError
+from karat.errors import MissingDataError
+from karat.models import KCCAPath
+from karat.models.images import ImageFeatures
 
 FOLDER = Path(__file__).parents[2] / "replications"
 PARTS = ("contrasts", "inputs", "scores", "selection", "store", "systems", "tables", "words")
@@ -53,7 +53,7 @@ def test_every_row_of_tables_11_and_12_is_computed_or_needs_the_corpus(parts):
 
 
 def test_every_system_names_a_text_kernel(parts):
-    from karat.systems.text import text_kernel
+    from karat.models.text import text_kernel
 
     for system in parts["systems"].SYSTEMS.values():
         assert system.text in ("F1", "F1-idf") or text_kernel(system.text)

@@ -5,7 +5,7 @@ import pytest
 
 import karat
 from karat.reports import write_report
-from karat.scores.semantic_curve import curve_measures
+from karat.scores import curve_measures
 from karat.stats.intervals import Intervals
 from reports.hostile import hostile_benchmark, hostile_runs
 

@@ -10,13 +10,13 @@ import pytest
 
 import karat
 from karat.benchmarks import Benchmark, Truth
+from karat.errors import InputError
 from karat.reports import write_report
 from karat.reports.bundle import source_hash
 from karat.reports.section import in_order
 from karat.reports.thumbnails import thumbnails
-from karat.scores.leaderboard import Leaderboard
+from karat.scores import Leaderboard
 from karat.stats.intervals import Intervals
-from karat.validation import InputError
 from reports.hostile import IMAGE_TAG, SCRIPT_END
 
 from made import make_benchmark, make_run
@@ -317,3 +317,21 @@ def test_a_truth_may_be_called_like_a_measure(tmp_path):
     page = Page(write_report(karat.evaluate(runs, bench, ["R@1", "MedR"]), tmp_path / "named.html"))
     assert page.data["scatter"]["low"] == ["by MedR MedR", "plain MedR"]
     assert all(places == [1.0] * 4 for places in page.data["scatter"]["places"][:1])
+
+
+@pytest.mark.parametrize("measure", ["RSUM", "NSUM(mine)"])
+def test_sums_have_no_percent_sign(measure, tmp_path):
+    """A sum of percentages, as papers print it: 517.3, and never 517.3%."""
+    bench = make_benchmark(30)
+    runs = [make_run(bench, strength, seed, f"run {seed}") for seed, strength in enumerate((2, 1))]
+    options = {"similarities": {"mine": np.exp(runs[1].scores)}, "intervals": Intervals(resamples=50)}
+    several = karat.evaluate(runs, bench, [measure, "R@1"], **options)
+    alone = karat.evaluate(runs[0], bench, [measure], **options)
+    for card in (several, alone):
+        value = card.value(measure, truth="own", direction="both", run="run 0")
+        assert 1.5 < value < 6
+        assert f"{100 * value:.2f}" in str(card)
+        page = Page(write_report(card, tmp_path / "report.html"))
+        assert f"{100 * value:.1f}" in page.text
+        assert re.search(r"\d%", page.text)
+        assert not set(re.findall(r"(?<![\d.])\d{3}\.\d%", page.source)) - {"100.0%"}

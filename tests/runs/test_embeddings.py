@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import karat
 from karat.measures import TIE_POLICIES
-from karat.runs import EmbeddingRun, Question
+from karat.runs import EmbeddingRun, PlaceRequest
 
 from worlds import build
 
@@ -16,8 +16,8 @@ MEASURES = ("R@1", "P@2", "AP", "MRR", "nDCG", "MedR")
 
 def counts(run, direction, n_queries, n_items, **options):
     query, item = np.indices((n_queries, n_items)).reshape(2, -1)
-    answer = run.place([Question(direction, query, item)], **options)[0]
-    return answer.above.reshape(n_queries, n_items), answer.tied.reshape(n_queries, n_items)
+    places = run.place([PlaceRequest(direction, query, item)], **options)[0]
+    return places.above.reshape(n_queries, n_items), places.tied.reshape(n_queries, n_items)
 
 
 def brute(exact):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import karat
-from karat.scores.evidence import Evidence
+from karat.errors import InputError
+from karat.scores.intervals import ColumnSamples
 from karat.stats import Intervals, bootstrap_interval
-from karat.stats.resampling import Resampling
-from karat.validation import InputError
+from karat.stats.intervals import Resampling
 
 from made import make_benchmark, make_run, recomputed
 
@@ -24,16 +24,16 @@ def card():
 
 
 def test_every_draw_of_every_column_equals_a_recount(card):
-    evidence = Evidence(card.columns)
-    assert evidence.clusters == 40
+    samples = ColumnSamples(card.columns)
+    assert samples.clusters == 40
     weights = np.concatenate(list(Resampling(40, 300, seed=9).blocks()))
-    draws = evidence.resampled(weights)
-    for column, drawn in zip(evidence.columns, draws):
+    draws = samples.resampled(weights)
+    for column, drawn in zip(samples.columns, draws):
         for w, ours in list(zip(weights, drawn))[:40]:
             assert ours == pytest.approx(recomputed(column, w)), column
         low, high = np.quantile(drawn, [0.025, 0.975])
         assert (column.low, column.high) == pytest.approx((low, high))
-    assert evidence.values() == pytest.approx([column.value for column in evidence.columns])
+    assert samples.values() == pytest.approx([column.value for column in samples.columns])
 
 
 def test_one_column_alone_gets_the_same_interval(card):

@@ -1,7 +1,7 @@
-"""A large pool of queries of which everything is known, and samples from it.
+"""A large population of queries of which everything is known, and samples from it.
 
-The gallery is fixed and the queries are drawn from the pool, with replacement, so the pool's own score
-is the true one: what an interval has to hold and a test has to find equal.
+The gallery is fixed and the queries are drawn from the population, with replacement, so the population's own
+score is the true one: what an interval has to hold and a test has to find equal.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ def world() -> World:
 
 @cache
 def scorecard(strength: float, instance: float = 0.0, seed: int = 0) -> Scorecard:
-    """Score one system on the whole pool; it sees some pictures badly, so their captions fail together."""
+    """Score one system on everything; it sees some pictures badly, so their captions fail together."""
     name = f"strength {strength}, instance {instance}, seed {seed}"
     run = simulate(world(), strength, instance=instance, uneven=0.9, seed=seed, name=name)
     cards = [
@@ -38,8 +38,8 @@ def scorecard(strength: float, instance: float = 0.0, seed: int = 0) -> Scorecar
     return replace(cards[0], columns=[column for card in cards for column in card])
 
 
-def pool_column(measure: str, direction: str, seed: int = 0, **system: float) -> Column:
-    """Return one column of the pool; of a system that suits the measure unless one is given."""
+def population_column(measure: str, direction: str, seed: int = 0, **system: float) -> Column:
+    """Return one column of the population; of a system that suits the measure unless one is given."""
     chosen = system or (DULL if measure == "MedR" else KEEN)
     return scorecard(seed=seed, **chosen).column(measure, truth=TRUTH[measure], direction=direction)
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from karat.scores.evidence import Evidence
+from karat.scores.intervals import ColumnSamples
 from karat.stats import Intervals
-from tests.statistical.populations import KEEN, TRUTH, draw_images, pool_column, sample
+from tests.statistical.populations import KEEN, TRUTH, draw_images, population_column, sample
 
 pytestmark = pytest.mark.statistical
 
@@ -14,23 +14,25 @@ REPETITIONS, QUERY_IMAGES = 1000, 1000
 
 
 def coverage(method: str, clustered: bool = True) -> dict[str, float]:
-    """Return how often the interval of each column holds the pool's own score."""
+    """Return how often the interval of each column holds the population's own score."""
     rng = np.random.default_rng(41)
-    pool = {
-        f"{measure} {direction}": pool_column(measure, direction)
+    population = {
+        f"{measure} {direction}": population_column(measure, direction)
         for measure in TRUTH
         for direction in ("i2t", "t2i", "mean")
     }
-    pool |= {f"MedR {d}, a median of few ranks": pool_column("MedR", d, **KEEN) for d in ("i2t", "t2i")}
-    held = np.zeros(len(pool))
+    population |= {
+        f"MedR {d}, a median of few ranks": population_column("MedR", d, **KEEN) for d in ("i2t", "t2i")
+    }
+    held = np.zeros(len(population))
     for repetition in range(REPETITIONS):
         images = draw_images(QUERY_IMAGES, rng)
-        evidence = Evidence([sample(column, images, clustered) for column in pool.values()])
+        samples = ColumnSamples([sample(column, images, clustered) for column in population.values()])
         chosen = Intervals(method, resamples=1000, seed=repetition)
-        low, high = chosen.ends(evidence.values(), *chosen.draw(evidence.resampled, evidence.clusters))
-        truth = np.array([column.value for column in pool.values()])
+        low, high = chosen.ends(samples.values(), *chosen.draw(samples.resampled, samples.clusters))
+        truth = np.array([column.value for column in population.values()])
         held += (low <= truth) & (truth <= high)
-    return dict(zip(pool, (held / REPETITIONS).tolist()))
+    return dict(zip(population, (held / REPETITIONS).tolist()))
 
 
 def show(title: str, found: dict[str, float], capsys) -> None:

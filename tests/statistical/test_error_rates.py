@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from karat.measures.pools import MEAN, MEDIAN
+from karat.measures.aggregates import MEAN, MEDIAN
 from karat.scores import compare
 from karat.stats import Intervals, mcnemar, paired_bootstrap, randomisation_test
-from tests.statistical.populations import KEEN, draw_images, pool_column, sample, scorecard, shuffle
+from tests.statistical.populations import KEEN, draw_images, population_column, sample, scorecard, shuffle
 
 pytestmark = pytest.mark.statistical
 
 
 def columns(measure: str, direction: str, systems: int = 2):
     """Return equal systems: the same settings, noise of their own."""
-    return [pool_column(measure, direction, seed) for seed in range(systems)]
+    return [population_column(measure, direction, seed) for seed in range(systems)]
 
 
 def rate(test, measure: str, direction: str, images: int, repetitions: int, clustered: bool = True) -> float:
@@ -31,12 +31,12 @@ def rate(test, measure: str, direction: str, images: int, repetitions: int, clus
     return false / repetitions
 
 
-def randomisation(pool):
-    return lambda a, b, cluster: randomisation_test(a, b, cluster, pool, samples=999)
+def randomisation(aggregate):
+    return lambda a, b, cluster: randomisation_test(a, b, cluster, aggregate, samples=999)
 
 
-def bootstrap(pool):
-    return lambda a, b, cluster: paired_bootstrap(a, b, cluster, pool, resamples=999)
+def bootstrap(aggregate):
+    return lambda a, b, cluster: paired_bootstrap(a, b, cluster, aggregate, resamples=999)
 
 
 def mcnemars(kind):
@@ -94,17 +94,17 @@ def test_place_intervals_hold_together(capsys):
     """Five systems of rising strength, two of them equal: all true places are inside, nearly always."""
     rng = np.random.default_rng(5)
     systems = [(4.4, 0), (4.6, 0), (4.8, 0), (5.0, 0), (5.0, 1)]
-    pool = [pool_column("mAP@R", "t2i", seed, strength=strength) for strength, seed in systems]
-    truth = np.array([column.value for column in pool])
+    population = [population_column("mAP@R", "t2i", seed, strength=strength) for strength, seed in systems]
+    truth = np.array([column.value for column in population])
     card = scorecard(**KEEN)
     held, widths = 0, []
     repetitions = 500
     for _ in range(repetitions):
         drawn = draw_images(300, rng)
-        some = [sample(column, drawn) for column in pool]
+        some = [sample(column, drawn) for column in population]
         found = compare(replace(card, columns=some), samples=999, intervals=Intervals(resamples=1))
         places = found.standings[0].places
-        true_place = {column.run: int((truth > column.value).sum()) + 1 for column in pool}
+        true_place = {column.run: int((truth > column.value).sum()) + 1 for column in population}
         held += all(low <= true_place[run] <= high for run, (low, high) in places.items())
         widths.append(np.mean([high - low + 1 for low, high in places.values()]))
     with capsys.disabled():
@@ -118,8 +118,8 @@ def test_medians_of_unequal_spread(capsys):
     repetitions, found = 1000, {"randomisation": 0, "bootstrap": 0}
     for _ in range(repetitions):
         tight, wide = (np.ceil(20 * np.exp(spread * rng.normal(size=500))) for spread in (0.5, 2.0))
-        found["randomisation"] += randomisation_test(tight, wide, pool=MEDIAN, samples=499).p <= 0.05
-        found["bootstrap"] += paired_bootstrap(tight, wide, pool=MEDIAN, resamples=999).p <= 0.05
+        found["randomisation"] += randomisation_test(tight, wide, aggregate=MEDIAN, samples=499).p <= 0.05
+        found["bootstrap"] += paired_bootstrap(tight, wide, aggregate=MEDIAN, resamples=999).p <= 0.05
     with capsys.disabled():
         print(f"\n  equal medians, unequal spread: { ({k: v / repetitions for k, v in found.items()}) }")
     assert 0.03 <= found["bootstrap"] / repetitions <= 0.07

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from karat.measures.pools import MEDIAN
+from karat.errors import InputError
+from karat.measures.aggregates import MEDIAN
 from karat.stats import Intervals, bootstrap_interval
-from karat.stats.interval import bca, percentile
-from karat.stats.resampling import Resampling
-from karat.validation import InputError
+from karat.stats.intervals import Resampling, bca, percentile
 
 
 @pytest.mark.parametrize(("method", "theirs"), [("percentile", "percentile"), ("bca", "BCa")])
@@ -47,7 +46,7 @@ def test_clusters_widen_the_interval(rng):
 
 def test_medians(rng):
     ranks = rng.integers(1, 100, 151).astype(float)
-    found = bootstrap_interval(ranks, pool=MEDIAN)
+    found = bootstrap_interval(ranks, aggregate=MEDIAN)
     oracle = stats.bootstrap((ranks,), np.median, method="percentile", n_resamples=5000, rng=1)
     assert found.value == np.median(ranks)
     assert abs(found.low - oracle.confidence_interval.low) <= 2
@@ -82,8 +81,8 @@ def test_wrong_choices_are_sentences(given, message):
 
 def test_an_interval_may_have_no_upper_end():
     ranks = np.r_[np.full(31, 13.0), np.full(29, np.inf)]
-    found = bootstrap_interval(ranks, pool=MEDIAN)
+    found = bootstrap_interval(ranks, aggregate=MEDIAN)
     assert (found.value, found.low, found.high) == (13, 13, np.inf)
-    assert bootstrap_interval(ranks, pool=MEDIAN, method="bca").low == 13
+    assert bootstrap_interval(ranks, aggregate=MEDIAN, method="bca").low == 13
     with pytest.raises(InputError, match="infinite"):
         bootstrap_interval(ranks)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 import karat
+from karat.stats.item_kinds import Kinds
 from karat.stats.kappa import cohen_kappa, disagreement, kappa_of
-from karat.stats.kinds import Kinds
 
 ratings = st.integers(1, 5).flatmap(
     lambda k: st.lists(st.tuples(st.integers(0, k - 1), st.integers(0, k - 1)), min_size=1, max_size=40)
@@ -70,7 +70,7 @@ def test_clusters_are_drawn_whole(rng):
     kinds = Kinds(kind, 3, cluster)
     per_cluster = np.array([np.bincount(kind[cluster == c], minlength=3) for c in range(4)])
     drawn = np.concatenate(list(kinds.draws(50, seed=3)))
-    from karat.stats.resampling import Resampling
+    from karat.stats.intervals import Resampling
 
     times = np.concatenate(list(Resampling(4, 50, 3).blocks()))
     assert (drawn == times @ per_cluster).all()
@@ -149,7 +149,7 @@ def test_none_among_numbers():
         (([1, 2], [1, 2]), {"weights": "cubic"}, "weights is 'cubic'"),
         (([1, 2], [1, 2]), {"weights": np.ones((3, 3))}, "weights has the shape (3, 3)"),
         (([1, 2], [1, 3]), {"categories": [1, 2]}, "the rating 3.0 is not among the categories"),
-        (([1, 2], [1, 2]), {"categories": [1, 2, 2]}, "a category stands twice"),
+        (([1, 2], [1, 2]), {"categories": [1, 2, 2]}, "a category is listed twice"),
         (([1, 2], [1, 2]), {"categories": [1, None]}, "one of the categories is none"),
         (([1, 2], [1, 2]), {"categories": ["a"]}, "of ratings and categories one is numbers"),
         (([1, 2], [1, 2]), {"categories": []}, "the rating 1.0 is not among the categories"),

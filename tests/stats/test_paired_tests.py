@@ -8,14 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
-from statsmodels.stats.multitest import multipletests
 
-from karat.measures.pools import MEAN, MEDIAN
-from karat.stats import flips as flips_module
-from karat.stats import holm, mcnemar, paired_bootstrap, randomisation_test
-from karat.stats.flips import Flips
-from karat.stats.mcnemar import binomial_p
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.measures.aggregates import MEAN, MEDIAN
+from karat.stats import mcnemar, paired_bootstrap, paired_tests, randomisation_test
+from karat.stats.paired_tests import Flips, binomial_p
 
 PLAIN = {MEAN: np.mean, MEDIAN: np.median}
 
@@ -42,35 +39,23 @@ def test_mcnemar_refuses_what_is_not_binary():
         mcnemar(np.array([1.0]), np.array([0.0]), kind="chi2")
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=30))
-def test_holm_equals_statsmodels(p):
-    ours = holm(np.array(p))
-    assert ours == pytest.approx(multipletests(p, method="holm")[1], rel=1e-12)
-
-
-def test_holm_leaves_missing_tests_out():
-    corrected = holm(np.array([[0.02, np.nan], [0.03, 0.5]]))
-    assert corrected[0, 0] == pytest.approx(0.06)
-    assert np.isnan(corrected[0, 1])
-    assert corrected[1].tolist() == pytest.approx([0.06, 0.5])
-
-
-@pytest.mark.parametrize("pool", PLAIN, ids=lambda pool: pool.name)
+@pytest.mark.parametrize("aggregate", PLAIN, ids=lambda aggregate: aggregate.name)
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 5)), min_size=1, max_size=12))
-def test_few_clusters_are_enumerated(pool, rows):
+def test_few_clusters_are_enumerated(aggregate, rows):
     first, second, clusters = np.array(rows, dtype=float).T
     values, owner = np.unique(clusters, return_inverse=True)
 
     def difference(flip) -> float:
         moved = np.array(flip)[owner] == 1
-        return PLAIN[pool](np.where(moved, second, first)) - PLAIN[pool](np.where(moved, first, second))
+        return PLAIN[aggregate](np.where(moved, second, first)) - PLAIN[aggregate](
+            np.where(moved, first, second)
+        )
 
     seen = difference([0] * len(values))
     all_swaps = [difference(flip) for flip in product([0, 1], repeat=len(values))]
     expected = np.mean([abs(d) >= abs(seen) - 1e-9 for d in all_swaps])
-    found = randomisation_test(first, second, clusters, pool)
+    found = randomisation_test(first, second, clusters, aggregate)
     assert found.p == pytest.approx(expected)
     assert found.difference == pytest.approx(seen)
     assert (found.n, found.effective) == (len(rows), len(values))
@@ -109,7 +94,7 @@ def test_swapping_medians_is_not_a_median_of_differences():
     """One system is ahead on most queries, but both have the same median."""
     first = np.array([1.0, 2.0, 50.0, 50.0, 90.0, 91.0])
     second = np.array([3.0, 4.0, 50.0, 50.0, 92.0, 93.0])
-    assert randomisation_test(first, second, pool=MEDIAN).p == 1
+    assert randomisation_test(first, second, aggregate=MEDIAN).p == 1
     assert randomisation_test(first, second).p < 0.2
 
 
@@ -122,7 +107,7 @@ def test_p_is_never_zero():
 def test_flips_do_not_depend_on_blocks(monkeypatch):
     whole = np.concatenate(list(Flips(11, 300, seed=2).blocks()))
     listed = np.concatenate(list(Flips(5, 300).blocks()))
-    monkeypatch.setattr(flips_module, "BLOCK", 64)
+    monkeypatch.setattr(paired_tests, "BLOCK", 64)
     assert (np.concatenate(list(Flips(11, 300, seed=2).blocks())) == whole).all()
     assert (np.concatenate(list(Flips(5, 300).blocks())) == listed).all()
     assert len(np.unique(listed, axis=0)) == len(listed) == 32
@@ -163,8 +148,8 @@ def test_infinite_medians_are_large_differences():
     """Ranks beyond the end of a list are infinite; a median there is further away than any number."""
     near, far = np.full(60, 2.0), np.r_[np.full(31, 13.0), np.full(29, np.inf)]
     finite = np.where(np.isinf(far), 999, far)
-    assert paired_bootstrap(near, far, pool=MEDIAN) == paired_bootstrap(near, finite, pool=MEDIAN)
-    assert randomisation_test(far, far, pool=MEDIAN).p == 1
+    assert paired_bootstrap(near, far, aggregate=MEDIAN) == paired_bootstrap(near, finite, aggregate=MEDIAN)
+    assert randomisation_test(far, far, aggregate=MEDIAN).p == 1
     for test in (randomisation_test, paired_bootstrap):
         with pytest.raises(InputError, match="infinite"):
             test(near, far)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karat.validation import InputError
+from karat.errors import InputError
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
+from karat.errors import InputError
 from karat.judging.forms.form import Choice, Form
 from karat.judging.store import create_project
-from karat.validation import InputError
 from karat.web.dashboard.live import live_numbers
 from karat.web.dashboard.pace import pace
 from karat.web.dashboard.publishing import Shelf

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karat.benchmarks.picture_kinds import picture_kind
+from karat.benchmarks import picture_kind
 from karat.web.judging.pictures import MOST_BYTES, NoPicture, read_bytes
 from web.judging import finish, lease
 from web.serving import make_project

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from karat.validation import InputError
+from karat.errors import InputError
 from karat.web.operation import health as health_module
 from karat.web.operation.access import VARIABLE, metrics_token
 from karat.web.operation.logs import JsonLines, log_config

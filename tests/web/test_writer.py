@@ -7,8 +7,8 @@ from unittest.mock import Mock
 
 import pytest
 
+from karat.errors import InputError
 from karat.judging.store import open_project
-from karat.validation import InputError
 from karat.web.waiting import Busy, acknowledged
 from karat.web.writer import Writer
 

@@ -1,4 +1,19 @@
-"""What captions mean, once more: plain loops over dictionaries, written from the documented rules alone."""
+"""What captions mean, once more: plain loops over dictionaries, written from the documented rules alone.
+
+Scenes and meanings become plain dictionaries of words first.
+"""
+
+from karat.world.meanings import Meanings
+from karat.world.scenes import Scenes
+from karat.world.vocabulary import (
+    BACKGROUND_NAMES,
+    COLOURS,
+    KIND_NAMES,
+    NOUN_NAMES,
+    POSITIONS,
+    RELATIONS,
+    SIZES,
+)
 
 KINDS_OF = {
     "animal": "dog cat horse bird fish elephant rabbit turtle butterfly",
@@ -97,3 +112,44 @@ def is_true(scene: dict, meaning: dict) -> bool:
         and (meaning["relation"] is None or related(*fitting, meaning))
         and meaning["background"] in (None, scene["background"])
     )
+
+
+def word(names, code):
+    return None if code < 0 else names[code]
+
+
+def plain_scenes(scenes: Scenes) -> list[dict]:
+    objects = [
+        {"kind": KIND_NAMES[k], "colour": COLOURS[c], "size": SIZES[s], "centre": (int(x), int(y))}
+        for k, c, s, x, y in zip(scenes.kind, scenes.colour, scenes.size, scenes.x, scenes.y)
+    ]
+    return [
+        {"background": BACKGROUND_NAMES[b], "objects": objects[begin:end]}
+        for b, begin, end in zip(scenes.background, scenes.ptr, scenes.ptr[1:])
+    ]
+
+
+def plain_meanings(meanings: Meanings) -> list[dict]:
+    made = []
+    for row in range(len(meanings)):
+        mentions = [
+            {
+                "noun": NOUN_NAMES[meanings.noun[row, m]],
+                "colour": word(COLOURS, meanings.colour[row, m]),
+                "size": word(SIZES, meanings.size[row, m]),
+                "position": word(POSITIONS, meanings.position[row, m]),
+                "number": {0: "a", 9: "at least two"}.get(
+                    int(meanings.number[row, m]), int(meanings.number[row, m])
+                ),
+            }
+            for m in (0, 1)
+            if meanings.noun[row, m] >= 0
+        ]
+        made.append(
+            {
+                "mentions": mentions,
+                "relation": word(RELATIONS, meanings.relation[row]),
+                "background": word(BACKGROUND_NAMES, meanings.background[row]),
+            }
+        )
+    return made

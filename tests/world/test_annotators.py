@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karat.validation import KaratError
+from karat.errors import KaratError
 from karat.world import ANSWERS, Annotator, adversarial, ask, average, careful, lazy, make_world
 from karat.world.annotators import right_answers
 
@@ -93,12 +93,12 @@ def test_the_four_sorts():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Annotator("x", np.eye(3)), "no four rows of shares"),
+        (lambda: Annotator("x", np.eye(3)), "is not four rows of shares"),
         (lambda: Annotator("x", np.ones((4, 4))), "each row sums to 1"),
         (lambda: lazy(looks=1.5), "looks is 1.5"),
         (lambda: lazy(habit="perhaps"), "choose one of no, mostly no"),
         (lambda: ask(make_world(2, 1), [0], [0], [average(), average()]), "the same name"),
-        (lambda: ask(make_world(2, 1), [0], [0, 1], [careful()]), "1 image and 2 captions are no pairs"),
+        (lambda: ask(make_world(2, 1), [0], [0, 1], [careful()]), "1 image and 2 captions are not pairs"),
         (
             lambda: ask(make_world(2, 1), [-1], [0], [careful()]),
             "there is no image -1; they are numbered 0 to 1",

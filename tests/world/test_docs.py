@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from karat.world import SYSTEMS, make_world
-from karat.world.kinds import CATEGORIES, KINDS
+from karat.world.vocabulary import CATEGORIES, KINDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "world.md").read_text(encoding="utf-8")
 

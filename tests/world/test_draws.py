@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karat.validation import KaratError
+from karat.errors import KaratError
 from karat.world.draws import Draws
 
 

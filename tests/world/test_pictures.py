@@ -6,17 +6,14 @@ import io
 import numpy as np
 import pytest
 
-from karat.validation import KaratError
+from karat.errors import KaratError
 from karat.world import make_world
-from karat.world.backdrops import SCENERY, backdrop
-from karat.world.drawings.tones import HOLE
-from karat.world.kinds import KINDS
-from karat.world.pictures import draw_picture
-from karat.world.png import encode_png, stored
+from karat.world.pictures.backdrops import SCENERY, backdrop
+from karat.world.pictures.picture import draw_picture, encode_png, stored
+from karat.world.pictures.shapes import HOLE, UNIT, rgb
+from karat.world.pictures.sprites import TONES, coverage, palette
 from karat.world.scenes import SIDE, draw_scenes
-from karat.world.shapes import UNIT
-from karat.world.sprites import TONES, coverage, palette, rgb
-from karat.world.vocabulary import BACKGROUNDS, COLOURS
+from karat.world.vocabulary import BACKGROUNDS, COLOURS, KINDS
 
 # Outline and rim, behind the tones of a drawing.
 EDGE, RIM = 7, 8

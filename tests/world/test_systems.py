@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.validation import KaratError
+from karat.errors import KaratError
 from karat.world import SYSTEMS, make_world, simulate, simulate_systems
 from karat.world.meanings import ASPECTS
 

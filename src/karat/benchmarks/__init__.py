@@ -1,37 +1,44 @@
 """Judgments, truths and benchmarks, and the sources they are loaded from."""
 
-from karat.benchmarks.benchmark import Benchmark
-from karat.benchmarks.ids import Ids
-from karat.benchmarks.judgments import Judgments, Pairs
-from karat.benchmarks.objects import Objects
-from karat.benchmarks.ratings import RELEVANT, Mapping, Provenance, Share, Steps
-from karat.benchmarks.saved import read_benchmark
-from karat.benchmarks.saving import save_benchmark
-from karat.benchmarks.sources import SOURCES, Source, add_benchmark, load_benchmark, register
-from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Judged, Rule, Truth
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "DIRECTIONS",
-    "RELEVANT",
-    "SOURCES",
-    "Benchmark",
-    "Direction",
-    "Fold",
-    "Ids",
-    "Judged",
-    "Judgments",
-    "Mapping",
-    "Objects",
-    "Pairs",
-    "Provenance",
-    "Rule",
-    "Share",
-    "Source",
-    "Steps",
-    "Truth",
-    "add_benchmark",
-    "load_benchmark",
-    "read_benchmark",
-    "register",
-    "save_benchmark",
-]
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.benchmarks.benchmark import Benchmark as Benchmark
+    from karat.benchmarks.benchmark import build as build
+    from karat.benchmarks.cxc import read_pairs as read_pairs
+    from karat.benchmarks.ids import Ids as Ids
+    from karat.benchmarks.ids import as_id_array as as_id_array
+    from karat.benchmarks.image_files import find_images as find_images
+    from karat.benchmarks.image_files import picture_kind as picture_kind
+    from karat.benchmarks.judgments import RELEVANT as RELEVANT
+    from karat.benchmarks.judgments import Judgments as Judgments
+    from karat.benchmarks.judgments import Mapping as Mapping
+    from karat.benchmarks.judgments import Pairs as Pairs
+    from karat.benchmarks.judgments import Provenance as Provenance
+    from karat.benchmarks.judgments import Share as Share
+    from karat.benchmarks.judgments import Steps as Steps
+    from karat.benchmarks.karat_format import HEAD as HEAD
+    from karat.benchmarks.karat_format import describe_truth as describe_truth
+    from karat.benchmarks.karat_format import make_folder as make_folder
+    from karat.benchmarks.karat_format import read_benchmark as read_benchmark
+    from karat.benchmarks.karat_format import remove_old as remove_old
+    from karat.benchmarks.karat_format import save_benchmark as save_benchmark
+    from karat.benchmarks.objects import Objects as Objects
+    from karat.benchmarks.registry import SOURCES as SOURCES
+    from karat.benchmarks.registry import Source as Source
+    from karat.benchmarks.registry import add_benchmark as add_benchmark
+    from karat.benchmarks.registry import forget as forget
+    from karat.benchmarks.registry import load_benchmark as load_benchmark
+    from karat.benchmarks.registry import register as register
+    from karat.benchmarks.registry import registered as registered
+    from karat.benchmarks.truth import DIRECTIONS as DIRECTIONS
+    from karat.benchmarks.truth import Direction as Direction
+    from karat.benchmarks.truth import Fold as Fold
+    from karat.benchmarks.truth import JudgedItems as JudgedItems
+    from karat.benchmarks.truth import Rule as Rule
+    from karat.benchmarks.truth import Truth as Truth
+    from karat.benchmarks.truth import compress as compress
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__, {"Judged": "JudgedItems"})

@@ -1,22 +1,31 @@
-"""A benchmark: ordered images and captions, and one or more truths about them."""
+"""A benchmark: ordered images and captions, and one or more truths about them; `build` makes one of lists."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from karat.benchmarks.ids import Ids
+from karat._util import COMPLETE, check_unique_ids, plural
+from karat.benchmarks.ids import Ids, as_id_array
+from karat.benchmarks.judgments import Judgments, Provenance
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.truth import DIRECTIONS, Direction, Truth
-from karat.validation import InputError, plural, unknown_name
+from karat.errors import InputError, unknown_name
+
+ORIGINAL = "original"
+"""The truth that every captioned collection has: each caption belongs to the image it was written for."""
+RECALLS = ("R@1", "R@5", "R@10")
+LONGEST_ID = 1000
+"""Characters; numpy stores every id as wide as the widest, so one endless id would fill the memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class Benchmark:
-    """What systems are asked.
+    """What models are evaluated on.
 
     Parameters
     ----------
@@ -110,14 +119,64 @@ class Benchmark:
         return [summarise(self, truth) for truth in self.truths.values()]
 
 
+def build(
+    name: str,
+    images: Sequence[Any],
+    captions: Sequence[Any],
+    image_of: Sequence[Any],
+    texts: Sequence[str],
+    *,
+    where: str | Path,
+    about: str,
+    image_paths: Sequence[str] | None = None,
+) -> Benchmark:
+    """Return a benchmark with the truth "original": each caption belongs to its own image.
+
+    Parameters
+    ----------
+    name, about
+        The benchmark's.
+    images, captions
+        Ids in order. An image without a caption is ranked but never asks.
+    image_of, texts
+        For each caption, the id of its image and its text.
+    where
+        The file they came from, for messages.
+    image_paths
+        In the order of `images`.
+
+    Examples
+    --------
+    >>> texts = ["a dog runs", "a brown dog", "a red bus"]
+    >>> build("pets", ["dog", "bus"], [0, 1, 2], ["dog", "dog", "bus"], texts, where="pets.tsv", about="")
+    Benchmark('pets': 2 images, 3 captions; truths original)
+    """
+    for kind, ids in (("image", images), ("caption", captions)):
+        if not len(ids):
+            raise InputError(f"holds no {kind}", where=where, fix=COMPLETE)
+        if max(len(str(value)) for value in ids) > LONGEST_ID:
+            what = f"has {kind} ids of over {LONGEST_ID:,} characters"
+            raise InputError(what, where=where, fix="shorten them")
+        check_unique_ids(as_id_array(ids), kind, where)
+    image_ids, caption_ids = Ids(images, kind="image"), Ids(captions, kind="caption")
+    caption_image = image_ids.index(image_of, where)
+    own = Judgments(caption_image, np.arange(len(captions)), sources=[Provenance(ORIGINAL)])
+    queries: dict[Direction, np.ndarray] = {"i2t": np.unique(caption_image), "t2i": np.arange(len(captions))}
+    truth = Truth(ORIGINAL, own, queries, about="each caption belongs to the image it was written for")
+    return Benchmark(
+        name, image_ids, caption_ids, {ORIGINAL: truth}, caption_image,
+        defaults={ORIGINAL: (*RECALLS, "MedR")}, about=about, texts=list(texts), image_paths=image_paths,
+    )  # fmt: skip
+
+
 def summarise(benchmark: Benchmark, truth: Truth) -> dict[str, Any]:
     """Count what one truth covers."""
     row: dict[str, Any] = {"truth": truth.name, "about": truth.about, "folds": len(truth.folds) or 1}
     for direction in DIRECTIONS:
-        asked = np.asarray(truth.queries.get(direction, np.empty(0)), dtype=np.int64)
-        counts = {"queries": len(asked), "positives": 0, "negatives": 0, "off_gallery": 0}
+        queries = np.asarray(truth.queries.get(direction, np.empty(0)), dtype=np.int64)
+        counts = {"queries": len(queries), "positives": 0, "negatives": 0, "off_gallery": 0}
         if truth.rule is not None:
-            counts["positives"] = int(truth.rule.positives(direction, asked).sum())
+            counts["positives"] = int(truth.rule.positives(direction, queries).sum())
         else:
             rows = truth.judged(direction)
             counts["positives"] = int((rows.grade > 0).sum())
@@ -126,6 +185,6 @@ def summarise(benchmark: Benchmark, truth: Truth) -> dict[str, Any]:
             counts["off_gallery"] = int(off.sum())
             if truth.complete:
                 inside = counts["positives"] - counts["off_gallery"]
-                counts["negatives"] = len(asked) * benchmark.items(direction).size - inside
+                counts["negatives"] = len(queries) * benchmark.items(direction).size - inside
         row[direction] = counts
     return row

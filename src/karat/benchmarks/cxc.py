@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from karat._util import parsing
 from karat.benchmarks.ids import Ids
-from karat.validation import InputError, MissingDataError, parsing
+from karat.errors import InputError, MissingDataError
 
 CXC_SCALE = "0 (unrelated) to 5 (complete), mean of five raters"
 RELEVANT_FROM = 3.0
@@ -53,7 +54,7 @@ def read_pairs(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if rows[column].null_count():
             row = int(np.flatnonzero(rows[column].is_null().to_numpy())[0])
             raise InputError(
-                f"row {row + 2} has no readable {column}", where=path, fix="mend or remove the row"
+                f"row {row + 2} has no readable {column}", where=path, fix="fix or remove the row"
             )
     if not rows[score].is_between(0, 5).all():
         raise InputError("holds a rating outside 0 to 5", where=path, fix=fix)

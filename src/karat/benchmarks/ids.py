@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from karat.validation import InputError, check_unique_ids, plural
+from karat._util import check_unique_ids, plural
+from karat.errors import InputError
 
 NUMBER = re.compile(r"-?[0-9]{1,18}")
 
@@ -36,7 +37,7 @@ class Ids:
     >>> ids.index([11])
     Traceback (most recent call last):
     ...
-    karat.validation.InputError: caption id 11 is not in the benchmark; the first ids are 30, 10, 20.
+    karat.errors.InputError: caption id 11 is not in the benchmark; the first ids are 30, 10, 20.
     """
 
     def __init__(self, gallery: Iterable[Any], extra: Iterable[Any] = (), kind: str = "item") -> None:
@@ -82,16 +83,16 @@ class Ids:
     def index(self, ids: Sequence[Any] | np.ndarray, where: str | Path | None = None) -> np.ndarray:
         """Return the index of each of `ids`; raise on the first unknown one."""
         ids = as_id_array(ids, where)
-        found = self.find(ids)
-        if (found < 0).any():
-            unknown = ids[found < 0][0]
+        index = self.find(ids)
+        if (index < 0).any():
+            unknown = ids[index < 0][0]
             shown = ", ".join(str(i) for i in self.values[:3])
             raise InputError(
                 f"{self.kind} id {unknown} is not in the benchmark",
                 where=where,
                 fix=f"the first ids are {shown}",
             )
-        return found
+        return index
 
     def arrangement(self, ids: Sequence[Any] | np.ndarray, where: str | Path | None = None) -> np.ndarray:
         """Return, for each gallery index, the row of a table that lists its rows as `ids`.
@@ -134,7 +135,7 @@ def as_id_array(ids: Iterable[Any], where: str | Path | None = None) -> np.ndarr
         if kinds & {list, tuple, dict, set, np.ndarray, type(None)}:
             raise InputError("ids are not a plain list", where=where, fix="list one number or text per item")
         numbers = all(issubclass(kind, int | np.integer) for kind in kinds)
-        array = np.asarray(listed) if numbers else np.array([str(one) for one in listed])
+        array = np.asarray(listed) if numbers else np.array([str(value) for value in listed])
     if array.ndim != 1:
         raise InputError(f"ids form a table of shape {array.shape}", where=where, fix="give a plain list")
     if array.size == 0 or array.dtype.kind in "i" or array.dtype in (np.uint8, np.uint16, np.uint32):
@@ -145,7 +146,7 @@ def as_id_array(ids: Iterable[Any], where: str | Path | None = None) -> np.ndarr
 def convert_ids(ids: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Return ids in the kind of `dtype`, as json keys need: "391895" means 391895.
 
-    Text that is no number becomes one below every real id, so that it is found nowhere.
+    Text that is not a number becomes one below every real id, so that it is found nowhere.
     """
     if dtype.kind == "U":
         return ids.astype(str)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from karat.validation import InputError
+from karat.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)

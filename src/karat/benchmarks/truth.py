@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from karat.benchmarks.judgments import Judgments
-from karat.validation import InputError
+from karat.errors import InputError
 
 Direction = Literal["i2t", "t2i"]
 DIRECTIONS: tuple[Direction, Direction] = ("i2t", "t2i")
@@ -50,7 +50,7 @@ class Rule(Protocol):
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedItems:
     """The judged items of some queries, compressed by query: query q has rows ptr[q] to ptr[q + 1]."""
 
     queries: np.ndarray
@@ -92,7 +92,7 @@ class Truth:
 
     Examples
     --------
-    >>> from karat.benchmarks.ratings import Provenance
+    >>> from karat.benchmarks.judgments import Provenance
     >>> own = Judgments([0, 0, 1], [0, 1, 2], sources=[Provenance("original")])
     >>> truth = Truth("own", own, {"i2t": np.arange(2), "t2i": np.arange(3)})
     >>> rows = truth.judged("i2t")
@@ -108,12 +108,12 @@ class Truth:
     about: str = ""
     complete: bool = False
     machine: bool = False
-    _rows: dict[Direction, Judged] = field(default_factory=dict, init=False, repr=False)
+    _rows: dict[Direction, JudgedItems] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if (self.judgments is None) == (self.rule is None):
             raise InputError(f"truth {self.name!r} needs either judgments or a rule")
-        if not any(len(asked) for asked in self.queries.values()):
+        if not any(len(rows) for rows in self.queries.values()):
             raise InputError(f"truth {self.name!r} covers no query", fix="give it at least one")
         # Many tables show nothing of a truth but its name.
         if self.machine and not self.name.startswith("machine"):
@@ -134,19 +134,19 @@ class Truth:
             return True
         return self.judgments is not None and bool((self.judgments.pairs().grade == 0).any())
 
-    def judged(self, direction: Direction) -> Judged:
+    def judged(self, direction: Direction) -> JudgedItems:
         """Return the judged items (relevant and not) of every covered query."""
         if self.judgments is None:
             raise InputError(f"truth {self.name!r} is a rule, which lists no pairs")
         if direction not in self._rows:
             pairs = self.judgments.pairs()
             query, item = (pairs.image, pairs.caption) if direction == "i2t" else (pairs.caption, pairs.image)
-            asked = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
-            self._rows[direction] = compress(asked, query, item, pairs.grade)
+            queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
+            self._rows[direction] = compress(queries, query, item, pairs.grade)
         return self._rows[direction]
 
 
-def compress(asked: np.ndarray, query: np.ndarray, item: np.ndarray, grade: np.ndarray) -> Judged:
+def compress(asked: np.ndarray, query: np.ndarray, item: np.ndarray, grade: np.ndarray) -> JudgedItems:
     """Return the rows whose query is in `asked`, grouped by query in the order of `asked`."""
     most = max([int(query.max(initial=-1)), int(asked.max(initial=-1))]) + 1
     place = np.full(most, -1)
@@ -156,4 +156,4 @@ def compress(asked: np.ndarray, query: np.ndarray, item: np.ndarray, grade: np.n
     rows = rows[np.lexsort((item[rows], at[rows]))]
     ptr = np.zeros(len(asked) + 1, np.int64)
     np.cumsum(np.bincount(at[rows], minlength=len(asked)), out=ptr[1:])
-    return Judged(asked, ptr, item[rows].astype(np.int64), grade[rows])
+    return JudgedItems(asked, ptr, item[rows].astype(np.int64), grade[rows])

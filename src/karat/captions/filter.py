@@ -1,4 +1,4 @@
-"""Which pairs are worth showing to people? Those whose caption resembles what was written for the image.
+"""The filter by captions: pairs are worth showing to people when their caption resembles the image's own.
 
 Hodosh, Young and Hockenmaier (JAIR 2013, §4.3.2) judge only pairs whose caption has a unigram BLEU of 0.25
 or more against the image's five captions, after ROUGE's preprocessing (`bleu-pre`). `karat.captions.
@@ -15,8 +15,8 @@ import numpy as np
 
 from karat.benchmarks import Benchmark
 from karat.captions.metric import CaptionMetric, Prepared
-from karat.captions.references import find_metric, references_of
-from karat.validation import InputError
+from karat.captions.similarity import find_metric, references_of
+from karat.errors import InputError
 
 BLOCK_CELLS = 4_000_000
 """Pairs whose φ is held at a time: 16 MB."""
@@ -112,7 +112,7 @@ def caption_filter(
 
     Examples
     --------
-    >>> from karat.benchmarks.reading import build
+    >>> from karat.benchmarks import build
     >>> texts = ["a black dog runs", "a dog", "two men sit on a bench", "men on a bench"]
     >>> whose = ["x", "x", "y", "y"]
     >>> tiny = build("tiny", ["x", "y"], ["1", "2", "3", "4"], whose, texts, where="tiny", about="")
@@ -125,7 +125,7 @@ def caption_filter(
     if not np.isfinite(threshold):
         raise InputError(f"the threshold is {threshold}", fix="give a number such as 0.25")
     references_of(benchmark)  # what is missing is said now
-    asked = np.arange(benchmark.captions.size) if captions is None else np.asarray(captions, dtype=np.int64)
-    if not len(asked) or asked.min() < 0 or asked.max() >= benchmark.captions.size:
+    chosen = np.arange(benchmark.captions.size) if captions is None else np.asarray(captions, dtype=np.int64)
+    if not len(chosen) or chosen.min() < 0 or chosen.max() >= benchmark.captions.size:
         raise InputError("captions names none of the gallery, or one outside it", fix="give their indices")
-    return CaptionFilter(benchmark, find_metric(metric), float(threshold), np.unique(asked))
+    return CaptionFilter(benchmark, find_metric(metric), float(threshold), np.unique(chosen))

@@ -1,26 +1,25 @@
-"""What a filter costs: how many pairs it drops, and how many of those that people call relevant."""
+"""What a filter costs: how many pairs it drops, and how many of those that people call relevant.
+
+`audit_filter` returns a `FilterAudit`: shares with intervals, in sentences and as records.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from karat._util import plural
 from karat.benchmarks import Benchmark
 from karat.captions.filter import HAIR, caption_filter
-from karat.captions.filter_findings import FilterAudit, Judged, Lost, ThresholdAudit
 from karat.captions.metric import CaptionMetric
-from karat.scores.joining import name_of
-from karat.scores.pair_scores import Located, locate
-from karat.scores.phrasing import how_intervals
-from karat.scores.ratings import Ratings
-from karat.scores.ratings_file import read_ratings
-from karat.stats.bootstrap import bootstrap_interval
-from karat.stats.estimate import Estimate
-from karat.stats.intervals import Intervals
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.scores import Located, Ratings, cut_texts, locate, name_of, numbers, read_ratings
+from karat.stats import Estimate, Intervals, bootstrap_interval, how_intervals, percent
 
 
 def audit_filter(
@@ -49,64 +48,211 @@ def audit_filter(
         Mean ratings from which on a pair is relevant; by default, and for a table whose scale has none
         of them, the middle of its scale. One that is on no table's scale is refused.
     rated_captions
-        Whether only captions that stand in the ratings can be paired, as in Hodosh's 1,000 by 1,000
+        Whether only captions that the ratings name can be paired, as in Hodosh's 1,000 by 1,000
         pairs; all of the gallery by default.
     intervals
         How intervals are made; images are drawn, with all of their pairs.
 
     Examples
     --------
-    >>> from karat.benchmarks.reading import build
+    >>> from karat.benchmarks import build
     >>> texts = ["a black dog runs", "a dog", "two men sit on a bench", "men on a bench"]
     >>> whose = ["x", "x", "y", "y"]
     >>> tiny = build("tiny", ["x", "y"], ["1", "2", "3", "4"], whose, texts, where="tiny", about="")
     >>> said = np.array([[4.0, 3], [1, 1], [3, 4]])
     >>> people = Ratings(["x", "x", "y"], ["2", "3", "1"], ("ann", "bob"), said, "people")
-    >>> found = audit_filter(tiny, [people])
-    >>> found
+    >>> audit = audit_filter(tiny, [people])
+    >>> audit
     FilterAudit(bleu-pre on tiny, 1 threshold)
-    >>> print("\\n".join(found.sentences()[2:5]))
+    >>> print("\\n".join(audit.sentences()[2:5]))
     bleu-pre ≥ 0.25 drops 50.0% (50.0–50.0) of all pairs.
       Of 2 that people rates 2.5 or more it drops 50.0% (0.0–100.0).
         Of the 1 among them that are not original: 100.0% (100.0–100.0).
     """
-    made = intervals or Intervals()
+    intervals = intervals or Intervals()
     if not ratings or not len(thresholds):
         raise InputError("there is nothing to audit", fix="give ratings and thresholds")
-    tables = [one if isinstance(one, Ratings) else read_ratings(one) for one in ratings]
+    tables = [table if isinstance(table, Ratings) else read_ratings(table) for table in ratings]
     located = [locate(table, benchmark) for table in tables]
-    for one in located:
-        if np.isnan(one.ratings.values).all():
+    for table in located:
+        if np.isnan(table.ratings.values).all():
             raise InputError(
-                f"rates no pair of {benchmark.name}", where=one.ratings.where, fix="fill in ratings"
+                f"rates no pair of {benchmark.name}", where=table.ratings.where, fix="fill in ratings"
             )
     for cut in relevant_from or ():
-        if not any(within_scale(one.ratings, cut) for one in located):
+        if not any(within_scale(table.ratings, cut) for table in located):
             raise InputError(f"nobody rates from {cut:g} on", fix="choose a rating that the tables have")
-    captions = np.concatenate([one.caption for one in located]) if rated_captions else None
+    captions = np.concatenate([table.caption for table in located]) if rated_captions else None
     plausible = caption_filter(benchmark, thresholds[0], metric, captions)
     kept = plausible.counts(thresholds)
-    phi = [plausible.scores(one.image, one.caption) for one in located]
-    found = []
+    phi = [plausible.scores(table.image, table.caption) for table in located]
+    audits = []
     for row, threshold in zip(kept, thresholds):
         lost: list[Lost] = []
-        judged: list[Judged] = []
-        for one, score in zip(located, phi):
+        judged: list[DroppedRatings] = []
+        for table, score in zip(located, phi):
             dropped = score < threshold - HAIR
-            lost += [lost_positives(one, dropped, cut, made) for cut in cuts(one.ratings, relevant_from)]
-            judged += judged_and_dropped(one, dropped, made)
-        share = bootstrap_interval(1 - row / len(plausible.captions), **asdict(made))
-        found.append(ThresholdAudit(float(threshold), share, tuple(lost), tuple(judged)))
-    notes = [note for one in located for note in one.notes]
+            lost += [
+                lost_positives(table, dropped, cut, intervals) for cut in cuts(table.ratings, relevant_from)
+            ]
+            judged += judged_and_dropped(table, dropped, intervals)
+        share = bootstrap_interval(1 - row / len(plausible.captions), **asdict(intervals))
+        audits.append(ThresholdAudit(float(threshold), share, tuple(lost), tuple(judged)))
+    notes = [note for table in located for note in table.notes]
     return FilterAudit(
         benchmark.name,
         plausible.metric.name,
         kept.shape[1],
         len(plausible.captions),
-        tuple(found),
+        tuple(audits),
         tuple(notes),
-        how_intervals(made, "images"),
+        how_intervals(intervals, "images"),
     )
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The share of pairs that people rate `rated_from` or more which a filter drops.
+
+    Parameters
+    ----------
+    ratings, rated_from
+        Whose ratings, and from where on a pair is relevant.
+    share
+        Of all such pairs.
+    not_original
+        Of those whose caption was written for another image; None where nobody knows. An original pair
+        compares a caption with itself and is never dropped.
+    """
+
+    ratings: str
+    rated_from: float
+    share: Estimate
+    not_original: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class DroppedRatings:
+    """Of the pairs that a filter drops and people judged: how often all and most of them said no.
+
+    Parameters
+    ----------
+    ratings
+        Who judged.
+    all_no, most_no
+        The shares; an even split is no majority.
+    several
+        Whether a pair has several answers. A mean rating is one: then the shares are the same.
+    """
+
+    ratings: str
+    all_no: Estimate
+    most_no: Estimate
+    several: bool = True
+
+
+@dataclass(frozen=True)
+class ThresholdAudit:
+    """What a filter does at one threshold.
+
+    Parameters
+    ----------
+    threshold
+        From here on a pair is kept.
+    dropped
+        The share of all pairs that it drops.
+    lost, judged
+        What it drops of what people rated high, and what people say of what it drops.
+    """
+
+    threshold: float
+    dropped: Estimate
+    lost: tuple[Lost, ...] = ()
+    judged: tuple[DroppedRatings, ...] = ()
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a record per number."""
+        shares: list[tuple[str, dict[str, Any], Estimate]] = [("dropped", {}, self.dropped)]
+        for lost in self.lost:
+            about = {"ratings": lost.ratings, "rated_from": lost.rated_from}
+            shares.append(("lost", about, lost.share))
+            if lost.not_original is not None:
+                shares.append(("lost, not original", about, lost.not_original))
+        for judged in self.judged:
+            shares += [(f"dropped, {who} said no", {"ratings": judged.ratings}, share)
+                       for who, share in (("all", judged.all_no), ("most", judged.most_no))]  # fmt: skip
+        empty = {"ratings": None, "rated_from": None}
+        return [
+            {"statistic": name, "from": self.threshold, **empty, **more, **numbers(share)}
+            for name, more, share in shares
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class FilterAudit:
+    """What a filter drops, and what that costs.
+
+    Parameters
+    ----------
+    benchmark, metric
+        Their names.
+    images, captions
+        How many there are to pair.
+    thresholds
+        What happens at each.
+    notes
+        What a reader should know.
+    how
+        How the intervals were made, as a sentence.
+    """
+
+    benchmark: str
+    metric: str
+    images: int
+    captions: int
+    thresholds: tuple[ThresholdAudit, ...]
+    notes: tuple[str, ...] = ()
+    how: str = ""
+
+    def at(self, threshold: float) -> ThresholdAudit:
+        """Return what happens at one of the thresholds."""
+        for audit in self.thresholds:
+            if audit.threshold == threshold:
+                return audit
+        known = ", ".join(f"{audit.threshold:g}" for audit in self.thresholds)
+        raise InputError(f"there is no audit at {threshold:g}", fix=f"known: {known}")
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a record per number."""
+        return [record for audit in self.thresholds for record in audit.records()]
+
+    def to_json(self) -> str:
+        """Return the records as json."""
+        return json.dumps(self.records(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def sentences(self) -> list[str]:
+        """Return what was found in words."""
+        size = f"{plural(self.images, 'image')} by {plural(self.captions, 'caption')}"
+        out = [f"{self.benchmark}: {size}, {self.images * self.captions:,} pairs"]
+        for text, audit in zip(cut_texts([audit.threshold for audit in self.thresholds]), self.thresholds):
+            out += ["", f"{self.metric} ≥ {text} drops {percent(audit.dropped)} of all pairs."]
+            for lost in audit.lost:
+                high = f"{lost.share.n:,} that {lost.ratings} rates {cut_texts([lost.rated_from])[0]} or more"
+                out.append(f"  Of {high} it drops {percent(lost.share)}.")
+                if (other := lost.not_original) is not None:
+                    out.append(f"    Of the {other.n:,} among them that are not original: {percent(other)}.")
+            for seen in audit.judged:
+                said = f"    all said no to {percent(seen.all_no)}, most to {percent(seen.most_no)}."
+                if not seen.several:
+                    said = f"    it rates {percent(seen.all_no)} below the middle of its scale."
+                out += [f"  Of the dropped ones {seen.ratings} judged {seen.all_no.n:,}:", said]
+        return [*out, "", self.how] if self.how else out
+
+    def __str__(self) -> str:
+        return "\n".join([*self.sentences(), *(f"note: {note}" for note in self.notes)])
+
+    def __repr__(self) -> str:
+        return f"FilterAudit({self.metric} on {self.benchmark}, {plural(len(self.thresholds), 'threshold')})"
 
 
 def middle(ratings: Ratings) -> float:
@@ -118,9 +264,11 @@ def middle(ratings: Ratings) -> float:
     return float(np.nanmin(ratings.values) + np.nanmax(ratings.values)) / 2
 
 
-def cuts(ratings: Ratings, given: Sequence[float] | None) -> list[float]:
+def cuts(ratings: Ratings, relevant_from: Sequence[float] | None) -> list[float]:
     """Return the given cuts that lie within a table's scale, or its middle."""
-    return [cut for cut in sorted(set(given or ())) if within_scale(ratings, cut)] or [middle(ratings)]
+    return [cut for cut in sorted(set(relevant_from or ())) if within_scale(ratings, cut)] or [
+        middle(ratings)
+    ]
 
 
 def within_scale(ratings: Ratings, cut: float) -> bool:
@@ -128,26 +276,26 @@ def within_scale(ratings: Ratings, cut: float) -> bool:
     return bool(np.nanmin(ratings.values) < cut <= np.nanmax(ratings.values) + HAIR)
 
 
-def lost_positives(found: Located, dropped: np.ndarray, cut: float, intervals: Intervals) -> Lost:
+def lost_positives(table: Located, dropped: np.ndarray, cut: float, intervals: Intervals) -> Lost:
     """Return what share of the pairs that people rate so high the filter drops."""
-    good = found.ratings.rating >= cut - HAIR
-    groups = [good] if found.original is None else [good, good & ~found.original]
-    shares = [share_of(dropped[group], found.image[group], intervals) for group in groups]
-    return Lost(name_of(found.ratings), cut, *shares)
+    good = table.ratings.rating >= cut - HAIR
+    groups = [good] if table.original is None else [good, good & ~table.original]
+    shares = [share_of(dropped[group], table.image[group], intervals) for group in groups]
+    return Lost(name_of(table.ratings), cut, *shares)
 
 
-def judged_and_dropped(found: Located, dropped: np.ndarray, intervals: Intervals) -> list[Judged]:
+def judged_and_dropped(table: Located, dropped: np.ndarray, intervals: Intervals) -> list[DroppedRatings]:
     """Return, of the pairs that the filter drops and people judged, how often all and most said no."""
-    answers = found.ratings.values
-    given = (~np.isnan(answers)).sum(axis=1)
-    yes = (answers >= middle(found.ratings)).sum(axis=1)
-    seen = dropped & (given > 0)
+    answers = table.ratings.values
+    number = (~np.isnan(answers)).sum(axis=1)
+    yes = (answers >= middle(table.ratings)).sum(axis=1)
+    seen = dropped & (number > 0)
     if not seen.any():
         return []
     all_no, most_no = (
-        share_of(said[seen], found.image[seen], intervals) for said in (yes == 0, 2 * yes < given)
+        share_of(said[seen], table.image[seen], intervals) for said in (yes == 0, 2 * yes < number)
     )
-    return [Judged(name_of(found.ratings), all_no, most_no, several=bool((given > 1).any()))]
+    return [DroppedRatings(name_of(table.ratings), all_no, most_no, several=bool((number > 1).any()))]
 
 
 def share_of(yes: np.ndarray, image: np.ndarray, intervals: Intervals) -> Estimate:

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from karat.captions.cells import ranges
+from karat._util import parsing, write_file
 from karat.captions.metric import References
-from karat.captions.ngrams import Grams, count_grams
-from karat.captions.texts import Texts, Tokeniser, read_texts
-from karat.captions.tokens import tokenise
-from karat.validation import InputError, MissingDataError, parsing, write_file
+from karat.captions.ngrams import EncodedTexts, Grams, count_grams, ranges, read_texts
+from karat.captions.tokens import Tokeniser, tokenise
+from karat.errors import InputError, MissingDataError
 
 ORDERS = 4
 
@@ -78,8 +77,8 @@ class DocumentFrequencies:
         """Write an npz file without Python objects."""
         text = np.frombuffer("\n".join(self.grams).encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
-        def write(place: Path) -> None:
-            with place.open("wb") as handle:
+        def write(draft: Path) -> None:
+            with draft.open("wb") as handle:
                 np.savez_compressed(handle, images=self.images, counts=self.counts, grams=text)
 
         write_file(Path(path), write)
@@ -91,14 +90,14 @@ class DocumentFrequencies:
         if not path.is_file():
             raise MissingDataError("there is no such file of document frequencies", where=path)
         with parsing(path, "is no file of document frequencies", "write one with DocumentFrequencies.save"):
-            with np.load(path, allow_pickle=False) as held:
-                images, counts = int(held["images"]), held["counts"].astype(np.int64)
-                text = held["grams"].tobytes().decode("utf-8", "surrogatepass")
+            with np.load(path, allow_pickle=False) as arrays:
+                images, counts = int(arrays["images"]), arrays["counts"].astype(np.int64)
+                text = arrays["grams"].tobytes().decode("utf-8", "surrogatepass")
             return cls(images, text.split("\n") if len(counts) else [], counts)
 
 
-def images_with(texts: Texts, grams: Grams) -> np.ndarray:
-    """Return in how many images each n-gram stands among the references."""
+def images_with(texts: EncodedTexts, grams: Grams) -> np.ndarray:
+    """Return in how many images each n-gram is among the references."""
     begins, ends = grams.start[texts.reference, 0], grams.start[texts.reference, -1]
     image = np.repeat(np.repeat(np.arange(texts.n_images), np.diff(texts.first)), ends - begins)
     n_plain = grams.sample.size
@@ -106,7 +105,7 @@ def images_with(texts: Texts, grams: Grams) -> np.ndarray:
     return np.bincount(pairs % max(1, n_plain), minlength=n_plain)
 
 
-def inverse_frequencies(texts: Texts, grams: Grams, corpus: DocumentFrequencies | None) -> np.ndarray:
+def inverse_frequencies(texts: EncodedTexts, grams: Grams, corpus: DocumentFrequencies | None) -> np.ndarray:
     """Return log N − log max(1, images with it) of each n-gram, from a corpus or from the references."""
     if corpus is None:
         images, counts = texts.n_images, images_with(texts, grams)

@@ -6,7 +6,7 @@ turn to 0 count the subsequence (Hyyrö 2004): a word costs four operations inst
 
 import numpy as np
 
-from karat.runs.light_numba import njit
+from karat._util import njit
 
 entry = njit(nogil=True, cache=True, error_model="numpy")
 

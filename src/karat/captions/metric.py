@@ -1,16 +1,21 @@
-"""What a caption metric is: φ(an image's captions, a caption), for one pair, a list, or all pairs."""
+"""A caption metric: φ(an image's captions, a caption), for one pair, for a list, or for all pairs.
+
+A metric reads the captions once (`prepare`) and returns a `Prepared`, which knows φ of blocks of images and
+of single pairs. What follows from these two is here: scores of a list, and the table of all pairs, block by
+block, in memory or streamed into a file.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from karat.registry import Registry, import_all
-from karat.validation import InputError, plural
+from karat._util import Registry, import_all, plural, write_file
+from karat.errors import InputError
 
 References = Sequence[Sequence[str]]
 """Per image, the captions that were written for it."""
@@ -47,23 +52,23 @@ class Prepared(ABC):
 
         A single one stands for all pairs; raises where a pair is not there.
         """
-        given = [
+        indices = [
             np.atleast_1d(np.asarray(part, dtype=np.int64))
             for part in (image, caption, -1 if leave_out is None else leave_out)
         ]
-        sizes = [part.shape for part in given]
+        sizes = [part.shape for part in indices]
         if any(len(size) > 1 for size in sizes) or len({*sizes} - {(1,)}) > 1:
             raise InputError(
                 f"images, captions and what to leave out have the shapes {', '.join(map(str, sizes))}",
                 fix="give one of each per pair",
             )
-        for what, index, size in zip(("image", "caption"), given, (self.n_images, self.n_captions)):
+        for what, index, size in zip(("image", "caption"), indices, (self.n_images, self.n_captions)):
             # The compiled loops would read beyond the arrays.
             if index.size and not 0 <= index.min() <= index.max() < size:
                 strange = index.min() if index.min() < 0 else index.max()
                 raise InputError(f"a pair names {what} {strange}", fix=f"there are {size:,}, from 0")
         # Copied, so that the loops are compiled for one kind of array only.
-        image, caption, leave = (part.copy() for part in np.broadcast_arrays(*given))
+        image, caption, leave = (part.copy() for part in np.broadcast_arrays(*indices))
         return image, caption, leave
 
 
@@ -118,26 +123,15 @@ class CaptionMetric(ABC):
             Per candidate, its image and its number among that image's references; there the candidate
             is left out of the references. −1 where it has none.
         out
-            Write into this npy file, block by block, and return it mapped into memory. It stands under
-            its name only when it is complete.
+            Write into this npy file, block by block, and return it mapped into memory. It appears
+            under its name only when it is complete.
         threads
             How many to use; all processors by default.
         progress
             Called after each block with how many images are done, and how many there are.
         """
-        from karat.captions.streaming import table_of
-
         return table_of(
             self.prepare(references, candidates), own=own, out=out, threads=threads, progress=progress
-        )
-
-
-def check_one_each(references: References, candidates: Sequence[str]) -> None:
-    """Raise where there is not one candidate for each image."""
-    if len(references) != len(candidates):
-        raise InputError(
-            f"{plural(len(references), 'image')} and {plural(len(candidates), 'candidate')}",
-            fix="give one candidate for each image, or ask for the matrix of all pairs",
         )
 
 
@@ -152,3 +146,106 @@ def register(metric: M) -> M:
     """Make a metric known by its name and aliases, with default parameters; a name that is taken raises."""
     CAPTION_METRICS.add(metric.name, metric(), metric.aliases)
     return metric
+
+
+TYPE = np.dtype(np.float32)
+CELLS_PER_BLOCK = 1 << 24
+"""64 MiB of float32: large enough to share the work on a block, small enough to stream."""
+
+
+def table_of(
+    prepared: Prepared,
+    *,
+    own: Own | None = None,
+    out: str | Path | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """Return N[i, j] = φ(image i, candidate j), float32; see `CaptionMetric.matrix`.
+
+    >>> from karat.captions.metrics.hodosh import HodoshBleu
+    >>> prepared = HodoshBleu().prepare([["a dog", "two dogs"], ["a cat"]], ["a dog", "a cat"])
+    >>> table_of(prepared)
+    array([[1. , 0.5],
+           [0.5, 1. ]], dtype=float32)
+    >>> table_of(prepared, own=(np.array([0, 1]), np.array([0, 0])))
+    array([[0. , 0.5],
+           [0.5, 0. ]], dtype=float32)
+    """
+    shape = prepared.n_images, prepared.n_captions
+    parts = blocks(prepared, None if own is None else check_own(own, prepared), threads, progress)
+    if out is None:
+        table = np.empty(shape, dtype=TYPE)
+        for begin, part in parts:
+            table[begin : begin + len(part)] = part
+        return table
+
+    def write(draft: Path) -> None:
+        # Written, not mapped: a full disk is then an error, and not the end of the process.
+        with draft.open("wb") as handle:
+            np.lib.format.write_array_header_1_0(
+                handle, {"descr": TYPE.str, "fortran_order": False, "shape": shape}
+            )
+            for _, part in parts:
+                handle.write(part.data)
+
+    write_file(Path(out), write)
+    return np.load(out, mmap_mode="r" if min(shape) else None)
+
+
+def blocks(
+    prepared: Prepared, own: Own | None, threads: int | None, progress: Progress | None
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield each block with its first image; a candidate meets its own image without itself."""
+    image = caption = np.empty(0, dtype=np.int64)
+    alone = np.empty(0)
+    if own is not None:
+        caption = np.flatnonzero(own[1] >= 0)
+        image = own[0][caption]
+        alone = prepared.at(image, caption, own[1][caption])
+    step = max(1, CELLS_PER_BLOCK // max(1, prepared.n_captions))
+    for begin in range(0, prepared.n_images, step):
+        end = min(begin + step, prepared.n_images)
+        part = prepared.block(begin, end, threads)
+        here = (begin <= image) & (image < end)
+        part[image[here] - begin, caption[here]] = alone[here]
+        yield begin, part
+        if progress is not None:
+            progress(end, prepared.n_images)
+
+
+def check_own(own: Own, prepared: Prepared) -> Own:
+    """Return images and numbers as arrays, or raise where there is not one for each candidate."""
+    image, number = (np.asarray(part, dtype=np.int64) for part in own)
+    if image.shape != (prepared.n_captions,) or number.shape != image.shape:
+        raise InputError(
+            f"own names {plural(image.size, 'image')} and {plural(number.size, 'number')}",
+            fix=f"give one of each for the {plural(prepared.n_captions, 'candidate')}, −1 for none",
+        )
+    if image.size and image.max() >= prepared.n_images:
+        raise InputError(f"own names image {image.max()}", fix=f"there are {prepared.n_images:,}, from 0")
+    return image, np.where(image < 0, -1, number)
+
+
+def check_captions(references: References, candidates: Sequence[str]) -> None:
+    """Raise where one caption is given in place of a list of them, or a caption is not text."""
+    if isinstance(candidates, str):
+        raise InputError("candidates is one text", fix="give a list of captions")
+    if isinstance(references, str) or any(isinstance(group, str) for group in references):
+        raise InputError(
+            "references holds a caption where a list of captions belongs",
+            fix="give a list of captions for each image",
+        )
+    for what, texts in (("candidate", candidates), *(("reference", group) for group in references)):
+        for text in texts:
+            if not isinstance(text, str):
+                raise InputError(f"{what} {text!r} is not text", fix="give captions as str")
+
+
+def check_one_each(references: References, candidates: Sequence[str]) -> None:
+    """Raise where there is not one candidate for each image."""
+    if len(references) != len(candidates):
+        raise InputError(
+            f"{plural(len(references), 'image')} and {plural(len(candidates), 'candidate')}",
+            fix="give one candidate for each image, or ask for the matrix of all pairs",
+        )

@@ -1,17 +1,83 @@
-"""n-grams as numbers, each occurrence in a caption numbered: clipped counts become intersections of sets.
+"""Captions as numbers: the words of each distinct text, and its n-grams.
 
+Each occurrence of an n-gram in a caption is numbered, so that clipped counts become intersections of sets.
 The third "a" of a caption is the gram ("a", 3). A caption that has "a" three times holds ("a", 1), ("a", 2)
 and ("a", 3), so two captions share min(count, count) grams of it: what BLEU, ROUGE and CIDEr clip by is the
-size of an intersection, and every φ here is a sum over shared grams.
+size of an intersection, and φ is a sum over shared grams.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from karat.captions.texts import Texts
+from karat.captions.metric import References, check_captions
+from karat.captions.tokens import Tokeniser
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTexts:
+    """The distinct texts among references and candidates.
+
+    Parameters
+    ----------
+    vocabulary
+        The words; a word's number is its place.
+    words, start
+        The words of text t are ``words[start[t]:start[t + 1]]``, as numbers.
+    reference, first
+        The references of image i are the texts ``reference[first[i]:first[i + 1]]``.
+    candidate
+        The text of each candidate.
+    """
+
+    vocabulary: list[str]
+    words: np.ndarray
+    start: np.ndarray
+    reference: np.ndarray
+    first: np.ndarray
+    candidate: np.ndarray
+
+    @property
+    def n_images(self) -> int:
+        """How many images have references, or could have."""
+        return self.first.size - 1
+
+    @property
+    def length(self) -> np.ndarray:
+        """How many words each text has."""
+        return np.diff(self.start)
+
+
+def read_texts(references: References, candidates: Sequence[str], tokens: Tokeniser) -> EncodedTexts:
+    """Read the captions of images and the candidates.
+
+    >>> texts = read_texts([["a dog", "a cat"], []], ["a dog"], str.split)
+    >>> texts.vocabulary, texts.words.tolist(), texts.reference.tolist(), texts.candidate.tolist()
+    (['a', 'dog', 'cat'], [0, 1, 0, 2], [0, 1], [0])
+    """
+    check_captions(references, candidates)
+    numbers: dict[str, int] = {}
+    reference = np.array([number(text, numbers) for group in references for text in group], dtype=np.int64)
+    candidate = np.array([number(text, numbers) for text in candidates], dtype=np.int64)
+    first = np.concatenate([[0], np.cumsum([len(group) for group in references], dtype=np.int64)])
+    vocabulary: dict[str, int] = {}
+    words: list[int] = []
+    lengths = np.zeros(len(numbers) + 1, dtype=np.int64)
+    for text, t in numbers.items():
+        split = tokens(text)
+        lengths[t + 1] = len(split)
+        words += [number(word, vocabulary) for word in split]
+    return EncodedTexts(
+        list(vocabulary), np.array(words, dtype=np.int64), np.cumsum(lengths), reference, first, candidate
+    )
+
+
+def number(key: str, known: dict[str, int]) -> int:
+    """Return the place of `key` among the known ones, where it is added if new."""
+    return known.setdefault(key, len(known))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,16 +118,16 @@ class Grams:
         first[1:] = self.plain[1:] != self.plain[:-1]
         return first
 
-    def spell(self, texts: Texts) -> list[str]:
+    def spell(self, texts: EncodedTexts) -> list[str]:
         """Return every n-gram as its words, separated by spaces."""
         words = [texts.vocabulary[w] for w in texts.words]
         return [" ".join(words[p : p + n]) for p, n in zip(self.sample.tolist(), self.order.tolist())]
 
 
-def count_grams(texts: Texts, orders: int) -> Grams:
+def count_grams(texts: EncodedTexts, orders: int) -> Grams:
     """Number the n-grams of every text.
 
-    >>> from karat.captions.texts import read_texts
+    >>> from karat.captions.ngrams import read_texts
     >>> grams = count_grams(read_texts([["a dog a cat"]], ["a dog"], str.split), 2)
     >>> grams.gram.tolist(), grams.start.tolist()
     ([0, 1, 2, 3, 4, 5, 6, 0, 2, 4], [[0, 4, 7], [7, 9, 10]])
@@ -110,3 +176,13 @@ def count_grams(texts: Texts, orders: int) -> Grams:
     return Grams(
         gram, start, count, np.concatenate(plains), np.concatenate(samples), np.concatenate(orders_of)
     )
+
+
+def ranges(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return the numbers of several ranges, one after the other.
+
+    >>> ranges(np.array([0, 7]), np.array([2, 10])).tolist()
+    [0, 1, 7, 8, 9]
+    """
+    sizes = end - begin
+    return np.repeat(begin - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import parsing
 from karat.benchmarks import Benchmark
 from karat.captions.metric import CAPTION_METRICS
-from karat.captions.references import pair_scores
+from karat.captions.similarity import pair_scores
+from karat.errors import InputError, MissingDataError, unknown_name
 from karat.runs import group_sources, load_run
-from karat.scores.cells import SIGNS
-from karat.scores.pair_scores import Located, run_scores, table_scores
-from karat.scores.ratings_file import NAMES, first_lines, read_ratings
-from karat.validation import InputError, MissingDataError, parsing, unknown_name
+from karat.scores import NAMES, SIGNS, Located, first_lines, read_ratings, run_scores, table_scores
 
 ORIGINAL = "original"
 """The score that is 1 where the caption was written for the image, and 0 elsewhere."""
@@ -34,7 +33,7 @@ def collect_scores(
     Parameters
     ----------
     located
-        The rated pairs and where they stand in the benchmark (`karat.scores.pair_scores.locate`).
+        The rated pairs and where they are in the benchmark (`karat.scores.locate`).
     sources
         Names of caption metrics; "original", the benchmark's own pairing as 1 and 0; files of runs
         (score tables, or two embedding tables one after the other); tables of scores with the columns
@@ -46,17 +45,17 @@ def collect_scores(
     loading
         How runs are loaded: `similarity`, `ids`, `transpose`; see `karat.load_run`.
     """
-    found: dict[str, tuple[int, np.ndarray]] = {}
+    scores: dict[str, tuple[int, np.ndarray]] = {}
 
     def add(source: str | Path, name: str, values: np.ndarray, longer: str = "") -> None:
-        free = name if name not in found else longer or name
-        if free in found:
+        free = name if name not in scores else longer or name
+        if free in scores:
             raise InputError(f"the score {free!r} is asked for twice", fix="ask for it once")
-        found[free] = (asked.index(str(source)), values)
+        scores[free] = (names.index(str(source)), values)
 
-    asked = [str(source) for source in sources]
+    names = [str(source) for source in sources]
     files = [Path(source) for source in sources if is_file(source)]
-    for name in (source for source in asked if Path(source) not in files):
+    for name in (source for source in names if Path(source) not in files):
         bench = needed(benchmark, name)
         if name == ORIGINAL:
             add(name, name, original_scores(located, bench))
@@ -74,7 +73,7 @@ def collect_scores(
         run = load_run(*group, benchmark=benchmark, **loading)
         values = run_scores(run, located.image, located.caption)
         add(group[0], run.name, values, str(group[0].with_suffix("")))
-    return {name: values for name, (_, values) in sorted(found.items(), key=lambda one: one[1][0])}
+    return {name: values for name, (_, values) in sorted(scores.items(), key=lambda score: score[1][0])}
 
 
 def original_scores(located: Located, benchmark: Benchmark) -> np.ndarray:

@@ -1,4 +1,8 @@
-"""φ of every image with every caption of a benchmark, from its own captions."""
+"""Similarity by meaning: φ of a benchmark's images and captions, by the captions that each image has.
+
+`pair_scores` gives φ of listed pairs and `all_pairs` the table of all of them. Every caption metric is
+registered here as a similarity, so that measures such as NCS and SR can ask for it by its name.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,99 @@ from pathlib import Path
 import numpy as np
 
 import karat
+from karat._util import cache_folder
 from karat.benchmarks import Benchmark
-from karat.benchmarks.cache import cache_folder
 from karat.captions.metric import CAPTION_METRICS, CaptionMetric
-from karat.captions.references import find_metric, own_references, references_of
-from karat.scores.similarity import SIMILARITIES
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.scores import SIMILARITIES
 
 LARGE = 1 << 30
 """Tables of more bytes than this are kept in a file of the cache folder instead of in memory."""
+
+
+def references_of(benchmark: Benchmark) -> list[list[str]]:
+    """Return, per image, the captions that were written for it: those of the gallery first, then others.
+
+    Raises where the benchmark has no captions or does not know whose they are.
+    """
+    if benchmark.texts is None:
+        fix = "load it with its captions (for coco: captions=coco_karpathy_test_captions.tsv)"
+        raise InputError(f"{benchmark.name} has no captions to compare", fix=fix)
+    if benchmark.caption_image is None:
+        fix = "a caption metric needs to know which image a caption was written for"
+        raise InputError(f"{benchmark.name} does not say whose its captions are", fix=fix)
+    references: list[list[str]] = [[] for _ in range(benchmark.images.size)]
+    for image, text in zip(benchmark.caption_image.tolist(), benchmark.texts):
+        if image >= 0:
+            references[image].append(text)
+    for own, others in zip(references, benchmark.other_texts or ()):
+        own += others
+    return references
+
+
+def own_references(benchmark: Benchmark, caption: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return, per caption, the image that it was written for and its number among that image's captions.
+
+    Both are −1 where nobody knows.
+    """
+    owner = np.asarray(benchmark.caption_image)
+    order = np.argsort(owner, kind="stable")
+    number = np.empty(len(owner), np.int64)
+    number[order] = np.arange(len(owner)) - np.searchsorted(owner[order], owner[order])
+    return owner[caption], np.where(owner[caption] < 0, -1, number[caption])
+
+
+def find_metric(metric: str | CaptionMetric) -> CaptionMetric:
+    """Return a caption metric by its name; one that is given already stays."""
+    return CAPTION_METRICS[metric] if isinstance(metric, str) else metric
+
+
+def pair_scores(
+    benchmark: Benchmark,
+    metric: str | CaptionMetric,
+    image: np.ndarray,
+    caption: np.ndarray,
+    leave_out: bool = False,
+) -> np.ndarray:
+    """Return φ(captions of image k, caption k) for given pairs of a benchmark, float64.
+
+    The references are all captions of the image in the benchmark, and document frequencies, where a
+    metric has them, come from the references of all of its images.
+
+    Parameters
+    ----------
+    benchmark
+        One that holds its captions.
+    metric
+        A caption metric or its name: "cider", "spice", "bleu-1", …
+    image, caption
+        Indices into the benchmark's gallery, one of each per pair.
+    leave_out
+        Whether a caption is left out of the references of its own image. By default it counts, so that
+        an original pair compares a caption with itself too, as published numbers do.
+
+    Examples
+    --------
+    >>> from karat.benchmarks import build
+    >>> texts = ["a black dog runs", "a dog", "two men sit on a bench", "men on a bench"]
+    >>> whose = ["x", "x", "y", "y"]
+    >>> tiny = build("tiny", ["x", "y"], ["1", "2", "3", "4"], whose, texts, where="tiny", about="")
+    >>> pair_scores(tiny, "hodosh-bleu", [0, 0, 1], [0, 3, 1]).tolist()
+    [1.0, 0.25, 0.5]
+    >>> pair_scores(tiny, "hodosh-bleu", [0, 0, 1], [0, 3, 1], leave_out=True).tolist()
+    [0.5, 0.25, 0.5]
+    """
+    image, caption = np.asarray(image, dtype=np.int64), np.asarray(caption, dtype=np.int64)
+    references = references_of(benchmark)
+    assert benchmark.texts is not None  # references_of has looked
+    # Only the captions that are asked for are read: often a fifth of them.
+    distinct, candidate = np.unique(caption, return_inverse=True)
+    prepared = find_metric(metric).prepare(references, [benchmark.texts[k] for k in distinct.tolist()])
+    left = None
+    if leave_out:
+        owner, number = own_references(benchmark, caption)
+        left = np.where(owner == image, number, -1)
+    return prepared.at(image, candidate, left)
 
 
 def all_pairs(
@@ -82,12 +170,12 @@ def kept(benchmark: Benchmark, threads: int | None = None, *, metric: str) -> np
 
 def fingerprint(benchmark: Benchmark) -> str:
     """Return a name for the captions of a benchmark and whose they are, as this version reads them."""
-    read = hashlib.sha256(karat.__version__.encode())
-    read.update(np.ascontiguousarray(benchmark.caption_image).tobytes())
+    digest = hashlib.sha256(karat.__version__.encode())
+    digest.update(np.ascontiguousarray(benchmark.caption_image).tobytes())
     for text in (*(benchmark.texts or ()), *(text for own in benchmark.other_texts or () for text in own)):
-        read.update(text.encode("utf-8", "surrogatepass") + b"\0")
-    read.update(np.array([len(own) for own in benchmark.other_texts or ()], dtype=np.int64).tobytes())
-    return read.hexdigest()[:24]
+        digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
+    digest.update(np.array([len(own) for own in benchmark.other_texts or ()], dtype=np.int64).tobytes())
+    return digest.hexdigest()[:24]
 
 
 for _name in CAPTION_METRICS:

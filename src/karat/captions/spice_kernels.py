@@ -3,7 +3,7 @@
 A tuple is three numbers of words; 0 stands for no word. Two tuples match when their words do, one by one.
 """
 
-from karat.runs.light_numba import njit
+from karat._util import njit
 
 entry = njit(nogil=True, cache=True, error_model="numpy")
 

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from karat._util import check_writable, plural, write_file
 from karat.cli import scoring
 from karat.cli.options import ListCommand, parse_settings, split_names
-from karat.validation import InputError, check_writable, plural, write_file
+from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat.scores.agreement_table import Agreement
-    from karat.scores.ratings import Ratings
-    from karat.scores.score_agreement_table import ScoreAgreement
+    from karat.scores import Agreement, Ratings, ScoreAgreement
 
 app = typer.Typer()
 TABLES = (".csv", ".tsv", ".txt", ".parquet")
@@ -86,9 +85,9 @@ def agree(
     With --score: Pearson, Spearman and Kendall of every score with the mean ratings, and the best kappa.
     """
     from karat.cli.show import console, print_notes, print_table
-    from karat.scores.agreement import agree as compute
-    from karat.scores.ratings_file import read_ratings
-    from karat.stats.intervals import Intervals
+    from karat.scores import agree as compute
+    from karat.scores import read_ratings
+    from karat.stats import Intervals
 
     check_writable(json)
     options: dict[str, Any] = {
@@ -162,10 +161,9 @@ def against_scores(
     from dataclasses import replace
 
     from karat.benchmarks import load_benchmark
-    from karat.captions.score_sources import collect_scores
+    from karat.captions import collect_scores
     from karat.cli.show import waiting
-    from karat.scores.pair_scores import locate
-    from karat.scores.score_agreement import score_agreement
+    from karat.scores import locate, score_agreement
 
     bench = None if benchmark is None else load_benchmark(benchmark, **parse_settings(setting))
     located = locate(ratings, bench)

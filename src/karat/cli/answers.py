@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from karat._util import plural
 from karat.cli import judging_options
-from karat.validation import plural
 
 app = typer.Typer()
 answers = typer.Typer(no_args_is_help=True, help="Export tasks or answers, and import answers.")
@@ -44,8 +44,7 @@ def export(
     Tasks never say which pairs are known beforehand, what systems scored or what others answered.
     """
     from karat.cli.show import print_notes, waiting
-    from karat.judging.exchange import export_answers, export_tasks
-    from karat.judging.store import open_project
+    from karat.judging import export_answers, export_tasks, open_project
 
     with open_project(project) as opened, waiting(f"writing {what.value}"):
         if what is What.tasks:
@@ -67,8 +66,7 @@ def import_(
 ) -> None:
     """Bring answers from a file into the project: all of them, or none and the line that is wrong."""
     from karat.cli.show import print_notes, waiting
-    from karat.judging.exchange import import_answers
-    from karat.judging.store import open_project
+    from karat.judging import import_answers, open_project
 
     with open_project(project) as opened, waiting("importing answers"):
         done = import_answers(opened, file, format)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from karat.validation import plural
+from karat._util import plural
 
 app = typer.Typer()
 
@@ -25,7 +25,7 @@ def backup(
     The copy is of one moment and complete, or it is not there at all. It holds everything, the accounts
     included: only you can read it; keep it so. For PostgreSQL, pg_dump must be installed.
     """
-    from karat.judging.store.backup import back_up
+    from karat.judging.store import back_up
 
     done = back_up(project, output, force)
     held = "" if done.answers is None else f" with {plural(done.answers, 'row')} of answers"

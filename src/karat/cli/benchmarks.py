@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from karat._util import check_writable, write_file
 from karat.cli.options import ListCommand, parse_settings
-from karat.validation import InputError, check_writable, write_file
+from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
@@ -37,8 +38,7 @@ def benchmarks(
 
     `karat benchmarks add DIR` checks a folder and remembers it; `karat benchmarks remove NAME` forgets it.
     """
-    from karat.benchmarks import add_benchmark, load_benchmark, save_benchmark
-    from karat.benchmarks.registered import forget
+    from karat.benchmarks import add_benchmark, forget, load_benchmark, save_benchmark
 
     settings = parse_settings(setting)
     if what is None:
@@ -75,10 +75,9 @@ def list_all() -> None:
     """Print every source with its settings, and what the user has added."""
     from rich.markup import escape
 
-    from karat.benchmarks import SOURCES
-    from karat.benchmarks.registered import registered
+    from karat._util import REQUIRED
+    from karat.benchmarks import SOURCES, registered
     from karat.cli.show import console
-    from karat.registry import REQUIRED
 
     screen = console()
     for source in SOURCES.values():

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from karat._util import check_writable, plural, write_file
 from karat.cli import judging_options, scoring
 from karat.cli.options import ListCommand, split_names
-from karat.validation import InputError, check_writable, plural, write_file
+from karat.errors import InputError
 
 if TYPE_CHECKING:
+    from karat._util import Layout
     from karat.benchmarks import Pairs
-    from karat.scores.tables import Layout
 
 app = typer.Typer()
 BAR = 24
@@ -81,11 +82,9 @@ def bias(
     from rich.markup import escape
 
     from karat.cli.show import console, print_notes, print_table, waiting
-    from karat.judging.bias.bias_report import measure_bias
-    from karat.judging.bias.bias_tables import bias_layouts
-    from karat.judging.bias.bias_words import bias_sentences
-    from karat.judging.store import open_project
-    from karat.stats.intervals import Intervals
+    from karat.judging import measure_bias, open_project
+    from karat.judging.bias import bias_layouts, bias_sentences
+    from karat.stats import Intervals
 
     check_writable(json)
     intervals = Intervals(level=level, resamples=resamples, seed=seed)
@@ -128,8 +127,7 @@ def bias(
 def judged_pairs(project: Any, method: str) -> tuple[Pairs, list[str]]:
     """Return what people said of each pair, hidden known ones left out, and what does not count."""
     from karat.benchmarks import Pairs
-    from karat.judging.checking.accepting import accepted_answers
-    from karat.judging.checking.aggregate import aggregate
+    from karat.judging import accepted_answers, aggregate
 
     form = project.form
     accepted = accepted_answers(project.answers(), form, reviews=project.reviews(), slots=project.slots())
@@ -143,8 +141,8 @@ def judged_pairs(project: Any, method: str) -> tuple[Pairs, list[str]]:
 
 def as_directions(given: list[str] | None) -> list[Any] | None:
     """Return the directions that were asked for; None for all."""
+    from karat._util import check_choice
     from karat.benchmarks import DIRECTIONS
-    from karat.validation import check_choice
 
     asked = split_names(given)
     return None if asked is None else [check_choice(one, DIRECTIONS, "--directions") for one in asked]
@@ -153,15 +151,15 @@ def as_directions(given: list[str] | None) -> list[Any] | None:
 def with_bars(layout: Layout) -> Layout:
     """Add a bar for the bias to each row of a curve; other tables stay as they are.
 
-    >>> from karat.scores.tables import Layout
+    >>> from karat._util import Layout
     >>> head = ["systems", "bias", "least bias"]
     >>> with_bars(Layout(head, [["1", "8.00", "a"], ["2", "4.00", "b"]], set(), 1, set())).rows[1][2].strip()
     '████████████'
     """
     from dataclasses import replace
 
+    from karat._util import MISSING
     from karat.cli.show import bar
-    from karat.scores.tables import MISSING
 
     if "bias" not in layout.head or "least bias" not in layout.head:
         return layout

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat._util import plural, write_file
 from karat.cli.lines import read_lines
-from karat.validation import InputError, MissingDataError, plural, write_file
+from karat.errors import InputError, MissingDataError
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
-    from karat.captions.metric import CaptionMetric
+    from karat.captions import CaptionMetric
 
 TABLES = (".csv", ".parquet")
 
@@ -24,7 +25,7 @@ def score_pairs(
     """Write, or print, φ of listed pairs."""
     import polars as pl
 
-    from karat.captions.references import pair_scores
+    from karat.captions import pair_scores
     from karat.cli.show import waiting
 
     image, caption = read_pairs(path)
@@ -48,8 +49,7 @@ def score_pairs(
 
 def read_pairs(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids of a table with the columns image and caption."""
-    from karat.scores.cells import read_cells
-    from karat.scores.ratings_file import NAMES
+    from karat.scores import NAMES, read_cells
 
     cells = read_cells(path)
     columns = []
@@ -95,7 +95,7 @@ def show(value: float) -> str:
 
 def print_rows(head: list[str], rows: Sequence[list[str]], labels: int) -> None:
     """Print a table."""
+    from karat._util import Layout
     from karat.cli.show import console, print_table
-    from karat.scores.tables import Layout
 
     print_table(Layout(head, list(rows), set(), labels, set()), console())

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from karat._util import check_extension, check_writable, plural, write_file
 from karat.cli import scoring
 from karat.cli.options import ListCommand, parse_settings, split_names
-from karat.validation import InputError, check_extension, check_writable, plural, write_file
+from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
-    from karat.captions.metric import CaptionMetric
+    from karat.captions import CaptionMetric
 
 app = typer.Typer()
 
@@ -103,8 +104,7 @@ def captions(
 
 def find_metrics(names: list[str] | None, corpus: Path | None) -> dict[str, CaptionMetric]:
     """Return the metrics asked for, or all; those that use document frequencies with those of a corpus."""
-    from karat.captions.frequencies import DocumentFrequencies
-    from karat.captions.metric import CAPTION_METRICS
+    from karat.captions import CAPTION_METRICS, DocumentFrequencies
 
     found = {
         CAPTION_METRICS[name].name: CAPTION_METRICS[name] for name in split_names(names) or CAPTION_METRICS
@@ -123,8 +123,8 @@ def score_all(
     bench: Benchmark, metric: CaptionMetric, leave_out: bool, output: Path, threads: int | None
 ) -> None:
     """Write φ of every image and caption, and the ids of rows and columns beside it."""
-    from karat.captions.similarity import all_pairs
-    from karat.runs.ids_file import write_ids
+    from karat.captions import all_pairs
+    from karat.runs import write_ids
 
     with blocks(metric.name) as progress:
         all_pairs(bench, metric, leave_out=leave_out, out=output, threads=threads, progress=progress)
@@ -137,8 +137,7 @@ def score_all(
 
 def write_corpus(bench: Benchmark, path: Path) -> None:
     """Write in how many images of a benchmark each n-gram occurs."""
-    from karat.captions.frequencies import DocumentFrequencies
-    from karat.captions.references import references_of
+    from karat.captions import DocumentFrequencies, references_of
 
     found = DocumentFrequencies.from_references(references_of(bench))
     found.save(path)

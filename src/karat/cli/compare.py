@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from karat._util import check_extension, check_writable, plural, write_file
 from karat.cli import scoring
 from karat.cli.options import ListCommand
-from karat.validation import check_extension, check_writable, plural, write_file
 
 app = typer.Typer()
 
@@ -59,14 +59,13 @@ def compare(
     """
     from karat.cli.report import is_page, save_report
     from karat.cli.show import print_comparison, print_notes, waiting
-    from karat.scores.compare import check_choices
-    from karat.scores.compare import compare as compare_runs
-    from karat.scores.comparison_tables import WRITERS
-    from karat.stats.intervals import Intervals
+    from karat.scores import COMPARISON_WRITERS, check_choices
+    from karat.scores import compare as compare_runs
+    from karat.stats import Intervals
 
     for path in (json, output):
         check_writable(path)
-    check_extension(None if is_page(output) else output, (*WRITERS, ".html"))
+    check_extension(None if is_page(output) else output, (*COMPARISON_WRITERS, ".html"))
     # Wrong choices show before large files are read.
     check_choices(test, alpha, samples, seed)
     intervals = Intervals(method, level, resamples, seed)

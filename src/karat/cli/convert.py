@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from karat._util import plural
 from karat.cli.options import parse_settings
-from karat.validation import InputError, plural
+from karat.errors import InputError
 
 app = typer.Typer()
 
@@ -50,8 +51,8 @@ def convert(
     """
     from karat.benchmarks import load_benchmark
     from karat.cli.show import console
-    from karat.runs.convert import convert as write
-    from karat.runs.convert import writer_of
+    from karat.runs import convert as write
+    from karat.runs import writer_of
 
     if len(files) not in (2, 3):
         raise InputError(

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from karat._util import check_extension, check_writable, write_file
 from karat.cli import scoring
 from karat.cli.options import ListCommand, split_names
-from karat.validation import check_extension, check_writable, write_file
 
 app = typer.Typer()
 
@@ -49,13 +49,13 @@ def correlate(
     Systems are resampled for the intervals. Two metrics are compared on the systems that have both.
     """
     from karat.cli.show import console, print_notes, print_table
-    from karat.scores.correlate import correlate as compute
-    from karat.scores.correlation_table import WRITERS
-    from karat.stats.intervals import Intervals
+    from karat.scores import CORRELATION_WRITERS
+    from karat.scores import correlate as compute
+    from karat.stats import Intervals
 
     for path in (json, output):
         check_writable(path)
-    check_extension(output, tuple(WRITERS))
+    check_extension(output, tuple(CORRELATION_WRITERS))
     table = compute(
         files,
         method,

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from karat._util import check_extension, check_writable, write_file
 from karat.cli import scoring
 from karat.cli.options import ListCommand, split_names
-from karat.validation import InputError, check_extension, check_writable, write_file
+from karat.errors import InputError
 
 app = typer.Typer()
 
@@ -55,13 +56,12 @@ def curve(
     """
     from karat.cli.report import is_page, save_report
     from karat.cli.show import print_notes, print_scorecard
-    from karat.scores.semantic_curve import M, curve_measures
-    from karat.scores.tables import WRITERS
-    from karat.stats.intervals import Intervals
+    from karat.scores import SCORECARD_WRITERS, M, curve_measures
+    from karat.stats import Intervals
 
     for path in (json, output):
         check_writable(path)
-    check_extension(None if is_page(output) else output, (*WRITERS, ".html"))
+    check_extension(None if is_page(output) else output, (*SCORECARD_WRITERS, ".html"))
     measures = [str(measure) for measure in curve_measures(by, at, counts(m) or M, with_gt)]
     card, runs, suspicions = scoring.score_files(
         files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from karat._util import check_writable
 from karat.cli.options import ListCommand, parse_settings
-from karat.validation import check_writable
 
 app = typer.Typer()
 
@@ -33,8 +33,8 @@ def encode(
     """
     from karat.benchmarks import load_benchmark
     from karat.cli.show import saying
-    from karat.runs.convert import convert, writer_of
-    from karat.systems.model import ImageTextModel
+    from karat.models import ImageTextModel
+    from karat.runs import convert, writer_of
 
     check_writable(output)
     writer_of(output)

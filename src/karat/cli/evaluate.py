@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from karat._util import check_extension, check_writable, write_file
 from karat.cli import scoring
 from karat.cli.options import ListCommand
-from karat.validation import check_extension, check_writable, write_file
 
 app = typer.Typer()
 
@@ -52,12 +52,12 @@ def evaluate(
     """
     from karat.cli.report import is_page, save_report
     from karat.cli.show import print_notes, print_scorecard
-    from karat.scores.tables import WRITERS
-    from karat.stats.intervals import Intervals
+    from karat.scores import SCORECARD_WRITERS
+    from karat.stats import Intervals
 
     for path in (json, output, per_query):
         check_writable(path)
-    check_extension(None if is_page(output) else output, (*WRITERS, ".html"))
+    check_extension(None if is_page(output) else output, (*SCORECARD_WRITERS, ".html"))
     check_extension(per_query, (".csv", ".parquet"))
     card, runs, suspicions = scoring.score_files(
         files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
+from karat._util import check_writable, write_file
 from karat.cli import scoring
 from karat.cli.agree import as_numbers
 from karat.cli.options import ListCommand, parse_settings
-from karat.validation import InputError, check_writable, write_file
+from karat.errors import InputError
 
 app = typer.Typer()
 
@@ -54,9 +55,9 @@ def filter(
     after ROUGE's preprocessing, 0.25 or more.
     """
     from karat.benchmarks import load_benchmark
-    from karat.captions.filter_audit import audit_filter
+    from karat.captions import audit_filter
     from karat.cli.show import print_notes, waiting
-    from karat.stats.intervals import Intervals
+    from karat.stats import Intervals
 
     check_writable(json)
     # Of several files after --ratings all but the first arrive as arguments.

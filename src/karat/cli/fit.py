@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from karat.cli.options import ListCommand, parse_settings
-from karat.validation import InputError
+from karat.errors import InputError
 
 app = typer.Typer()
 
@@ -37,9 +37,9 @@ def fit(
 ) -> None:
     """Train a baseline from pictures and captions alone (KCCA): minutes, and no pretrained model."""
     from karat.benchmarks import load_benchmark
-    from karat.captions.references import references_of
+    from karat.captions import references_of
     from karat.cli.show import saying
-    from karat.systems.model import ImageTextModel, pictures_of
+    from karat.models import ImageTextModel, pictures_of
 
     if output.exists() and not output.is_dir():
         raise InputError("is a file", where=output, fix="give the name of a folder")

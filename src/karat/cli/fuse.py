@@ -9,7 +9,7 @@ import typer
 
 from karat.cli import scoring
 from karat.cli.options import ListCommand, parse_settings, split_names
-from karat.validation import InputError
+from karat.errors import InputError
 
 app = typer.Typer()
 
@@ -35,12 +35,12 @@ def fuse(
 
     Borda counts and reciprocal ranks take any runs; mean, zscore and minmax need scores.
     """
+    from karat._util import check_choice
     from karat.benchmarks import DIRECTIONS, load_benchmark
     from karat.cli.show import console
-    from karat.runs.convert import convert, writer_of
-    from karat.systems.fusion import fuse as fuse_runs
-    from karat.systems.fusion_methods import FUSIONS
-    from karat.validation import check_choice
+    from karat.models import FUSIONS
+    from karat.models import fuse as fuse_runs
+    from karat.runs import convert, writer_of
 
     # Mistakes in these show before anything large is read.
     if "lists" not in writer_of(output).holds:

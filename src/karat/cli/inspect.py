@@ -27,7 +27,7 @@ def inspect(
     Exit code 2 when it could not be scored as it is; warnings leave it at 0.
     """
     from karat.benchmarks import load_benchmark
-    from karat.scores.inspection import inspect_run
+    from karat.scores import inspect_run
 
     bench = load_benchmark(benchmark, **parse_settings(setting))
     seen = inspect_run(*files, benchmark=bench, ids=ids, similarity=similarity)

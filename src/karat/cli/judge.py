@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from karat._util import check_writable, plural, write_file
 from karat.cli import judging_options, scoring
-from karat.validation import InputError, check_writable, plural, write_file
+from karat.errors import InputError
 
 if TYPE_CHECKING:
+    from karat.judging import Project
     from karat.judging.judges import Calibration, Judge
-    from karat.judging.store import Project
 
 app = typer.Typer()
 judge = typer.Typer(
@@ -63,8 +64,8 @@ def calibrate(
     A run's thresholds are learned from half of the images and tested on the other half.
     """
     from karat.cli.show import saying
-    from karat.judging.judges.working import calibrate_in
-    from karat.judging.store import open_project
+    from karat.judging import open_project
+    from karat.judging.judges import calibrate_in
 
     if json_file is not None:
         check_writable(json_file)
@@ -103,9 +104,8 @@ def run_judge(
 ) -> None:
     """Let a judge answer the pool's pairs that no person has judged; only after calibrate."""
     from karat.cli.show import saying
-    from karat.judging.judges.keeping import calibration_of
-    from karat.judging.judges.working import judge_in
-    from karat.judging.store import open_project
+    from karat.judging import open_project
+    from karat.judging.judges import calibration_of, judge_in
 
     with open_project(project) as opened:
         who, _ = find_judge(opened, run, config, url, model, prompt, thresholds, similarity)
@@ -128,8 +128,8 @@ def run_judge(
 @judge.command("list")
 def list_judges(project: judging_options.ProjectPlace, json_file: JsonFile = None) -> None:
     """Show how the judges of a project compared with people."""
-    from karat.judging.judges.keeping import calibrations
-    from karat.judging.store import open_project
+    from karat.judging import open_project
+    from karat.judging.judges import calibrations
 
     with open_project(project) as opened:
         found = calibrations(opened)
@@ -152,9 +152,14 @@ def find_judge(
     seed: int | None = None,
 ) -> tuple[Judge, Any]:
     """Return the judge that the options describe, and the images that may test it; a seed makes it learn."""
-    from karat.judging.judges import ChatJudge, read_endpoint
-    from karat.judging.judges.of_run import judge_of_run, kept_judge, learn_judge
-    from karat.judging.judges.prompt import load_prompt
+    from karat.judging.judges import (
+        ChatJudge,
+        judge_of_run,
+        kept_judge,
+        learn_judge,
+        load_prompt,
+        read_endpoint,
+    )
 
     chat = config is not None or url is not None or model is not None
     if chat == bool(run):
@@ -181,7 +186,7 @@ def show(found: list[Calibration]) -> None:
     from rich.table import Table
 
     from karat.cli.show import console
-    from karat.judging.judges.calibration import LEAST_KAPPA, LEAST_PAIRS
+    from karat.judging.judges import LEAST_KAPPA, LEAST_PAIRS
 
     table = Table(box=None, pad_edge=False)
     for name in (

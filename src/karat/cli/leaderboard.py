@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from karat._util import check_writable
 from karat.cli.options import ListCommand, split_names
 from karat.cli.report import Title, as_typed, say_where
-from karat.validation import InputError, check_writable
+from karat.errors import InputError
 
 app = typer.Typer()
 
@@ -37,11 +38,8 @@ def leaderboard(
 ) -> None:
     """Write one html file about a table of numbers: who leads where, and whether the metrics agree."""
     from karat.cli.show import print_notes, waiting
-    from karat.reports import write_report
-    from karat.reports.boards import marked_low
-    from karat.reports.writing import check_target
-    from karat.scores.correlate import choose
-    from karat.scores.leaderboard import read_leaderboard
+    from karat.reports import check_target, marked_low, write_report
+    from karat.scores import choose, read_leaderboard
 
     check_target(output)
     check_writable(output)

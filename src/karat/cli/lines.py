@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from karat.validation import InputError, MissingDataError, check_text
+from karat._util import check_text
+from karat.errors import InputError, MissingDataError
 
 
 def read_lines(path: Path) -> list[str]:

@@ -39,7 +39,7 @@ from karat.cli import (
     tasks,
     world,
 )
-from karat.validation import KaratError
+from karat.errors import KaratError
 
 app = typer.Typer(
     no_args_is_help=True,

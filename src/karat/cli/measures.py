@@ -13,7 +13,7 @@ def measures() -> None:
     from rich.markup import escape
 
     from karat.cli.show import console
-    from karat.measures.reference import describe_all
+    from karat.measures import describe_all
 
     screen = console()
     for entry in describe_all():

@@ -8,10 +8,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from karat.validation import InputError
-
-RUN_FILES = (".npy", ".json", ".npz", ".safetensors", ".parquet", ".csv", ".tsv", ".trec", ".run")
-"""The extensions that runs are read from; listed here since the readers would load numpy at start-up."""
+from karat.errors import InputError
 
 
 class ListCommand(TyperCommand):
@@ -56,9 +53,12 @@ def is_run_file(text: str) -> bool:
     >>> is_run_file("sims.npz"), is_run_file("cxc_ratings=sits.csv"), is_run_file("R@1")
     (True, False, False)
     """
+    # Late: the readers load numpy, which `--help` need not wait for.
+    from karat.runs import READERS
+
     path = Path(text)
     # Tables of ratings may be plain text.
-    return path.suffix.lower() in (*RUN_FILES, ".txt") and ("=" not in text or path.exists())
+    return (path.suffix in READERS or path.suffix.lower() == ".txt") and ("=" not in text or path.exists())
 
 
 def split_names(given: list[str] | None) -> list[str] | None:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from karat._util import check_writable, write_file
 from karat.cli.lines import read_lines
-from karat.validation import InputError, check_writable, write_file
+from karat.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from karat.captions.graphs import SceneGraph
+    from karat.captions import SceneGraph
 
 app = typer.Typer()
 
@@ -37,7 +38,7 @@ def parse(
 
     These are the tuples that SPICE counts.
     """
-    from karat.captions.graphs import scene_graphs
+    from karat.captions import scene_graphs
 
     check_writable(json)
     texts = [*(captions or []), *(read_lines(file) if file is not None else [])]

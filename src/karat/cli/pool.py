@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from karat._util import plural
 from karat.cli import scoring
 from karat.cli.options import ListCommand, parse_settings, split_names
-from karat.validation import InputError, plural
+from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat.judging.forms.form import Form
+    from karat.judging import Form
 
 app = typer.Typer()
 
@@ -86,10 +87,8 @@ def pool(
     """
     from karat.benchmarks import load_benchmark
     from karat.cli.show import print_notes, waiting
-    from karat.judging.pools.cost import estimate_cost
-    from karat.judging.pools.pool_filters import parse_filter
-    from karat.judging.pools.pool_words import gold_notes, pool_sentences
-    from karat.judging.pools.pooling import make_pool
+    from karat.judging import estimate_cost, make_pool
+    from karat.judging.pools import gold_notes, parse_filter, pool_sentences
 
     # Mistakes in these show before anything large is read.
     if output is None and not dry_run:
@@ -131,7 +130,7 @@ def pool(
     print_notes(gold_notes(found, asked, cost))
     if dry_run or output is None:
         return
-    from karat.judging.store import create_project
+    from karat.judging import create_project
 
     said = {
         "runs": [str(file) for file in files], "systems": list(found.systems), "top": top, "queries": queries,
@@ -146,7 +145,8 @@ def pool(
 
 def sized_form(name: str, pairs: int | None, gold: int | None) -> Form:
     """Return a form with other sizes, which are then the project's own."""
-    from karat.judging.forms.form_files import form_from_data, form_to_data, load_form
+    from karat.judging import load_form
+    from karat.judging.forms import form_from_data, form_to_data
 
     data = form_to_data(load_form(name))
     sizes = {"pairs": pairs, "gold": gold}
@@ -155,7 +155,7 @@ def sized_form(name: str, pairs: int | None, gold: int | None) -> Form:
 
 def check_new(output: str) -> None:
     """Raise when the project's file is there already, or its folder is not: before hours of reading runs."""
-    from karat.validation import check_writable
+    from karat._util import check_writable
 
     if "://" in output:
         return
@@ -166,8 +166,7 @@ def check_new(output: str) -> None:
 
 def lasting(benchmark: str) -> str:
     """Return a benchmark's name, or its folder from the root: the project is opened from anywhere."""
-    from karat.benchmarks import SOURCES
-    from karat.benchmarks.registered import registered
+    from karat.benchmarks import SOURCES, registered
 
     known = benchmark in SOURCES or benchmark in registered()
     return benchmark if known else str(Path(benchmark).resolve())

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from karat._util import check_writable, plural, write_file
 from karat.cli import judging_options
 from karat.cli.options import ListCommand, parse_settings, split_names
-from karat.validation import check_writable, plural, write_file
 
 if TYPE_CHECKING:
-    from karat.judging.publishing.publish import Published
-    from karat.scores.tables import Layout
+    from karat._util import Layout
+    from karat.judging import Published
 
 app = typer.Typer()
 
@@ -63,10 +63,9 @@ def publish(
     """Publish a project: a benchmark folder with a corrected truth, every answer and a data card."""
     from karat.cli.quality import login_name
     from karat.cli.show import console, print_notes, print_table, waiting
-    from karat.judging.publishing.marking import mark
-    from karat.judging.publishing.provenance import FILE
-    from karat.judging.publishing.publish import publish as write
-    from karat.judging.store import open_project
+    from karat.judging import open_project
+    from karat.judging import publish as write
+    from karat.judging.publishing import FILE, mark
 
     check_writable(json)
     options: dict[str, Any] = {
@@ -104,7 +103,7 @@ def publish(
 
 def summary(found: Published) -> Layout:
     """Return the figures that matter most as a table."""
-    from karat.scores.tables import Layout
+    from karat._util import Layout
 
     counts, last = found.facts.counts, found.facts.growth[-1]
     rows = [

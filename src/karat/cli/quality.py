@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from karat._util import check_extension, check_writable, write_file
 from karat.cli import judging_options, scoring
 from karat.cli.options import ListCommand, parse_settings, split_names
-from karat.validation import InputError, check_extension, check_writable, write_file
+from karat.errors import InputError
 
 app = typer.Typer()
 
@@ -52,11 +53,10 @@ def quality(
     the latest of a hand-in counts.
     """
     from karat.cli.show import console, print_notes, print_table, waiting
-    from karat.judging.checking.aggregate import AGGREGATIONS
-    from karat.judging.checking.quality import quality as compute
-    from karat.judging.checking.reviewing import approve_passing, review_hand_ins
-    from karat.judging.store import open_project
-    from karat.stats.intervals import Intervals
+    from karat.judging import open_project
+    from karat.judging import quality as compute
+    from karat.judging.checking import AGGREGATIONS, approve_passing, review_hand_ins
+    from karat.stats import Intervals
 
     for path in (json, export_review):
         check_writable(path)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from karat._util import check_writable, plural
 from karat.cli import scoring
 from karat.cli.options import ListCommand
-from karat.validation import check_writable, plural
 
 if TYPE_CHECKING:
     from karat.runs import Run
@@ -63,10 +63,9 @@ def report(
     metric, what unjudged labels leave open, every query, and the methods.
     """
     from karat.cli.show import print_notes, waiting
-    from karat.reports.writing import check_target
-    from karat.scores.compare import check_choices, compare
-    from karat.scores.intervals import with_intervals
-    from karat.stats.intervals import Intervals
+    from karat.reports import check_target
+    from karat.scores import check_choices, compare, with_intervals
+    from karat.stats import Intervals
 
     check_target(output)
     check_writable(output)

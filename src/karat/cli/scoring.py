@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from karat._util import plural
 from karat.cli.options import parse_settings, split_names
-from karat.validation import InputError, plural
+from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
@@ -86,10 +87,7 @@ def score_files(
     """Load and score every run; return the scorecard, the runs, and what looks wrong with those at chance."""
     from karat.benchmarks import DIRECTIONS, load_benchmark
     from karat.cli.show import progress
-    from karat.scores.evaluate import evaluate
-    from karat.scores.plan import make_plan
-    from karat.scores.sanity import misread, runs_at_chance
-    from karat.scores.similarity import Similarities
+    from karat.scores import Similarities, evaluate, make_plan, misread, runs_at_chance
 
     bench, chosen = with_made_truths(
         load_benchmark(benchmark, **parse_settings(setting)), split_names(truths)
@@ -103,7 +101,7 @@ def score_files(
     }
     plan, _ = make_plan(bench, **asked)  # mistakes in these show before large files are read
     similarities = Similarities(bench, {name: Path(file) for name, file in parse_settings(phi).items()})
-    similarities.check(named for wanted in plan.wanted.values() for named in wanted)
+    similarities.check(named for group in plan.measures.values() for named in group)
     runs = load_runs(files, bench, split_names(names), **loading)
     if len(runs) < fewest:
         raise InputError(f"there is only the run {runs[0].name!r} to compare", fix="give two or more")
@@ -135,7 +133,7 @@ def with_made_truths(bench: Benchmark, truths: list[str] | None) -> tuple[Benchm
     made = [name for name in truths or () if name.lower().startswith("machine(") and name not in bench.truths]
     if truths is None or not made:
         return bench, truths
-    from karat.captions.machine_labels import proper_name, with_machine_truths
+    from karat.captions import proper_name, with_machine_truths
 
     names = [proper_name(name) if name in made else name for name in truths]
     return with_machine_truths(bench, made), names

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from karat._util import check_extension, check_writable
 from karat.cli.options import ListCommand, parse_settings
-from karat.validation import InputError, check_extension, check_writable
+from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat.systems.model import ImageTextModel
+    from karat.models import ImageTextModel
 
 app = typer.Typer()
 
@@ -36,7 +37,7 @@ def search(
     Each line is the place, the cosine of picture and sentence, and the picture.
     """
     from karat.cli.show import console, print_notes, saying
-    from karat.systems.model import ImageTextModel
+    from karat.models import ImageTextModel
 
     check_writable(output)
     check_extension(output, (".html",))
@@ -56,7 +57,7 @@ def search(
     for place, (image, score) in enumerate(found, start=1):
         screen.print(f"{place:>3}  {score:.3f}  {names[image]}", markup=False)
     if output is not None:
-        from karat.reports.search_page import write_search_page
+        from karat.reports import write_search_page
 
         write_search_page(output, query, [(names[k], paths[k], score) for k, score in found])
         print(f"wrote {output}")
@@ -70,9 +71,8 @@ def unknown_words(model: ImageTextModel, query: str) -> list[str]:
 
 def gallery(where: str, setting: list[str] | None) -> tuple[list[str], list[str]]:
     """Return names and files of pictures: all in a folder, with captions or without, or a benchmark's."""
-    from karat.benchmarks import load_benchmark
-    from karat.benchmarks.folder import find_images
-    from karat.systems.model import pictures_of
+    from karat.benchmarks import find_images, load_benchmark
+    from karat.models import pictures_of
 
     folder = Path(where)
     if setting or not folder.is_dir() or (folder / "benchmark.json").is_file():

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat.validation import InputError, MissingDataError
+from karat._util import missing
+from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat.web.accounts.accounts import Accounts
-    from karat.web.settings import Settings
+    from karat.web import Settings
+    from karat.web.accounts import Accounts
 
 app = typer.Typer()
 TURN = 0.0005
@@ -59,11 +60,17 @@ def serve(
     check_installed()
     if demo == bool(project):
         raise InputError("give either a project or --demo", fix="karat serve project.db")
-    from karat.web.app import close_app, create_app
-    from karat.web.opening import check_open, owner_link
-    from karat.web.operation.logs import log_config
-    from karat.web.server import listen, make_server, until_stopped
-    from karat.web.settings import Settings
+    from karat.web import (
+        Settings,
+        check_open,
+        close_app,
+        create_app,
+        listen,
+        make_server,
+        owner_link,
+        until_stopped,
+    )
+    from karat.web.operation import log_config
 
     with until_stopped(), ExitStack() as stack:
         place = demo_project(stack) if demo else project
@@ -90,14 +97,14 @@ def check_installed() -> None:
     """Raise, with the command that helps, when a package is missing."""
     from importlib.util import find_spec
 
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise MissingDataError(f"the package {missing[0]} is not installed", fix="pip install 'karat[web]'")
+    for name in NEEDED:
+        if find_spec(name) is None:
+            raise missing(name, extra_name="web")
 
 
 def level_of(given: str, settings: Settings) -> str:
     """Return what is logged: if it is not said, what goes wrong, and for others every request."""
-    from karat.validation import check_choice
+    from karat._util import check_choice
 
     default = "info" if settings.public else "warning"
     return check_choice(given or default, ("debug", "info", "warning", "error"), "--log-level").upper()
@@ -108,7 +115,7 @@ def demo_project(stack: ExitStack) -> str:
     from tempfile import TemporaryDirectory
 
     from karat.cli.show import waiting
-    from karat.web.demo import make_demo
+    from karat.web import make_demo
 
     folder = stack.enter_context(TemporaryDirectory(prefix="karat-demo-"))
     with waiting("making a world"):
@@ -117,8 +124,8 @@ def demo_project(stack: ExitStack) -> str:
 
 def add_owner(accounts: Accounts, name: str) -> None:
     """Make an owner with a password that is typed here, not given as an option that others could see."""
-    from karat.web.accounts.passwords import LEAST
-    from karat.web.users import OWNER
+    from karat.web import OWNER
+    from karat.web.accounts import LEAST
 
     password = typer.prompt(
         f"A password for {name}, at least {LEAST} characters", hide_input=True, confirmation_prompt=True

@@ -12,8 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from karat._util import Layout
     from karat.scores import Comparison, Scorecard
-    from karat.scores.tables import Layout
 
 READING = {
     "misses": "unjudged pairs count as misses",
@@ -66,9 +66,8 @@ def saying() -> Iterator[Callable[[str], object]]:
 
 def print_scorecard(card: Scorecard) -> None:
     """Print the table, then how it was made, then, on standard error, what a reader should know."""
-    from karat.scores.intervals import units_drawn
-    from karat.scores.similarity import similarities_of
-    from karat.scores.tables import lay_out, to_text
+    from karat.measures import in_percent
+    from karat.scores import lay_out, similarities_of, to_text, units_drawn
 
     screen = console()
     if screen.is_terminal:
@@ -76,8 +75,9 @@ def print_scorecard(card: Scorecard) -> None:
         print_layout(with_bars(layout, card, screen.width) if len(card.runs) == 1 else layout, screen)
     else:
         print(to_text(card, notes=False))
-    unit = "Values in percent" if any(c.measure.unit == "fraction" for c in card) else "Values are ranks"
-    if unit == "Values in percent" and any(c.measure.unit == "rank" for c in card):
+    percent = [in_percent(column.measure) for column in card]
+    unit = "Values in percent" if any(percent) else "Values are ranks"
+    if any(percent) and not all(percent):
         unit += ", ranks as they are"
     # By meaning, every pair has its value: nothing is unjudged.
     by_labels = [c for c in card if not similarities_of(c.measure)]
@@ -94,8 +94,7 @@ def print_scorecard(card: Scorecard) -> None:
 
 def print_comparison(found: Comparison, detail: bool) -> None:
     """Print every table with its title, what they say in words, how they were made, and the notes."""
-    from karat.scores.comparison_tables import layouts, shown_standings
-    from karat.scores.comparison_words import headline, method_line
+    from karat.scores import headline, layouts, method_line, shown_standings
 
     screen = console()
     for title, layout in layouts(found, detail):
@@ -110,7 +109,7 @@ def print_comparison(found: Comparison, detail: bool) -> None:
 
 def print_table(layout: Layout, screen: Console) -> None:
     """Draw a table on a terminal; print it as plain text elsewhere."""
-    from karat.scores.tables import text_of
+    from karat._util import text_of
 
     if screen.is_terminal:
         print_layout(layout, screen)
@@ -129,6 +128,8 @@ def with_bars(layout: Layout, card: Scorecard, width: int) -> Layout:
     """Add a bar to each row of a single run's fractions, where there is room for it."""
     from dataclasses import replace
 
+    from karat.measures import is_share
+
     widths = [max(len(row[k]) for row in [layout.head, *layout.rows]) + 2 for k in range(len(layout.head))]
     room = min(30, width - sum(widths) - 1)
     if room < 10:
@@ -136,7 +137,7 @@ def with_bars(layout: Layout, card: Scorecard, width: int) -> Layout:
     rows: dict[tuple[str, str], float] = {}
     for column in card:
         # The last column of a row sums it up: the mean of both directions, or the only one there is.
-        if column.value is not None and column.measure.unit == "fraction":
+        if column.value is not None and is_share(column.measure):
             rows[column.truth, str(column.measure)] = column.value
     names = list(dict.fromkeys((column.truth, str(column.measure)) for column in card))
     drawn = [bar(rows.get(name, 0.0), room) for name in names]
@@ -181,7 +182,7 @@ def parts_that_fit(layout: Layout, width: int) -> list[list[int]]:
 
     A last column without a head is an ornament (bars, stars): it goes where there is no room for it.
 
-    >>> from karat.scores.tables import Layout
+    >>> from karat._util import Layout
     >>> layout = Layout(["run", "a", "b", ""], [["x", "1.23", "4.56", "****"]], set(), 1, set())
     >>> parts_that_fit(layout, 80), parts_that_fit(layout, 16), parts_that_fit(layout, 10)
     ([[0, 1, 2, 3]], [[0, 1, 2]], [[0, 1], [0, 2]])

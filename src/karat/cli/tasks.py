@@ -8,11 +8,10 @@ import typer
 
 from karat.cli import judging_options, scoring
 from karat.cli.pool import Fee, Gold, Overlap, Pairs, PerHour, PerTask
-from karat.validation import InputError
+from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat.judging.pools.pool import Pool
-    from karat.judging.tasks.plan import TaskPlan
+    from karat.judging import Pool, TaskPlan
 
 app = typer.Typer()
 
@@ -33,9 +32,7 @@ def tasks(
 
     Pairs that are in a task already stay there: what was pooled later gets tasks of its own.
     """
-    from karat.judging.pools.cost import estimate_cost
-    from karat.judging.store import open_project
-    from karat.judging.tasks.tasks import make_tasks
+    from karat.judging import estimate_cost, make_tasks, open_project
 
     with open_project(project) as opened:
         pool, before = opened.pool(), opened.plan()
@@ -64,9 +61,8 @@ def not_planned(pool: Pool, plan: TaskPlan) -> Pool:
 
     import numpy as np
 
-    from karat.judging.pools.pair_keys import key_of
-    from karat.judging.pools.pooling import without
-    from karat.judging.tasks.plan import UNKNOWN
+    from karat.judging.pools import key_of, without
+    from karat.judging.tasks import UNKNOWN
 
     keys = key_of(plan.image, plan.caption)
     new = ~np.isin(key_of(pool.image, pool.caption), keys[plan.gold == UNKNOWN])

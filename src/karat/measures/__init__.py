@@ -1,25 +1,39 @@
-"""Measures: one small registered file each, the grammar of their names, ties and readings."""
+"""Measures: one small registered file each, the grammar of their names, ties, readings, values in print."""
 
-from karat.measures.measure import MEASURES, Combined, Measure, Named, Part, register
-from karat.measures.names import parse_measure, parse_measures
-from karat.measures.ranked import Ranked
-from karat.measures.ties import READINGS, TIE_POLICIES
-from karat.registry import Param, import_all
+from typing import TYPE_CHECKING
 
-# Each measure's file registers itself; adding one touches nothing else.
-import_all(__name__)
+from karat._util.lazy import exports
 
-__all__ = [
-    "MEASURES",
-    "READINGS",
-    "TIE_POLICIES",
-    "Combined",
-    "Measure",
-    "Named",
-    "Param",
-    "Part",
-    "Ranked",
-    "parse_measure",
-    "parse_measures",
-    "register",
-]
+if TYPE_CHECKING:
+    from karat._util import Param as Param
+    from karat._util import whole as whole
+    from karat.measures.aggregates import MEAN as MEAN
+    from karat.measures.aggregates import MEDIAN as MEDIAN
+    from karat.measures.aggregates import Aggregate as Aggregate
+    from karat.measures.measure import MEASURES as MEASURES
+    from karat.measures.measure import ColumnKey as ColumnKey
+    from karat.measures.measure import Combined as Combined
+    from karat.measures.measure import MeanOfBoth as MeanOfBoth
+    from karat.measures.measure import Measure as Measure
+    from karat.measures.measure import Named as Named
+    from karat.measures.measure import parse_measure as parse_measure
+    from karat.measures.measure import parse_measures as parse_measures
+    from karat.measures.measure import register as register
+    from karat.measures.ranked import Ranked as Ranked
+    from karat.measures.reference import describe_all as describe_all
+    from karat.measures.semantic import Semantic as Semantic
+    from karat.measures.semantic_recall import SemanticRecall as SemanticRecall
+    from karat.measures.ties import READINGS as READINGS
+    from karat.measures.ties import TIE_POLICIES as TIE_POLICIES
+    from karat.measures.ties import Counts as Counts
+    from karat.measures.ties import Reading as Reading
+    from karat.measures.ties import TiePolicy as TiePolicy
+    from karat.measures.ties import equal_neighbours as equal_neighbours
+    from karat.measures.ties import leave_out_unjudged as leave_out_unjudged
+    from karat.measures.ties import resolve as resolve
+    from karat.measures.values import in_percent as in_percent
+    from karat.measures.values import is_share as is_share
+    from karat.measures.values import scale_value as scale_value
+    from karat.measures.values import show_value as show_value
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__, {"Part": "ColumnKey"})

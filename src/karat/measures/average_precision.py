@@ -46,6 +46,7 @@ class AveragePrecision(Measure):
     aliases = ("MAP",)
     formula = "(1/R) Σ_i P@i · [item i is relevant]"
     source = "Manning et al. 2008, §8.4"
+    plain = "how early the right answers come, averaged over all of them"
 
     def depth(self, ranked: Ranked) -> float:
         """The whole ranking."""
@@ -69,6 +70,7 @@ class MeanAveragePrecisionAtR(Measure):
     aliases = ("mAPatR", "MAP-R")
     formula = "(1/R) Σ_{i ≤ R} P@i · [item i is relevant], with R the number of relevant items"
     source = "ECCV Caption §4.1, after Musgrave et al., ECCV 2020"
+    plain = "how many of a query's R right answers are among its first R results, early ones counting more"
 
     def depth(self, ranked: Ranked) -> np.ndarray:
         """R places."""

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from karat._util import Param, whole
 from karat.measures.expectation import chance_of_none
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param, whole
 
 
 @register
@@ -25,6 +25,7 @@ class HitRate(Measure):
     cutoff = Param("k", whole, "how many items are looked at")
     formula = "max of m_i over i ≤ K; for binary labels 1 if one of the first K is relevant, else 0"
     source = "Hodosh et al. 2013, §4.3.1 and §4.3.3 (S@k); Semantic margin eq. 2; ECCV Caption eq. E.2, E.4"
+    plain = "the share of queries with a right answer among the first {k}"
     bounded = True
     settled_by = "best"
     k: int

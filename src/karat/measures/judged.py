@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from karat._util import Param, whole
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param, whole
 
 
 @register
@@ -23,6 +23,7 @@ class Judged(Measure):
     params = ()
     formula = "(1/K) Σ_{i ≤ K} [item i is judged]"
     source = "Macdonald et al., ir_measures, ECIR 2022"
+    plain = "the share of the first {k} results that anybody ever judged, right or wrong"
     of_relevance = False
     k: int
 

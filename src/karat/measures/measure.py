@@ -1,21 +1,27 @@
-"""What a measure is: a name that parses and prints the same, and one value per query."""
+"""What a measure is: a name that parses and prints the same, and one value per query.
+
+Names are written ``name(parameters)@cut-off``.
+"""
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
+from karat._util import REQUIRED, Param, Registry, import_all, whole
 from karat.benchmarks import DIRECTIONS, Direction
-from karat.measures.pools import MEAN, Pool
+from karat.errors import InputError
+from karat.measures.aggregates import MEAN, Aggregate
 from karat.measures.ranked import Ranked
-from karat.registry import REQUIRED, Param, Registry, whole
-from karat.validation import InputError
 
 Settled = Literal["best", "first", "all", "nothing"]
+Unit = Literal["fraction", "sum", "rank"]
+"""What a value is: a fraction of 1, a sum of such fractions, or a place in a ranking."""
 
 REL = Param("rel", float, "count items as relevant from this grade on, as 1, and others as 0", None)
 
@@ -38,21 +44,24 @@ class Named(ABC):
     """The definition per query, for the reference."""
     source: ClassVar[str] = ""
     """The paper, with its equation."""
+    plain: ClassVar[str] = ""
+    """What it says to a reader who knows no measures; ``{k}`` and other parameters are filled in. Without it,
+    the first line of the docstring is shown."""
     better: ClassVar[Literal["high", "low"]] = "high"
     """Whether a high or a low value is good."""
-    unit: ClassVar[Literal["fraction", "rank"]] = "fraction"
-    """What the value is, so that tables print it well."""
+    unit: ClassVar[Unit] = "fraction"
+    """What the value is; `karat.measures.show_value` prints it accordingly."""
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **arguments: Any) -> None:
         declared = [*([self.cutoff] if self.cutoff else []), *self.params]
         for param in declared:
-            value = given.pop(param.name, param.default)
+            value = arguments.pop(param.name, param.default)
             if value is REQUIRED:
                 raise InputError(f"{self.name} needs {param.name}", fix=f"write {self.usage()}")
             setattr(self, param.name, param.parse(value))
-        if given:
+        if arguments:
             raise InputError(
-                f"{self.name} has no parameter {next(iter(given))!r}", fix=f"write {self.usage()}"
+                f"{self.name} has no parameter {next(iter(arguments))!r}", fix=f"write {self.usage()}"
             )
         for param in declared:
             if param.type is whole and getattr(self, param.name) == 0:
@@ -77,7 +86,7 @@ class Named(ABC):
         return cls.name + (f"({', '.join(needed)})" if needed else "") + cut
 
     def __str__(self) -> str:
-        given = [
+        written = [
             ("" if param.bare else f"{param.name}=") + show_param(getattr(self, param.name))
             for param in self.params
             if getattr(self, param.name) != param.default
@@ -86,7 +95,7 @@ class Named(ABC):
         base, _, cut = self.name.partition("@")
         if self.cutoff is not None and (chosen := getattr(self, self.cutoff.name)) is not None:
             cut = str(chosen)
-        return base + (f"({', '.join(given)})" if given else "") + (f"@{cut}" if cut else "")
+        return base + (f"({', '.join(written)})" if written else "") + (f"@{cut}" if cut else "")
 
     __repr__ = __str__
 
@@ -111,7 +120,7 @@ def show_param(value: Any) -> str:
 class Measure(Named):
     """Turns a ranking and a truth into one value per query."""
 
-    pool: ClassVar[Pool] = MEAN
+    aggregate: ClassVar[Aggregate] = MEAN
     """How values become one number."""
     bounded: ClassVar[bool] = False
     """Whether judging more pairs can only raise it (`better` high) or lower it: then bounds exist."""
@@ -125,8 +134,8 @@ class Measure(Named):
     params: ClassVar[tuple[Param, ...]] = (REL,)
     rel: float | None
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
         rel = getattr(self, "rel", None)
         if rel is not None and not 0 < rel <= 1:
             raise InputError(f"rel is {rel:g}", fix="grades lie above 0 and up to 1")
@@ -162,7 +171,7 @@ class Measure(Named):
 
 
 @dataclass(frozen=True)
-class Part:
+class ColumnKey:
     """One column that a combination is made of."""
 
     measure: Measure
@@ -171,7 +180,7 @@ class Part:
 
 
 class Combined(Named):
-    """A number made of pooled columns instead of queries: RSUM, the mean of both directions."""
+    """A number made of aggregated columns instead of queries: RSUM, the mean of both directions."""
 
     direction: ClassVar[str] = "both"
     """What stands in the direction column."""
@@ -180,22 +189,23 @@ class Combined(Named):
     of combinations, which makes tests of many runs fast."""
 
     @abstractmethod
-    def parts(self, truth: str) -> Sequence[Part]:
+    def parts(self, truth: str) -> Sequence[ColumnKey]:
         """Return the columns that it is made of."""
 
     @abstractmethod
-    def combine(self, pooled: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the number from the parts' pooled values, each of shape [B]."""
+    def combine(self, columns: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the number from the parts' aggregated values, each of shape [B]."""
 
 
 class Sum(Combined):
-    """A sum of columns."""
+    """A sum of columns whose values are fractions."""
 
+    unit = "sum"
     linear = True
 
-    def combine(self, pooled: Sequence[np.ndarray]) -> np.ndarray:
+    def combine(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """Return the sum."""
-        return np.sum(np.stack(pooled), axis=0)
+        return np.sum(np.stack(columns), axis=0)
 
 
 class MeanOfBoth(Combined):
@@ -214,16 +224,16 @@ class MeanOfBoth(Combined):
     def __str__(self) -> str:
         return str(self.measure)
 
-    def parts(self, truth: str) -> Sequence[Part]:
+    def parts(self, truth: str) -> Sequence[ColumnKey]:
         """Return the two directions."""
-        return [Part(self.measure, truth, direction) for direction in DIRECTIONS]
+        return [ColumnKey(self.measure, truth, direction) for direction in DIRECTIONS]
 
-    def combine(self, pooled: Sequence[np.ndarray]) -> np.ndarray:
+    def combine(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """Return the mean."""
-        return np.mean(np.stack(pooled), axis=0)
+        return np.mean(np.stack(columns), axis=0)
 
 
-MEASURES: Registry[type[Named]] = Registry("measure")
+MEASURES: Registry[type[Named]] = Registry("measure", fill=lambda: import_all("karat.measures"))
 
 N = TypeVar("N", bound=type[Named])
 
@@ -232,3 +242,61 @@ def register(measure: N) -> N:
     """Make a measure known by its name and aliases; a name that is taken raises."""
     MEASURES.add(measure.name, measure, measure.aliases)
     return measure
+
+
+NAME = re.compile(r"^\s*(?P<base>[A-Za-z][\w-]*)\s*(?:\((?P<args>[^()]*)\))?\s*(?:@\s*(?P<cut>\w+))?\s*$")
+
+
+def parse_measure(name: str | Named) -> Named:
+    """Return the measure that `name` means; its `str` is the canonical name.
+
+    >>> parse_measure("R@5"), parse_measure("S@5"), parse_measure("map@r"), parse_measure("P(rel=1.0)@10")
+    (R@5, R@5, mAP@R, P(rel=1)@10)
+    """
+    if isinstance(name, Named):
+        return name
+    match = NAME.match(name)
+    if match is None:
+        raise InputError(
+            f"{name!r} is not a measure's name", fix="write for example R@5, RP or P(rel=0.5)@10"
+        )
+    base, args, cut = match["base"], match["args"], match["cut"]
+    # "mAP@R" and "mAP(rel=0.5)@R" carry the cut-off in the name.
+    full = f"{base}@{cut}"
+    if cut is not None and full in MEASURES:
+        kind, cut = MEASURES[full], None
+    else:
+        kind = MEASURES[base if base in MEASURES or cut is None else _bare(base, cut)]
+    arguments: dict[str, object] = {}
+    if cut is not None:
+        if kind.cutoff is None:
+            instead = " or ".join(
+                [kind.usage(), *(known for known in MEASURES if known.lower() == f"{base}@r".lower())]
+            )
+            raise InputError(f"{kind.name} takes no cut-off", fix=f"write {instead}")
+        arguments[kind.cutoff.name] = cut
+        if not cut.isdigit():
+            raise InputError(
+                f"{name!r} has the cut-off {cut!r}", fix=f"write {kind.usage()} with a whole number"
+            )
+    positional = iter(kind.params)
+    for argument in filter(None, (text.strip() for text in (args or "").split(","))):
+        key, equals, value = (text.strip() for text in argument.partition("="))
+        if not equals:
+            param = next(positional, None)
+            if param is None:
+                raise InputError(f"{kind.name} takes no parameter {key!r}", fix=f"write {kind.usage()}")
+            key, value = param.name, key
+        if key in arguments:
+            raise InputError(f"{name!r} gives {key} twice", fix=f"write {kind.usage()}")
+        arguments[key] = value
+    return kind(**arguments)
+
+
+def _bare(base: str, cut: str) -> str:
+    return base if cut.isdigit() else f"{base}@{cut}"
+
+
+def parse_measures(names: Iterable[str | Named]) -> list[Named]:
+    """Return the measures of several names, each once, in order."""
+    return list(dict.fromkeys(parse_measure(name) for name in names))

@@ -24,9 +24,10 @@ class NormalizedCumulativeSemantic(Semantic):
     name = "NCS"
     formula = "Σ_{j ∈ first K} N_qj / max over K items Σ N_qj"
     source = "Semantic margin eq. 3 and 5, corrected"
+    plain = "how alike the query and the first {k} results are by {phi} of captions, relative to the best"
 
     def values(self, ranked: Ranked) -> np.ndarray:
         """Return the sum over the ideal sum."""
         assert ranked.ideal is not None
-        found = ranked.sum(ranked.count * ranked.grade * ranked.within(self.k))
-        return found / ranked.ideal[:, min(self.k, ranked.ideal.shape[1]) - 1]
+        gained = ranked.sum(ranked.count * ranked.grade * ranked.within(self.k))
+        return gained / ranked.ideal[:, min(self.k, ranked.ideal.shape[1]) - 1]

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from karat._util import Param, whole
 from karat.measures.expectation import running_sum
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param, whole
 
 
 def discount_between(start: np.ndarray, end: np.ndarray) -> np.ndarray:
@@ -28,6 +28,7 @@ class NDCG(Measure):
     cutoff = Param("k", whole, "how many items are looked at", None)
     formula = "Σ_{i ≤ K} m_i / log₂(i + 1), over the same sum with items in the order of their grades"
     source = "Järvelin and Kekäläinen, TOIS 2002"
+    plain = "how early the right answers come, better ones counting more"
     k: int | None
 
     def depth(self, ranked: Ranked) -> float:

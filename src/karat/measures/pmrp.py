@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS
-from karat.measures.measure import Combined, Part, register
+from karat.measures.measure import ColumnKey, Combined, register
 from karat.measures.r_precision import RPrecision
 
 
@@ -20,16 +20,17 @@ class PlausibleMatchRPrecision(Combined):
     name = "PMRP"
     formula = "mean over ζ ∈ {0, 1, 2} and both directions of (1/min(R, 50)) Σ_{i ≤ min(R, 50)} m_i"
     source = "Chun et al., CVPR 2021, with R cut at 50 as in ECCV Caption §4.1"
+    plain = "R-Precision where an answer is right if it shows the same kinds of objects"
     linear = True
 
-    def parts(self, truth: str) -> Sequence[Part]:
+    def parts(self, truth: str) -> Sequence[ColumnKey]:
         """Return the six columns."""
         return [
-            Part(RPrecision(cut=50), f"pm(z={zeta})", direction)
+            ColumnKey(RPrecision(cut=50), f"pm(z={zeta})", direction)
             for zeta in (0, 1, 2)
             for direction in DIRECTIONS
         ]
 
-    def combine(self, pooled: Sequence[np.ndarray]) -> np.ndarray:
+    def combine(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """Return the mean."""
-        return np.mean(np.stack(pooled), axis=0)
+        return np.mean(np.stack(columns), axis=0)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from karat._util import Param, whole
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param, whole
 
 
 @register
@@ -21,6 +21,7 @@ class Precision(Measure):
     cutoff = Param("k", whole, "how many items are looked at")
     formula = "(1/K) Σ_{i ≤ K} m_i"
     source = "Manning et al. 2008, §8.4"
+    plain = "the share of right answers among the first {k}"
     bounded = True
     k: int
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from karat._util import Param, whole
 from karat.measures.measure import REL, Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param, whole
 
 
 @register
@@ -24,6 +24,7 @@ class RPrecision(Measure):
     params = (REL, Param("cut", whole, "the most that R may be (50 for PMRP)", None))
     formula = "(1/R) Σ_{i ≤ R} m_i, with R the number of relevant items"
     source = "ECCV Caption eq. E.3; Hodosh et al. 2013, §4.3.3"
+    plain = "the share of right answers among the first R results, R being how many right answers a query has"
     cut: int | None
 
     def depth(self, ranked: Ranked) -> np.ndarray:

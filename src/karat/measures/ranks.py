@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from karat.measures.aggregates import MEDIAN
 from karat.measures.measure import Measure, Settled, register
-from karat.measures.pools import MEDIAN
 from karat.measures.ranked import Ranked
 
 
@@ -44,14 +44,15 @@ class MedianRank(FirstRank):
     """MedR: the median over queries of the place of the first relevant item.
 
     >>> ranked = Ranked.from_places([[3, 5], [8]], [[1, 1], [1]], size=10)
-    >>> MedianRank()(ranked).tolist(), MedianRank.pool(MedianRank()(ranked)).tolist()
+    >>> MedianRank()(ranked).tolist(), MedianRank.aggregate(MedianRank()(ranked)).tolist()
     ([3.0, 8.0], [5.5])
     """
 
     name = "MedR"
     aliases = ("MedianRank", "Med-r")
-    pool = MEDIAN
+    aggregate = MEDIAN
     source = "Hodosh et al. 2013, §4.3.1"
+    plain = "the place of the first right answer for the typical (median) query; 1 is perfect"
     settled_by: ClassVar[Settled] = "nothing"
 
     def depth(self, ranked: Ranked) -> float:
@@ -66,3 +67,4 @@ class MeanRank(FirstRank):
     name = "MeanR"
     aliases = ("MeanRank",)
     source = "Karpathy and Fei-Fei, CVPR 2015"
+    plain = "the place of the first right answer, averaged over queries; 1 is perfect"

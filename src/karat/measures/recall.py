@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from karat._util import Param, whole
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param, whole
 
 
 @register
@@ -20,6 +20,7 @@ class Recall(Measure):
     cutoff = Param("k", whole, "how many items are looked at")
     formula = "Σ_{i ≤ K} m_i / Σ_i m_i"
     source = "Semantic margin eq. 1"
+    plain = "the share of a query's right answers that are among the first {k}"
     k: int
 
     def depth(self, ranked: Ranked) -> float:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from karat._util import Param, whole
 from karat.measures.expectation import mean_over_first
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
-from karat.registry import Param, whole
 
 
 @register
@@ -24,6 +24,7 @@ class ReciprocalRank(Measure):
     cutoff = Param("k", whole, "the last place that counts", None)
     formula = "1 / (place of the first relevant item); 0 after place K"
     source = "Voorhees, TREC 1999"
+    plain = "1 divided by the place of the first right answer, averaged"
     bounded = True
     settled_by = "first"
     k: int | None

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from karat._util import REQUIRED, Param
 from karat.measures.measure import MEASURES, Combined, Measure, Named
-from karat.registry import REQUIRED, Param
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Entry:
             yield "parameter", describe_param(param, after_at=param is m.cutoff)
         traits = [f"{m.better} is good"]
         if issubclass(m, Measure):
-            traits.append(f"{m.pool.name} over queries")
+            traits.append(f"{m.aggregate.name} over queries")
             traits.append("has bounds" if m.bounded else "no bounds")
         elif issubclass(m, Combined):
-            traits.append("made of pooled columns")
+            traits.append("made of aggregated columns")
         yield "traits", ", ".join(traits)
 
 

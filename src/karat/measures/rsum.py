@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from karat.benchmarks import DIRECTIONS
 from karat.measures.hit_rate import HitRate
-from karat.measures.measure import Part, Sum, register
+from karat.measures.measure import ColumnKey, Sum, register
 
 
 @register
 class RecallSum(Sum):
-    """R@1 + R@5 + R@10 in both directions, as fractions: at most 6 (papers print percent, at most 600).
+    """R@1 + R@5 + R@10 in both directions, as fractions: at most 6 (in print 600, as papers do).
 
     >>> [str(part.measure) + " " + part.direction for part in RecallSum().parts("coco-5k")][:4]
     ['R@1 i2t', 'R@5 i2t', 'R@10 i2t', 'R@1 t2i']
@@ -18,7 +18,8 @@ class RecallSum(Sum):
     name = "RSUM"
     formula = "R@1 + R@5 + R@10, image-to-text and text-to-image"
     source = "Semantic margin §5; in use since Lee et al., ECCV 2018"
+    plain = "the sum of R@1, R@5 and R@10 in both directions"
 
-    def parts(self, truth: str) -> Sequence[Part]:
+    def parts(self, truth: str) -> Sequence[ColumnKey]:
         """Return the six columns."""
-        return [Part(HitRate(k=k), truth, direction) for direction in DIRECTIONS for k in (1, 5, 10)]
+        return [ColumnKey(HitRate(k=k), truth, direction) for direction in DIRECTIONS for k in (1, 5, 10)]

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from karat._util import Param, whole, yes_or_no
 from karat.measures.measure import Measure
 from karat.measures.ranked import Ranked
-from karat.registry import Param, whole, yes_or_no
 
 
 def name(value: Any) -> str:

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from karat._util import Param, whole, yes_or_no
 from karat.measures.hit_rate import HitRate
 from karat.measures.measure import register
 from karat.measures.ranked import Ranked
 from karat.measures.semantic import GT, PHI, Semantic
-from karat.registry import Param, whole, yes_or_no
 
 
 @register
@@ -34,6 +34,7 @@ class SemanticRecall(Semantic):
     )
     formula = "|G̃_q ∩ first K| / |G̃_q|, G̃_q the m items with the highest N_qj > 0"
     source = "Semantic margin eq. 3 and 4; figure 3"
+    plain = "the share of the {m} items most alike by {phi} of their captions that are among the first {k}"
 
     any: bool
 

@@ -97,10 +97,10 @@ def leave_out_unjudged(counts: Counts) -> Counts:
     >>> leave_out_unjudged(counts).above.tolist()
     [1, 0]
     """
-    query, found = counts.query, counts.above >= 0
+    query, placed = counts.query, counts.above >= 0
     n_queries = len(counts.ptr) - 1
     order = np.lexsort((counts.earlier, counts.above, query))
-    order = order[found[order]]
+    order = order[placed[order]]
     q = query[order]
     first_of_query = np.searchsorted(q, np.arange(n_queries))[q]
     first, width = equal_neighbours(q, counts.above[order])
@@ -111,7 +111,7 @@ def leave_out_unjudged(counts: Counts) -> Counts:
     condensed["tied"][order] = width - 1
     condensed["earlier"][order] = np.arange(len(q)) - first
     size = np.bincount(query[~counts.outside], minlength=n_queries)
-    depth = np.bincount(query[found], minlength=n_queries)
+    depth = np.bincount(query[placed], minlength=n_queries)
     return replace(counts, **condensed, size=size, depth=depth)
 
 
@@ -131,8 +131,8 @@ def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant
         grades with leading axes.
     """
     rows = counts.above.shape[-1]
-    query, found = counts.query, counts.above >= 0
-    above = np.where(found, counts.above, np.iinfo(np.int64).max)
+    query, placed = counts.query, counts.above >= 0
+    above = np.where(placed, counts.above, np.iinfo(np.int64).max)
     second = {
         "pessimistic": counts.grade,
         "optimistic": -counts.grade,
@@ -142,11 +142,11 @@ def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant
     order = np.lexsort((second, np.broadcast_to(above, second.shape), np.broadcast_to(query, second.shape)))
     grade = np.take_along_axis(counts.grade, order, axis=-1)
     before, width = counts.above[order], counts.tied[order] + 1
-    known = found[order]
+    known = placed[order]
 
     # Sorting by grade only moves rows inside their group, so the groups are those of any one draw.
-    one = order.reshape(-1, rows)[0] if rows else order
-    first, judged = equal_neighbours(query[one], above[one])
+    draw = order.reshape(-1, rows)[0] if rows else order
+    first, judged = equal_neighbours(query[draw], above[draw])
     number = np.arange(rows) - first
 
     late = width - judged + number
@@ -174,7 +174,7 @@ def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant
         grade=grade,
         size=counts.size,
         depth=counts.depth,
-        hidden=(~found & ~counts.outside)[order],
+        hidden=(~placed & ~counts.outside)[order],
         total=counts.total,
         complete=counts.complete,
         ideal=counts.ideal,
@@ -198,15 +198,15 @@ def with_unjudged_relevant(ranked: Ranked) -> Ranked:
     if len(first):
         previous[1:] = np.where(np.diff(group_query) == 0, end[:-1], 0.0)
     last_end = reduce_rows(np.maximum, end, np.searchsorted(group_query, np.arange(ranked.n_queries + 1)))
-    everyone, one = np.arange(ranked.n_queries), np.ones(ranked.n_queries)
+    everyone, ones = np.arange(ranked.n_queries), np.ones(ranked.n_queries)
     # Below the end of a truncated ranking lie the rest: judged items without a place, and others.
     below = ranked.size - ranked.depth - ranked.sum(1.0 * ranked.hidden)
     q = np.concatenate([group_query, group_query, everyone, everyone, query])
-    begin = np.concatenate([start, previous, last_end, np.inf * one, ranked.start])
-    places = np.concatenate([width, start - previous, ranked.depth - last_end, one, ranked.width])
+    begin = np.concatenate([start, previous, last_end, np.inf * ones, ranked.start])
+    places = np.concatenate([width, start - previous, ranked.depth - last_end, ones, ranked.width])
     count = np.concatenate([inside, start - previous, ranked.depth - last_end, below, ranked.count])
     grade = np.concatenate([np.ones(len(q) - len(query)), ranked.grade])
-    hidden = np.concatenate([np.zeros(2 * len(first) + len(one), bool), one > 0, ranked.hidden])
+    hidden = np.concatenate([np.zeros(2 * len(first) + len(ones), bool), ones > 0, ranked.hidden])
     keep = count > 0
     order = np.lexsort((-grade, begin, q))
     order = order[keep[order]]

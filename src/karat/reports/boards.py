@@ -1,4 +1,4 @@
-"""Systems by metrics as tables: for sections that hold metrics against each other."""
+"""Systems by metrics: leaderboards that know where low is good, with places, number formats and a table."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from karat.measures import Named
+from karat._util import MISSING
+from karat.errors import InputError, unknown_name
+from karat.measures import Named, scale_value
 from karat.reports.material import Material
-from karat.reports.views import table
-from karat.scores import Scorecard
-from karat.scores.leaderboard import ARROWS, Leaderboard, is_low, metric_name
-from karat.validation import InputError, unknown_name
-
-DASH = "—"
+from karat.reports.presentation import Cell, cell, table
+from karat.scores import ARROWS, Leaderboard, Scorecard, is_low, metric_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +106,8 @@ def shown_board(material: Material) -> Leaderboard | None:
     board = board_of(material)
     if board is None or material.card is None:
         return board
-    ranked = [measure.unit == "rank" for measure in measures_of(material.card, board).values()]
-    return replace(board, values=board.values * np.where(ranked, 1.0, 100.0))
+    scale = [scale_value(measure, 1.0) for measure in measures_of(material.card, board).values()]
+    return replace(board, values=board.values * scale)
 
 
 def ranks(board: Leaderboard) -> np.ndarray:
@@ -128,13 +126,13 @@ def ranks(board: Leaderboard) -> np.ndarray:
     return out
 
 
-def written(column: np.ndarray) -> str:
+def number_format(column: np.ndarray) -> str:
     """Return the format of a metric's values: as given where that is short, else what tells them apart.
 
-    >>> [format(value, written(np.array([45.64, 45.61, 45]))) for value in (45.64, 45)]
+    >>> [format(value, number_format(np.array([45.64, 45.61, 45]))) for value in (45.64, 45)]
     ['45.64', '45.00']
-    >>> format(1e-5, written(np.array([1e-5, 0.123456]))), format(1.0, written(np.array([1.0, 1.0])))
-    ('0.00001', '1')
+    >>> number_format(np.array([1e-5, 0.123456])), number_format(np.array([1.0, 1.0]))
+    ('.5f', '.0f')
     """
     known = sorted({float(f"{value:.10g}") for value in column[~np.isnan(column)]})
     if not known:
@@ -164,34 +162,23 @@ def board_table(board: Leaderboard) -> dict[str, Any]:
     return table("Every system by every metric, with its place", ["System", *board.metrics], rows)
 
 
-def values_and_places(board: Leaderboard, place: np.ndarray, system: int) -> list[Any]:
+def values_and_places(board: Leaderboard, place: np.ndarray, system: int) -> list[Cell]:
     """Return a system's cells."""
-    cells: list[Any] = []
+    cells: list[Cell] = []
     for k in range(len(board.metrics)):
         value, at = board.values[system, k], place[system, k]
         if np.isnan(value):
-            cells.append(DASH)
+            cells.append(MISSING)
             continue
-        kind = {"c": "first"} if at == 1 else {}
-        cells.append({"t": format(value, written(board.values[:, k])), "s": f"place {at:.0f}", **kind})
+        text = format(value, number_format(board.values[:, k]))
+        cells.append(cell(text, f"place {at:.0f}", "first" if at == 1 else ""))
     return cells
 
 
-def whole(numbers: np.ndarray) -> list[float | None]:
+def plain_numbers(numbers: np.ndarray) -> list[float | None]:
     """Return numbers for json: without the noise of their last digits, None where there is none.
 
-    >>> whole(np.array([1.23456, 0.1 + 0.2, 1e-5, np.nan]))
+    >>> plain_numbers(np.array([1.23456, 0.1 + 0.2, 1e-5, np.nan]))
     [1.23456, 0.3, 1e-05, None]
     """
     return [None if np.isnan(number) else float(f"{number:.10g}") for number in numbers]
-
-
-def short_list(names: Sequence[str], most: int = 3) -> str:
-    """Return names as a sentence lists them, the rest counted.
-
-    >>> short_list(["a", "b", "c", "d", "e"])
-    'a, b, c and 2 more'
-    """
-    if len(names) > most + 1:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -10,12 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from karat.benchmarks import DIRECTIONS
+from karat.errors import InputError, KaratError
 from karat.runs import Run
-from karat.scores import Comparison, Scorecard, Standing, evaluate
-from karat.scores.comparison_tables import shown_standings
-from karat.scores.gallery_size import first_places
-from karat.scores.leaderboard import Leaderboard, from_scorecards
-from karat.validation import InputError, KaratError
+from karat.scores import (
+    Comparison,
+    Leaderboard,
+    Scorecard,
+    Standing,
+    evaluate,
+    first_places,
+    from_scorecards,
+    shown_standings,
+)
 
 JUDGED = "Judged@10"
 

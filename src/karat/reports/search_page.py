@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import karat
-from karat.reports.page import TEMPLATES
+from karat._util import write_file
+from karat.reports.bundle import template
 from karat.reports.thumbnails import address, common_folder, inside, shrunk
-from karat.validation import write_file
 
 
 def write_search_page(target: str | Path, query: str, found: Sequence[tuple[str, str, float]]) -> Path:
@@ -24,8 +24,6 @@ def write_search_page(target: str | Path, query: str, found: Sequence[tuple[str,
     found
         Name, file and score of each picture, the best first.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     target = Path(target)
     root = common_folder([path for _, path, _ in found]).resolve()
     home = Path(os.path.abspath(target)).parent
@@ -33,8 +31,7 @@ def write_search_page(target: str | Path, query: str, found: Sequence[tuple[str,
         {"place": place, "name": name, "score": f"{score:.3f}", "source": source_of(root, path, home)}
         for place, (name, path, score) in enumerate(found, start=1)
     ]
-    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
-    page = environment.get_template("search.html").render(query=query, rows=rows, version=karat.__version__)
+    page = template("search.html").render(query=query, rows=rows, version=karat.__version__)
     write_file(target, lambda path: path.write_text(page, encoding="utf-8"))
     return target
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from karat.registry import Registry, import_all
+from karat._util import Registry, import_all
+from karat.reports.material import Material
 
-if TYPE_CHECKING:
-    from karat.reports.material import Material
-
-Found = dict[str, Any] | str | None
+SectionData = dict[str, Any] | str | None
 """A section's plain data; or one sentence on why there is none; or None to leave it out silently."""
 
 
@@ -27,6 +25,8 @@ class Section:
         As the page and its navigation head it.
     order
         Where it stands.
+    scripted
+        Whether the page's scripts get its data too; without them it stands in html alone.
     collect
         From the material to plain data. Nothing but text, numbers, lists and dictionaries: what it returns
         is both rendered as html and handed to the page's scripts.
@@ -36,19 +36,20 @@ class Section:
     title: str
     short: str
     order: int
-    collect: Callable[[Material], Found]
+    scripted: bool
+    collect: Callable[[Material], SectionData]
 
 
 SECTIONS: Registry[Section] = Registry("section", lambda: import_all("karat.reports.sections"))
 
 
 def section(
-    name: str, title: str, short: str, order: int
-) -> Callable[[Callable[[Material], Found]], Callable[[Material], Found]]:
+    name: str, title: str, short: str, order: int, scripted: bool = True
+) -> Callable[[Callable[[Material], SectionData]], Callable[[Material], SectionData]]:
     """Register the function below as what collects a section."""
 
-    def add(collect: Callable[[Material], Found]) -> Callable[[Material], Found]:
-        SECTIONS.add(name, Section(name, title, short, order, collect))
+    def add(collect: Callable[[Material], SectionData]) -> Callable[[Material], SectionData]:
+        SECTIONS.add(name, Section(name, title, short, order, scripted, collect))
         return collect
 
     return add
@@ -57,7 +58,7 @@ def section(
 def in_order() -> list[Section]:
     """Return all sections as they follow each other.
 
-    >>> [one.name for one in in_order()][:2], in_order()[-1].name
+    >>> [section.name for section in in_order()][:2], in_order()[-1].name
     (['headline', 'summary'], 'methods')
     """
-    return sorted(SECTIONS.values(), key=lambda one: one.order)
+    return sorted(SECTIONS.values(), key=lambda section: section.order)

@@ -97,7 +97,7 @@ def address(file: Path, home: Path) -> str | None:
 
 
 def shrunk(file: Path) -> str | None:
-    """Return a small copy as webp in base64; None where it is no image, or nothing can draw."""
+    """Return a small copy as webp in base64; None where it is not an image, or Pillow is not installed."""
     try:
         from PIL import Image
     except ImportError:
@@ -113,9 +113,9 @@ def shrunk(file: Path) -> str | None:
             picture.draft("RGB", (SIDE, SIDE))
             small = picture.convert("RGB")
             small.thumbnail((SIDE, SIDE))
-        held = io.BytesIO()
-        small.save(held, "WEBP", quality=60, method=3)
+        buffer = io.BytesIO()
+        small.save(buffer, "WEBP", quality=60, method=3)
     except Exception:
         # Whatever a decoder says of broken bytes, the page goes without this picture.
         return None
-    return base64.b64encode(held.getvalue()).decode("ascii")
+    return base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -1,21 +1,25 @@
-"""Runs: what a system returned, as scores, embeddings or ranked lists."""
+"""Runs: what a model returned, as scores, embeddings or ranked lists."""
 
-from karat.runs.embeddings import EmbeddingRun
-from karat.runs.files import READERS, group_sources, load_run, read_ids
-from karat.runs.matrix import MatrixRun
-from karat.runs.rankings import RankingsRun
-from karat.runs.run import Answer, Question, Run, Top
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "READERS",
-    "Answer",
-    "EmbeddingRun",
-    "MatrixRun",
-    "Question",
-    "RankingsRun",
-    "Run",
-    "Top",
-    "group_sources",
-    "load_run",
-    "read_ids",
-]
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.runs.conversion import convert as convert
+    from karat.runs.conversion import writer_of as writer_of
+    from karat.runs.embeddings import EmbeddingRun as EmbeddingRun
+    from karat.runs.files import READERS as READERS
+    from karat.runs.files import group_sources as group_sources
+    from karat.runs.files import load_run as load_run
+    from karat.runs.files import read_ids as read_ids
+    from karat.runs.files import write_ids as write_ids
+    from karat.runs.matrix import MatrixRun as MatrixRun
+    from karat.runs.rankings import Lists as Lists
+    from karat.runs.rankings import RankingsRun as RankingsRun
+    from karat.runs.run import PlaceRequest as PlaceRequest
+    from karat.runs.run import Places as Places
+    from karat.runs.run import Run as Run
+    from karat.runs.run import Top as Top
+    from karat.runs.table import TableRun as TableRun
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__, {"Question": "PlaceRequest", "Answer": "Places"})

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from karat._util import Loop, check_choice, check_table, not_finite, threads
 from karat.benchmarks import Benchmark, Direction
+from karat.errors import InputError
 from karat.runs.matrix import as_float
-from karat.runs.run import Answer, Question
-from karat.runs.table import Plan, TableRun
-from karat.runs.threads import Loop, threads
-from karat.validation import InputError, check_choice, check_table, not_finite
+from karat.runs.run import PlaceRequest, Places
+from karat.runs.table import PlacePlan, TableRun
 
 Similarity = Literal["dot", "cosine"]
 SIMILARITIES = ("dot", "cosine")
@@ -104,13 +104,13 @@ class EmbeddingRun(TableRun):
         spread = (self.images[some] @ self.captions.T).std(axis=1)
         return bool(np.median(self.image_error[some]) > 0.01 * np.median(spread))
 
-    def place(self, questions: Sequence[Question], threads: int | None = None) -> list[Answer]:
-        """Answer several questions in one pass over the products."""
+    def place(self, requests: Sequence[PlaceRequest], threads: int | None = None) -> list[Places]:
+        """Return the places that several requests ask for, in one pass over the products."""
         if self.dtype == np.float32 and self.too_close():
             double = copy(self)
             double.use(np.float64)
-            return double.place(questions, threads)
-        return super().place(questions, threads)
+            return double.place(requests, threads)
+        return super().place(requests, threads)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -145,8 +145,8 @@ class EmbeddingRun(TableRun):
 
     def query_scores(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return the rounded scores of all items for some queries."""
-        asking, asked = (self.images, self.captions) if direction == "i2t" else (self.captions, self.images)
-        return asking[queries] @ asked.T
+        vectors, items = (self.images, self.captions) if direction == "i2t" else (self.captions, self.images)
+        return vectors[queries] @ items.T
 
     def slack(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return twice the error of a score, and a little: of the k-th and of the one compared with it."""
@@ -155,7 +155,9 @@ class EmbeddingRun(TableRun):
     def check_block(self, block: np.ndarray, row0: int, loop: Loop) -> None:
         """Nothing to do: finite embeddings within range have finite products."""
 
-    def count_rows(self, plan: Plan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop) -> None:
+    def count_rows(
+        self, plan: PlacePlan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop
+    ) -> None:
         """Count for the queries that are rows first to last of the block."""
         from karat.runs.kernels import count_near_in_rows
 
@@ -168,7 +170,9 @@ class EmbeddingRun(TableRun):
             last,
         )  # fmt: skip
 
-    def count_columns(self, plan: Plan, block: np.ndarray, row0: int, rows: np.ndarray, loop: Loop) -> None:
+    def count_columns(
+        self, plan: PlacePlan, block: np.ndarray, row0: int, rows: np.ndarray, loop: Loop
+    ) -> None:
         """Count for the queries that are columns, over the given rows of the block."""
         from karat.runs.kernels import count_near_in_columns
 

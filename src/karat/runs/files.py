@@ -1,20 +1,21 @@
-"""Loading runs: files, arrays, tensors and dictionaries."""
+"""Runs from files, arrays, tensors and dictionaries, and the files of ids beside them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from karat._util import check_table, plural
 from karat.benchmarks import DIRECTIONS, Benchmark
+from karat.errors import InputError, MissingDataError
 from karat.runs.embeddings import EmbeddingRun, Similarity
-from karat.runs.formats import READERS, SHAPES, Content, format_of
-from karat.runs.ids_file import check_lengths, ids_beside, read_ids
+from karat.runs.formats import READERS, SHAPES, Content, format_of, plain, read_dictionary
 from karat.runs.matrix import MatrixRun
 from karat.runs.rankings import FORM, RankingsRun
 from karat.runs.run import Run
 from karat.runs.table import TableRun
-from karat.validation import InputError, MissingDataError, check_table
 
 
 def read(path: Path) -> Content:
@@ -39,7 +40,7 @@ def as_content(source: Any) -> Content:
             source = source.detach().cpu().numpy()
         except (TypeError, RuntimeError) as error:
             # numpy has no bfloat16, for one.
-            raise InputError(f"the tensor is no array ({error})", fix="pass tensor.float()") from None
+            raise InputError(f"the tensor is not an array ({error})", fix="pass tensor.float()") from None
     return Content(tables=(source,))
 
 
@@ -58,7 +59,7 @@ def load_run(
     *sources
         One score table (images by captions), or an image and a caption embedding table, or one
         set of ranked lists. Tables are npy, npz, safetensors, Parquet or csv files, arrays or
-        tensors; both embedding tables may stand in one npz or safetensors file or in a folder of
+        tensors; both embedding tables may be in one npz or safetensors file or in a folder of
         clip-retrieval. Lists are json, TREC, Parquet or csv files or dictionaries
         ``{"i2t": {image id: [caption ids]}, "t2i": {caption id: [image ids]}}``.
     benchmark
@@ -148,7 +149,7 @@ def with_directions(
         for direction in DIRECTIONS:
             if (benchmark.queries(direction).find(strange) >= 0).all():
                 return {direction: lists}
-    raise InputError(f"has the key {strange[0]!r}, which is no direction", where=where, fix=FORM)
+    raise InputError(f"has the key {strange[0]!r}, which is not a direction", where=where, fix=FORM)
 
 
 def group_sources(files: Sequence[Path], benchmark: Benchmark) -> list[tuple[Path, ...]]:
@@ -168,9 +169,9 @@ def group_sources(files: Sequence[Path], benchmark: Benchmark) -> list[tuple[Pat
             and all(len(shape) == 2 for shape in shapes)
             and shapes[0] not in (rows, rows[::-1])
         ):
-            given = (shapes[0][0], shapes[1][0])
-            if shapes[0][1] == shapes[1][1] and sorted(given) == sorted(rows):
-                runs.append(tuple(pair if given == rows else pair[::-1]))
+            lengths = (shapes[0][0], shapes[1][0])
+            if shapes[0][1] == shapes[1][1] and sorted(lengths) == sorted(rows):
+                runs.append(tuple(pair if lengths == rows else pair[::-1]))
                 rest = rest[2:]
                 continue
         runs.append((rest.pop(0),))
@@ -182,3 +183,41 @@ def table_shape(path: Path) -> tuple[int, ...]:
     if not path.exists():
         raise MissingDataError("there is no such file", where=path)
     return SHAPES[format_of(path)](path) if format_of(path) in SHAPES else ()
+
+
+def read_ids(path: Path) -> dict[str, Any]:
+    """Read an ids file: ``{"images": [...], "captions": [...]}``, either may be absent."""
+    if not path.is_file():
+        raise MissingDataError("there is no such ids file", where=path)
+    ids = read_dictionary(path)
+    kinds = ("images", "captions")
+    if not ids.keys() <= set(kinds) or not all(isinstance(listed, list) for listed in ids.values()):
+        raise InputError(
+            "is not an ids file",
+            where=path,
+            fix='write {"images": [ids of rows], "captions": [ids of columns]}',
+        )
+    return ids
+
+
+def ids_beside(path: Path) -> dict[str, Any]:
+    """Return the ids in ``NAME.ids.json`` beside a table ``NAME.npy``; nothing when there is none."""
+    beside = path.with_suffix(".ids.json")
+    return read_ids(beside) if beside.is_file() else {}
+
+
+def write_ids(ids: dict[str, Any], path: Path) -> None:
+    """Write an ids file, as it stands beside a table."""
+    path.write_text(json.dumps({kind: plain(listed) for kind, listed in ids.items()}), encoding="utf-8")
+
+
+def check_lengths(run: TableRun, where: str | None) -> None:
+    """Raise where there is not one id for each row or column."""
+    shape = run.shape if run.rows == "images" else run.shape[::-1]
+    for kind, size in zip(("images", "captions"), shape):
+        if kind in run.ids and len(run.ids[kind]) != size:
+            raise InputError(
+                f"names {plural(len(run.ids[kind]), f'{kind[:-1]} id')} for a table of {size:,} {kind}",
+                where=where,
+                fix="list an id for each, in the table's order",
+            )

@@ -1,7 +1,7 @@
 """The hot loops, compiled by numba: for every judged item, how many items score higher or the same.
 
 All results are integer counts, so they do not depend on block size or on the number of threads.
-Every function releases the interpreter lock; `karat.runs.threads` hands out disjoint parts.
+Every function releases the interpreter lock; `karat._util.parallel` hands out disjoint parts.
 
 Counters are floats of the scores' own type because compilers then keep them in the same vector
 registers as the scores; stretches of at most 2**20 values keep them exact.
@@ -9,7 +9,7 @@ registers as the scores; stretches of at most 2**20 values keep them exact.
 
 import numpy as np
 
-from karat.runs.light_numba import njit
+from karat._util import njit
 
 STRETCH = 1 << 20
 TILE = 16

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import Loop, check_table, not_finite
 from karat.benchmarks import Benchmark, Direction
-from karat.runs.table import Plan, TableRun
-from karat.runs.threads import Loop
-from karat.validation import InputError, check_table, not_finite
+from karat.errors import InputError
+from karat.runs.table import PlacePlan, TableRun
 
 
 class MatrixRun(TableRun):
@@ -52,20 +52,20 @@ class MatrixRun(TableRun):
 
     def check(self, benchmark: Benchmark) -> None:
         """Raise where the table is not images by captions."""
-        wanted = (benchmark.images.size, benchmark.captions.size)
-        given = self.images_by_captions
-        if given == wanted:
+        expected = (benchmark.images.size, benchmark.captions.size)
+        shape = self.images_by_captions
+        if shape == expected:
             return
-        shown = f"{given[0]:,} by {given[1]:,}"
-        asked = f"{wanted[0]:,} images by {wanted[1]:,} captions"
-        if given == wanted[::-1]:
+        scores = f"{shape[0]:,} by {shape[1]:,}"
+        pairs = f"{expected[0]:,} images by {expected[1]:,} captions"
+        if shape == expected[::-1]:
             fix = "it is transposed: pass --transpose, or transpose=True in Python"
-        elif given[0] in wanted:
+        elif shape[0] in expected:
             fix = "embeddings come as two tables of the same width, one row per image and one per caption"
         else:
             fix = f"score every pair, in the order of `karat benchmarks {benchmark.name} --ids FILE`"
         raise InputError(
-            f"has {shown} scores, but {benchmark.name} has {asked}", where=self.where or self.name, fix=fix
+            f"has {scores} scores, but {benchmark.name} has {pairs}", where=self.where or self.name, fix=fix
         )
 
     def pair_scores(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
@@ -90,8 +90,8 @@ class MatrixRun(TableRun):
         """Raise on the first NaN or infinity."""
         from karat.runs.kernels import first_not_finite
 
-        found: list[Any] = loop(lambda b, e: first_not_finite(block, b, e), 0, len(block))
-        for row, column in found:
+        cells: list[Any] = loop(lambda b, e: first_not_finite(block, b, e), 0, len(block))
+        for row, column in cells:
             if row >= 0:
                 # As the user's table has it, which may be the other way round than in memory.
                 place = (row0 + row, column) if self.rows == "images" else (column, row0 + row)
@@ -99,7 +99,9 @@ class MatrixRun(TableRun):
                     self.where or self.name, *place, float(block[row, column]), self.scores.dtype
                 )
 
-    def count_rows(self, plan: Plan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop) -> None:
+    def count_rows(
+        self, plan: PlacePlan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop
+    ) -> None:
         """Count for the queries that are rows first to last of the block."""
         from karat.runs.kernels import count_in_rows
 
@@ -114,7 +116,9 @@ class MatrixRun(TableRun):
             last,
         )  # fmt: skip
 
-    def count_columns(self, plan: Plan, block: np.ndarray, row0: int, rows: np.ndarray, loop: Loop) -> None:
+    def count_columns(
+        self, plan: PlacePlan, block: np.ndarray, row0: int, rows: np.ndarray, loop: Loop
+    ) -> None:
         """Count for the queries that are columns, over the given rows of the block."""
         from karat.runs.kernels import count_in_columns
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import threads as thread_loop
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids
-from karat.runs.run import Answer, Question, Run, Top
-from karat.runs.threads import threads as thread_loop
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.runs.run import PlaceRequest, Places, Run, Top
 
 FORM = 'give {"i2t": {image id: [caption ids, best first]}, "t2i": {caption id: [image ids]}}'
 
@@ -47,9 +47,9 @@ class RankingsRun(Run):
         }
         if not known:
             raise InputError("holds no ranking", where=where, fix=FORM)
-        for direction, found in known.items():
-            if not isinstance(found, Mapping):
-                raise InputError(f"{direction} is no dictionary of ranked lists", where=where, fix=FORM)
+        for direction, ranked in known.items():
+            if not isinstance(ranked, Mapping):
+                raise InputError(f"{direction} is not a dictionary of ranked lists", where=where, fix=FORM)
         self.raw: Mapping[str, Mapping[Any, Sequence[Any]]] = known
         self.lists: dict[Direction, Lists] = {}
 
@@ -73,7 +73,7 @@ class RankingsRun(Run):
         lists = self.raw[direction]
         query = queries.index(list(lists), where)
         if len(np.unique(query)) < len(query):
-            raise InputError("a query stands twice", where=where, fix="give each query one list")
+            raise InputError("a query is listed twice", where=where, fix="give each query one list")
         outside = np.flatnonzero(query >= queries.size)
         if len(outside):
             strange = queries[query[outside[0]]]
@@ -81,11 +81,11 @@ class RankingsRun(Run):
         for name, listed in lists.items():
             if not isinstance(listed, list | tuple | np.ndarray):
                 raise InputError(f"query {name} has no list of ids", where=where, fix=FORM)
-        given = np.array([len(listed) for listed in lists.values()])
+        lengths = np.array([len(listed) for listed in lists.values()])
         item = np.concatenate(
             [items.index(part, where).astype(np.int32) for part in in_parts(lists.values())]
         )
-        row = np.repeat(query, given)[item < items.size]
+        row = np.repeat(query, lengths)[item < items.size]
         # What only judgments know cannot be ranked: dropped, as if the list had not named it.
         item = item[item < items.size]
         order = np.argsort(row, kind="stable")
@@ -94,33 +94,33 @@ class RankingsRun(Run):
         check_listed_once(row, item, queries, items, where)
         return Lists(ptr, item, items.size)
 
-    def place(self, questions: Sequence[Question], threads: int | None = None) -> list[Answer]:
+    def place(self, requests: Sequence[PlaceRequest], threads: int | None = None) -> list[Places]:
         """Look the pairs up in the lists."""
         with thread_loop(threads) as loop:
-            return [self._place(question, loop) for question in questions]
+            return [self._place(request, loop) for request in requests]
 
-    def _place(self, question: Question, loop: Any) -> Answer:
+    def _place(self, request: PlaceRequest, loop: Any) -> Places:
         from karat.runs.kernels import count_in_lists
 
-        lists = self.lists[question.direction]
+        lists = self.lists[request.direction]
         n_queries = len(lists.ptr) - 1
         inside = np.ones(lists.n_items, np.bool_)
-        if question.gallery is not None:
+        if request.gallery is not None:
             inside[:] = False
-            inside[question.gallery] = True
-        ptr = np.searchsorted(question.query, np.arange(n_queries + 1))
-        above = np.full(len(question.query), -1, np.int64)
+            inside[request.gallery] = True
+        ptr = np.searchsorted(request.query, np.arange(n_queries + 1))
+        above = np.full(len(request.query), -1, np.int64)
         depth = np.zeros(n_queries, np.int64)
         loop(
             lambda b, e: count_in_lists(
-                lists.ptr, lists.item, inside, question.gallery is None, b, e, ptr, question.item,
-                lists.n_items,                above, depth,
+                lists.ptr, lists.item, inside, request.gallery is None, b, e, ptr, request.item,
+                lists.n_items, above, depth,
             ),
             0,
             n_queries,
         )  # fmt: skip
         zeros = np.zeros(len(above), np.int64)
-        return Answer(above, zeros, zeros, depth)
+        return Places(above, zeros, zeros, depth)
 
     def top(
         self,
@@ -132,9 +132,9 @@ class RankingsRun(Run):
     ) -> Top:
         """Return the heads of the lists, as far as they go; the score is minus the place."""
         lists = self.lists[direction]
-        asked = np.arange(len(lists.ptr) - 1) if queries is None else np.asarray(queries)
+        queries = np.arange(len(lists.ptr) - 1) if queries is None else np.asarray(queries)
         heads = []
-        for q in asked:
+        for q in queries:
             listed = lists.item[lists.ptr[q] : lists.ptr[q + 1]]
             heads.append((listed if gallery is None else listed[np.isin(listed, gallery)])[:k])
         ptr = np.r_[0, np.cumsum([len(head) for head in heads])]

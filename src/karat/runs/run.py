@@ -1,4 +1,4 @@
-"""What one system returned on one benchmark, whatever it is kept in."""
+"""A run: what one model returned on one benchmark, whatever it is kept in."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from karat.benchmarks import Benchmark, Direction
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
-    """For given pairs: how many items score higher than the pair's item, and how many the same?
+class PlaceRequest:
+    """Asks about given pairs: how many items score higher than the pair's item, and how many the same?
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """Per pair of a question, how many items score higher and how many others the same.
+class Places:
+    """Per pair of a request, how many items score higher and how many others the same.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class Top:
 
 
 class Run(ABC):
-    """What one system returned: a score table, two embedding tables, or ranked lists.
+    """What one model returned: a score table, two embedding tables, or ranked lists.
 
-    Whatever it is kept in, a run answers two questions in bounded memory: `place`, where given
+    Whatever it is kept in, a run computes two things in bounded memory: `place`, where given
     items come out, and `top`, the first k of each query. Nothing is ever fully sorted.
 
     Parameters
@@ -82,15 +82,15 @@ class Run(ABC):
     @property
     @abstractmethod
     def directions(self) -> tuple[Direction, ...]:
-        """The directions that the run can answer."""
+        """The directions that the run has scores or lists for."""
 
     @abstractmethod
     def align(self, benchmark: Benchmark) -> Run:
         """Return the run with its ids matched to the benchmark's, and remember which; or raise."""
 
     @abstractmethod
-    def place(self, questions: Sequence[Question], threads: int | None = None) -> list[Answer]:
-        """Answer several questions in one pass over the scores."""
+    def place(self, requests: Sequence[PlaceRequest], threads: int | None = None) -> list[Places]:
+        """Return the places that several requests ask for, in one pass over the scores."""
 
     @abstractmethod
     def top(

@@ -1,4 +1,4 @@
-"""What score tables and embedding tables share: blocks of scores, in one orientation or the other."""
+"""Runs that are tables of scores, given or computed: read in blocks, in one orientation or the other."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import Loop
+from karat._util import threads as thread_loop
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
-from karat.runs.reaching import reaching_kth
-from karat.runs.run import Answer, Question, Run, Top
-from karat.runs.threads import Loop
-from karat.runs.threads import threads as thread_loop
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.runs.run import PlaceRequest, Places, Run, Top
 
 BLOCK_BYTES = 64 << 20
 
 
 @dataclass(eq=False)
-class Plan:
-    """A question in the table's own rows and columns, with room for its answer."""
+class PlacePlan:
+    """A request for places in the table's own rows and columns, with room for the counts."""
 
     by_rows: bool
     ptr: np.ndarray
@@ -41,14 +40,14 @@ class Plan:
         """The first query with a pair, and one past the last."""
         return (int(self.query[0]), int(self.query[-1]) + 1) if len(self.query) else (0, 0)
 
-    def answer(self) -> Answer:
-        """Return the counts in the question's own order; an item does not tie with itself."""
+    def places(self) -> Places:
+        """Return the counts in the request's own order; an item does not tie with itself."""
         columns = []
         for counted in (self.above, self.tied - 1, self.earlier):
             column = np.empty_like(counted)
             column[self.sorting] = counted
             columns.append(column)
-        return Answer(*columns)
+        return Places(*columns)
 
 
 class TableRun(Run):
@@ -79,7 +78,7 @@ class TableRun(Run):
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """A table answers both."""
+        """A table has both."""
         return DIRECTIONS
 
     @abstractmethod
@@ -99,8 +98,8 @@ class TableRun(Run):
             else None
             for kind, known in (("images", benchmark.images), ("captions", benchmark.captions))
         }
-        other = "captions" if aligned.rows == "images" else "images"
-        aligned.row_of, aligned.column_of = maps[aligned.rows], maps[other]
+        columns = "captions" if aligned.rows == "images" else "images"
+        aligned.row_of, aligned.column_of = maps[aligned.rows], maps[columns]
         return aligned
 
     def asks_by_rows(self, direction: Direction) -> bool:
@@ -120,27 +119,25 @@ class TableRun(Run):
         pair = (query_of[query], item_of[item])
         return self.pair_scores(*(pair if self.asks_by_rows(direction) else pair[::-1]))
 
-    def plan(self, question: Question) -> Plan:
-        """Translate a question into rows and columns."""
-        query_of, item_of = self.maps(question.direction)
-        query, item = query_of[question.query], item_of[question.item]
+    def plan(self, request: PlaceRequest) -> PlacePlan:
+        """Translate a request into rows and columns."""
+        query_of, item_of = self.maps(request.direction)
+        query, item = query_of[request.query], item_of[request.item]
         sorting = np.argsort(query, kind="stable")
         query, item = query[sorting], item[sorting]
         order = np.empty(len(item_of), np.int64)
         order[item_of] = np.arange(len(item_of))
         counts = [np.zeros(len(query), np.int64) for _ in range(3)]
-        return Plan(
-            by_rows=self.asks_by_rows(question.direction),
+        return PlacePlan(
+            by_rows=self.asks_by_rows(request.direction),
             ptr=np.searchsorted(query, np.arange(len(query_of) + 1)),
             query=query,
             item=item,
-            gallery=np.arange(len(item_of))
-            if question.gallery is None
-            else np.sort(item_of[question.gallery]),
+            gallery=np.arange(len(item_of)) if request.gallery is None else np.sort(item_of[request.gallery]),
             order=order,
             sorting=sorting,
             threshold=self.pair_scores(
-                *((query, item) if self.asks_by_rows(question.direction) else (item, query))
+                *((query, item) if self.asks_by_rows(request.direction) else (item, query))
             ),
             above=counts[0],
             tied=counts[1],
@@ -162,9 +159,9 @@ class TableRun(Run):
         for begin in range(0, n_rows, step):
             yield begin, self.block(begin, min(begin + step, n_rows))
 
-    def place(self, questions: Sequence[Question], threads: int | None = None) -> list[Answer]:
-        """Answer several questions in one pass over the blocks."""
-        plans = [self.plan(question) for question in questions]
+    def place(self, requests: Sequence[PlaceRequest], threads: int | None = None) -> list[Places]:
+        """Return the places that several requests ask for, in one pass over the blocks."""
+        plans = [self.plan(request) for request in requests]
         with thread_loop(threads) as loop:
             for row0, block in self.blocks():
                 self.check_block(block, row0, loop)
@@ -177,18 +174,22 @@ class TableRun(Run):
                         lo, hi = np.searchsorted(plan.gallery, (row0, row0 + len(block)))
                         if lo < hi and len(plan.query):
                             self.count_columns(plan, block, row0, plan.gallery[lo:hi] - row0, loop)
-        return [plan.answer() for plan in plans]
+        return [plan.places() for plan in plans]
 
     @abstractmethod
     def check_block(self, block: np.ndarray, row0: int, loop: Loop) -> None:
         """Raise where a block holds something that cannot be ranked."""
 
     @abstractmethod
-    def count_rows(self, plan: Plan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop) -> None:
+    def count_rows(
+        self, plan: PlacePlan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop
+    ) -> None:
         """Count for the queries that are rows first to last of the block."""
 
     @abstractmethod
-    def count_columns(self, plan: Plan, block: np.ndarray, row0: int, rows: np.ndarray, loop: Loop) -> None:
+    def count_columns(
+        self, plan: PlacePlan, block: np.ndarray, row0: int, rows: np.ndarray, loop: Loop
+    ) -> None:
         """Count for the queries that are columns, over the given rows of the block."""
 
     def top(
@@ -203,14 +204,14 @@ class TableRun(Run):
         if k < 1:
             raise InputError(f"the first {k} items were asked for", fix="ask for 1 or more")
         query_of, item_of = self.maps(direction)
-        asked = np.arange(len(query_of)) if queries is None else np.asarray(queries)
+        queries = np.arange(len(query_of)) if queries is None else np.asarray(queries)
         items = np.arange(len(item_of)) if gallery is None else np.asarray(gallery)
         k = min(k, len(items))
         as_kept = gallery is None and np.array_equal(item_of, items)
         step = max(1, BLOCK_BYTES // (8 * len(item_of)))
-        lengths, found_items, found_scores = [], [], []
-        for begin in range(0, len(asked), step):
-            table = query_of[asked[begin : begin + step]]
+        lengths, top_items, top_scores = [], [], []
+        for begin in range(0, len(queries), step):
+            table = query_of[queries[begin : begin + step]]
             values = self.query_scores(direction, table)
             if not as_kept:
                 values = values[:, item_of[items]]
@@ -225,12 +226,12 @@ class TableRun(Run):
             if whole_ties:
                 keep |= score == score[first + k - 1][row]
             lengths.append(np.bincount(row[keep], minlength=len(table)))
-            found_items.append(items[column[keep]])
-            found_scores.append(score[keep])
+            top_items.append(items[column[keep]])
+            top_scores.append(score[keep])
         ptr = np.r_[0, np.cumsum(np.concatenate(lengths))] if lengths else np.zeros(1, int)
         if not lengths:
             return Top(ptr, np.zeros(0, int), np.zeros(0))
-        return Top(ptr, np.concatenate(found_items), np.concatenate(found_scores))
+        return Top(ptr, np.concatenate(top_items), np.concatenate(top_scores))
 
     @abstractmethod
     def query_scores(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
@@ -239,3 +240,23 @@ class TableRun(Run):
     def slack(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return how far below the k-th score an item may truly belong to the first k."""
         return np.zeros(len(queries))
+
+
+def reaching_kth(values: np.ndarray, k: int, slack: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and columns of the values that reach their row's k-th largest, less the row's slack.
+
+    >>> reaching_kth(np.array([[1.0, 3.0, 2.0], [5.0, 5.0, 0.0]]), 1, np.zeros(2))
+    (array([0, 1, 1]), array([1, 0, 1]))
+    """
+    from karat.runs.top_kernels import count_reaching, kth_largest, list_reaching
+
+    rows = len(values)
+    kth, count = np.empty(rows, values.dtype), np.empty(rows, np.int64)
+    with thread_loop() as loop:
+        loop(lambda begin, end: kth_largest(values, k, begin, end, kth), 0, rows)
+        least = kth - slack
+        loop(lambda begin, end: count_reaching(values, least, begin, end, count), 0, rows)
+        ptr = np.concatenate([[0], np.cumsum(count)])
+        column = np.empty(ptr[-1], np.int64)
+        loop(lambda begin, end: list_reaching(values, least, begin, end, ptr, column), 0, rows)
+    return np.repeat(np.arange(rows), count), column

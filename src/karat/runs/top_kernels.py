@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from karat.runs.light_numba import njit
+from karat._util import njit
 
 entry = njit(nogil=True, cache=True, error_model="numpy")
 compiled = njit(nogil=True, error_model="numpy")

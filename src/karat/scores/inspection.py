@@ -1,17 +1,49 @@
-"""Look at a run before it is scored: what it is, whether it fits, and whether its scores make sense."""
+"""Inspection of a run before it is scored: what it is, whether it fits, and whether its scores make sense."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
+from karat._util import plural
 from karat.benchmarks import DIRECTIONS, Benchmark
-from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, load_run
-from karat.scores.findings import Inspection
-from karat.scores.sanity import look_at_quality
-from karat.validation import KaratError, plural
+from karat.errors import KaratError
+from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, Run, load_run
+from karat.scores.chance import at_chance, chance_r1, listed_truth, misread, quick_r1
+
+Level = Literal["fact", "warning", "error"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was seen; a warning or an error says how to fix it."""
+
+    level: Level
+    text: str
+
+
+@dataclass
+class Inspection:
+    """Everything that was seen, in order."""
+
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, level: Level, text: str) -> None:
+        """Note a finding."""
+        self.findings.append(Finding(level, text))
+
+    @property
+    def worst(self) -> Level:
+        """The most serious level."""
+        levels: tuple[Level, ...] = ("error", "warning")
+        return next((level for level in levels if any(f.level == level for f in self.findings)), "fact")
+
+    def __str__(self) -> str:
+        marks = {"fact": "  ", "warning": "! ", "error": "✗ "}
+        return "\n".join(marks[f.level] + f.text for f in self.findings)
 
 
 def inspect_run(*sources: Any, benchmark: Benchmark, **options: Any) -> Inspection:
@@ -39,35 +71,35 @@ def inspect_run(*sources: Any, benchmark: Benchmark, **options: Any) -> Inspecti
     >>> print(inspect_run(np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), benchmark=tiny).findings[1].text)
     is transposed: tiny has 2 images by 3 captions; pass --transpose
     """
-    seen = Inspection()
+    report = Inspection()
     try:
         run = load_run(*sources, benchmark=None, **options)
     except KaratError as error:
-        seen.add("error", str(error))
-        return seen
+        report.add("error", str(error))
+        return report
     if isinstance(run, MatrixRun):
-        seen.add("fact", f"score table of {shape(run.images_by_captions)}, {run.scores.dtype}")
-        run = turned(run, benchmark, seen)
+        report.add("fact", f"score table of {shape(run.images_by_captions)}, {run.scores.dtype}")
+        run = turned(run, benchmark, report)
     elif isinstance(run, EmbeddingRun):
-        look_at_embeddings(run, seen)
+        look_at_embeddings(run, report)
     elif isinstance(run, RankingsRun):
-        look_at_lists(run, seen)
+        look_at_lists(run, report)
     try:
         run = run.align(benchmark)
     except KaratError as error:
-        seen.add("error", str(error))
-        return seen
-    seen.add(
+        report.add("error", str(error))
+        return report
+    report.add(
         "fact",
         f"fits {benchmark.name}: {benchmark.images.size:,} images, {benchmark.captions.size:,} captions",
     )
     order = "an ids file" if getattr(run, "ids", None) else "the benchmark's own order"
     if not isinstance(run, RankingsRun):
-        seen.add("fact", f"ids from {order}")
-    if isinstance(run, MatrixRun) and not look_at_scores(run, seen):
-        return seen
-    look_at_quality(run, benchmark, seen)
-    return seen
+        report.add("fact", f"ids from {order}")
+    if isinstance(run, MatrixRun) and not look_at_scores(run, report):
+        return report
+    look_at_quality(run, benchmark, report)
+    return report
 
 
 def shape(counts: Sequence[int]) -> str:
@@ -75,41 +107,41 @@ def shape(counts: Sequence[int]) -> str:
     return " by ".join(f"{count:,}" for count in counts)
 
 
-def turned(run: MatrixRun, benchmark: Benchmark, seen: Inspection) -> MatrixRun:
+def turned(run: MatrixRun, benchmark: Benchmark, report: Inspection) -> MatrixRun:
     """Return the table the right way round, and say when it was not."""
-    wanted = (benchmark.images.size, benchmark.captions.size)
-    if run.images_by_captions == wanted[::-1] != wanted:
-        asked = f"{wanted[0]:,} images by {wanted[1]:,} captions"
-        seen.add("warning", f"is transposed: {benchmark.name} has {asked}; pass --transpose")
+    size = (benchmark.images.size, benchmark.captions.size)
+    if run.images_by_captions == size[::-1] != size:
+        expected = f"{size[0]:,} images by {size[1]:,} captions"
+        report.add("warning", f"is transposed: {benchmark.name} has {expected}; pass --transpose")
         return MatrixRun(run.scores if run.rows == "captions" else run.scores.T, run.name, run.ids, run.where)
     return run
 
 
-def look_at_embeddings(run: EmbeddingRun, seen: Inspection) -> None:
+def look_at_embeddings(run: EmbeddingRun, report: Inspection) -> None:
     """Note size, lengths and repeated rows of embeddings."""
-    seen.add(
+    report.add(
         "fact", f"embeddings of {run.images.shape[1]} dimensions: {shape(run.shape)} (images by captions)"
     )
     for kind, table, norm in zip(("image", "caption"), (run.images, run.captions), run.norms):
-        seen.add("fact", f"{kind} vectors have lengths from {norm.min():.4g} to {norm.max():.4g}")
+        report.add("fact", f"{kind} vectors have lengths from {norm.min():.4g} to {norm.max():.4g}")
         again = repeated_rows([table])
         if again:
-            seen.add(
+            report.add(
                 "warning",
                 f"{plural(again, f'{kind} vector')} repeat an earlier one: they tie in every ranking",
             )
         if (norm == 0).any():
             zero = int(np.flatnonzero(norm == 0)[0])
-            seen.add(
+            report.add(
                 "warning", f"{plural(int((norm == 0).sum()), f'{kind} vector')} are zero, first row {zero}"
             )
     if run.similarity == "dot" and not run.unit_length:
-        seen.add(
+        report.add(
             "warning", "lengths differ from 1 and scores are plain products; --similarity cosine scales them"
         )
 
 
-def look_at_lists(run: RankingsRun, seen: Inspection) -> None:
+def look_at_lists(run: RankingsRun, report: Inspection) -> None:
     """Note how many lists there are and how long they are."""
     for direction in run.directions:
         lengths = np.array(
@@ -117,10 +149,10 @@ def look_at_lists(run: RankingsRun, seen: Inspection) -> None:
         )
         if len(lengths):
             lists = plural(len(lengths), "ranked list")
-            seen.add("fact", f"{direction}: {lists} of {lengths.min():,} to {lengths.max():,} items")
+            report.add("fact", f"{direction}: {lists} of {lengths.min():,} to {lengths.max():,} items")
     for direction in DIRECTIONS:
         if direction not in run.directions:
-            seen.add("warning", f"has no {direction} rankings: only one direction can be scored")
+            report.add("warning", f"has no {direction} rankings: only one direction can be scored")
 
 
 def blocks(run: MatrixRun) -> Iterator[np.ndarray]:
@@ -140,7 +172,7 @@ def repeated_rows(parts: Any) -> int:
     return again
 
 
-def look_at_scores(run: MatrixRun, seen: Inspection) -> bool:
+def look_at_scores(run: MatrixRun, report: Inspection) -> bool:
     """Note range, ties and repeated rows of a score table; return whether every score is a number."""
     low, high, bad, first = np.inf, -np.inf, 0, None
     for begin, block in run.blocks():
@@ -154,23 +186,23 @@ def look_at_scores(run: MatrixRun, seen: Inspection) -> bool:
         else:
             low, high = min(low, float(block.min())), max(high, float(block.max()))
     if first is not None:
-        seen.add(
+        report.add(
             "error",
             f"{plural(bad, 'score')} are no numbers, first {first[2]} in row {first[0]}, column {first[1]}",
         )
         return False
-    seen.add("fact", f"scores from {low:.4g} to {high:.4g}: {kind_of_range(low, high)}")
+    report.add("fact", f"scores from {low:.4g} to {high:.4g}: {kind_of_range(low, high)}")
     if low == high:
-        seen.add("warning", "all scores are the same: nothing is ranked")
+        report.add("warning", "all scores are the same: nothing is ranked")
         return True
     again = repeated_rows(blocks(run))
     if again:
-        seen.add("warning", f"{plural(again, f'row of {run.rows}')} repeat an earlier one")
+        report.add("warning", f"{plural(again, f'row of {run.rows}')} repeat an earlier one")
     sample = run.block(0, min(64, run.shape[0]))
     ordered = np.sort(sample, axis=1)
     ties = float((ordered[:, 1:] == ordered[:, :-1]).mean())
     if ties > 0.01:
-        seen.add("warning", f"{100 * ties:.1f}% of neighbouring scores in a row are equal: see --ties")
+        report.add("warning", f"{100 * ties:.1f}% of neighbouring scores in a row are equal: see --ties")
     return True
 
 
@@ -183,3 +215,20 @@ def kind_of_range(low: float, high: float) -> str:
     if low >= 0:
         return "never negative, so perhaps distances"
     return "logits or products, by their range"
+
+
+def look_at_quality(run: Run, benchmark: Benchmark, report: Inspection) -> None:
+    """Score R@1, compare it with chance, and look for what would make it better."""
+    truth = listed_truth(benchmark)
+    recalls = {} if truth is None else quick_r1(run, benchmark, truth)
+    if truth is None or not recalls:
+        return
+    chance = {d: chance_r1(benchmark, truth, d) for d in recalls}
+    shown = ", ".join(f"{d} {100 * recalls[d]:.2f}% (chance {100 * chance[d]:.3f}%)" for d in recalls)
+    report.add("fact", f"R@1 on {truth}: {shown}")
+    if any(at_chance(recalls[d], chance[d], len(benchmark.truth(truth).queries[d])) for d in recalls):
+        report.add(
+            "warning", "R@1 is at chance level: the order of rows or columns, or the sign, may be wrong"
+        )
+        for kind, text in misread(run, benchmark):
+            report.add("error" if kind == "order" else "warning", text)

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks.reading import NUMBER, TEXT, Record, check_once, read_text
+from karat._util import NUMBER, TEXT, Record, check_once, or_none, plural, read_text
+from karat.errors import InputError, KaratError, unknown_name
 from karat.measures import parse_measure
-from karat.scores.cells import read_cells
-from karat.scores.phrasing import or_none
 from karat.scores.scorecard import Scorecard
-from karat.validation import InputError, KaratError, plural, unknown_name
+from karat.scores.table_file import read_cells
 
 ARROWS = {"i2t": "i→t", "t2i": "t→i"}
 Columns = dict[tuple[str, str, str], dict[str, float]]
@@ -128,12 +127,12 @@ def from_scorecards(cards: Sequence[Scorecard]) -> Leaderboard:
 
 def from_records(records: Sequence[Record], where: str | Path) -> Leaderboard:
     """Return systems by metrics; directions stand for themselves where a system lacks their mean."""
-    found: Columns = {}
+    columns_by_key: Columns = {}
     for record in records:
         run, truth, direction, measure = (
             record.get(key, TEXT) for key in ("run", "truth", "direction", "measure")
         )
-        here = found.setdefault((truth, measure, direction), {})
+        here = columns_by_key.setdefault((truth, measure, direction), {})
         if record.fields.get("value") is None:
             here.setdefault(run, np.nan)
             continue
@@ -144,14 +143,16 @@ def from_records(records: Sequence[Record], where: str | Path) -> Leaderboard:
             what = f"has two values of {measure} on {truth} for {run}"
             raise record.wrong(what, "give each run once, or rename one")
         here[run] = value
-    known = {key: {run: v for run, v in runs.items() if not np.isnan(v)} for key, runs in found.items()}
+    known = {
+        key: {run: v for run, v in runs.items() if not np.isnan(v)} for key, runs in columns_by_key.items()
+    }
     chosen, notes = choose_directions({key: runs for key, runs in known.items() if runs})
     if len(chosen) < 2:
         raise InputError(f"holds {plural(len(chosen), 'metric')}", where=where, fix="correlation needs two")
     several = len({truth for truth, _, _ in chosen}) > 1
     systems = list(dict.fromkeys(run for runs in chosen.values() for run in runs))
     empty = {
-        "systems": [run for run in dict.fromkeys(r for runs in found.values() for r in runs)
+        "systems": [run for run in dict.fromkeys(r for runs in columns_by_key.values() for r in runs)
                     if run not in systems],
         "metrics": [metric_name(*key, several) for key, runs in known.items() if not runs],
     }  # fmt: skip
@@ -162,7 +163,7 @@ def from_records(records: Sequence[Record], where: str | Path) -> Leaderboard:
     return Leaderboard(tuple(systems), metrics, np.array(columns).T, tuple(notes))
 
 
-def choose_directions(found: Columns) -> tuple[Columns, list[str]]:
+def choose_directions(by_key: Columns) -> tuple[Columns, list[str]]:
     """Return the columns to keep: the mean of both directions, or each where a system lacks it; and notes.
 
     >>> mean = {("t", "R@1", "i2t"): {"a": 0.1, "b": 0.3}, ("t", "R@1", "mean"): {"a": 0.2, "b": 0.4}}
@@ -173,8 +174,8 @@ def choose_directions(found: Columns) -> tuple[Columns, list[str]]:
     """
     chosen: Columns = {}
     notes = []
-    for pair in dict.fromkeys(key[:2] for key in found):
-        columns = {key: runs for key, runs in found.items() if key[:2] == pair}
+    for pair in dict.fromkeys(key[:2] for key in by_key):
+        columns = {key: runs for key, runs in by_key.items() if key[:2] == pair}
         single = {key: runs for key, runs in columns.items() if key[2] in ARROWS}
         whole = {key: runs for key, runs in columns.items() if key[2] not in ARROWS}
         apart, summed = ({run: None for runs in some.values() for run in runs} for some in (single, whole))
@@ -207,11 +208,11 @@ def as_leaderboard(source: Any) -> Leaderboard:
     """Return the leaderboard that something means: itself, a path or several, a Scorecard or several."""
     if isinstance(source, Leaderboard):
         return source
-    many = list(source) if isinstance(source, list | tuple) else [source]
-    if many and all(isinstance(one, Scorecard) for one in many):
-        return from_scorecards(many)
-    if many and all(isinstance(one, str | Path) for one in many):
-        return read_leaderboard(*many)
+    entries = list(source) if isinstance(source, list | tuple) else [source]
+    if entries and all(isinstance(entry, Scorecard) for entry in entries):
+        return from_scorecards(entries)
+    if entries and all(isinstance(entry, str | Path) for entry in entries):
+        return read_leaderboard(*entries)
     raise InputError(
         f"there is no leaderboard in {type(source).__name__}", fix="give a file, a Leaderboard or Scorecards"
     )

@@ -1,23 +1,27 @@
-"""A Scorecard: values per query for every run, truth, direction and measure, and what they pool to."""
+"""A Scorecard: values per query for every run, truth, direction and measure, and their aggregates.
+
+It is shown as one layout, drawn as text, markdown or LaTeX, and written to files by their extension.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat._util import Layout, check_extension, grouped, latex_of, markdown_of, text_of, write_file
 from karat.benchmarks import Benchmark
-from karat.measures import Combined, Named, parse_measure
-from karat.stats.estimate import Estimate
-from karat.stats.intervals import Intervals
-from karat.validation import InputError, unknown_name
+from karat.errors import InputError, unknown_name
+from karat.measures import Combined, Named, parse_measure, show_value
+from karat.stats import Estimate, Intervals
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 RECORD = (
     "run", "truth", "direction", "measure", "value", "low", "high", "lower_bound", "upper_bound", "n",
@@ -34,7 +38,7 @@ class Column:
     run, truth, direction, measure
         What it is; `direction` is "mean" or "both" for combinations.
     value
-        The aggregate: the mean over folds of what the measure pools to; None when it has none.
+        The aggregate: the mean over folds of the measure's mean or median; None when it has none.
     n
         How many queries it was made of.
     values
@@ -71,11 +75,12 @@ class Column:
     @property
     def effective(self) -> int:
         """How many clusters its queries belong to: the captions of one image are not independent."""
-        found = [
-            leaf for leaf in self.parts or (self,) if leaf.cluster is not None and leaf.values is not None
+        clusters = [
+            leaf.cluster[~np.isnan(leaf.values)]
+            for leaf in self.parts or (self,)
+            if leaf.cluster is not None and leaf.values is not None
         ]
-        known = [leaf.cluster[~np.isnan(leaf.values)] for leaf in found]  # type: ignore[index,arg-type]
-        return len(np.unique(np.concatenate([*known, np.zeros(0, np.int64)])))
+        return len(np.unique(np.concatenate([*clusters, np.zeros(0, np.int64)])))
 
     def record(self) -> dict[str, Any]:
         """Return the contract's record; values are fractions, ranks are ranks."""
@@ -184,9 +189,9 @@ class Scorecard:
         return self._index[key]
 
     @staticmethod
-    def _only(kind: str, given: str | None, known: list[str]) -> str:
-        if given is not None:
-            return given
+    def _only(kind: str, name: str | None, known: list[str]) -> str:
+        if name is not None:
+            return name
         if len(known) != 1:
             raise InputError(f"the scorecard has {len(known)} {kind}s", fix=f"say which: {', '.join(known)}")
         return known[0]
@@ -206,9 +211,9 @@ class Scorecard:
             raise InputError("the scorecard has no intervals", fix="evaluate with intervals=True")
         if column.value is None or column.low is None or column.high is None:
             raise InputError(f"{measure} has no interval", fix=column.note)
-        chosen = self.intervals
+        options = self.intervals
         return Estimate(
-            column.value, column.low, column.high, chosen.level, chosen.shown, column.n, column.effective
+            column.value, column.low, column.high, options.level, options.shown, column.n, column.effective
         )
 
     def records(self) -> list[dict[str, Any]]:
@@ -252,8 +257,6 @@ class Scorecard:
         return pl.concat(frames)
 
     def __str__(self) -> str:
-        from karat.scores.tables import to_text
-
         return to_text(self)
 
     def __repr__(self) -> str:
@@ -264,16 +267,12 @@ class Scorecard:
         return json.dumps(self.records(), indent=1, allow_nan=False) + "\n"
 
     def to_markdown(self) -> str:
-        """Return the table in markdown."""
-        from karat.scores.tables import to_markdown
-
-        return to_markdown(self)
+        """Return the table in markdown, the best value of each row in bold."""
+        return markdown_of(lay_out(self))
 
     def to_latex(self) -> str:
         """Return the table in LaTeX (booktabs)."""
-        from karat.scores.tables import to_latex
-
-        return to_latex(self)
+        return latex_of(lay_out(self))
 
     def save(self, path: str | Path, per_query: bool = False) -> None:
         """Write the scorecard; the extension says how: json, csv, parquet, md or tex.
@@ -285,6 +284,78 @@ class Scorecard:
         per_query
             Write one row per query instead of one per column (csv and parquet).
         """
-        from karat.scores.tables import write
+        path = Path(path)
+        check_extension(path, (".csv", ".parquet") if per_query else SCORECARD_WRITERS)
+        write_file(path, lambda draft: SCORECARD_WRITERS[path.suffix](self, draft, per_query))
 
-        write(self, Path(path), per_query)
+
+DIRECTION_TITLES = {"i2t": "image→text", "t2i": "text→image", "mean": "mean", "both": "both"}
+
+
+def show_cell(column: Column | None) -> str:
+    """Return a column's value with its interval and bounds where it has them."""
+    if column is None:
+        return ""
+    text = show_value(column.measure, column.value)
+    if column.low is not None and column.high is not None:
+        text += f" ({show_value(column.measure, column.low)}–{show_value(column.measure, column.high)})"
+    if column.lower_bound is not None and column.upper_bound is not None:
+        ends = (show_value(column.measure, end) for end in (column.lower_bound, column.upper_bound))
+        text += f" [{', '.join(ends)}]"
+    return text
+
+
+def lay_out(card: Scorecard) -> Layout:
+    """Arrange a scorecard: directions side by side for one run, runs side by side for several."""
+    cells = {(c.run, c.truth, str(c.measure), c.direction): c for c in card.columns}
+    names = dict.fromkeys((c.truth, str(c.measure)) for c in card.columns)
+    directions = [d for d in DIRECTION_TITLES if any(c.direction == d for c in card.columns)]
+    lines: list[tuple[tuple[str, ...], list[Column | None]]] = []
+    if len(card.runs) == 1:
+        for name in names:
+            lines.append((name, [cells.get((card.runs[0], *name, direction)) for direction in directions]))
+        return arrange(
+            ["truth", "measure", *(DIRECTION_TITLES[d] for d in directions)], lines, mark_best=False
+        )
+    for name in names:
+        for direction in directions:
+            line = [cells.get((run, *name, direction)) for run in card.runs]
+            if any(line):
+                lines.append(((*name, DIRECTION_TITLES[direction]), line))
+    head = ["truth", "measure", "direction", *card.runs]
+    return arrange(head, lines, mark_best=True)
+
+
+def arrange(
+    head: list[str], lines: Sequence[tuple[tuple[str, ...], list[Column | None]]], mark_best: bool
+) -> Layout:
+    """Turn labelled lines of columns into text, the best values marked."""
+    best: set[tuple[int, int]] = set()
+    for row, (labels, line) in enumerate(lines):
+        known = {k: c.value for k, c in enumerate(line) if c is not None and c.value is not None}
+        if known and mark_best:
+            low_is_good = any(c is not None and c.measure.better == "low" for c in line)
+            top = min(known.values()) if low_is_good else max(known.values())
+            best |= {(row, len(labels) + k) for k, value in known.items() if value == top}
+    return grouped(head, [(labels, [show_cell(column) for column in line]) for labels, line in lines], best)
+
+
+def to_text(card: Scorecard, notes: bool = True) -> str:
+    """Return the table in plain text, numbers aligned, followed by the notes."""
+    return "\n".join([text_of(lay_out(card)), *(f"note: {note}" for note in card.notes if notes)])
+
+
+def frame(card: Scorecard, per_query: bool) -> pl.DataFrame:
+    """Return the records, or the values per query, as a table."""
+    import polars as pl
+
+    return card.per_query() if per_query else pl.DataFrame(card.records(), infer_schema_length=None)
+
+
+SCORECARD_WRITERS: dict[str, Callable[[Scorecard, Path, bool], object]] = {
+    ".json": lambda card, path, _: path.write_text(card.to_json(), encoding="utf-8"),
+    ".csv": lambda card, path, per_query: frame(card, per_query).write_csv(path),
+    ".parquet": lambda card, path, per_query: frame(card, per_query).write_parquet(path),
+    ".md": lambda card, path, _: path.write_text(card.to_markdown(), encoding="utf-8"),
+    ".tex": lambda card, path, _: path.write_text(card.to_latex(), encoding="utf-8"),
+}

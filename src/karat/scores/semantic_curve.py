@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat.benchmarks import Benchmark
-from karat.measures.semantic_recall import SemanticRecall
-from karat.scores.evaluate import evaluate
+from karat.measures import SemanticRecall
+from karat.scores.evaluation import evaluate
 from karat.scores.scorecard import Column, Scorecard
 
 M = (1, 2, 5, 10, 20, 50)
@@ -106,10 +106,10 @@ def semantic_curves(card: Scorecard) -> Iterator[SemanticCurve]:
             groups.setdefault(key, {})[measure.m or 0] = column
     for key, by_m in groups.items():
         if len(by_m) > 1:
-            found = [by_m[m] for m in sorted(by_m)]
-            values = tuple(float(column.value or 0) for column in found)
+            columns = [by_m[m] for m in sorted(by_m)]
+            values = tuple(float(column.value or 0) for column in columns)
             low, high = (
-                tuple(v if (e := getattr(c, end)) is None else float(e) for c, v in zip(found, values))
+                tuple(v if (e := getattr(c, end)) is None else float(e) for c, v in zip(columns, values))
                 for end in ("low", "high")
             )
             yield SemanticCurve(*key, tuple(sorted(by_m)), values, low, high)

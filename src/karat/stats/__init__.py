@@ -1,34 +1,52 @@
 """How sure can one be? Intervals, paired tests, agreement and correlation."""
 
-from karat.stats.alpha import SCALES, krippendorff_alpha
-from karat.stats.bootstrap import bootstrap_interval, paired_bootstrap
-from karat.stats.correlation import Correlation, correlation, correlation_matrix
-from karat.stats.estimate import Estimate
-from karat.stats.holm import holm, stars
-from karat.stats.intervals import Intervals
-from karat.stats.kappa import cohen_kappa
-from karat.stats.mcnemar import mcnemar
-from karat.stats.paired import PairedTest
-from karat.stats.places import place_intervals, tied_for_first, who_beats_whom
-from karat.stats.randomisation import randomisation_test
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "SCALES",
-    "Correlation",
-    "Estimate",
-    "Intervals",
-    "PairedTest",
-    "bootstrap_interval",
-    "cohen_kappa",
-    "correlation",
-    "correlation_matrix",
-    "holm",
-    "krippendorff_alpha",
-    "mcnemar",
-    "paired_bootstrap",
-    "place_intervals",
-    "randomisation_test",
-    "stars",
-    "tied_for_first",
-    "who_beats_whom",
-]
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.stats.alpha import SCALES as SCALES
+    from karat.stats.alpha import Disagreement as Disagreement
+    from karat.stats.alpha import krippendorff_alpha as krippendorff_alpha
+    from karat.stats.bootstrap import bootstrap_interval as bootstrap_interval
+    from karat.stats.bootstrap import paired_bootstrap as paired_bootstrap
+    from karat.stats.bootstrap import sign_p as sign_p
+    from karat.stats.correlations import COEFFICIENTS as COEFFICIENTS
+    from karat.stats.correlations import Correlation as Correlation
+    from karat.stats.correlations import correlation as correlation
+    from karat.stats.correlations import correlation_matrix as correlation_matrix
+    from karat.stats.correlations import item_correlations as item_correlations
+    from karat.stats.estimate import Estimate as Estimate
+    from karat.stats.estimate import percent as percent
+    from karat.stats.estimate import with_interval as with_interval
+    from karat.stats.intervals import Intervals as Intervals
+    from karat.stats.intervals import check_count as check_count
+    from karat.stats.intervals import check_level as check_level
+    from karat.stats.intervals import check_seed as check_seed
+    from karat.stats.intervals import how_intervals as how_intervals
+    from karat.stats.item_kinds import Kinds as Kinds
+    from karat.stats.item_kinds import as_numbers as as_numbers
+    from karat.stats.item_kinds import number_clusters as number_clusters
+    from karat.stats.kappa import MOST_CATEGORIES as MOST_CATEGORIES
+    from karat.stats.kappa import cohen_kappa as cohen_kappa
+    from karat.stats.kappa import disagreement as disagreement
+    from karat.stats.kappa import kappa_of as kappa_of
+    from karat.stats.kernels import count_large_differences as count_large_differences
+    from karat.stats.multiplicity import holm as holm
+    from karat.stats.multiplicity import place_intervals as place_intervals
+    from karat.stats.multiplicity import stars as stars
+    from karat.stats.multiplicity import tied_for_first as tied_for_first
+    from karat.stats.multiplicity import who_beats_whom as who_beats_whom
+    from karat.stats.paired_tests import Flips as Flips
+    from karat.stats.paired_tests import PairedTest as PairedTest
+    from karat.stats.paired_tests import finite_scale as finite_scale
+    from karat.stats.paired_tests import is_binary as is_binary
+    from karat.stats.paired_tests import least_to_count as least_to_count
+    from karat.stats.paired_tests import mcnemar as mcnemar
+    from karat.stats.paired_tests import randomisation_test as randomisation_test
+    from karat.stats.paired_tests import subtract as subtract
+    from karat.stats.samples import Sample as Sample
+    from karat.stats.samples import Samples as Samples
+    from karat.stats.samples import divide as divide
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

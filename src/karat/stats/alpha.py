@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import check_choice, plural
+from karat.errors import InputError
 from karat.stats.estimate import Estimate
 from karat.stats.intervals import Intervals
-from karat.stats.kinds import Kinds, as_numbers, number_clusters
+from karat.stats.item_kinds import Kinds, as_numbers, number_clusters
 from karat.stats.samples import divide
-from karat.validation import InputError, check_choice, plural
 
 SCALES = ("nominal", "ordinal", "interval")
 """What the ratings mean: names only, an order, or an order with distances."""

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.measures.pools import MEAN, Pool
+from karat._util import renamed_keyword
+from karat.measures import MEAN, Aggregate
 from karat.stats.estimate import Estimate
-from karat.stats.intervals import Intervals, drawn
-from karat.stats.paired import PairedTest
-from karat.stats.pooled import Pooled
-from karat.stats.randomisation import check_finite, paired_values, subtract
-from karat.stats.resampling import Resampling
-from karat.stats.samples import Sample
+from karat.stats.intervals import Intervals, Resampling, drawn
+from karat.stats.paired_tests import PairedTest, check_finite, paired_values, subtract
+from karat.stats.samples import Sample, Samples
 
 
+@renamed_keyword("pool", "aggregate")
 def bootstrap_interval(
     values: np.ndarray,
     clusters: np.ndarray | None = None,
-    pool: Pool = MEAN,
+    aggregate: Aggregate = MEAN,
     method: str = "percentile",
     level: float = 0.95,
     resamples: int = 10_000,
@@ -25,7 +24,7 @@ def bootstrap_interval(
 ) -> Estimate:
     """Return a score with its bootstrap interval.
 
-    Clusters are drawn with replacement, as many as there are, and the score is pooled anew: what
+    Clusters are drawn with replacement, as many as there are, and the score is aggregated anew: what
     would it be on other queries of the same kind, over the same gallery?
 
     Parameters
@@ -35,8 +34,8 @@ def bootstrap_interval(
     clusters
         Per query, what it belongs to; queries of one cluster are drawn together. Every query is its
         own cluster by default.
-    pool
-        `karat.measures.pools.MEAN` or `MEDIAN`, or any other.
+    aggregate
+        `karat.measures.MEAN` or `MEDIAN`, or any other.
     method
         "percentile", or "bca" (bias-corrected and accelerated).
     level, resamples, seed
@@ -50,19 +49,20 @@ def bootstrap_interval(
     """
     intervals = Intervals(method, level, resamples, seed)
     values, _, cluster = paired_values(values, values, clusters)
-    check_finite(pool, values)
-    pooled = Pooled([Sample(values, cluster, pool=pool)], int(cluster.max()) + 1)
-    value = pooled.values()
-    low, high = intervals.ends(value, *intervals.draw(pooled.resampled, pooled.clusters))
+    check_finite(aggregate, values)
+    column = Samples([Sample(values, cluster, aggregate=aggregate)], int(cluster.max()) + 1)
+    value = column.values()
+    low, high = intervals.ends(value, *intervals.draw(column.resampled, column.clusters))
     point, low_end, high_end = (float(number[0]) for number in (value, low, high))
-    return Estimate(point, low_end, high_end, level, intervals.shown, len(values), pooled.clusters)
+    return Estimate(point, low_end, high_end, level, intervals.shown, len(values), column.clusters)
 
 
+@renamed_keyword("pool", "aggregate")
 def paired_bootstrap(
     first: np.ndarray,
     second: np.ndarray,
     clusters: np.ndarray | None = None,
-    pool: Pool = MEAN,
+    aggregate: Aggregate = MEAN,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> PairedTest:
@@ -73,7 +73,7 @@ def paired_bootstrap(
 
     Parameters
     ----------
-    first, second, clusters, pool
+    first, second, clusters, aggregate
         As `randomisation_test` takes them.
     resamples, seed
         How many draws, and their seed.
@@ -84,11 +84,11 @@ def paired_bootstrap(
     difference +0.2, p = 0.0002 (bootstrap, n = 100)
     """
     first, second, cluster = paired_values(first, second, clusters)
-    check_finite(pool, first, second)
+    check_finite(aggregate, first, second)
     count = int(cluster.max()) + 1
-    pooled = Pooled([Sample(values, cluster, pool=pool) for values in (first, second)], count)
-    draws = drawn(pooled.resampled, Resampling(count, resamples, seed).blocks())
-    values = pooled.values()
+    both = Samples([Sample(values, cluster, aggregate=aggregate) for values in (first, second)], count)
+    draws = drawn(both.resampled, Resampling(count, resamples, seed).blocks())
+    values = both.values()
     p = float(sign_p(subtract(draws[0], draws[1])))
     return PairedTest(float(subtract(values[0], values[1])), p, "bootstrap", len(first), count)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from karat._util import ends, signed
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -50,3 +52,25 @@ def how_many(n: int, effective: int) -> str:
     ('n = 1,000', 'n = 1,000 in 200 clusters')
     """
     return f"n = {n:,}" if effective == n else f"n = {n:,} in {effective:,} clusters"
+
+
+def with_interval(estimate: Estimate, digits: int = 2) -> str:
+    """Return a number and its interval as people read them.
+
+    >>> with_interval(Estimate(0.517, 0.502, 0.531, 0.95, "percentile", 10, 10))
+    '0.52 (0.50–0.53)'
+    """
+    if estimate.value != estimate.value:
+        return "not defined"
+    return f"{signed(estimate.value, digits)} ({ends(estimate.low, estimate.high, digits)})"
+
+
+def percent(estimate: Estimate, digits: int = 1) -> str:
+    """Return a share and its interval in percent.
+
+    >>> percent(Estimate(0.8604, 0.8571, 0.8636, 0.95, "percentile", 10, 10))
+    '86.0% (85.7–86.4)'
+    """
+    if estimate.value != estimate.value:
+        return "not defined"
+    return f"{100 * estimate.value:.{digits}f}% ({ends(100 * estimate.low, 100 * estimate.high, digits)})"

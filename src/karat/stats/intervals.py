@@ -1,16 +1,27 @@
-"""How intervals are to be made, and making them for many scores from the same draws."""
+"""Bootstrap intervals: the choices behind them, the draws, and the ends of percentile and BCa intervals.
+
+Scores are functions of how often each cluster was drawn, so many scores share the same draws; the weights
+come in blocks, in bounded memory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from karat.stats.interval import METHODS, bca, check_level, percentile
-from karat.stats.resampling import Resampling, check_count, check_seed, leave_one_out
-from karat.validation import check_choice
+from karat._util import check_choice
+from karat.errors import InputError
 
+METHODS = ("percentile", "bca")
+"""How an interval is made from resampled numbers."""
+BLOCK = 1 << 20
+"""How many weights are held at a time: 8 MB."""
+MOST = 10_000_000
+"""The most draws that can be asked for."""
+FAR = 1e200
+"""What stands for infinity where numbers are subtracted."""
 Score = Callable[[np.ndarray], np.ndarray]
 """What scores are under weights [B, C]: [..., B]."""
 
@@ -65,6 +76,193 @@ class Intervals:
         return bca(values, draws, jackknife, self.level)
 
 
+def how_intervals(intervals: Intervals, drawn: str) -> str:
+    """Return how intervals were made, as a sentence.
+
+    >>> how_intervals(Intervals(), "systems")
+    'In brackets: 95% percentile intervals, 10,000 resamples of systems.'
+    """
+    level = f"{100 * intervals.level:g}% {intervals.shown} intervals"
+    return f"In brackets: {level}, {intervals.resamples:,} resamples of {drawn}."
+
+
 def drawn(score: Score, blocks: Iterable[np.ndarray]) -> np.ndarray:
     """Return the scores under every row of weights, [..., B]."""
     return np.concatenate([score(weights) for weights in blocks], axis=-1)
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """Draws of `clusters` clusters with replacement, the same ones every time that one asks.
+
+    Everything that is resampled with one such object (columns, runs, differences) sees the same
+    draws, so that its parts move together. The draws do not depend on the size of the blocks.
+
+    Parameters
+    ----------
+    clusters
+        How many clusters there are; as many are drawn.
+    resamples
+        How often.
+    seed
+        Of the draws.
+
+    Examples
+    --------
+    >>> weights = np.concatenate(list(Resampling(4, resamples=3, seed=1).blocks()))
+    >>> weights.shape, weights.sum(axis=1).tolist()
+    ((3, 4), [4.0, 4.0, 4.0])
+    """
+
+    clusters: int
+    resamples: int = 10_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.clusters < 1:
+            raise InputError("there is nothing to resample", fix="give at least one value")
+        check_count("resamples", self.resamples, usual=10_000)
+        check_seed(self.seed)
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield the weights, float64 [some resamples, clusters], until all resamples are drawn."""
+        rng = np.random.default_rng(self.seed)
+        rows = max(1, BLOCK // self.clusters)
+        for begin in range(0, self.resamples, rows):
+            count = min(rows, self.resamples - begin)
+            drawn = rng.integers(0, self.clusters, (count, self.clusters))
+            drawn += self.clusters * np.arange(count)[:, None]
+            weights = np.bincount(drawn.ravel(), minlength=count * self.clusters)
+            yield weights.reshape(count, self.clusters).astype(np.float64)
+
+
+def leave_one_out(clusters: int) -> Iterator[np.ndarray]:
+    """Yield the jackknife's weights in blocks: every cluster once but one.
+
+    >>> [block.tolist() for block in leave_one_out(2)]
+    [[[0.0, 1.0], [1.0, 0.0]]]
+    """
+    rows = max(1, BLOCK // clusters)
+    for begin in range(0, clusters, rows):
+        count = min(rows, clusters - begin)
+        weights = np.ones((count, clusters))
+        weights[np.arange(count), begin + np.arange(count)] = 0
+        yield weights
+
+
+def percentile(draws: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Return the percentile interval of resampled numbers; draws that are NaN are left out.
+
+    Parameters
+    ----------
+    draws
+        Resampled numbers, shape [..., B].
+    level
+        How often it should hold.
+
+    Examples
+    --------
+    >>> low, high = percentile(np.arange(101.0), level=0.9)
+    >>> round(low.item(), 9), round(high.item(), 9)
+    (5.0, 95.0)
+    """
+    tail = (1 - check_level(level)) / 2
+    low, high = quantiles(draws, np.array([tail, 1 - tail]))
+    return low, high
+
+
+def bca(
+    value: np.ndarray | float, draws: np.ndarray, jackknife: np.ndarray, level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bias-corrected and accelerated interval.
+
+    z₀ = Φ⁻¹(share of draws below the value, ties by half), a = Σ d³ / (6 (Σ d²)^{3/2}) with
+    d = mean of the leave-one-out values minus each; the ends are the draws' quantiles at
+    Φ(z₀ + (z₀ ± z) / (1 − a (z₀ ± z))). Efron, JASA 1987.
+
+    Parameters
+    ----------
+    value
+        The number itself, shape [...].
+    draws
+        Resampled numbers, shape [..., B].
+    jackknife
+        The number with each cluster left out, shape [..., C].
+    level
+        How often it should hold.
+
+    Examples
+    --------
+    Where the draws lie evenly around the value and nothing is skewed, it is the percentile interval:
+
+    >>> low, high = bca(50.0, np.arange(101.0), np.array([-1.0, 0.0, 1.0]), level=0.9)
+    >>> round(low.item(), 9), round(high.item(), 9)
+    (5.0, 95.0)
+    """
+    from scipy.special import ndtr, ndtri
+
+    value, draws, jackknife = np.asarray(value), np.atleast_1d(draws), np.atleast_1d(jackknife)
+    shape = draws.shape[:-1]
+    ends = np.full((2, *shape), np.nan)
+    z = ndtri(np.array([1 - check_level(level), 1 + level]) / 2)
+    for at in np.ndindex(shape):
+        known = draws[at][~np.isnan(draws[at])]
+        left = jackknife[at][np.isfinite(jackknife[at])]
+        if not len(known) or not len(left) or np.isnan(value[at]):
+            continue
+        below = ((known < value[at]).sum() + (known == value[at]).sum() / 2) / len(known)
+        # One draw among B tells nothing beyond 1 / B: keeps the correction finite.
+        bias = ndtri(np.clip(below, 0.5 / len(known), 1 - 0.5 / len(known)))
+        d = left.mean() - left
+        spread = (d**2).sum() ** 1.5
+        acceleration = (d**3).sum() / (6 * spread) if spread > 0 else 0.0
+        shares = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
+        ends[(slice(None), *at)] = quantiles(known, shares)
+    return ends[0], ends[1]
+
+
+def quantiles(draws: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return quantiles over the last axis, NaN left out; NaN where nothing is left.
+
+    Infinite draws (medians beyond the end of a ranking) are larger or smaller than all others:
+
+    >>> quantiles(np.array([1.0, 2.0, np.inf, np.inf]), np.array([0.0, 0.5, 1.0])).tolist()
+    [1.0, inf, inf]
+    """
+    # A stand-in, since numpy's interpolation subtracts: infinity less itself is nothing.
+    known = np.clip(draws, -FAR, FAR)
+    missing = np.isnan(known)
+    if missing.any():
+        some = ~missing.all(axis=-1)
+        cuts = np.nanquantile(np.where(some[..., None], known, 0.0), shares, axis=-1)
+        cuts = np.where(some, cuts, np.nan)
+    else:
+        cuts = np.quantile(known, shares, axis=-1)
+    return np.where(np.abs(cuts) > FAR / 1e9, np.copysign(np.inf, cuts), cuts)
+
+
+def check_level(level: float) -> float:
+    """Return a level that lies between 0 and 1, or raise."""
+    if not 0 < level < 1:
+        raise InputError(f"level is {level:g}", fix="give a share such as 0.95")
+    return level
+
+
+def check_count(name: str, value: int, usual: int) -> None:
+    """Raise when a number of draws is none, or more than a machine could make.
+
+    >>> check_count("resamples", 0, usual=10_000)
+    Traceback (most recent call last):
+    ...
+    karat.errors.InputError: resamples is 0; give a whole number from 1 to 10,000,000; 10,000 is usual.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= MOST:
+        raise InputError(
+            f"{name} is {value!r}", fix=f"give a whole number from 1 to {MOST:,}; {usual:,} is usual"
+        )
+
+
+def check_seed(seed: int) -> None:
+    """Raise when a seed is not a whole number from 0."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"the seed is {seed!r}", fix="give a whole number from 0")

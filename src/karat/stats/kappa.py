@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import plural
+from karat.errors import InputError
 from karat.stats.estimate import Estimate
 from karat.stats.intervals import Intervals
-from karat.stats.kinds import Kinds, as_numbers, number_clusters
+from karat.stats.item_kinds import Kinds, as_numbers, number_clusters
 from karat.stats.samples import divide
-from karat.validation import InputError, plural
 
 MOST_CATEGORIES = 1000
 WEIGHTS = ("linear", "quadratic")
@@ -69,18 +70,18 @@ def cohen_kappa(
     sides = [codes(first, "first"), codes(second, "second")]
     counts = [len(there) for _, there in sides]
     if counts[0] != counts[1]:
-        given = " and ".join(plural(count, "rating") for count in counts)
-        raise InputError(f"the raters gave {given}", fix="give both one rating per item")
+        numbers = " and ".join(plural(count, "rating") for count in counts)
+        raise InputError(f"the raters gave {numbers}", fix="give both one rating per item")
     # A side without any rating is of neither kind.
     if len({ratings.dtype.kind for ratings, there in sides if there.any()}) > 1:
         raise InputError("one rater gave numbers and the other text", fix="give both the same kind of rating")
-    kept = sides[0][1] & sides[1][1]
-    one, two = (ratings[kept] for ratings, _ in sides)
-    scale = np.unique(np.concatenate([one, two])) if categories is None else order_of(categories)
+    rated = sides[0][1] & sides[1][1]
+    pair = [ratings[rated] for ratings, _ in sides]
+    scale = np.unique(np.concatenate(pair)) if categories is None else order_of(categories)
     worse = disagreement(weights, len(scale))
-    cell = place(one, scale) * len(scale) + place(two, scale)
+    cell = place(pair[0], scale) * len(scale) + place(pair[1], scale)
     cells, kind = np.unique(cell, return_inverse=True)
-    kinds = Kinds(kind, len(cells), number_clusters(clusters, len(kept), kept))
+    kinds = Kinds(kind, len(cells), number_clusters(clusters, len(rated), rated))
 
     def statistic(counts: np.ndarray) -> np.ndarray:
         return kappa_of(counts, cells // len(scale), cells % len(scale), worse)
@@ -128,13 +129,13 @@ def disagreement(weights: str | np.ndarray | None, size: int) -> np.ndarray:
             )
         apart = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
         return apart if weights == "linear" else apart**2
-    given = as_numbers(weights, "weights")
-    if given.shape != (size, size) or not np.isfinite(given).all() or (given < 0).any():
+    matrix = as_numbers(weights, "weights")
+    if matrix.shape != (size, size) or not np.isfinite(matrix).all() or (matrix < 0).any():
         raise InputError(
-            f"weights has the shape {given.shape} or a value below 0",
+            f"weights has the shape {matrix.shape} or a value below 0",
             fix=f"give {size} by {size} numbers, 0 where raters agree",
         )
-    return given
+    return matrix
 
 
 def codes(ratings: Any, who: str) -> tuple[np.ndarray, np.ndarray]:
@@ -148,8 +149,8 @@ def codes(ratings: Any, who: str) -> tuple[np.ndarray, np.ndarray]:
     if array.ndim != 1:
         raise InputError(f"{who} has {plural(array.ndim, 'dimension')}", fix="give one rating per item")
     if array.dtype.kind in "fiub":
-        found = array.astype(np.float64)
-        return found, ~np.isnan(found)
+        numbers = array.astype(np.float64)
+        return numbers, ~np.isnan(numbers)
     items = array.tolist() if array.dtype.kind == "O" else array.astype(str).tolist()
     there = np.array([not is_missing(item) for item in items], dtype=bool)
     if all(isinstance(item, Real | Decimal | np.bool_) for item, known in zip(items, there) if known):
@@ -184,7 +185,7 @@ def place(ratings: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Return the place of each rating among the categories, which must all be known and differ."""
     order = np.argsort(scale, kind="stable")
     if (scale[order][1:] == scale[order][:-1]).any():
-        raise InputError("a category stands twice", fix="give each once")
+        raise InputError("a category is listed twice", fix="give each once")
     if not len(ratings):
         return np.empty(0, np.int64)
     if len(scale) and ratings.dtype.kind != scale.dtype.kind:

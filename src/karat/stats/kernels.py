@@ -7,7 +7,7 @@ matrix product for all rows.
 
 import numpy as np
 
-from karat.runs.light_numba import njit
+from karat._util import njit
 
 entry = njit(nogil=True, cache=True, error_model="numpy")
 

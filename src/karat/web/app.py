@@ -12,17 +12,11 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 
-from karat.judging.store import Project, open_project
-from karat.web.accounts.accounts import Accounts
-from karat.web.accounts.doors import Doors
+from karat.judging import Project, open_project
+from karat.web.accounts import Accounts, Doors
 from karat.web.errors import add_handlers
 from karat.web.pages import STATIC
-from karat.web.security.bodies import Bodies
-from karat.web.security.cookies import Cookies
-from karat.web.security.headers import Headers
-from karat.web.security.hosts import Hosts
-from karat.web.security.origins import Origins
-from karat.web.security.prefix import Prefix
+from karat.web.security import Bodies, Cookies, Headers, Hosts, Origins, Prefix
 from karat.web.settings import Settings
 
 PARTS = ("accounts", "people", "judging", "dashboard", "operation")

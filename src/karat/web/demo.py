@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from karat.judging import load_form, make_pool, make_tasks
-from karat.judging.store import AnswerRows, create_project
-from karat.judging.tasks.simulated import simulate_answers
+from karat.judging import create_project, load_form, make_pool, make_tasks, simulate_answers
+from karat.judging.store import AnswerRows
 from karat.world import average, careful, lazy, make_world, save_world, simulate_systems
 
 IMAGES, CAPTIONS, DONE = 60, 2, 0.4

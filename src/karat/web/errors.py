@@ -9,8 +9,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
-from karat.validation import KaratError
-from karat.web.accounts.limits import TooMany
+from karat.errors import KaratError
+from karat.web.accounts import TooMany
 from karat.web.pages import base_of, render
 from karat.web.users import OWNER, NotAllowed, NotSignedIn, current_user
 

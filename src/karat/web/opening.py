@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from karat.validation import InputError
-from karat.web.accounts.accounts import Accounts
-from karat.web.accounts.invitations import ENTER
+from karat.errors import InputError
+from karat.web.accounts import ENTER, Accounts
 from karat.web.settings import Settings
 from karat.web.users import OWNER
 

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import karat
-from karat.web.security.tokens import csrf_of
+from karat.web.security import csrf_of
 from karat.web.users import JUDGE, READER, User, current_user
 
 HERE = Path(__file__).parent

@@ -12,8 +12,8 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from karat.validation import InputError
-from karat.web.operation.stopping import OrderlyServer
+from karat.errors import InputError
+from karat.web.operation import OrderlyServer
 from karat.web.protocol import Patient
 from karat.web.settings import Settings
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import urlsplit
 
-from karat.validation import InputError
+from karat.errors import InputError
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 """Names of this machine that no other machine can take."""

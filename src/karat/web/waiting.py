@@ -6,7 +6,7 @@ import asyncio
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from karat.judging.store.batch_rows import Given
+from karat.judging.store import AnswerEntry
 
 PATIENCE = 8.0
 """For how many seconds a request waits for its answer to be saved: less than a server takes to stop."""
@@ -30,7 +30,7 @@ class Busy(Exception):
 class Waiting:
     """An answer in the queue, and the promise of its number."""
 
-    given: Given
+    given: AnswerEntry
     done: Future[int] = field(default_factory=Future)
 
 

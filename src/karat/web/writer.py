@@ -15,9 +15,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from karat.judging.store.batch_rows import Given
-from karat.validation import InputError
-from karat.web.operation.histogram import SIZES, Histogram
+from karat.errors import InputError
+from karat.judging.store import AnswerEntry
+from karat.web.operation import SIZES, Histogram
 from karat.web.waiting import Busy, Waiting
 
 LOG = logging.getLogger("karat.web.writer")
@@ -28,7 +28,7 @@ MOST, ROOM = 64, 512
 class Store(Protocol):
     """What the writer needs of a project."""
 
-    def answer_many(self, given: list[Given]) -> list[int | InputError]:
+    def answer_many(self, given: list[AnswerEntry]) -> list[int | InputError]:
         """Store answers; return for each its number or why it was refused."""
 
 
@@ -102,13 +102,13 @@ class Writer:
         token, item, code, details, seconds, key
             As in `Project.answer`.
         """
-        return self._hand_over(Given(token, item, code, details, seconds, key, time.time()))
+        return self._hand_over(AnswerEntry(token, item, code, details, seconds, key, time.time()))
 
     def withdraw(self, token: str, item: int, key: str = "") -> Future[int]:
         """Hand over that an answer is taken back."""
-        return self._hand_over(Given(token, item, None, key=key, at=time.time()))
+        return self._hand_over(AnswerEntry(token, item, None, key=key, at=time.time()))
 
-    def _hand_over(self, given: Given) -> Future[int]:
+    def _hand_over(self, given: AnswerEntry) -> Future[int]:
         waiting = Waiting(given)
         with self._gate:
             if self._closed:
@@ -176,7 +176,7 @@ class Writer:
         self.figures.size.add(len(waiting))
         self._tell(waiting, outcomes)
 
-    def _alone(self, given: Given) -> int | Exception:
+    def _alone(self, given: AnswerEntry) -> int | Exception:
         """Store one answer by itself."""
         try:
             return self.project.answer_many([given])[0]

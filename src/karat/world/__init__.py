@@ -1,34 +1,26 @@
 """The known-truth world: drawn pictures and captions for which every right answer is known."""
 
-from karat.world.annotators import (
-    ANSWERS,
-    Annotator,
-    Answers,
-    adversarial,
-    ask,
-    average,
-    careful,
-    lazy,
-)
-from karat.world.saving import read_world, save_world
-from karat.world.systems import SYSTEMS, System, simulate, simulate_systems
-from karat.world.world import World, make_world
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "ANSWERS",
-    "SYSTEMS",
-    "Annotator",
-    "Answers",
-    "System",
-    "World",
-    "adversarial",
-    "ask",
-    "average",
-    "careful",
-    "lazy",
-    "make_world",
-    "read_world",
-    "save_world",
-    "simulate",
-    "simulate_systems",
-]
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.world.annotators import ANSWERS as ANSWERS
+    from karat.world.annotators import Annotator as Annotator
+    from karat.world.annotators import Answers as Answers
+    from karat.world.annotators import adversarial as adversarial
+    from karat.world.annotators import ask as ask
+    from karat.world.annotators import average as average
+    from karat.world.annotators import careful as careful
+    from karat.world.annotators import lazy as lazy
+    from karat.world.annotators import right_answers as right_answers
+    from karat.world.systems import SYSTEMS as SYSTEMS
+    from karat.world.systems import System as System
+    from karat.world.systems import simulate as simulate
+    from karat.world.systems import simulate_systems as simulate_systems
+    from karat.world.world import World as World
+    from karat.world.world import make_world as make_world
+    from karat.world.world import read_world as read_world
+    from karat.world.world import save_world as save_world
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from karat._util import check_choice
 from karat.benchmarks import Judgments, Mapping, Provenance, Steps
-from karat.validation import InputError, check_choice
+from karat.errors import InputError
 from karat.world.draws import Draws
-from karat.world.pairs import Numbers, check_pairs
-from karat.world.world import World
+from karat.world.world import Numbers, World, check_pairs
 
 ANSWERS = ("no", "mostly no", "partially yes", "yes")
 """ECCV Caption's four answers (section 3.3), with the ratings 1 to 4."""
@@ -44,7 +44,7 @@ class Annotator:
         good = table.shape == (4, 4) and (table >= 0).all() and np.allclose(table.sum(axis=1), 1)
         if not good:
             raise InputError(
-                f"the confusion matrix of {self.name!r} is no four rows of shares", fix="each row sums to 1"
+                f"the confusion matrix of {self.name!r} is not four rows of shares", fix="each row sums to 1"
             )
         table.setflags(write=False)
         object.__setattr__(self, "confusion", table)
@@ -169,14 +169,14 @@ def ask(
     >>> answers.rating[:30].mean() > 3.5, answers.rating[30:].mean() < 1.5
     (np.True_, np.True_)
     """
-    names = [one.name for one in annotators]
+    names = [annotator.name for annotator in annotators]
     if len(set(names)) < len(names):
         raise InputError("two annotators have the same name", fix="name them apart")
     image, caption = check_pairs(image, caption, len(world.scenes), len(world.texts))
     right = right_answers(world.pair_shares(image, caption))
     ratings = []
-    for number, one in enumerate(annotators):
-        edges = np.cumsum(one.confusion, axis=1)[:, :3]
+    for number, annotator in enumerate(annotators):
+        edges = np.cumsum(annotator.confusion, axis=1)[:, :3]
         luck = Draws(seed, 5, number).uniforms(len(right))
         ratings.append(1 + (luck[:, None] >= edges[right - 1]).sum(axis=1))
     n = len(annotators)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from karat.validation import InputError
+from karat.errors import InputError
 
 
 class Draws:

@@ -7,8 +7,17 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from karat.validation import check_choice
-from karat.world.vocabulary import ANY
+from karat._util import check_choice
+from karat.world.vocabulary import (
+    ANY,
+    BACKGROUND_NAMES,
+    COLOURS,
+    NOUN_NAMES,
+    NUMBER_WORDS,
+    POSITIONS,
+    RELATIONS,
+    SIZES,
+)
 
 ASPECTS = ("colour", "number", "size", "background", "position", "relation")
 """What a caption may state beyond which things there are."""
@@ -16,7 +25,7 @@ ASPECTS = ("colour", "number", "size", "background", "position", "relation")
 
 @dataclass(frozen=True, eq=False)
 class Meanings:
-    """What captions state; `karat.world.exact` says when that is true of a scene.
+    """What captions state; `karat.world.relevance` says when that is true of a scene.
 
     A caption mentions one or two things, so the columns about things have shape [captions, 2]. −1 stands
     for what a caption does not mention.
@@ -26,7 +35,7 @@ class Meanings:
     background
         Per caption, an index into `vocabulary.BACKGROUNDS`.
     noun
-        Per mention, an index into `kinds.NOUN_NAMES`: a kind or a category.
+        Per mention, an index into `vocabulary.NOUN_NAMES`: a kind or a category.
     colour, size, position
         Per mention, indices into the lists of `vocabulary`.
     number
@@ -49,19 +58,19 @@ class Meanings:
     def __getitem__(self, rows: np.ndarray | slice) -> Meanings:
         return Meanings(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
-    def put(self, rows: np.ndarray, other: Meanings) -> Meanings:
+    def put(self, rows: np.ndarray, fresh: Meanings) -> Meanings:
         """Return the meanings with some rows replaced."""
         columns = {}
         for field in fields(self):
             columns[field.name] = getattr(self, field.name).copy()
-            columns[field.name][rows] = getattr(other, field.name)
+            columns[field.name][rows] = getattr(fresh, field.name)
         return Meanings(**columns)
 
     def mentions(self, aspect: str) -> np.ndarray:
         """Return whether each caption says anything about an aspect: "colour", "number" and so on.
 
-        >>> one = describe_dogs()
-        >>> one.mentions("colour").tolist(), one.without(["colour"]).mentions("colour").tolist()
+        >>> dogs = describe_dogs()
+        >>> dogs.mentions("colour").tolist(), dogs.without(["colour"]).mentions("colour").tolist()
         ([True], [False])
         """
         column = getattr(self, check_choice(aspect, ASPECTS, "aspect"))
@@ -75,6 +84,30 @@ class Meanings:
             name = check_choice(aspect, ASPECTS, "aspect")
             blank[name] = np.full_like(getattr(self, name), ANY if name == "number" else -1)
         return replace(self, **blank)
+
+    def in_words(self) -> dict[str, list[str | None]]:
+        """Return what captions state as columns of words, None for what is not mentioned.
+
+        >>> dogs = describe_dogs().in_words()
+        >>> dogs["first_number"], dogs["first_colour"], dogs["first_noun"], dogs["second_noun"]
+        (['two'], ['red'], ['dog'], [None])
+        """
+
+        def words(codes: np.ndarray, names: tuple[str, ...]) -> list[str | None]:
+            return [names[code] if code >= 0 else None for code in codes.tolist()]
+
+        amounts = ("a", *NUMBER_WORDS[1:], "at least two")
+        columns: dict[str, list[str | None]] = {"background": words(self.background, BACKGROUND_NAMES)}
+        for mention, which in enumerate(("first", "second")):
+            there = self.noun[:, mention] >= 0
+            number = np.where(there, self.number[:, mention], -1)
+            columns[f"{which}_number"] = words(number, amounts)
+            columns[f"{which}_size"] = words(self.size[:, mention], SIZES)
+            columns[f"{which}_colour"] = words(self.colour[:, mention], COLOURS)
+            columns[f"{which}_noun"] = words(self.noun[:, mention], NOUN_NAMES)
+            columns[f"{which}_position"] = words(self.position[:, mention], POSITIONS)
+        columns["relation"] = words(self.relation, RELATIONS)
+        return columns
 
 
 def describe_dogs() -> Meanings:

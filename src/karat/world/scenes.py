@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from karat.benchmarks import Objects
 from karat.world.draws import Draws
-from karat.world.kinds import BOXES, KINDS
+from karat.world.vocabulary import BACKGROUND_NAMES, BOXES, COLOURS, KIND_NAMES, KINDS, SIZES
 
 SIDE = 168
 """Pictures are squares of so many pixels, seen as three by three cells of 56."""
@@ -34,7 +35,7 @@ class Scenes:
     ptr
         Where each scene's objects begin, and the end; every scene has 1 to 8 objects.
     kind, colour, size
-        Per object, indices into `kinds.KINDS`, `vocabulary.COLOURS` and `vocabulary.SIZES`.
+        Per object, indices into `vocabulary.KINDS`, `vocabulary.COLOURS` and `vocabulary.SIZES`.
     x, y
         Per object, the centre of its box in pixels of a picture of 168 by 168.
 
@@ -115,10 +116,26 @@ def draw_scenes(number: int, seed: int) -> Scenes:
 
 def different_kinds(draws: Draws, number: int) -> np.ndarray:
     """Return three different kinds for each scene."""
-    kinds = draws.weighted(3 * number, [one.weight for one in KINDS]).reshape(number, 3)
+    kinds = draws.weighted(3 * number, [kind.weight for kind in KINDS]).reshape(number, 3)
     for column in (1, 2):
         for _ in range(column):
             # At most `column` steps lead away from the kinds that stand before.
             taken = (kinds[:, :column] == kinds[:, column : column + 1]).any(axis=1)
             kinds[:, column] = (kinds[:, column] + taken) % len(KINDS)
     return kinds
+
+
+def as_objects(scenes: Scenes) -> Objects:
+    """Return what scenes show; the background counts as an attribute of each object's picture."""
+    return Objects(
+        KIND_NAMES,
+        scenes.scene,
+        scenes.kind,
+        scenes.box / SIDE,
+        synsets=tuple(kind.synset for kind in KINDS),
+        attributes={
+            "colour": np.array(COLOURS)[scenes.colour],
+            "size": np.array(SIZES)[scenes.size],
+            "background": np.array(BACKGROUND_NAMES)[scenes.background][scenes.scene],
+        },
+    )

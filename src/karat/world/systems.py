@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from karat._util import check_choice
+from karat.errors import InputError
 from karat.runs import MatrixRun
-from karat.validation import InputError, check_choice
 from karat.world.draws import Draws
 from karat.world.meanings import ASPECTS
 from karat.world.relevance import shares
@@ -94,7 +95,9 @@ def simulate(
     >>> [round(column.value, 2) for column in card]
     [0.16, 0.73, 0.95]
     """
-    aspects = [check_choice(one, ASPECTS, "blind") for one in ([blind] if isinstance(blind, str) else blind)]
+    aspects = [
+        check_choice(aspect, ASPECTS, "blind") for aspect in ([blind] if isinstance(blind, str) else blind)
+    ]
     for value, what in ((strength, "strength"), (instance, "instance")):
         if not np.isfinite(value) or value < 0:
             raise InputError(f"{what} is {value}", fix="give a number from 0")
@@ -115,12 +118,12 @@ def simulate_systems(world: World, seed: int = 0, systems: Iterable[System] = SY
     return [
         simulate(
             world,
-            one.strength,
-            blind=one.blind,
-            instance=one.instance,
-            uneven=one.uneven,
-            name=one.name,
+            system.strength,
+            blind=system.blind,
+            instance=system.instance,
+            uneven=system.uneven,
+            name=system.name,
             seed=1000 * seed + number,
         )
-        for number, one in enumerate(systems)
+        for number, system in enumerate(systems)
     ]

@@ -1,26 +1,62 @@
-"""A world of pictures and captions in which the right answer is always known."""
+"""A world of pictures and captions in which the right answer is always known: made, saved and read again.
+
+A world in a folder is a benchmark that every karat command reads, its pictures, and how to make it again:
+
+benchmark.json, *.parquet   the benchmark, in karat's own format
+images/000000.png           the pictures
+meanings.parquet            what each caption states, in words; empty cells are not mentioned
+world.json                  format, version, seed, sizes and a fingerprint
+"""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
-from karat.benchmarks import Benchmark
-from karat.validation import InputError
-from karat.world.describing import describe
+from karat._util import plural, write_file
+from karat.benchmarks import HEAD as BENCHMARK
+from karat.benchmarks import (
+    Benchmark,
+    Direction,
+    Ids,
+    Judgments,
+    Provenance,
+    Truth,
+    make_folder,
+    remove_old,
+    save_benchmark,
+)
+from karat.errors import InputError, MissingDataError
+from karat.world.captions import describe, repeated, write_captions
 from karat.world.draws import Draws
 from karat.world.meanings import Meanings
-from karat.world.pairs import Numbers, check_pairs
-from karat.world.relevance import count_positives, pair_relevance, pair_shares, relevance, shares
-from karat.world.scenes import Scenes, draw_scenes
-from karat.world.view import view
-from karat.world.wording import repeated, write_captions
+from karat.world.relevance import (
+    count_positives,
+    pair_relevance,
+    pair_shares,
+    positives,
+    relevance,
+    scene_bits,
+    shares,
+)
+from karat.world.scenes import Scenes, as_objects, draw_scenes
 
 MOST_IMAGES, MOST_CAPTIONS = 10_000_000, 20
+LISTED = 300_000_000
+"""The most pairs of images and captions that are all decided and listed."""
+DEFAULTS = {"original": ("R@1", "R@5", "R@10"), "complete": ("R@1", "RP", "mAP@R")}
+FORMAT, VERSION = "karat-world", 1
+HEAD = "world.json"
+
+Numbers: TypeAlias = Sequence[int] | np.ndarray
+"""Numbers of images or of captions, from 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,26 +126,62 @@ class World:
         return draw_picture(self.scenes, image)
 
     def benchmark(self, name: str = "world", listed: bool = True) -> Benchmark:
-        """Return a benchmark with the truths `original` and `complete`; see `karat.world.exporting`."""
-        from karat.world.exporting import as_benchmark
+        """Return the world as a benchmark like any other.
 
-        return as_benchmark(self, name, listed)
+        Its truths are `original`, which image each caption was written for: what a benchmark would have; and
+        `complete`, every image that each caption is true of, with everything else judged not relevant.
+
+        Parameters
+        ----------
+        name
+            As tables show it.
+        listed
+            Whether `complete` lists its positives. False keeps it as a rule that is asked about single pairs,
+            for worlds of more than 300 million pairs; such a benchmark cannot be saved.
+        """
+        n_images, n_captions = len(self.scenes), len(self.texts)
+        pairs = n_images * n_captions
+        if listed and pairs > LISTED:
+            raise InputError(
+                f"the complete truth of {n_images:,} images and {n_captions:,} captions is too long to list",
+                fix="make fewer, or in Python call benchmark(listed=False), which keeps it as a rule",
+            )
+        queries: dict[Direction, np.ndarray] = {"i2t": np.arange(n_images), "t2i": np.arange(n_captions)}
+        own = Judgments(self.caption_image, np.arange(n_captions), sources=[Provenance("original")])
+        about = "every image that a caption is true of, decided exactly"
+        if listed:
+            exact = Judgments(*positives(self.scenes, self.meanings), sources=[Provenance("exact")])
+            complete = Truth("complete", exact, queries, about=about, complete=True)
+        else:
+            complete = Truth("complete", None, queries, rule=ExactRule(self), about=about)
+        original = Truth("original", own, queries, about="the image that each caption was written for")
+        names = [f"{number:06d}.png" for number in range(n_images)]
+        numbers = np.arange(n_captions) % self.per_image
+        return Benchmark(
+            name,
+            Ids(names, kind="image"),
+            Ids([f"{names[i]}#{k}" for i, k in zip(self.caption_image, numbers)], kind="caption"),
+            {"original": original, "complete": complete},
+            caption_image=self.caption_image,
+            defaults=DEFAULTS,
+            about=f"karat world, seed {self.seed}: pictures and captions whose truth is known exactly",
+            texts=list(self.texts),
+            objects=as_objects(self.scenes),
+        )
 
     def save(self, folder: str | Path, pictures: bool = True) -> None:
         """Write the world into a folder that `karat.load_benchmark` reads; see `save_world`."""
-        from karat.world.saving import save_world
-
         save_world(self, folder, pictures)
 
     @cached_property
     def digest(self) -> str:
         """A fingerprint of scenes, meanings and texts: the same for the same seed, everywhere."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for table in (self.scenes, self.meanings):
             for field in fields(table):
-                found.update(np.ascontiguousarray(getattr(table, field.name), "<i8").tobytes())
-        found.update("\n".join(self.texts).encode())
-        return found.hexdigest()
+                digest.update(np.ascontiguousarray(getattr(table, field.name), "<i8").tobytes())
+        digest.update("\n".join(self.texts).encode())
+        return digest.hexdigest()
 
 
 def make_world(images: int = 1000, captions: int = 5, seed: int = 0) -> World:
@@ -117,7 +189,7 @@ def make_world(images: int = 1000, captions: int = 5, seed: int = 0) -> World:
 
     Nothing is drawn yet; `World.picture` and `World.save` do that. Captions mention part of what there is
     to see, so most of them are true of further images too, and which ones is decided exactly
-    (`karat.world.exact` says how).
+    (`karat.world.relevance` says how).
 
     Parameters
     ----------
@@ -146,14 +218,151 @@ def make_world(images: int = 1000, captions: int = 5, seed: int = 0) -> World:
     scenes = draw_scenes(images, seed)
     image = np.repeat(np.arange(images), captions)
     draws = Draws(seed, 2)
-    seen = view(scenes)
-    meanings = describe(scenes, seen, image, draws)
+    bits = scene_bits(scenes)
+    meanings = describe(scenes, bits, image, draws)
     texts = write_captions(meanings, draws)
     again = repeated(image, texts) if captions > 1 else image[:0]
     while len(again):
-        fresh = describe(scenes, seen, image[again], draws)
+        fresh = describe(scenes, bits, image[again], draws)
         meanings = meanings.put(again, fresh)
         for row, text in zip(again.tolist(), write_captions(fresh, draws)):
             texts[row] = text
         again = repeated(image, texts)
     return World(int(seed), scenes, meanings, tuple(texts), image)
+
+
+def save_world(
+    world: World, folder: str | Path, pictures: bool = True, progress: Callable[[int], object] | None = None
+) -> None:
+    """Write a world into a folder, which is made when it does not exist.
+
+    Parameters
+    ----------
+    world
+        What `make_world` returned.
+    folder
+        Where; files of the same name are replaced.
+    pictures
+        Whether to draw the images too.
+    progress
+        Called with the number of images written so far.
+
+    Examples
+    --------
+    >>> import tempfile, karat
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_world(make_world(images=4, captions=2, seed=1), folder)
+    ...     karat.load_benchmark(folder), read_world(folder)
+    (Benchmark('world': 4 images, 8 captions; truths original, complete),
+     World(4 images, 8 captions, seed 1))
+    """
+    import polars as pl
+
+    from karat.world.pictures import encode_png
+
+    benchmark = world.benchmark()
+    folder = make_folder(folder)
+    # Both are written last, so that a folder with them is complete.
+    for head in (BENCHMARK, HEAD):
+        remove_old(folder / head)
+    if pictures:
+        make_folder(folder / "images")
+        paths = [f"images/{name}" for name in benchmark.images.gallery]
+        for number, path in enumerate(paths):
+            data = encode_png(world.picture(number))
+            write_file(folder / path, lambda file, data=data: file.write_bytes(data))  # type: ignore[misc]
+            if progress is not None:
+                progress(number + 1)
+        benchmark = replace(benchmark, image_paths=[str(folder / path) for path in paths])
+    columns = world.meanings.in_words()
+    table = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+    write_file(folder / "meanings.parquet", table.write_parquet)
+    save_benchmark(benchmark, folder)
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "seed": world.seed,
+        "images": len(world.scenes),
+        "captions": world.per_image,
+        "sha256": world.digest,
+    }
+    text = json.dumps(about, indent=1) + "\n"
+    write_file(folder / HEAD, lambda file: file.write_text(text, encoding="utf-8"))
+
+
+def read_world(folder: str | Path) -> World:
+    """Return the world of a folder: made again from its seed, and compared with its fingerprint."""
+    path = Path(folder) / HEAD
+    if not path.is_file():
+        raise MissingDataError(f"there is no {HEAD}", where=folder, fix="make one with karat world")
+    try:
+        head = json.loads(path.read_text(encoding="utf-8"))
+        if (head["format"], head["version"]) != (FORMAT, VERSION):
+            raise InputError(
+                f"is version {head['version']} of {head['format']}", where=path,
+                fix=f"this karat reads {FORMAT} {VERSION}",
+            )  # fmt: skip
+        world = make_world(head["images"], head["captions"], head["seed"])
+        same = world.digest == head["sha256"]
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError("is damaged", where=path, fix="make the world again") from None
+    if not same:
+        raise InputError(
+            f"seed {world.seed} no longer makes the world of this folder", where=path, fix="make it again"
+        )
+    return world
+
+
+class ExactRule:
+    """The exact truth as a rule that is asked, for worlds with too many positives to list."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def relevant(self, direction: Direction, queries: np.ndarray, items: np.ndarray) -> np.ndarray:
+        """Return whether each caption is true of its image."""
+        image, caption = (queries, items) if direction == "i2t" else (items, queries)
+        return self.world.pair_relevance(image, caption)
+
+    def positives(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
+        """Return how many captions are true of each image, or the other way round."""
+        return self.world.positives[0 if direction == "i2t" else 1][queries]
+
+
+def check_pairs(
+    image: Numbers, caption: Numbers, images: int, captions: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return pairs of so many images and captions as two arrays, or raise.
+
+    Examples
+    --------
+    >>> check_pairs([1, 1], range(2), images=2, captions=6)
+    (array([1, 1]), array([0, 1]))
+    >>> check_pairs([-1], [0], images=2, captions=6)
+    Traceback (most recent call last):
+    ...
+    karat.errors.InputError: there is no image -1; they are numbered 0 to 1.
+    """
+    first, second = check_numbers(image, images, "image"), check_numbers(caption, captions, "caption")
+    if len(first) != len(second):
+        raise InputError(
+            f"{plural(len(first), 'image')} and {plural(len(second), 'caption')} are not pairs",
+            fix="give one caption for each image",
+        )
+    return first, second
+
+
+def check_numbers(numbers: Numbers, below: int, what: str) -> np.ndarray:
+    """Return numbers from 0 to below − 1 as an array, or raise."""
+    array = np.asarray(numbers)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError(
+            f"the {what} numbers have shape {array.shape} and type {array.dtype}",
+            fix="give a list of whole numbers",
+        )
+    if array.size and not 0 <= array.min() <= array.max() < below:
+        wrong = array[(array < 0) | (array >= below)][0]
+        raise InputError(f"there is no {what} {wrong}", fix=f"they are numbered 0 to {below - 1}")
+    return array.astype(np.int64)

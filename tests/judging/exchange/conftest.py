@@ -3,8 +3,8 @@
 import pytest
 
 from judging.exchange.projects import make_project
+from karat.errors import KaratError
 from karat.judging.exchange import import_answers
-from karat.validation import KaratError
 
 
 @pytest.fixture(scope="module")

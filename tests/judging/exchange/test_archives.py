@@ -9,8 +9,8 @@ import zipfile
 import pytest
 
 from judging.exchange.projects import make_project
+from karat.errors import InputError, KaratError
 from karat.judging.exchange import archives, import_answers
-from karat.validation import InputError, KaratError
 
 GOOD = "task,item,worker,answer\n0,1,ann,yes\n0,2,ann,no\n"
 

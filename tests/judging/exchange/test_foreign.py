@@ -5,9 +5,9 @@ import json
 import pytest
 
 from judging.exchange.projects import make_project
+from karat.errors import InputError
 from karat.judging.exchange import export_tasks, import_answers
 from karat.judging.exchange.task_names import TaskNames
-from karat.validation import InputError
 
 RESULTS = (
     '"HITId","HITTypeId","Title","RequesterAnnotation","AssignmentId","WorkerId","AssignmentStatus","AcceptTime",'

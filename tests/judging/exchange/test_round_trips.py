@@ -14,7 +14,7 @@ from karat.judging.exchange import FORMATS, export_answers, import_answers
 from karat.judging.exchange.checking import check_answers
 from karat.judging.exchange.files import read_text_bytes
 from karat.judging.exchange.formats import guess_format
-from karat.judging.exchange.outgoing import Answer, Answers, collect_tasks
+from karat.judging.exchange.outgoing import Answer, OutgoingAnswers, collect_tasks
 
 SUFFIX = {"csv": ".csv", "jsonl": ".jsonl", "mturk": ".csv", "label-studio": ".json"}
 
@@ -85,7 +85,7 @@ def test_odd_texts_names_and_numbers_come_back(name, rows):
     tasks = collect_tasks(SimpleNamespace(benchmark=lambda: BENCHMARK, form=FORM, plan=lambda: PLAN)).tasks
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "answers")
-        FORMATS[name].write_answers(Answers(FORM, tasks, rows, {}), path)
+        FORMATS[name].write_answers(OutgoingAnswers(FORM, tasks, rows, {}), path)
         data = read_text_bytes(path)
     assert guess_format(data, path).name == name
     found = check_answers(FORMATS[name].read(data, FORM, path), BENCHMARK, FORM, PLAN)

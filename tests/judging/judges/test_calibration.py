@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from karat.errors import InputError
 from karat.judging import load_form, make_answers
 from karat.judging.judges import Calibration, Question, ScoringJudge, Verdict, calibrate
 from karat.judging.judges.competitors import competitor
 from karat.judging.judges.scoring import fit_thresholds
 from karat.stats import cohen_kappa
-from karat.validation import InputError
 
 FORM = load_form("pair")
 CODES = ["no", "mostly_no", "partially", "yes"]

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from karat.errors import InputError, MissingDataError
 from karat.judging import load_form
 from karat.judging.judges import calling
 from karat.judging.judges.calling import call
@@ -13,8 +14,7 @@ from karat.judging.judges.chat import ChatJudge, data_url
 from karat.judging.judges.endpoint import Endpoint, read_endpoint
 from karat.judging.judges.judge import Question
 from karat.judging.judges.prompt import fill, load_prompt, read_reply
-from karat.validation import InputError, MissingDataError
-from karat.world.png import encode_png
+from karat.world.pictures.picture import encode_png
 
 from .stand_in import reply, serve
 

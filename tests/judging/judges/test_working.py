@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from karat.errors import InputError
 from karat.judging import load_form, make_pool
 from karat.judging.checking.answers import MACHINE
 from karat.judging.judges import ScoringJudge
@@ -12,7 +13,6 @@ from karat.judging.judges.keeping import calibration_of, questions_about, stored
 from karat.judging.judges.of_run import kept_judge, learn_judge
 from karat.judging.judges.working import ask, calibrate_in, judge_in
 from karat.judging.store import AnswerRows, create_project
-from karat.validation import InputError
 from karat.world import ask as ask_people
 from karat.world import careful, make_world, simulate
 

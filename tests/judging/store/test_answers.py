@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from karat.errors import InputError
 from karat.judging.store import open_project
 from karat.judging.store.schema import APPEND_ONLY
-from karat.validation import InputError
 
 from .small import finish, plain_plan, plan_of
 

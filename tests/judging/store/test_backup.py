@@ -10,11 +10,11 @@ from contextlib import closing
 
 import pytest
 
+from karat.errors import InputError, MissingDataError
 from karat.judging.store import backup as module
 from karat.judging.store import create_project, open_project
 from karat.judging.store.backup import back_up
 from karat.judging.store.migrating import head
-from karat.validation import InputError, MissingDataError
 
 from ..postgres import new_database
 from .small import FORM, finish, plain_plan
@@ -84,6 +84,7 @@ def test_nothing_is_overwritten_unless_one_says_so(on_file, tmp_path):
         (place, "project itself"),
         (tmp_path, "is a folder"),
         (tmp_path / "no" / "a.db", "no folder"),
+        ("/dev/null", "is not a file"),
     ):
         with pytest.raises(InputError, match=words):
             back_up(place, wrong, overwrite=True)

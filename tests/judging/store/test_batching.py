@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from karat.errors import InputError
 from karat.judging.store import create_project
-from karat.judging.store.batch_rows import Given
-from karat.validation import InputError
+from karat.judging.store.batch_rows import AnswerEntry
 
 from .small import FORM, plain_plan
 from made import make_benchmark
@@ -25,7 +25,9 @@ def rows(project) -> list[tuple]:
 
 def test_answers_of_many_people_are_stored_in_order(project):
     held = leases(project)
-    given = [Given(one.token, item.id, "yes", seconds=2.0, at=5.0) for one in held for item in one.items]
+    given = [
+        AnswerEntry(one.token, item.id, "yes", seconds=2.0, at=5.0) for one in held for item in one.items
+    ]
     numbers = project.answer_many(given)
     assert numbers == sorted(numbers)
     assert len(set(numbers)) == 9
@@ -41,16 +43,16 @@ def test_a_refused_answer_leaves_the_others_alone(project):
     project.answer(three.token, three.items[0].id, "yes", key="k", now=1.0)
     outcomes = project.answer_many(
         [
-            Given(one.token, one.items[0].id, "yes", at=1.0),
-            Given("no such token", 0, "yes"),
-            Given(one.token, two.items[0].id, "yes"),
-            Given(one.token, one.items[1].id, "maybe"),
-            Given(one.token, 2**70, "yes"),
-            Given(one.token, -1, "yes"),
-            Given(one.token, one.items[1].id, "no", {"why": ["unheard of"]}),
-            Given(three.token, three.items[0].id, "partly", key="k"),
-            Given(three.token, three.items[0].id, "yes", key="k\0"),
-            Given(two.token, two.items[0].id, "partly", {"kinds": ["a"]}, 3.5, "k", 1.0),
+            AnswerEntry(one.token, one.items[0].id, "yes", at=1.0),
+            AnswerEntry("no such token", 0, "yes"),
+            AnswerEntry(one.token, two.items[0].id, "yes"),
+            AnswerEntry(one.token, one.items[1].id, "maybe"),
+            AnswerEntry(one.token, 2**70, "yes"),
+            AnswerEntry(one.token, -1, "yes"),
+            AnswerEntry(one.token, one.items[1].id, "no", {"why": ["unheard of"]}),
+            AnswerEntry(three.token, three.items[0].id, "partly", key="k"),
+            AnswerEntry(three.token, three.items[0].id, "yes", key="k\0"),
+            AnswerEntry(two.token, two.items[0].id, "partly", {"kinds": ["a"]}, 3.5, "k", 1.0),
         ]
     )
     assert [isinstance(outcome, InputError) for outcome in outcomes] == [False, *[True] * 8, False]
@@ -61,8 +63,8 @@ def test_a_refused_answer_leaves_the_others_alone(project):
 
 def test_the_same_key_within_one_batch_is_one_answer(project):
     one = leases(project)[0]
-    first = Given(one.token, one.items[0].id, "yes", key="k", at=1.0)
-    other = Given(one.token, one.items[0].id, "partly", key="k", at=1.0)
+    first = AnswerEntry(one.token, one.items[0].id, "yes", key="k", at=1.0)
+    other = AnswerEntry(one.token, one.items[0].id, "partly", key="k", at=1.0)
     number, again, wrong = project.answer_many([first, first, other])
     assert number == again
     assert isinstance(wrong, InputError)
@@ -72,16 +74,16 @@ def test_the_same_key_within_one_batch_is_one_answer(project):
 
 def test_a_refused_answer_does_not_hold_the_slot_for_longer(project):
     one = leases(project)[0]
-    project.answer_many([Given(one.token, 11, "yes", at=500.0)])
+    project.answer_many([AnswerEntry(one.token, 11, "yes", at=500.0)])
     assert project.slots(now=500.0).state[one.slot] == "open"
-    project.answer_many([Given(one.token, one.items[0].id, "yes", at=500.0)])
+    project.answer_many([AnswerEntry(one.token, one.items[0].id, "yes", at=500.0)])
     assert project.slots(now=500.0).state[one.slot] == "leased"
 
 
 def test_a_store_that_fails_stores_nothing(project):
     one = leases(project)[0]
-    good = Given(one.token, one.items[0].id, "yes")
-    late = Given(one.token, one.items[1].id, "yes", at=500.0)
+    good = AnswerEntry(one.token, one.items[0].id, "yes")
+    late = AnswerEntry(one.token, one.items[1].id, "yes", at=500.0)
     with pytest.MonkeyPatch.context() as patch:
         # The lease is lengthened before this: that is undone too.
         patch.setattr("karat.judging.store.batching.values_of", lambda *_: 1 // 0)
@@ -116,7 +118,7 @@ def test_a_batch_equals_one_after_the_other(tmp_path_factory, answers, cuts):
                 project.answer(own[2].token, item.id, "yes", now=1.0)
             project.submit(own[2].token, now=2.0)
         tokens = [[*(one.token for one in own), "unknown"] for own in held]
-        made = [Given(tokens[0][t], i, c, None, 1.0, k, at) for t, i, c, k, at in answers]
+        made = [AnswerEntry(tokens[0][t], i, c, None, 1.0, k, at) for t, i, c, k, at in answers]
         edges = [0, *sorted(min(cut, len(made)) for cut in cuts), len(made)]
         outcomes = [one for a, b in itertools.pairwise(edges) for one in together.answer_many(made[a:b])]
         expected = []

@@ -9,8 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from karat.errors import InputError
 from karat.judging.store import create_project
-from karat.validation import InputError
 
 from .small import FORM, plan_of
 from made import make_benchmark

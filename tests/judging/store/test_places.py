@@ -11,6 +11,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import insert, text
 
 from karat.benchmarks import Ids, save_benchmark
+from karat.errors import InputError, MissingDataError
 from karat.judging.store import create_project, open_project
 from karat.judging.store.engine import Database
 from karat.judging.store.form_data import write_form
@@ -18,7 +19,6 @@ from karat.judging.store.migrating import head, upgrade
 from karat.judging.store.places import find_place
 from karat.judging.store.project import fingerprint
 from karat.judging.store.schema import METADATA, PROJECT
-from karat.validation import InputError, MissingDataError
 
 from .small import FORM, finish, plain_plan
 from made import make_benchmark

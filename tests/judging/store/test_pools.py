@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from karat.errors import InputError
 from karat.judging import Pool
 from karat.judging.store import open_project
-from karat.validation import InputError
 
 from .small import plain_plan
 

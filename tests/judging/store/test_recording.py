@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from karat.errors import InputError
 from karat.judging.store import AnswerRows, create_project
-from karat.validation import InputError
 
 from .small import FORM, finish, plain_plan, plan_of
 from made import make_benchmark

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karat.lexicon.syntax.clearnlp import is_clearnlp, to_universal
+from karat.lexicon.syntax.spacy_parser import is_clearnlp, to_universal
 
 CASES = {
     "a preposition after a verb": (

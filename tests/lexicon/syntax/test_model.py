@@ -3,16 +3,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from karat.errors import InputError
 from karat.lexicon.syntax import load_parser
 from karat.lexicon.syntax.feature_kernels import find
-from karat.lexicon.syntax.model import KEY_BITS, Model, Rows
-from karat.validation import InputError
+from karat.lexicon.syntax.model import KEY_BITS, Model, SparseWeights
 
 
-def rows(keys) -> Rows:
+def rows(keys) -> SparseWeights:
     keys = np.array(sorted(keys), np.uint32)
     blank = np.ones(len(keys), np.uint8)
-    return Rows(keys, blank, blank, blank)
+    return SparseWeights(keys, blank, blank, blank)
 
 
 @settings(max_examples=60, deadline=None)
@@ -30,7 +30,7 @@ def test_every_key_is_found_and_no_other(keys):
 
 def test_from_dense_leaves_out_zeros():
     dense = np.array([[0, 3, 0], [0, 0, 0], [-1, 0, 2]], np.int16)
-    sparse = Rows.from_dense(np.array([5, 6, 9], np.uint32), dense)
+    sparse = SparseWeights.from_dense(np.array([5, 6, 9], np.uint32), dense)
     assert sparse.keys.tolist() == [5, 9]
     assert sparse.count.tolist() == [1, 2]
     assert sparse.column.tolist() == [1, 0, 2]

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from karat.errors import InputError
 from karat.lexicon.syntax import Parsed, load_parser
-from karat.validation import InputError
 from tests.lexicon.syntax.gold import assert_tree, captions
 
 split = str.split

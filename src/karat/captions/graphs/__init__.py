@@ -1,6 +1,12 @@
 """Scene graphs of captions: the objects that they name, what these are like, and how they relate."""
 
-from karat.captions.graphs.graph import SceneGraph
-from karat.captions.graphs.reading import scene_graph, scene_graphs
+from typing import TYPE_CHECKING
 
-__all__ = ["SceneGraph", "scene_graph", "scene_graphs"]
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.captions.graphs.extraction import scene_graph as scene_graph
+    from karat.captions.graphs.extraction import scene_graphs as scene_graphs
+    from karat.captions.graphs.graph import SceneGraph as SceneGraph
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -1,11 +1,22 @@
-"""A caption cut into phrases: noun phrases, verbs, prepositions, and what stands between them."""
+"""A caption cut into phrases: noun phrases, verbs, prepositions, and what stands between them.
+
+`cut_phrases` finds them; `rewrite` then puts together what is written apart: *a lot of people* are people,
+*ice covered* is one word.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from karat.captions.graphs.tags import NOUNS, Tagged
-from karat.captions.graphs.words import BARE_OWNERS, LONG_PREPOSITIONS, PARTICLES, PREPOSITIONS, Lemmas
+from karat.captions.graphs.word_classes import (
+    BARE_OWNERS,
+    LONG_PREPOSITIONS,
+    PARTICLES,
+    PREPOSITIONS,
+    QUANTITIES,
+    Lemmas,
+)
 
 
 @dataclass
@@ -49,23 +60,23 @@ def cut_phrases(tagged: Tagged, lemmas: Lemmas) -> list[Phrase]:
     out: list[Phrase] = []
     at = 0
     while at < len(tagged):
-        found = (
+        phrase = (
             preposition(tagged, at)
             or noun_phrase(tagged, at, lemmas)
             or verb(tagged, at, lemmas)
             or other(tagged, at)
         )
-        if found is None:
+        if phrase is None:
             at += 1
             continue
-        if found.kind == "preposition" and out and out[-1].kind == "preposition" and out[-1].end == at:
+        if phrase.kind == "preposition" and out and out[-1].kind == "preposition" and out[-1].end == at:
             # *out on the water*, *in between*: the last one says where.
             out.pop()
-        out.append(found)
-        at = found.end
+        out.append(phrase)
+        at = phrase.end
         marked = tagged.words[at : at + 1] in (["'s"], ["'"])
-        if found.kind == "noun" and (marked or tagged.words[found.at] in BARE_OWNERS):
-            found.kind, found.text = "owner", "have"
+        if phrase.kind == "noun" and (marked or tagged.words[phrase.at] in BARE_OWNERS):
+            phrase.kind, phrase.text = "owner", "have"
             at += marked
     return out
 
@@ -187,3 +198,37 @@ def other(tagged: Tagged, at: int) -> Phrase | None:
             end += 1
         return Phrase("adjective", at, at, end, word, [k for k in range(at, end) if tagged.pos[k] == "ADJ"])
     return Phrase("break", at, at, at + 1, word) if pos in ("PUNCT", "SCONJ") else None
+
+
+def rewrite(tagged: Tagged, phrases: list[Phrase]) -> list[Phrase]:
+    """Return the phrases with quantities and coverings as parts of the noun phrases that they belong to."""
+    out: list[Phrase] = []
+    for phrase in phrases:
+        if phrase.kind == "noun" and len(out) > 1:
+            first, link = out[-2:]
+            if counts(tagged, first, link):
+                numbered = any(tagged.pos[at] == "NUM" for at in first.modifiers)
+                phrase.modifiers = [*first.modifiers, *([] if numbered else [first.at]), *phrase.modifiers]
+                phrase.begin = first.begin
+                del out[-2:]
+            elif covers(tagged, first, link, phrase):
+                first.kind, first.text = "owner", link.text
+                out.pop()
+        out.append(phrase)
+    for k, phrase in enumerate(out):
+        if phrase.kind == "owner" and not (k + 1 < len(out) and out[k + 1].kind in ("noun", "owner")):
+            # *the man's* without a noun behind it is the man.
+            phrase.kind = "noun"
+    return out
+
+
+def counts(tagged: Tagged, first: Phrase, link: Phrase) -> bool:
+    """Whether a noun phrase and *of* say how many: *three pairs of*."""
+    return first.kind == "noun" and link.text == "of" and tagged.words[first.at] in QUANTITIES
+
+
+def covers(tagged: Tagged, first: Phrase, link: Phrase, noun: Phrase) -> bool:
+    """Whether a noun and a participle describe the noun after them: *ice covered lake*."""
+    bare = link.kind == "verb" and link.passive and not link.finite
+    close = first.kind == "noun" and first.end == link.begin and link.end == noun.begin
+    return bare and close and tagged.pos[noun.begin] not in ("DET", "PRON", "NUM")

@@ -1,10 +1,10 @@
-"""Words with their tags and tree, as a parser gave them, with mistakes put right that captions provoke."""
+"""Words with their tags and tree, as a parser gave them, and rules that correct its mistakes in captions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from karat.captions.graphs.words import DEGREES, PARTICLES, PERSONAL, PREPOSITIONS, Lemmas
+from karat.captions.graphs.word_classes import DEGREES, PARTICLES, PERSONAL, PREPOSITIONS, Lemmas
 
 NOUNS = ("NOUN", "PROPN")
 STARTS_PHRASE = (*NOUNS, "DET", "ADJ", "NUM", "PRON")
@@ -43,7 +43,7 @@ class Tagged:
         return self.tags[at] if 0 <= at < len(self.tags) else ""
 
 
-def mend(tagged: Tagged, lemmas: Lemmas) -> None:
+def correct_tags(tagged: Tagged, lemmas: Lemmas) -> None:
     """Change tags in place where the neighbours of a word leave no doubt; twice, since they change too."""
     for _ in range(2):
         for at, word in enumerate(tagged.words):

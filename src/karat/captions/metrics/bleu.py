@@ -7,12 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from karat.captions.coverage import Coverage, penalty
 from karat.captions.metric import CaptionMetric, References, check_one_each, register
-from karat.captions.ngrams import count_grams
-from karat.captions.texts import Tokeniser, read_texts
-from karat.captions.tokens import tokenise
-from karat.validation import InputError
+from karat.captions.ngrams import count_grams, read_texts
+from karat.captions.overlap import Coverage, penalty
+from karat.captions.tokens import Tokeniser, tokenise
+from karat.errors import InputError
 
 TINY, SMALL = 1e-15, 1e-9
 """Added above and below in each precision, so that an order without a match makes φ small and not 0."""

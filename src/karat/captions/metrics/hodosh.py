@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from karat.captions.coverage import Coverage
 from karat.captions.metric import CaptionMetric, Prepared, References, register
-from karat.captions.ngrams import count_grams
-from karat.captions.preprocessing import hodosh_bleu_tokens, hodosh_rouge_tokens
-from karat.captions.sums import Sums
-from karat.captions.texts import Tokeniser, read_texts
+from karat.captions.ngrams import count_grams, read_texts
+from karat.captions.overlap import Coverage, Sums
+from karat.captions.tokens import Tokeniser, hodosh_bleu_tokens, hodosh_rouge_tokens
 
 
 @register

@@ -8,10 +8,9 @@ import numpy as np
 
 from karat.captions.frequencies import ORDERS, DocumentFrequencies, inverse_frequencies, tf_idf
 from karat.captions.metric import CaptionMetric, Prepared, References, register
-from karat.captions.ngrams import count_grams
-from karat.captions.sums import Sums
-from karat.captions.texts import Tokeniser, read_texts
-from karat.captions.tokens import tokenise
+from karat.captions.ngrams import count_grams, read_texts
+from karat.captions.overlap import Sums
+from karat.captions.tokens import Tokeniser, tokenise
 
 
 @register

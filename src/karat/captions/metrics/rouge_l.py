@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from karat.captions.blocks import BlockPrepared
 from karat.captions.metric import CaptionMetric, Prepared, References, register
-from karat.captions.texts import Texts, Tokeniser, read_texts
-from karat.captions.tokens import tokenise
+from karat.captions.ngrams import EncodedTexts, read_texts
+from karat.captions.overlap import BlockPrepared
+from karat.captions.tokens import Tokeniser, tokenise
 
 
 class Subsequences(BlockPrepared):
     """F-scores of longest common subsequences."""
 
-    def __init__(self, texts: Texts, beta: float) -> None:
+    def __init__(self, texts: EncodedTexts, beta: float) -> None:
         super().__init__(texts, texts.length)
         self.beta = beta
         # Unsigned and small: no check for negative places, and half the traffic.

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
+from karat.errors import InputError
 from karat.judging.bias.bias_means import mean_of, mean_where, number
-from karat.validation import InputError
 
 
 @dataclass(frozen=True)

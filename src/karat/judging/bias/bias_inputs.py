@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from karat.benchmarks import Benchmark, Direction, Fold, Pairs
-from karat.judging.publishing.validity import FOLD, SIDES, valid_items
+from karat.errors import InputError
+from karat.judging.publishing import FOLD, SIDES, valid_items
 from karat.measures import Measure, Named, parse_measure
 from karat.runs import Run
-from karat.scores.similarity import similarities_of
-from karat.validation import InputError
+from karat.scores import similarities_of
 
 
 def in_order(runs: Sequence[Run], systems: Sequence[str]) -> list[Run]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from karat._util import plural
 from karat.benchmarks import Pairs
 from karat.judging.bias.subsets import SuggestedLabels
-from karat.judging.pools.pool import Pool
-from karat.validation import plural
+from karat.judging.pools import Pool
 
 
 def bias_notes(

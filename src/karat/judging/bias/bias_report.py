@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import plural
 from karat.benchmarks import Benchmark, Direction, Pairs
+from karat.errors import InputError
 from karat.judging.bias.bias import BiasTable
 from karat.judging.bias.bias_inputs import Valid, bias_measures
 from karat.judging.bias.bias_notes import bias_notes
@@ -17,13 +19,10 @@ from karat.judging.bias.leave_one_out import LeftOut, leave_one_out
 from karat.judging.bias.subset_scores import Key, SubsetScorer
 from karat.judging.bias.subsets import choose_subsets, suggested_labels
 from karat.judging.bias.true_bias import TruthGap, true_columns, truth_gaps
-from karat.judging.pools.known_pairs import ORIGINAL, listed_pairs
-from karat.judging.pools.pool import Pool
-from karat.judging.pools.pool_runs import runs_of_pool
+from karat.judging.pools import ORIGINAL, Pool, listed_pairs, runs_of_pool
 from karat.measures import Named
 from karat.runs import Run
-from karat.stats.intervals import Intervals
-from karat.validation import InputError, plural
+from karat.stats import Intervals
 
 
 @dataclass(frozen=True, eq=False)

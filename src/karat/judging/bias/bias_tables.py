@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from karat._util import MISSING, Layout, grouped
 from karat.judging.bias.bias import BiasTable
 from karat.judging.bias.bias_report import BiasReport
 from karat.judging.bias.diversity import Diversity
 from karat.judging.bias.leave_one_out import LeftOut
 from karat.judging.bias.true_bias import TruthGap
-from karat.scores.tables import DIRECTION_TITLES, MISSING, Layout, grouped
-from karat.stats.estimate import Estimate
+from karat.scores import DIRECTION_TITLES
+from karat.stats import Estimate
 
 WIDE = 8
 """Tables of systems by systems with more columns than this help nobody; the json has everything."""

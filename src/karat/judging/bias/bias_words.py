@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from karat._util import plural
 from karat.judging.bias.bias_report import BiasReport
-from karat.scores.tables import DIRECTION_TITLES
-from karat.validation import plural
+from karat.scores import DIRECTION_TITLES
 
 
 def bias_sentences(report: BiasReport) -> list[str]:

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from karat.benchmarks import Benchmark, Direction
+from karat.errors import InputError
 from karat.judging.bias.bias_means import mean_of
-from karat.judging.pools.pair_keys import key_of, split_key
-from karat.runs import Answer, Question, Run
-from karat.runs.run import Top
-from karat.validation import InputError
+from karat.judging.pools import key_of, split_key
+from karat.runs import PlaceRequest, Places, Run, Top
 
 TEXT_TO_IMAGE: Mapping[Direction, np.ndarray | None] = {"t2i": None}
 NEAR = 3
@@ -180,9 +179,9 @@ class First:
         keys = [key_of(asked[has], top.item[top.ptr[:-1][has]]) for top, has in zip(tops, some)]
         pairs = np.unique(np.concatenate(keys))
         self._at = [np.searchsorted(pairs, key) for key in keys]
-        self.question = Question(direction, *split_key(pairs))
+        self.question = PlaceRequest(direction, *split_key(pairs))
 
-    def summary(self, answer: Answer) -> np.ndarray:
+    def summary(self, answer: Places) -> np.ndarray:
         """Return where a run places each system's first items: mean, median, how often near, how often
         beyond its end; [4, systems]."""
         unknown = answer.above < 0

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from karat.benchmarks import Direction
-from karat.judging.bias.resampled import Resampled
 from karat.judging.bias.subset_scores import SubsetScorer
 from karat.measures import Measure
-from karat.stats.estimate import Estimate
-from karat.stats.intervals import Intervals
+from karat.scores import ValueSamples
+from karat.stats import Estimate, Intervals
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def leave_one_out(
         # One set of draws for all measures: [measures, 1 + systems, systems, Q].
         values = np.stack([values_without(scorer, direction, measure) for measure in measures])
         columns = [(queries, row) for row in values.reshape(-1, len(queries))]
-        drawn = Resampled(scorer.benchmark, direction, columns, chosen)
+        drawn = ValueSamples(scorer.benchmark, direction, columns, chosen)
         for number, measure in enumerate(measures):
             for system in range(n):
                 tell = Outsider(number, system, n)
@@ -149,7 +148,7 @@ def places(scores: np.ndarray) -> np.ndarray:
 
 
 def summarise(
-    scorer: SubsetScorer, direction: Direction, measure: Measure, tell: Outsider, drawn: Resampled
+    scorer: SubsetScorer, direction: Direction, measure: Measure, tell: Outsider, drawn: ValueSamples
 ) -> LeftOut:
     """Put the numbers of one left-out system together."""
     change, unfairness = drawn.estimates(tell.changes)

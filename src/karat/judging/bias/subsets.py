@@ -9,10 +9,9 @@ from math import comb
 import numpy as np
 
 from karat.benchmarks import Pairs
-from karat.judging.pools.pair_keys import key_of, split_key
-from karat.judging.pools.pool import Pool
-from karat.stats.resampling import check_count, check_seed
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.judging.pools import Pool, key_of, split_key
+from karat.stats import check_count, check_seed
 
 MOST = 10
 """Up to so many systems all subsets are taken: 1,023 of ten."""

@@ -14,15 +14,12 @@ from typing import Any
 import numpy as np
 
 from karat.benchmarks import Benchmark, Direction, Fold
-from karat.judging.bias.resampled import Resampled
+from karat.errors import InputError
 from karat.judging.bias.subset_scores import Key, SubsetScorer
 from karat.measures import Measure
 from karat.runs import Run
-from karat.scores.evaluate import evaluate
-from karat.scores.scorecard import Column
-from karat.stats.estimate import Estimate
-from karat.stats.intervals import Intervals
-from karat.validation import InputError
+from karat.scores import Column, ValueSamples, evaluate
+from karat.stats import Estimate, Intervals
 
 
 @dataclass(frozen=True)
@@ -135,7 +132,7 @@ def truth_gaps(
             ours = [scorer.values(everyone, k, direction, measure)[0] for k in range(len(scorer.runs))]
             columns = [(queries, values) for values in ours]
             columns += [(column.query, column.values) for column in exact]  # type: ignore[misc]
-            drawn = Resampled(scorer.benchmark, direction, columns, chosen)
+            drawn = ValueSamples(scorer.benchmark, direction, columns, chosen)
             half = len(ours)
             gaps = drawn.estimates(lambda scores, half=half: scores[:half] - scores[half:])  # type: ignore[misc]
             for k, (run, gap) in enumerate(zip(scorer.runs, gaps)):

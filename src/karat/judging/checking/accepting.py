@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import plural
 from karat.judging.checking.answers import AnswerTable
 from karat.judging.checking.gold_check import CONTROL, check_gold
-from karat.judging.forms.form import Form
-from karat.validation import plural
+from karat.judging.forms import Form
 
 SUBMITTED = "submitted"
 
@@ -64,7 +64,7 @@ def control_for(aggregation: str) -> float | None:
     >>> control_for("majority"), control_for("dawid-skene")
     (0.7, None)
     """
-    from karat.judging.checking.aggregate import AGGREGATIONS
+    from karat.judging.checking.verdicts import AGGREGATIONS
 
     return None if AGGREGATIONS[aggregation].weighs_people else CONTROL
 

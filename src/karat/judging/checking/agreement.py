@@ -9,15 +9,20 @@ import numpy as np
 
 from karat.judging.checking.answers import PERSON, AnswerTable
 from karat.judging.checking.grouped import Grouped, group
-from karat.judging.forms.form import Form
-from karat.judging.tasks.plan import UNKNOWN
-from karat.scores.agreement_table import numbers
-from karat.scores.phrasing import with_interval
-from karat.stats.alpha import SCALES, Disagreement
-from karat.stats.estimate import Estimate
-from karat.stats.intervals import Intervals
-from karat.stats.kappa import disagreement, kappa_of
-from karat.stats.kinds import Kinds, number_clusters
+from karat.judging.forms import Form
+from karat.judging.tasks import UNKNOWN
+from karat.scores import numbers
+from karat.stats import (
+    SCALES,
+    Disagreement,
+    Estimate,
+    Intervals,
+    Kinds,
+    disagreement,
+    kappa_of,
+    number_clusters,
+    with_interval,
+)
 
 COMMON = 20
 """Two people's kappa is looked at from so many common pairs on."""

@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import Layout, or_none
 from karat.judging.checking.answers import AnswerTable
 from karat.judging.checking.grouped import group
 from karat.judging.checking.worker_table import in_percent
-from karat.judging.forms.form import Form
-from karat.judging.pools.pair_keys import find, key_of
-from karat.judging.pools.pool import Pool
-from karat.judging.tasks.plan import UNKNOWN
-from karat.scores.phrasing import or_none
-from karat.scores.tables import Layout
-from karat.stats.samples import divide
+from karat.judging.forms import Form
+from karat.judging.pools import Pool, find, key_of
+from karat.judging.tasks import UNKNOWN
+from karat.stats import divide
 
 ALL = "all"
 """What the row that sums up others is called."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karat.judging.tasks.plan import UNKNOWN
+from karat.judging.tasks import UNKNOWN
 
 PERSON, MACHINE, DATASET, ADJUDICATOR = "person", "machine", "dataset", "adjudicator"
 """Who can answer: somebody, a machine judge, another judged set that is read as one more annotator, or
-somebody who decides where others disagree (see `karat.judging.checking.adjudication`)."""
+somebody who decides where others disagree (see `karat.judging.checking.verdicts`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,3 +122,19 @@ def make_answers(
         empty if detail is None else np.asarray(detail, np.int64),
         tuple(details),
     )
+
+
+def split_adjudicated(answers: AnswerTable) -> tuple[AnswerTable, AnswerTable]:
+    """Return the answers of everybody else, and those of adjudicators.
+
+    An adjudicator saw what others answered, so the answer is no vote and says nothing about agreement.
+
+    >>> said = make_answers([0, 0], [0, 0], [0, 1], [1, 4], ("ann", "boss"), kinds=("person", ADJUDICATOR))
+    >>> [len(one) for one in split_adjudicated(said)]
+    [1, 1]
+    """
+    decides = np.array([kind == ADJUDICATOR for kind in answers.kinds], dtype=bool)
+    if not decides.any():
+        return answers, answers.where(np.zeros(len(answers), bool))
+    rows = decides[answers.worker]
+    return answers.where(~rows), answers.where(rows)

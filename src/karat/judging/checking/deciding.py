@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import Param, whole
 from karat.judging.checking.grouped import Grouped
-from karat.registry import Param, whole
 
 AGREE = 1e-9
 """Shares are compared with thresholds up to rounding: two thirds reach 2 / 3."""

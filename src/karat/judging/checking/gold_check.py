@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from karat.errors import InputError
 from karat.judging.checking.answers import AnswerTable
 from karat.judging.checking.wilson import wilson
-from karat.judging.forms.form import Form
-from karat.judging.tasks.plan import KNOWN_YES, UNKNOWN
-from karat.stats.samples import divide
-from karat.validation import InputError
+from karat.judging.forms import Form
+from karat.judging.tasks import KNOWN_YES, UNKNOWN
+from karat.stats import divide
 
 APPROVE, REVIEW, UNCHECKED = "approve", "review", "unchecked"
 """What the known pairs of a hand-in say: all right; look at it; there were none."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from karat.errors import InputError
 from karat.judging.checking.answers import AnswerTable
-from karat.judging.forms.form import Form
-from karat.judging.pools.pair_keys import key_of, split_key
-from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES, UNKNOWN
-from karat.validation import InputError
+from karat.judging.forms import Form
+from karat.judging.pools import key_of, split_key
+from karat.judging.tasks import KNOWN_NO, KNOWN_YES, UNKNOWN
 
 
 @dataclass(frozen=True, eq=False)

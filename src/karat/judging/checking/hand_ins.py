@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import Layout, or_none
 from karat.judging.checking.accepting import with_verdict
 from karat.judging.checking.gold_check import APPROVE, GoldCheck
 from karat.judging.checking.worker_table import in_percent
-from karat.scores.phrasing import or_none
-from karat.scores.tables import Layout
-from karat.stats.samples import divide
+from karat.stats import divide
 
 EDGES = (1, 5, 10, 15, 25)
 """The last number of hand-ins of each bin but the open one (Chun et al. 2022, table B.1)."""

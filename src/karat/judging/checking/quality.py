@@ -8,26 +8,25 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import plural
 from karat.benchmarks import Benchmark
+from karat.errors import InputError
 from karat.judging.checking.accepting import accepted_answers
-from karat.judging.checking.adjudication import split_adjudicated
-from karat.judging.checking.aggregate import AGGREGATIONS, Aggregated, aggregate
 from karat.judging.checking.agreement import RESAMPLES, people_agreement
 from karat.judging.checking.answer_tables import answers_by_rank, details_by_system
-from karat.judging.checking.answers import AnswerTable
+from karat.judging.checking.answers import AnswerTable, split_adjudicated
 from karat.judging.checking.gold_check import CONTROL, check_gold
 from karat.judging.checking.grouped import number_pairs
 from karat.judging.checking.hand_ins import hand_ins
 from karat.judging.checking.quality_report import QualityReport
 from karat.judging.checking.review_list import review_list
+from karat.judging.checking.verdicts import AGGREGATIONS, Aggregated, aggregate
 from karat.judging.checking.worker_table import WorkerTable
 from karat.judging.checking.workers import worker_table
-from karat.judging.forms.form import Form
-from karat.judging.pools.pool import Pool
-from karat.judging.tasks.plan import UNKNOWN
-from karat.scores.phrasing import how_intervals
-from karat.stats.intervals import Intervals
-from karat.validation import InputError, plural
+from karat.judging.forms import Form
+from karat.judging.pools import Pool
+from karat.judging.tasks import UNKNOWN
+from karat.stats import Intervals, how_intervals
 
 
 def quality(

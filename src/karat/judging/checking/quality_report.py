@@ -6,16 +6,15 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from karat._util import Layout, plural, text_of
 from karat.judging.checking.accepting import Accepted
-from karat.judging.checking.aggregate import Aggregated
 from karat.judging.checking.agreement import PeopleAgreement
 from karat.judging.checking.answer_tables import Shares
 from karat.judging.checking.gold_check import GoldCheck
 from karat.judging.checking.hand_ins import HandIns
 from karat.judging.checking.review_list import ReviewList
+from karat.judging.checking.verdicts import Aggregated
 from karat.judging.checking.worker_table import WorkerTable
-from karat.scores.tables import Layout, text_of
-from karat.validation import plural
 
 
 @dataclass(frozen=True, eq=False)

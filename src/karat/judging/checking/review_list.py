@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat._util import Layout, check_extension, write_file
 from karat.judging.checking.answers import AnswerTable
 from karat.judging.checking.gold_check import REVIEW, GoldCheck
-from karat.judging.forms.form import Form
-from karat.judging.tasks.plan import KNOWN_YES, UNKNOWN
-from karat.scores.tables import Layout
-from karat.validation import check_extension, write_file
+from karat.judging.forms import Form
+from karat.judging.tasks import KNOWN_YES, UNKNOWN
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark

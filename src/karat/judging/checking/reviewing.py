@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from karat._util import plural
+from karat.errors import InputError
 from karat.judging.checking.answers import AnswerTable
 from karat.judging.checking.gold_check import APPROVE, check_gold
-from karat.validation import InputError, plural
 
 PASSED = "control items right"
 """Why hand-ins are approved without anybody looking."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.stats.interval import check_level
+from karat.stats import check_level
 
 
 def wilson(right: np.ndarray, total: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.scores.phrasing import or_none
-from karat.scores.tables import MISSING, Layout
+from karat._util import MISSING, Layout, or_none
 
 MOST_SHOWN = 20
 """Workers; of more, the text shows those with a flag and those with most answers."""

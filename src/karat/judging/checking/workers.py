@@ -8,9 +8,9 @@ from karat.judging.checking.answers import AnswerTable
 from karat.judging.checking.gold_check import GoldCheck, check_gold
 from karat.judging.checking.grouped import group
 from karat.judging.checking.worker_table import FLAGS, WorkerTable
-from karat.judging.forms.form import Form
-from karat.judging.tasks.plan import UNKNOWN
-from karat.stats.samples import divide
+from karat.judging.forms import Form
+from karat.judging.tasks import UNKNOWN
+from karat.stats import divide
 
 FAST = 1 / 3
 """A median below this part of the median worker's is too fast."""

@@ -3,15 +3,16 @@
 A format is one file here that registers itself with `FORMATS`.
 """
 
-from karat.exports import lazily
+from typing import TYPE_CHECKING
 
-HOME = {
-    "FORMATS": "karat.judging.exchange.formats",
-    "Format": "karat.judging.exchange.formats",
-    "Imported": "karat.judging.exchange.importing",
-    "export_answers": "karat.judging.exchange.exporting",
-    "export_tasks": "karat.judging.exchange.exporting",
-    "import_answers": "karat.judging.exchange.importing",
-}
-__all__ = sorted(HOME)
-__getattr__ = lazily(__name__, HOME)
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.judging.exchange.exporting import export_answers as export_answers
+    from karat.judging.exchange.exporting import export_tasks as export_tasks
+    from karat.judging.exchange.formats import FORMATS as FORMATS
+    from karat.judging.exchange.formats import Format as Format
+    from karat.judging.exchange.importing import Imported as Imported
+    from karat.judging.exchange.importing import import_answers as import_answers
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

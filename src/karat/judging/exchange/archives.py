@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from karat.validation import InputError
+from karat.errors import InputError
 
 LARGEST = 2**30
 """No file of answers may hold more bytes, packed or not: two million answers have a third of it."""

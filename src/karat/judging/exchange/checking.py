@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.judging.checking.answers import PERSON
-from karat.judging.exchange.given import Given, shorten
+from karat.errors import InputError
+from karat.judging.checking import PERSON
+from karat.judging.exchange.given import ImportedAnswers, shorten
 from karat.judging.exchange.pairs import find_pairs
 from karat.judging.exchange.task_names import TaskNames
 from karat.judging.exchange.texts import Texts
-from karat.judging.store.details import check_details as check_stored
-from karat.judging.store.texts import WORKER_KINDS, check_name
-from karat.validation import InputError
+from karat.judging.store import WORKER_KINDS, check_name
+from karat.judging.store import check_details as check_stored
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
-    from karat.judging.forms.form import Form
+    from karat.judging.forms import Form
     from karat.judging.store import AnswerRows
-    from karat.judging.tasks.plan import TaskPlan
+    from karat.judging.tasks import TaskPlan
 
 
-def check_answers(given: Given, benchmark: Benchmark, form: Form, plan: TaskPlan) -> AnswerRows:
+def check_answers(given: ImportedAnswers, benchmark: Benchmark, form: Form, plan: TaskPlan) -> AnswerRows:
     """Return rows for `Project.record`; raise with the line of the first answer that does not fit.
 
     Parameters
@@ -57,14 +57,16 @@ def check_answers(given: Given, benchmark: Benchmark, form: Form, plan: TaskPlan
     )
 
 
-def check_column(given: Given, column: Texts, name: str, fits: Callable[[str], bool], fix: str) -> None:
+def check_column(
+    given: ImportedAnswers, column: Texts, name: str, fits: Callable[[str], bool], fix: str
+) -> None:
     """Raise on the first text that does not fit."""
     row = column.first(lambda text: not fits(text))
     if row is not None:
         raise given.error(row, f"{name} is {shorten(column[row])}", fix)
 
 
-def check_workers(given: Given, kinds: Texts) -> None:
+def check_workers(given: ImportedAnswers, kinds: Texts) -> None:
     """Raise on names that cannot be stored, and on somebody who is two kinds of worker."""
 
     def fits(name: str) -> bool:
@@ -85,7 +87,7 @@ def check_workers(given: Given, kinds: Texts) -> None:
         raise given.error(row, what, "give each worker one kind")
 
 
-def check_once(given: Given, tasks: np.ndarray, image: np.ndarray, caption: np.ndarray) -> None:
+def check_once(given: ImportedAnswers, tasks: np.ndarray, image: np.ndarray, caption: np.ndarray) -> None:
     """Raise when somebody answers a pair of a task twice."""
     columns = np.stack([given.worker.code, tasks, image, caption])
     order = np.lexsort(columns)
@@ -99,7 +101,7 @@ def check_once(given: Given, tasks: np.ndarray, image: np.ndarray, caption: np.n
         raise given.error(row, what, "keep one of the two")
 
 
-def check_details(given: Given, form: Form) -> list[dict[str, Any] | None] | None:
+def check_details(given: ImportedAnswers, form: Form) -> list[dict[str, Any] | None] | None:
     """Return the follow-ups of each answer; raise on those that do not fit the form."""
     if not given.details:
         return None

@@ -10,13 +10,13 @@ import numpy as np
 from karat.judging.exchange.cells import JOIN, guard, unguard
 from karat.judging.exchange.files import writing
 from karat.judging.exchange.formats import FORMATS, Format
-from karat.judging.exchange.given import Detail, Given, as_seconds, as_times, bad_line
+from karat.judging.exchange.given import Detail, ImportedAnswers, as_seconds, as_times, bad_line
 from karat.judging.exchange.tables import Columns, check_columns, read_table, write_rows
 from karat.judging.exchange.texts import Texts
 
 if TYPE_CHECKING:
-    from karat.judging.exchange.outgoing import Answers, Tasks
-    from karat.judging.forms.form import Form
+    from karat.judging.exchange.outgoing import OutgoingAnswers, Tasks
+    from karat.judging.forms import Form
 
 SHOWN = ("image_address", "caption_text", "own_image_address")
 """Columns for the people who fill in a sheet; not read back."""
@@ -51,7 +51,7 @@ def write_tasks(tasks: Tasks, path: Path) -> list[Path]:
     return [path]
 
 
-def write_answers(answers: Answers, path: Path) -> None:
+def write_answers(answers: OutgoingAnswers, path: Path) -> None:
     """Write a row per answer."""
     codes = [one.code for one in answers.form.follow_ups]
     names = [name for name in COLUMNS if name != "item"] + detail_columns(answers.form)
@@ -86,7 +86,7 @@ def cell(value: str | list[str]) -> str:
     return guard(value) if isinstance(value, str) else JOIN.join(value)
 
 
-def read(data: bytes, form: Form, where: Path) -> Given:
+def read(data: bytes, form: Form, where: Path) -> ImportedAnswers:
     """Read a row per answer; rows of a sheet that nobody filled in are passed over."""
     lines, columns = read_table(data, where)
     check_columns(columns, [*COLUMNS, *detail_columns(form), *SHOWN], ["worker", "answer"], where)
@@ -102,7 +102,7 @@ def read(data: bytes, form: Form, where: Path) -> Given:
         column[name] = column[name].turned(unguard)
     seconds, at = as_seconds(column.pop("seconds"), lines, where), as_times(column.pop("at"), lines, where)
     found: dict[str, Any] = {**column, "details": read_details(columns, form), "notes": notes}
-    return Given(where, lines, **found, seconds=seconds, at=at)
+    return ImportedAnswers(where, lines, **found, seconds=seconds, at=at)
 
 
 def read_details(columns: Columns, form: Form) -> list[Detail]:

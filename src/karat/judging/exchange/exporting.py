@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from karat._util import check_writable
+from karat.errors import InputError
 from karat.judging.exchange.formats import FORMATS, Format, format_for
 from karat.judging.exchange.outgoing import collect_answers, collect_tasks
-from karat.validation import InputError, check_writable
 
 
 @dataclass(frozen=True)

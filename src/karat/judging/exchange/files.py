@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from karat._util import check_writable, replacing, write_errors
+from karat.errors import InputError, MissingDataError
 from karat.judging.exchange import archives
-from karat.validation import InputError, MissingDataError, check_writable
 
 MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -106,17 +107,12 @@ def line_at(data: bytes, at: int) -> int:
 @contextmanager
 def writing(path: Path) -> Iterator[TextIO]:
     """Open a text file for writing that appears under its name only when all of it is written."""
-    check_writable(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="") as stream:
-            yield stream
-        os.replace(part, path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"cannot be written ({reason})", where=path, fix="choose another place") from None
-    finally:
-        part.unlink(missing_ok=True)
+    with (
+        write_errors(path),
+        replacing(path) as draft,
+        draft.open("w", encoding="utf-8", newline="") as stream,
+    ):
+        yield stream
 
 
 def beside(path: Path, suffix: str) -> Path:

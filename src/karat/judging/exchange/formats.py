@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from karat.registry import Registry, import_all
-from karat.validation import InputError
+from karat._util import Registry, import_all
+from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat.judging.exchange.given import Given
-    from karat.judging.exchange.outgoing import Answers, Tasks
-    from karat.judging.forms.form import Form
+    from karat.judging.exchange.given import ImportedAnswers
+    from karat.judging.exchange.outgoing import OutgoingAnswers, Tasks
+    from karat.judging.forms import Form
 
 HEAD = 2**16
 """How many bytes of a file are looked at to guess its format."""
@@ -43,8 +43,8 @@ class Format:
     help: str
     suffix: str
     write_tasks: Callable[[Tasks, Path], list[Path]]
-    write_answers: Callable[[Answers, Path], None]
-    read: Callable[[bytes, Form, Path], Given]
+    write_answers: Callable[[OutgoingAnswers, Path], None]
+    read: Callable[[bytes, Form, Path], ImportedAnswers]
     fits: Callable[[str], bool]
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from karat.errors import InputError
 from karat.judging.exchange.texts import Texts
-from karat.validation import InputError
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 Detail = tuple[int, str, "str | tuple[str, ...]"]
@@ -26,7 +26,7 @@ COLUMNS = ("line", *TEXTS, "seconds", "at")
 
 
 @dataclass
-class Given:
+class ImportedAnswers:
     """Columns of answers; texts are empty, and numbers NaN, where a file says nothing.
 
     Parameters
@@ -88,10 +88,10 @@ class Collected:
         for name, column in self.columns.items():
             column.append(cells.get(name, None if name in ("seconds", "at") else ""))
 
-    def given(self, where: Path, seconds: np.ndarray, at: np.ndarray, **further: Any) -> Given:
+    def given(self, where: Path, seconds: np.ndarray, at: np.ndarray, **further: Any) -> ImportedAnswers:
         """Return the answers with their numbers."""
         texts: dict[str, Any] = {name: Texts.of(self.columns[name]) for name in TEXTS}
-        return Given(where, self.columns["line"], **texts, seconds=seconds, at=at, **further)
+        return ImportedAnswers(where, self.columns["line"], **texts, seconds=seconds, at=at, **further)
 
 
 def bad_line(where: Path, line: int, what: str, fix: str) -> InputError:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from karat.errors import InputError
 from karat.judging.exchange.checking import check_answers
 from karat.judging.exchange.files import read_text_bytes
 from karat.judging.exchange.formats import FORMATS, guess_format
-from karat.judging.exchange.given import Given
+from karat.judging.exchange.given import ImportedAnswers
 from karat.judging.exchange.task_names import TaskNames
 from karat.judging.exchange.texts import no_collecting
-from karat.validation import InputError
 
 ROW = re.compile(r"row (\d+):? ?(.*)", re.DOTALL)
 
@@ -73,7 +73,7 @@ def import_answers(project: Any, path: str | Path, format: str | None = None) ->
     return Imported(number, len(given.worker.values), name, reviews, given.notes)
 
 
-def read_answers(project: Any, path: Path, format: str | None) -> tuple[Given, str]:
+def read_answers(project: Any, path: Path, format: str | None) -> tuple[ImportedAnswers, str]:
     """Return the answers of a file as they are given, and the name of the format."""
     data = read_text_bytes(path)
     if not data.strip():
@@ -82,7 +82,7 @@ def read_answers(project: Any, path: Path, format: str | None) -> tuple[Given, s
     return chosen.read(data, project.form, path), chosen.name
 
 
-def with_line(error: InputError, given: Given) -> InputError:
+def with_line(error: InputError, given: ImportedAnswers) -> InputError:
     """Return an error of the store that names the line of the file instead of the row."""
     match = ROW.match(error.what)
     if match is None or int(match[1]) >= len(given):
@@ -90,7 +90,7 @@ def with_line(error: InputError, given: Given) -> InputError:
     return given.error(int(match[1]), match[2], error.fix or "check the line")
 
 
-def record_reviews(project: Any, given: Given, by: str) -> int:
+def record_reviews(project: Any, given: ImportedAnswers, by: str) -> int:
     """Pass on what was approved or rejected elsewhere; return how many hand-ins that were."""
     if not given.reviews:
         return 0

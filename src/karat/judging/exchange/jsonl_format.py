@@ -11,12 +11,20 @@ import numpy as np
 
 from karat.judging.exchange.files import writing
 from karat.judging.exchange.formats import FORMATS, Format
-from karat.judging.exchange.given import Collected, Detail, Given, bad_line, checked, parse_time, shorten
+from karat.judging.exchange.given import (
+    Collected,
+    Detail,
+    ImportedAnswers,
+    bad_line,
+    checked,
+    parse_time,
+    shorten,
+)
 from karat.judging.exchange.json_text import line_blocks
 
 if TYPE_CHECKING:
-    from karat.judging.exchange.outgoing import Answers, Tasks
-    from karat.judging.forms.form import Form
+    from karat.judging.exchange.outgoing import OutgoingAnswers, Tasks
+    from karat.judging.forms import Form
 
 NAMES = ("task", "item", "image", "caption")
 TEXTS = ("worker", "kind", "answer")
@@ -41,7 +49,7 @@ def write_tasks(tasks: Tasks, path: Path) -> list[Path]:
     return [path]
 
 
-def write_answers(answers: Answers, path: Path) -> None:
+def write_answers(answers: OutgoingAnswers, path: Path) -> None:
     """Write a line per answer."""
     with writing(path) as stream:
         for one in answers.rows:
@@ -60,7 +68,7 @@ def write_answers(answers: Answers, path: Path) -> None:
             stream.write(dumps(record) + "\n")
 
 
-def read(data: bytes, form: Form, where: Path) -> Given:
+def read(data: bytes, form: Form, where: Path) -> ImportedAnswers:
     """Read a line per answer."""
     found = Collected()
     details: list[Detail] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.sax.saxutils import quoteattr
 
-from karat.judging.forms.form import Choice, FollowUp, Form
+from karat.judging.forms import Choice, FollowUp, Form
 
 ANSWER, PREFIX = "answer", "details_"
 """The names of the controls: the answer, and each follow-up question after the prefix."""

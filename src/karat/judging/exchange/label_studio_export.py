@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.judging.exchange.given import Collected, Detail, Given, bad_line, shorten
+from karat.judging.exchange.given import Collected, Detail, ImportedAnswers, bad_line, shorten
 from karat.judging.exchange.json_text import as_object, each_element
 from karat.judging.exchange.jsonl_format import as_name, number_column
 from karat.judging.exchange.label_studio_config import ANSWER, PREFIX
 
 if TYPE_CHECKING:
-    from karat.judging.forms.form import Form
+    from karat.judging.forms import Form
 
 PEOPLE = ("email", "username", "id")
 """What names a person, the best first."""
 EXPORT = "export the project as JSON"
 
 
-class Place:
+class FilePlace:
     """Where in a file something stands, for messages."""
 
     def __init__(self, where: Path, line: int, task: Any) -> None:
@@ -38,13 +38,13 @@ class Place:
         return value
 
 
-def read(data: bytes, form: Form, where: Path) -> Given:
+def read(data: bytes, form: Form, where: Path) -> ImportedAnswers:
     """Read the annotations of all tasks; those that were skipped there are passed over."""
     found = Collected()
     details: list[Detail] = []
     cancelled = 0
     for line, record in each_element(data, where):
-        place = Place(where, line, record.get("id"))
+        place = FilePlace(where, line, record.get("id"))
         pair = pair_of(as_object(record.get("data"), line, where), line, where)
         for one in place.list_of(record.get("annotations"), "annotations"):
             if one.get("was_cancelled"):
@@ -72,7 +72,7 @@ def pair_of(data: dict[str, Any], line: int, where: Path) -> dict[str, str]:
     return {ours: as_name(data.get(name), f"data.{name}", line, where) for ours, name in names.items()}
 
 
-def worker_of(place: Place, value: Any) -> str:
+def worker_of(place: FilePlace, value: Any) -> str:
     """Return the name of a person, given as a number or with more about them."""
     if isinstance(value, dict):
         value = next((value[name] for name in PEOPLE if value.get(name)), None)
@@ -82,7 +82,7 @@ def worker_of(place: Place, value: Any) -> str:
 
 
 def read_result(
-    place: Place, annotation: dict[str, Any]
+    place: FilePlace, annotation: dict[str, Any]
 ) -> tuple[str, list[tuple[str, str | tuple[str, ...]]]]:
     """Return the answer of one annotation, and its follow-ups."""
     answer: str | None = None

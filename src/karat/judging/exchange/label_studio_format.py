@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.judging.checking.answers import PERSON
+from karat.judging.checking import PERSON
 from karat.judging.exchange.files import beside, write_text, writing
 from karat.judging.exchange.formats import FORMATS, Format
 from karat.judging.exchange.jsonl_format import dumps
@@ -16,11 +16,11 @@ from karat.judging.exchange.label_studio_config import ANSWER, CAPTION, IMAGE, O
 from karat.judging.exchange.label_studio_export import read
 
 if TYPE_CHECKING:
-    from karat.judging.exchange.outgoing import Answer, Answers, Item, Task, Tasks
-    from karat.judging.forms.form import Form
+    from karat.judging.exchange.outgoing import Answer, OutgoingAnswers, OutgoingItem, Task, Tasks
+    from karat.judging.forms import Form
 
 
-def data_of(form: Form, task: Task, item: Item) -> dict[str, Any]:
+def data_of(form: Form, task: Task, item: OutgoingItem) -> dict[str, Any]:
     """Return what a task of Label Studio shows, and which item of which task of ours it is."""
     data = {"task": task.name, "item": item.number, IMAGE: item.image, CAPTION: item.caption}
     return data | {OWN_IMAGE: item.own_image} if form.own_image else data
@@ -43,7 +43,7 @@ def write_tasks(tasks: Tasks, path: Path) -> list[Path]:
     return [path, layout]
 
 
-def write_answers(answers: Answers, path: Path) -> None:
+def write_answers(answers: OutgoingAnswers, path: Path) -> None:
     """Write answers as Label Studio exports them: its tasks, each with everybody's annotations."""
     people = {name: at for at, name in enumerate(dict.fromkeys(one.worker for one in answers.rows), 1)}
     pairs: dict[Any, list[Answer]] = defaultdict(list)
@@ -52,7 +52,7 @@ def write_answers(answers: Answers, path: Path) -> None:
     write_list(path, (record(answers, at, rows, people) for at, rows in enumerate(pairs.values(), 1)))
 
 
-def record(answers: Answers, at: int, rows: list[Answer], people: dict[str, int]) -> dict[str, Any]:
+def record(answers: OutgoingAnswers, at: int, rows: list[Answer], people: dict[str, int]) -> dict[str, Any]:
     """Return a task of Label Studio with its annotations."""
     first = rows[0]
     if first.task is not None and first.item is not None:

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from karat.judging.forms.form import FollowUp, Form
+from karat.judging.forms import FollowUp, Form
 
 FIXED = (
     "HITId", "HITTypeId", "Title", "Description", "Keywords", "Reward", "CreationTime", "MaxAssignments",

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from karat.judging.checking.answers import PERSON
+from karat.judging.checking import PERSON
 from karat.judging.exchange.cells import guard
 from karat.judging.exchange.csv_format import cell
 from karat.judging.exchange.files import beside, write_text, writing
@@ -19,13 +19,13 @@ from karat.judging.exchange.mturk_results import fits, read
 from karat.judging.exchange.tables import write_rows
 
 if TYPE_CHECKING:
-    from karat.judging.exchange.outgoing import Answer, Answers, Item, Tasks
-    from karat.judging.forms.form import Form
+    from karat.judging.exchange.outgoing import Answer, OutgoingAnswers, OutgoingItem, Tasks
+    from karat.judging.forms import Form
 
 STATUS = {"approve": "Approved", "reject": "Rejected"}
 
 
-def inputs(form: Form, item: Item | None, number: int) -> dict[str, str]:
+def inputs(form: Form, item: OutgoingItem | None, number: int) -> dict[str, str]:
     """Return the cells of one pair; empty where a task has fewer pairs than others."""
     cells = {
         field("image_url", number): item.image if item else "",
@@ -52,7 +52,7 @@ def write_tasks(tasks: Tasks, path: Path) -> list[Path]:
     return [path, layout]
 
 
-def write_answers(answers: Answers, path: Path) -> None:
+def write_answers(answers: OutgoingAnswers, path: Path) -> None:
     """Write answers as a file of results: a row for each hand-in of a task, or answer without a task."""
     form = answers.form
     hand_ins: dict[tuple[int, int], list[Answer]] = defaultdict(list)
@@ -85,7 +85,7 @@ def write_answers(answers: Answers, path: Path) -> None:
         )
 
 
-def result(answers: Answers, at: int, rows: list[Answer]) -> dict[str, object]:
+def result(answers: OutgoingAnswers, at: int, rows: list[Answer]) -> dict[str, object]:
     """Return the row of one hand-in."""
     first = rows[0]
     verdict, why = answers.verdicts.get(first.slot, ("", ""))

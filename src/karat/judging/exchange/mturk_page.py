@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 
 from karat.judging.exchange.mturk_columns import field, referenced
-from karat.judging.forms.form import Choice, FollowUp, Form
+from karat.judging.forms import Choice, FollowUp, Form
 
 CROWD = "https://assets.crowd.aws/crowd-html-elements.js"
 """Amazon's own script, which hands the answers in; the only thing the page loads besides the images."""

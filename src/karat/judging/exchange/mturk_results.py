@@ -11,16 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.judging.checking.answers import PERSON
+from karat.judging.checking import PERSON
 from karat.judging.exchange.cells import JOIN, unguard
-from karat.judging.exchange.given import Collected, Detail, Given, as_seconds, as_times, bad_line, shorten
+from karat.judging.exchange.given import (
+    Collected,
+    Detail,
+    ImportedAnswers,
+    as_seconds,
+    as_times,
+    bad_line,
+    shorten,
+)
 from karat.judging.exchange.mturk_columns import KIND, NEEDED, checked_fields, field
 from karat.judging.exchange.tables import Columns, read_table
 from karat.judging.exchange.texts import Texts
-from karat.judging.store.texts import MOST_WORDS
+from karat.judging.store import MOST_WORDS
 
 if TYPE_CHECKING:
-    from karat.judging.forms.form import FollowUp, Form
+    from karat.judging.forms import FollowUp, Form
 
 VERDICTS = {"Submitted": "", "Approved": "approve", "Rejected": "reject"}
 STAMP = re.compile(r"\w{3} (\w{3}) +(\d{1,2}) (\d\d:\d\d:\d\d) (\w{3,4}) (\d{4})", re.ASCII)
@@ -28,7 +36,7 @@ ZONES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7}
 """Hours from UTC; Amazon writes Pacific time."""
 
 
-def read(data: bytes, form: Form, where: Path) -> Given:
+def read(data: bytes, form: Form, where: Path) -> ImportedAnswers:
     """Read a row per hand-in of a HIT."""
     lines, columns = read_table(data, where)
     for name in NEEDED:

@@ -11,19 +11,19 @@ from urllib.parse import quote
 
 import numpy as np
 
+from karat.errors import InputError
 from karat.judging.exchange.task_names import TaskNames
-from karat.validation import InputError
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
-    from karat.judging.forms.form import Form
+    from karat.judging.forms import Form
 
 
 FIELDS = ("{id}", "{name}")
 
 
 @dataclass(frozen=True)
-class Item:
+class OutgoingItem:
     """A pair as people see it. There is no caption id: many say which image the caption was written for."""
 
     number: int
@@ -38,7 +38,7 @@ class Task:
     """A task as people see it; nothing says which pairs are known or what a system scored."""
 
     name: str
-    items: tuple[Item, ...]
+    items: tuple[OutgoingItem, ...]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Answers:
+class OutgoingAnswers:
     """The answers of a project, in the order of its table.
 
     Parameters
@@ -106,11 +106,11 @@ def collect_tasks(project: Any, images: str = "{name}") -> Tasks:
     notes = ("the benchmark has no captions, so their ids are shown",) if benchmark.texts is None else ()
     own = benchmark.caption_image if form.own_image else None
     order = np.lexsort((plan.position, plan.task))
-    items: list[list[Item]] = [[] for _ in range(plan.tasks)]
+    items: list[list[OutgoingItem]] = [[] for _ in range(plan.tasks)]
     columns = (plan.task, plan.position, plan.group, plan.image, plan.caption)
     for task, position, group, image, caption in zip(*(column[order].tolist() for column in columns)):
         theirs = address[own[caption]] if own is not None and own[caption] >= 0 else ""
-        items[task].append(Item(position + 1, group, address[image], str(texts[caption]), theirs))
+        items[task].append(OutgoingItem(position + 1, group, address[image], str(texts[caption]), theirs))
     return Tasks(form, tuple(Task(names[at], tuple(one)) for at, one in enumerate(items)), notes)
 
 
@@ -132,13 +132,13 @@ def addresses(benchmark: Benchmark, template: str) -> list[str]:
     ]
 
 
-def collect_answers(project: Any) -> Answers:
+def collect_answers(project: Any) -> OutgoingAnswers:
     """Return the answers in effect of a project."""
     slots = project.slots()
     task_of = dict(zip(slots.slot.tolist(), slots.task.tolist()))
     verdicts = {int(slot): (found[0], found[2]) for slot, found in project.reviews().items()}
     tasks = collect_tasks(project).tasks if len(project.plan()) else ()
-    return Answers(project.form, tasks, tuple(each_answer(project, task_of)), verdicts)
+    return OutgoingAnswers(project.form, tasks, tuple(each_answer(project, task_of)), verdicts)
 
 
 def each_answer(project: Any, task_of: dict[int, int]) -> Iterator[Answer]:

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.judging.exchange.given import Given, shorten
+from karat.judging.exchange.given import ImportedAnswers, shorten
 from karat.judging.exchange.task_names import TaskNames
 from karat.judging.exchange.texts import Texts
 
 if TYPE_CHECKING:
-    from karat.benchmarks import Benchmark
-    from karat.benchmarks.ids import Ids
+    from karat.benchmarks import Benchmark, Ids
 
 ABSENT = -1
 
 
 def find_pairs(
-    given: Given, benchmark: Benchmark, names: TaskNames
+    given: ImportedAnswers, benchmark: Benchmark, names: TaskNames
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the task (−1: none), the image and the caption of each answer, as indices.
 
@@ -51,7 +50,9 @@ def find_pairs(
     return tasks, image, caption
 
 
-def looked_up(given: Given, column: Texts, name: str, find: Callable[[str], int], fix: str) -> np.ndarray:
+def looked_up(
+    given: ImportedAnswers, column: Texts, name: str, find: Callable[[str], int], fix: str
+) -> np.ndarray:
     """Return a number for each text: −1 where there is none; raise where nothing is found."""
     found = column.map(lambda text: find(text) if text else ABSENT)
     row = column.first(lambda text: bool(text) and find(text) < 0) if (found < 0).any() else None
@@ -60,7 +61,7 @@ def looked_up(given: Given, column: Texts, name: str, find: Callable[[str], int]
     return found
 
 
-def looked_up_ids(given: Given, column: Texts, kind: str, ids: Ids) -> np.ndarray:
+def looked_up_ids(given: ImportedAnswers, column: Texts, kind: str, ids: Ids) -> np.ndarray:
     """Return the index of each id; −1 where there is none."""
     different = [text for text in column.values if text]
     found = ids.find(different).tolist() if different else []
@@ -74,7 +75,7 @@ def parse_item(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 10 and int(text) else ABSENT
 
 
-def reject(given: Given, wrong: np.ndarray, what: str, fix: str) -> None:
+def reject(given: ImportedAnswers, wrong: np.ndarray, what: str, fix: str) -> None:
     """Raise on the first answer that is wrong."""
     if wrong.any():
         raise given.error(int(np.argmax(wrong)), what, fix)

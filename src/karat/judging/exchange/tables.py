@@ -10,9 +10,9 @@ from typing import TextIO
 
 import numpy as np
 
+from karat.errors import InputError
 from karat.judging.exchange.given import bad_line, shorten
 from karat.judging.exchange.texts import Texts
-from karat.validation import InputError
 
 QUOTES = 'write a cell with commas, quotes or line ends as "…", and " within it as ""'
 LONGEST = 131_072

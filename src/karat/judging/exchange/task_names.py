@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from karat.judging.tasks.plan import TaskPlan
+from karat.judging.tasks import TaskPlan
 
 NAME = re.compile(r"(0|[1-9][0-9]{0,9})(-[0-9a-f]{8})?", re.ASCII)
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from karat.validation import InputError, unknown_name
+from karat.errors import InputError, unknown_name
 
 Layout = Literal["pair", "grid"]
 LAYOUTS: tuple[Layout, Layout] = ("pair", "grid")

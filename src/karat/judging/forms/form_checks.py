@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
+from karat.errors import InputError
 from karat.judging.forms.form import Form
-from karat.validation import InputError
 
 PAGE_KEYS = {
     "u": "undo",

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from karat.validation import InputError, unknown_name
+from karat.errors import InputError, unknown_name
 
 CODE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 LONGEST, MOST = 2000, 200
@@ -37,7 +37,7 @@ class Fields:
     >>> fields.close(["code", "grade"])
     Traceback (most recent call last):
     ...
-    karat.validation.InputError: mine.toml: answers[0] has no field 'grad'; did you mean grade?
+    karat.errors.InputError: mine.toml: answers[0] has no field 'grad'; did you mean grade?
     """
 
     def __init__(self, data: Any, where: str | None, path: str = "") -> None:

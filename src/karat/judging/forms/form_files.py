@@ -15,9 +15,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from karat._util import check_text, parsing, write_file
+from karat.errors import InputError, MissingDataError, unknown_name
 from karat.judging.forms.form import Form
 from karat.judging.forms.form_data import form_from_data, form_to_data
-from karat.validation import InputError, MissingDataError, check_text, parsing, unknown_name, write_file
 
 __all__ = ["FORMS", "form_from_data", "form_to_data", "load_form", "save_form"]
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from karat.judging.checking.answers import PERSON, AnswerTable
-from karat.judging.forms.form import Form
+from karat._util import plural
+from karat.errors import InputError
+from karat.judging.checking import PERSON, AnswerTable
+from karat.judging.forms import Form
 from karat.judging.judges.competitors import competitor
 from karat.judging.judges.judge import Verdict
-from karat.stats.estimate import Estimate
-from karat.stats.kappa import cohen_kappa
-from karat.validation import InputError, plural
+from karat.stats import Estimate, cohen_kappa
 
 LEAST_PAIRS = 50
 LEAST_KAPPA = 0.4

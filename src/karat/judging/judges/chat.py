@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from karat.benchmarks.picture_kinds import picture_kind
-from karat.judging.forms.form import Form
+from karat.benchmarks import picture_kind
+from karat.errors import InputError, MissingDataError
+from karat.judging.forms import Form
 from karat.judging.judges.calling import Reply, call
 from karat.judging.judges.endpoint import Endpoint
 from karat.judging.judges.judge import Question, Verdict
 from karat.judging.judges.prompt import fill, load_prompt, read_reply
-from karat.validation import InputError, MissingDataError
 
 MOST_IMAGE = 20_000_000
 """Bytes of a picture that is sent; larger ones are refused by common servers."""

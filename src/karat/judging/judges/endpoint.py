@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from karat.validation import InputError, MissingDataError
+from karat.errors import InputError, MissingDataError
 
 KEY = "KARAT_JUDGE_KEY"
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.benchmarks import Benchmark
-from karat.judging.checking.accepting import accepted_answers
-from karat.judging.checking.answers import MACHINE, AnswerTable
+from karat.judging.checking import MACHINE, AnswerTable, accepted_answers
 from karat.judging.judges.calibration import Calibration
 from karat.judging.judges.judge import Judge, Question, Verdict
 
@@ -63,7 +62,7 @@ def add_answers(project: Project, worker: str, verdicts: Sequence[Verdict]) -> i
             image=np.array([one.image for one in verdicts]),
             caption=np.array([one.caption for one in verdicts]),
             worker=[worker] * n,
-            code=[one.code for one in verdicts],
+            code=[str(one.code) for one in verdicts],
             seconds=np.array([one.seconds for one in verdicts]),
             kind=MACHINE,
         )

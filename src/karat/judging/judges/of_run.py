@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.judging.checking.answers import PERSON
+from karat.errors import InputError
+from karat.judging.checking import PERSON
 from karat.judging.judges.judge import Question
 from karat.judging.judges.keeping import approved
 from karat.judging.judges.scoring import ScoringJudge, fit_thresholds
-from karat.runs.run import Run
-from karat.scores.pair_scores import run_scores
-from karat.validation import InputError
+from karat.runs import Run
+from karat.scores import run_scores
 
 if TYPE_CHECKING:
-    from karat.judging.forms.form import Form
+    from karat.judging.forms import Form
     from karat.judging.store import Project
 
 SETTING = "thresholds"

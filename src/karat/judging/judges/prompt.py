@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
-from karat.judging.forms.form import Form
-from karat.validation import InputError, MissingDataError
+from karat.errors import InputError, MissingDataError
+from karat.judging.forms import Form
 
 FIELDS = ("question", "answers", "guidelines", "caption")
 PLACE = re.compile(r"\$([a-z]+)")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat.judging.forms.form import Form
+from karat.errors import InputError
+from karat.judging.forms import Form
 from karat.judging.judges.judge import Question, Verdict
-from karat.validation import InputError
 
 BLOCK = 4096
 """Pairs that are scored at a time."""

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.judging.checking.answers import PERSON
+from karat._util import plural
+from karat.errors import InputError
+from karat.judging.checking import PERSON
 from karat.judging.judges.calibration import LEAST_KAPPA, LEAST_PAIRS, Calibration, calibrate
 from karat.judging.judges.judge import Judge, Question, Verdict
 from karat.judging.judges.keeping import (
@@ -20,7 +22,6 @@ from karat.judging.judges.keeping import (
     stored,
     worker_name,
 )
-from karat.validation import InputError, plural
 
 if TYPE_CHECKING:
     from karat.judging.store import Project

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from karat.judging.forms.form import Form
-from karat.validation import InputError, plural
+from karat._util import plural
+from karat.errors import InputError
+from karat.judging.forms import Form
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from karat.benchmarks import Benchmark
-from karat.judging.forms.form import Form
+from karat.errors import InputError
+from karat.judging.forms import Form
 from karat.judging.pools.known_pairs import positive_keys, relevant_by_rule, sure_positives
 from karat.judging.pools.pair_keys import find, key_of, split_key
 from karat.judging.pools.pool import Pool
-from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES
-from karat.runs import Question, Run
-from karat.validation import InputError
+from karat.judging.tasks import KNOWN_NO, KNOWN_YES
+from karat.runs import PlaceRequest, Run
 
 GOLD_DEPTH = 25
 """ECCV Caption's."""
@@ -138,7 +138,7 @@ def ranked_high(runs: Sequence[Run], keys: np.ndarray, depth: int) -> np.ndarray
         for direction in run.directions:
             query, item = (image, caption) if direction == "i2t" else (caption, image)
             orders.append(np.argsort(query, kind="stable"))
-            questions.append(Question(direction, query[orders[-1]], item[orders[-1]]))
+            questions.append(PlaceRequest(direction, query[orders[-1]], item[orders[-1]]))
         for order, answer in zip(orders, run.place(questions)):
             # −1: a list that was cut off before the item.
             high[order] |= (answer.above >= 0) & (answer.above < depth)

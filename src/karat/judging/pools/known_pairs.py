@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from karat.benchmarks import Benchmark, Pairs
+from karat.errors import InputError, unknown_name
 from karat.judging.pools.pair_keys import key_of
-from karat.validation import InputError, unknown_name
 
 ORIGINAL = "original"
 """The pairing of captions with the images that they were written for, whatever a benchmark calls it."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 import numpy as np
 
-from karat.benchmarks import Truth
+from karat.benchmarks import Benchmark, Truth
 
 BASE = 1 << 32
 """More than there can be captions."""
@@ -75,3 +78,16 @@ def keys_of_truth(truth: Truth, positives: bool = False) -> tuple[np.ndarray, np
     pairs = truth.judgments.pairs()
     rows = pairs.grade > 0 if positives else np.ones(len(pairs), bool)
     return key_of(pairs.image[rows], pairs.caption[rows]), pairs.grade[rows]
+
+
+def fingerprint(benchmark: Benchmark) -> str:
+    """Return a hash of the ids of a benchmark's images and captions, in their order.
+
+    >>> from karat.world import make_world
+    >>> len(fingerprint(make_world(images=3, captions=1, seed=1).benchmark()))
+    64
+    """
+    made = hashlib.sha256()
+    for ids in (benchmark.images, benchmark.captions):
+        made.update(json.dumps([ids.size, ids.values.tolist()]).encode())
+    return made.hexdigest()

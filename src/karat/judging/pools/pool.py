@@ -71,7 +71,7 @@ class Pool:
         return len(self.image)
 
     def __repr__(self) -> str:
-        from karat.validation import plural
+        from karat._util import plural
 
         pairs, systems = plural(len(self), "pair"), plural(len(self.systems), "system")
         return f"Pool({pairs} from the top {self.top} of {systems})"

@@ -13,10 +13,10 @@ from functools import partial
 
 import numpy as np
 
+from karat._util import Registry
 from karat.benchmarks import Benchmark
+from karat.errors import InputError
 from karat.judging.pools.pool import Pool
-from karat.registry import Registry
-from karat.validation import InputError
 
 Keep = Callable[[Pool, Benchmark], np.ndarray]
 """Takes a pool before any filter, and the benchmark; returns which of its pairs are kept, as booleans."""
@@ -44,7 +44,7 @@ class FilterKind:
 
 def add_metrics() -> None:
     """Register the likeness of captions by each caption metric."""
-    from karat.captions.metric import CAPTION_METRICS
+    from karat.captions import CAPTION_METRICS
 
     for name in CAPTION_METRICS:
         about = f"the caption's {name} with those written for the image"
@@ -92,7 +92,7 @@ def likeness(metric: str, of: str, least: float) -> Keep:
     refuse_argument(metric, of)
 
     def keep(pool: Pool, benchmark: Benchmark) -> np.ndarray:
-        from karat.captions.filter import caption_filter
+        from karat.captions import caption_filter
 
         if not len(pool):
             return np.zeros(0, bool)

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from karat._util import check_choice
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
-from karat.validation import InputError, check_choice
+from karat.errors import InputError
 
 Queries = str | Mapping[Direction, np.ndarray | Sequence[int]] | None
 Sample = int | Mapping[Direction, int] | None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.errors import InputError
 from karat.judging.pools.pool import Pool
 from karat.runs import RankingsRun
-from karat.validation import InputError
 
 
 def runs_of_pool(pool: Pool, benchmark: Benchmark) -> list[RankingsRun]:

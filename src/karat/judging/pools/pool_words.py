@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from karat.judging.forms.form import Form
+from karat._util import plural
+from karat.judging.forms import Form
 from karat.judging.pools.cost import Cost
 from karat.judging.pools.pool import FILLED, Pool
-from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES
-from karat.validation import plural
+from karat.judging.tasks import KNOWN_NO, KNOWN_YES
 
 
 def pool_sentences(pool: Pool) -> list[str]:

@@ -15,7 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
-from karat.judging.forms.form import Form
+from karat.errors import InputError
+from karat.judging.forms import Form
 from karat.judging.pools.filling import fill_up
 from karat.judging.pools.gold import GOLD_DEPTH, draw_gold
 from karat.judging.pools.known_pairs import judged_keys
@@ -24,7 +25,6 @@ from karat.judging.pools.pool import POOLED, Pool
 from karat.judging.pools.pool_filters import Keep, kept_by, parse_filter
 from karat.judging.pools.pool_queries import Queries, Sample, choose_queries
 from karat.runs import RankingsRun, Run
-from karat.validation import InputError
 
 
 def make_pool(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.judging.checking.answers import ADJUDICATOR, DATASET, MACHINE, PERSON, AnswerTable
-from karat.judging.pools.pair_keys import find, key_of
+from karat.judging.checking import ADJUDICATOR, DATASET, MACHINE, PERSON, AnswerTable
+from karat.judging.pools import find, key_of
 
 GROUPS = {PERSON: "people", MACHINE: "machines", DATASET: "sets", ADJUDICATOR: "adjudicators"}
 

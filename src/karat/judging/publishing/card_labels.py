@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from karat._util import plural
 from karat.benchmarks import DIRECTIONS
 from karat.judging.publishing.correction import Correction
 from karat.judging.publishing.evidence import Evidence
@@ -9,8 +10,7 @@ from karat.judging.publishing.facts import Facts
 from karat.judging.publishing.label_quality import LabelQuality
 from karat.judging.publishing.listing import invalid_rows
 from karat.judging.publishing.markdown import bars, code, table
-from karat.scores.phrasing import percent
-from karat.validation import plural
+from karat.stats import percent
 
 FOUND = {"i2t": "captions of an image", "t2i": "images of a caption"}
 SHOWN = 20

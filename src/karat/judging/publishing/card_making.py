@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from karat._util import plural
 from karat.judging.publishing.correction import ORIGINAL, Correction
 from karat.judging.publishing.evidence import Evidence
 from karat.judging.publishing.facts import Facts
 from karat.judging.publishing.markdown import bullets, plain, table
-from karat.scores.phrasing import with_interval
-from karat.validation import plural
+from karat.stats import with_interval
 
 POLICY = {
     "union": "one yes suffices",

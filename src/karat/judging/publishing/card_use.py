@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
+from karat._util import plural
 from karat.judging.publishing.card_labels import FOUND
 from karat.judging.publishing.correction import Correction
 from karat.judging.publishing.evidence import Evidence
 from karat.judging.publishing.facts import Facts
 from karat.judging.publishing.markdown import bullets, code, plain, table
-from karat.validation import plural
 
 FILES = [
     ("benchmark.json and its tables", "the benchmark with all truths, as karat.load_benchmark reads it"),

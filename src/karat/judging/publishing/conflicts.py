@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from karat._util import write_file
 from karat.benchmarks import Benchmark
-from karat.judging.pools.pair_keys import split_key
+from karat.judging.pools import split_key
 from karat.judging.publishing.merging import Merged
-from karat.validation import write_file
 
 COLUMNS = ("image", "caption", "set", "set_grade", "answered_grade", "published_grade", "text")
 

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import plural
 from karat.benchmarks import Benchmark, Judgments, Provenance, Share, Truth
-from karat.judging.checking.aggregate import Aggregated, aggregate
-from karat.judging.pools.pair_keys import distinct, find, key_of, split_key
+from karat.errors import InputError
+from karat.judging.checking import Aggregated, aggregate
+from karat.judging.pools import distinct, find, key_of, split_key
 from karat.judging.publishing.annotators import who_answered
 from karat.judging.publishing.evidence import Evidence
 from karat.judging.publishing.merging import GRADES, Merged, Said, merge, said_by
 from karat.judging.publishing.validity import pairs_inside, touching, valid_fold, valid_items, valid_queries
-from karat.judging.tasks.plan import UNKNOWN
-from karat.validation import InputError, plural
+from karat.judging.tasks import UNKNOWN
 
 MEASURES = ("R@1", "RP", "mAP@R")
 """What is computed on a corrected truth when nothing is asked for: ECCV Caption's choice."""
@@ -92,7 +93,7 @@ def correct(
     name
         Of the new truth. Where machines alone answered, "machine(name)".
     aggregation, settings
-        How several answers become one; see `karat.judging.checking.aggregate`.
+        How several answers become one; see `karat.judging.checking.verdicts`.
     original
         The truth whose positives are the original ones; when left out, the benchmark's first that lists its
         pairs and that no machine made.

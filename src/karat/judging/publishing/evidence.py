@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from karat.benchmarks import Benchmark
-from karat.judging.checking.accepting import accepted_answers
-from karat.judging.checking.answers import MACHINE, AnswerTable
-from karat.judging.forms.form import Form
-from karat.judging.pools.pool import Pool
-from karat.judging.tasks.plan import TaskPlan
+from karat.judging.checking import MACHINE, AnswerTable, accepted_answers
+from karat.judging.forms import Form
+from karat.judging.pools import Pool
+from karat.judging.tasks import TaskPlan
 
 Marked = Mapping[str, Mapping[int, str]]
 """What somebody marked invalid: "caption" or "image", then by index, why."""
@@ -85,7 +84,7 @@ def evidence_of(
     control, surely, captions_wrong, approved_only
         Which answers count; see `karat.judging.checking.accepting.accepted_answers`.
     """
-    from karat.judging.judges.keeping import calibrations
+    from karat.judging.judges import calibrations
 
     answers, reviews = project.answers(), project.reviews()
     accepted = accepted_answers(

@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from karat.judging.checking.agreement import PeopleAgreement, people_agreement
-from karat.judging.checking.answers import MACHINE, PERSON
-from karat.judging.pools.pair_keys import find, key_of
+from karat._util import or_none
+from karat.judging.checking import MACHINE, PERSON, PeopleAgreement, people_agreement
+from karat.judging.pools import find, key_of
 from karat.judging.publishing.conflicts import Conflicts, find_conflicts
 from karat.judging.publishing.correction import Correction
 from karat.judging.publishing.evidence import Evidence
 from karat.judging.publishing.growth import Growth, growth
 from karat.judging.publishing.invalid import Candidate, invalid_candidates
 from karat.judging.publishing.label_quality import LabelQuality, label_quality
-from karat.judging.tasks.plan import UNKNOWN
-from karat.scores.agreement_table import numbers
-from karat.scores.phrasing import or_none
+from karat.judging.tasks import UNKNOWN
+from karat.scores import numbers
 
 
 @dataclass(frozen=True, eq=False)

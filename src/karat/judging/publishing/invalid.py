@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.benchmarks import Truth
-from karat.judging.checking.answers import AnswerTable
-from karat.judging.forms.form import Form
-from karat.judging.pools.pair_keys import find, key_of, keys_of_truth, lookup, split_key
+from karat.judging.checking import AnswerTable
+from karat.judging.forms import Form
+from karat.judging.pools import find, key_of, keys_of_truth, lookup, split_key
 
 KINDS = ("caption", "image")
 LEAST_PAIRS = 3

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.benchmarks import Direction, Truth
-from karat.judging.pools.pair_keys import find, key_of
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.judging.pools import find, key_of
 
 
 @dataclass(frozen=True, eq=False)

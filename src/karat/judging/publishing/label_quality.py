@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth
+from karat.errors import InputError
 from karat.judging.publishing.label_counts import LabelCounts, count_labels
-from karat.stats.estimate import Estimate
-from karat.stats.intervals import Intervals
-from karat.validation import InputError
+from karat.stats import Estimate, Intervals
 
 QUANTITIES = ("precision", "judged_precision", "recall")
 DRAWS = Intervals(resamples=1000)
@@ -128,15 +127,14 @@ def estimates(
     intervals: Intervals,
 ) -> list[Estimate]:
     """Return the mean of each column (queries, values) with its interval, all from the same draws."""
-    from karat.stats.pooled import Pooled
-    from karat.stats.samples import Sample
+    from karat.stats import Sample, Samples
 
     if not columns:
         return []
     labels = [benchmark.clusters(direction, queries) for queries, _ in columns]
     known = np.unique(np.concatenate(labels))
     samples = [Sample(values, np.searchsorted(known, label)) for (_, values), label in zip(columns, labels)]
-    pooled = Pooled(samples, len(known))
+    pooled = Samples(samples, len(known))
     value = pooled.values()
     draws, jackknife = intervals.draw(pooled.resampled, len(known))
     low, high = intervals.ends(value, draws, jackknife)

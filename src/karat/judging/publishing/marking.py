@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from karat._util import parsing
 from karat.benchmarks import Benchmark
-from karat.validation import InputError, parsing
+from karat.errors import InputError
 
 FIX = "write a csv with the columns kind, id, status and why"
 REMOVE, KEEP, UNDECIDED = ("remove", "removed"), ("keep", "valid"), ("candidate", "")

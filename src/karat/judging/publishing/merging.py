@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from karat._util import check_choice
 from karat.benchmarks import Judgments, Provenance, Share, Truth
-from karat.judging.pools.pair_keys import distinct, find, keys_of_truth, lookup, split_key
-from karat.validation import InputError, check_choice
+from karat.errors import InputError
+from karat.judging.pools import distinct, find, keys_of_truth, lookup, split_key
 
 POLICIES = ("union", "people", "majority")
 """Who is right where a set and people differ: whoever says yes, people, or most of those who answered."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from karat.benchmarks import Benchmark
-from karat.judging.forms.form_data import form_to_data
-from karat.judging.pools.fingerprint import fingerprint
+from karat.judging.forms import form_to_data
+from karat.judging.pools import fingerprint
 from karat.judging.publishing.correction import Correction
 from karat.judging.publishing.evidence import Evidence
 from karat.judging.publishing.facts import Facts, growth_record, quality_record

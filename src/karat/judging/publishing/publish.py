@@ -8,20 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from karat.benchmarks import Benchmark, Truth, save_benchmark
-from karat.benchmarks.saving import describe_truth
-from karat.judging.checking.aggregate import AGGREGATIONS
-from karat.judging.checking.gold_check import CONTROL
+from karat._util import plural, write_folder
+from karat.benchmarks import Benchmark, Truth, describe_truth, save_benchmark
+from karat.errors import InputError
+from karat.judging.checking import AGGREGATIONS, CONTROL
 from karat.judging.publishing.correction import Correction, correct
 from karat.judging.publishing.data_card import data_card
 from karat.judging.publishing.evidence import Evidence, evidence_of
 from karat.judging.publishing.facts import Facts, find_facts
 from karat.judging.publishing.listing import invalid_rows, write_invalid
-from karat.judging.publishing.new_folder import check_place, write_folder
+from karat.judging.publishing.new_folder import check_place
 from karat.judging.publishing.provenance import provenance, write_provenance
 from karat.judging.publishing.published_tables import answer_table, pair_table
 from karat.judging.publishing.qrels import write_qrels
-from karat.validation import InputError, plural
 
 NAME = re.compile(r"[\w.()=+@-]{1,80}")
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS
-from karat.judging.pools.pair_keys import distinct, find, key_of, lookup, split_key
-from karat.judging.pools.pool import Pool
+from karat.judging.pools import Pool, distinct, find, key_of, lookup, split_key
 from karat.judging.publishing.annotators import published_names
 from karat.judging.publishing.correction import Correction
 from karat.judging.publishing.evidence import Evidence
-from karat.judging.tasks.plan import UNKNOWN
+from karat.judging.tasks import UNKNOWN
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat._util import write_file
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth
-from karat.validation import InputError, write_file
+from karat.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl

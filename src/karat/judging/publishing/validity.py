@@ -13,9 +13,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Fold
-from karat.judging.pools.pair_keys import distinct, split_key
+from karat.errors import InputError
+from karat.judging.pools import distinct, split_key
 from karat.judging.publishing.evidence import Evidence, Marked
-from karat.validation import InputError
 
 SIDES: dict[Direction, str] = {"i2t": "image", "t2i": "caption"}
 """What asks."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from sqlalchemy import insert
 
-from karat.judging.checking.answers import ADJUDICATOR
-from karat.judging.store.base import Part
+from karat.errors import unknown_name
+from karat.judging.checking import ADJUDICATOR
+from karat.judging.store.base import StorePart
 from karat.judging.store.people import add_workers
 from karat.judging.store.schema import ANSWER
 from karat.judging.store.texts import check_name, check_time
-from karat.validation import unknown_name
 
 
-class Adjudicating(Part):
-    """Decisions that stand instead of the vote; see `karat.judging.checking.adjudication`."""
+class Adjudicating(StorePart):
+    """Decisions that stand instead of the vote; see `karat.judging.checking.verdicts`."""
 
     def adjudicate(
         self, by: str, image: int, caption: int, code: str | None, now: float | None = None

@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, select, text
 
+from karat.errors import InputError
 from karat.judging.store.base import revive
-from karat.judging.store.batch_rows import Given, handed_in, lost
+from karat.judging.store.batch_rows import AnswerEntry, handed_in, lost
 from karat.judging.store.batching import Batching
 from karat.judging.store.rows import SUBMITTED, Item
 from karat.judging.store.schema import SLOT
 from karat.judging.store.texts import MOST_NAME, check_text
-from karat.validation import InputError
 
 ITEMS = text("""
     SELECT i.id, i.position, i.grp, i.image, i.caption, a.code, a.details
@@ -56,13 +56,13 @@ class Answering(Batching):
         now
             The time in seconds since 1970; the clock's when left out.
         """
-        return self._alone(Given(token, item, code, details, seconds, key, now))
+        return self._alone(AnswerEntry(token, item, code, details, seconds, key, now))
 
     def withdraw(self, token: str, item: int, key: str = "", now: float | None = None) -> int:
         """Take an answer back, by a new row without a code; return its number."""
-        return self._alone(Given(token, item, None, key=key, at=now))
+        return self._alone(AnswerEntry(token, item, None, key=key, at=now))
 
-    def _alone(self, given: Given) -> int:
+    def _alone(self, given: AnswerEntry) -> int:
         """Store one answer by itself, or raise what refuses it."""
         (outcome,) = self.answer_many([given])
         if isinstance(outcome, InputError):

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from sqlalchemy import URL
 
+from karat._util import check_writable, replacing, write_errors
+from karat.errors import InputError, MissingDataError
 from karat.judging.store.explaining import explained
 from karat.judging.store.inspecting import check_file
 from karat.judging.store.places import Place, find_place
-from karat.validation import InputError, KaratError, MissingDataError
 
 
 @dataclass(frozen=True)
@@ -70,50 +71,38 @@ def back_up(where: str | Path, to: str | Path, overwrite: bool = False) -> Backu
     place, path = find_place(where), Path(to)
     check_file(place, new=False)
     check_target(place, path, overwrite)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        # Made before anything is in it: no moment at which others could read it.
-        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        answers = None
-        if place.path is not None:
-            answers = copy_file(place, part)
-        else:
-            dump(place, part)
-        flush(part)
-        size = part.stat().st_size
-        os.replace(part, path)
-        flush(path.parent)
-    except KaratError:
-        raise  # some of them are errors of the system by kind
-    except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror})", where=path, fix="choose another place"
-        ) from None
-    finally:
-        for left in (part, part.with_name(f"{part.name}-wal"), part.with_name(f"{part.name}-shm")):
-            left.unlink(missing_ok=True)
+    with write_errors(path), replacing(path, private=True, durable=True) as draft:
+        try:
+            answers = None
+            if place.path is not None:
+                answers = copy_file(place, draft)
+            else:
+                dump(place, draft)
+            size = draft.stat().st_size
+        finally:
+            for suffix in ("-wal", "-shm"):
+                draft.with_name(f"{draft.name}{suffix}").unlink(missing_ok=True)
     how = f"karat serve {path}" if place.path is not None else f"pg_restore --dbname=NEW {path}"
     return Backup(path, size, answers, how)
 
 
 def check_target(place: Place, path: Path, overwrite: bool) -> None:
     """Raise unless a copy may be written there."""
-    if path.is_dir():
-        raise InputError("is a folder", where=path, fix="give the name of a file")
-    if not path.parent.is_dir():
-        raise InputError(f"there is no folder {path.parent}", where=path, fix="create it first")
+    check_writable(path)
     if place.path is not None and path.exists() and path.samefile(place.path):
         raise InputError("is the project itself", where=path, fix="choose another name")
+    if path.exists() and not path.is_file():
+        raise InputError("is not a file", where=path, fix="give the name of a file")
     if path.exists() and not overwrite:
         raise InputError("is there already", where=path, fix="choose another name, or pass --force")
 
 
-def copy_file(place: Place, part: Path) -> int:
+def copy_file(place: Place, draft: Path) -> int:
     """Copy a project in a file, see that the copy is sound, and return how many rows of answers it has."""
     with (
         explained(place, sqlite3.Error),
         closing(sqlite3.connect(f"{place.path.as_uri()}?mode=ro", uri=True)) as old,  # type: ignore[union-attr]
-        closing(sqlite3.connect(part)) as new,
+        closing(sqlite3.connect(draft)) as new,
     ):
         # All pages in one step: one moment of the project, and with its log nobody waits for a reader.
         old.backup(new)
@@ -124,7 +113,7 @@ def copy_file(place: Place, part: Path) -> int:
     return answers
 
 
-def dump(place: Place, part: Path) -> None:
+def dump(place: Place, draft: Path) -> None:
     """Write a project in PostgreSQL by its own program."""
     program = shutil.which("pg_dump")
     if program is None:
@@ -135,7 +124,7 @@ def dump(place: Place, part: Path) -> None:
     address, password = without_password(place)
     # Not among the arguments: everybody on this machine can see those.
     hidden = os.environ | ({"PGPASSWORD": password} if password else {})
-    command = [program, "--format=custom", "--no-owner", f"--file={part}", "--no-password", address]
+    command = [program, "--format=custom", "--no-owner", f"--file={draft}", "--no-password", address]
     done = subprocess.run(command, capture_output=True, text=True, env=hidden, check=False)
     if done.returncode:
         said = place.scrub(done.stderr)[:300] or f"exit code {done.returncode}"
@@ -165,12 +154,3 @@ def without_password(place: Place) -> tuple[str, str]:
     query = url.difference_update_query(["password"]).query
     bare = URL.create("postgresql", url.username, None, url.host, url.port, url.database, query)
     return bare.render_as_string(), str(password)
-
-
-def flush(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

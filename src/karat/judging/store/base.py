@@ -6,13 +6,13 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Select, Table, update
 
-from karat.judging.forms.form import Form
+from karat.errors import InputError
+from karat.judging.forms import Form
 from karat.judging.store.engine import Database
 from karat.judging.store.schema import PROJECT, SLOT
-from karat.validation import InputError
 
 
-class Part:
+class StorePart:
     """A part of a project: it knows the database and the form."""
 
     _db: Database

@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy import RowMapping
 
+from karat.errors import InputError
 from karat.judging.store.rows import SUBMITTED
-from karat.validation import InputError
 
 
 @dataclass(frozen=True)
-class Given:
+class AnswerEntry:
     """An answer that somebody gave, or takes back.
 
     Parameters

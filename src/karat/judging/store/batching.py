@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, RowMapping, bindparam, insert, select
 
-from karat.judging.store.base import Part, revive
-from karat.judging.store.batch_rows import Given, Row, not_in_task, refusal, values_of
+from karat.errors import InputError, unknown_name
+from karat.judging.store.base import StorePart, revive
+from karat.judging.store.batch_rows import AnswerEntry, Row, not_in_task, refusal, values_of
 from karat.judging.store.details import check_details
 from karat.judging.store.schema import ANSWER, ITEM, SLOT
 from karat.judging.store.texts import MOST_NAME, check_seconds, check_text, check_time
-from karat.validation import InputError, unknown_name
 
 LARGEST = 2**63 - 1
 """The largest number that a database can hold."""
@@ -35,10 +35,10 @@ ITEMS = select(ITEM).where(ITEM.c.id.in_(bindparam("items", expanding=True)))
 APPEND = insert(ANSWER).returning(ANSWER.c.id, sort_by_parameter_order=True)
 
 
-class Batching(Part):
+class Batching(StorePart):
     """Storing answers of many people at a time."""
 
-    def answer_many(self, given: Sequence[Given]) -> list[int | InputError]:
+    def answer_many(self, given: Sequence[AnswerEntry]) -> list[int | InputError]:
         """Store answers in the order given; return for each its number, or the error that refused it.
 
         When this returns, they are on the disk. A refused answer does not touch the others. Where the store
@@ -56,7 +56,7 @@ class Batching(Part):
                 self._write(connection, rows)
         return [one.outcome() if isinstance(one, Row) else one for one in outcomes]
 
-    def _checked(self, one: Given) -> Row | InputError:
+    def _checked(self, one: AnswerEntry) -> Row | InputError:
         """Return an answer as it is stored, or why it cannot be; the database is not asked."""
         try:
             details = None

@@ -62,7 +62,7 @@ def plain(column: Sequence[Any] | np.ndarray) -> Sequence[Any]:
     return column.tolist()
 
 
-def columns(connection: Connection, query: str, kinds: str, *values: Any) -> list[Any]:
+def read_columns(connection: Connection, query: str, kinds: str, *values: Any) -> list[Any]:
     """Return the columns of a query: int64 for "i", float64 for "f" (NULL is NaN), a list for "t".
 
     `query` is a text of ours with "?" for each of `values`; whole numbers in it are never NULL.

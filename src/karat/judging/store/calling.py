@@ -8,14 +8,14 @@ from typing import Any
 
 from sqlalchemy import insert, select
 
-from karat.judging.store.base import Part
+from karat.judging.store.base import StorePart
 from karat.judging.store.schema import CALL
 from karat.judging.store.texts import MOST_JSON, check_name, check_text, check_time, to_json
 
 PAGE = 1_000
 
 
-class Calling(Part):
+class Calling(StorePart):
     """Calls of machine judges, append-only."""
 
     def add_call(

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from karat.judging.forms.form import FollowUp, Form
+from karat.errors import InputError, unknown_name
+from karat.judging.forms import FollowUp, Form
 from karat.judging.store.texts import check_text
-from karat.validation import InputError, unknown_name
 
 MOST_TEXT = 10_000
 
@@ -24,7 +24,7 @@ def check_details(form: Form, code: str, details: Mapping[str, Any] | None) -> s
     >>> check_details(form, "yes", {"why": ["blurred"]})
     Traceback (most recent call last):
     ...
-    karat.validation.InputError: 'why' is not asked after the answer 'yes'; leave it out.
+    karat.errors.InputError: 'why' is not asked after the answer 'yes'; leave it out.
     """
     if not details:
         return None

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, func, select
 
+from karat.errors import InputError
 from karat.judging.store import bulk
 from karat.judging.store.schema import ITEM
-from karat.judging.tasks.plan import UNKNOWN
-from karat.validation import InputError
+from karat.judging.tasks import UNKNOWN
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Slots:
 def read_slots(connection: Connection) -> Slots:
     """Return the columns of the slots."""
     query = "SELECT id, task, COALESCE(worker, -1), state FROM slot ORDER BY id"
-    number, *columns = bulk.columns(connection, query, "iiii")
+    number, *columns = bulk.read_columns(connection, query, "iiii")
     check_counted(number)
     return Slots(*columns)
 
@@ -33,7 +33,7 @@ def read_slots(connection: Connection) -> Slots:
 def read_gold(connection: Connection) -> np.ndarray:
     """Return what is known of each item, by its number."""
     ((items, last),) = connection.execute(select(func.count(), func.max(ITEM.c.id)).select_from(ITEM))
-    number, known = bulk.columns(connection, f"SELECT id, gold FROM item WHERE gold <> {UNKNOWN}", "ii")
+    number, known = bulk.read_columns(connection, f"SELECT id, gold FROM item WHERE gold <> {UNKNOWN}", "ii")
     if items != (0 if last is None else last + 1) or (number < 0).any():
         raise damaged()
     gold = np.full(items, UNKNOWN)

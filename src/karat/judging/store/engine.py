@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 
+from karat._util import missing
 from karat.judging.store.explaining import explained
 from karat.judging.store.places import Place
-from karat.validation import MissingDataError
 
 BUSY_SECONDS = 120
 """How long a writer waits for the others; SQLite admits one at a time."""
@@ -115,9 +115,7 @@ def postgres_engine(place: Place) -> Engine:
     try:
         engine = create_engine(place.url, connect_args={"connect_timeout": 20}, **POOL)
     except ImportError:
-        raise MissingDataError(
-            "the package psycopg is not installed", fix="pip install 'karat[judging,postgres]'"
-        ) from None
+        raise missing("psycopg") from None
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError
 
+from karat.errors import InputError
 from karat.judging.store.places import Place
-from karat.validation import InputError
 
 MEANING = {
     "database is locked": ("is busy: another program is writing", "try again, or end that program"),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from karat.judging.forms.form import Form
-from karat.judging.forms.form_data import form_from_data, form_to_data
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.judging.forms import Form, form_from_data, form_to_data
 
 MOST = 2_000_000
 """Characters of the longest form that is read."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, inspect, text
 
-from karat.judging.store.migrations.append_only import SQLITE
+from karat.errors import InputError
+from karat.judging.store.migrations import SQLITE
 from karat.judging.store.places import Place
 from karat.judging.store.schema import APPEND_ONLY, METADATA
-from karat.validation import InputError
 
 MAGIC = b"SQLite format 3\0"
 FIX = "give a file that karat made"

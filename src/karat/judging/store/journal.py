@@ -10,18 +10,19 @@ from typing import Any, Literal
 import numpy as np
 from sqlalchemy import delete, insert, select
 
+from karat._util import check_choice
+from karat.errors import InputError
 from karat.judging.store import bulk
-from karat.judging.store.base import Part
+from karat.judging.store.base import StorePart
 from karat.judging.store.rows import SUBMITTED
 from karat.judging.store.schema import EVENT, MARK, REVIEW, SETTING, SLOT
 from karat.judging.store.texts import check_name, check_text, to_json
-from karat.validation import InputError, check_choice
 
 VERDICTS = ("approve", "reject")
 MARKED = ("image", "caption")
 
 
-class Journal(Part):
+class Journal(StorePart):
     """Reviews, marks, events and settings. The first three are append-only, the latest row counts."""
 
     def review(self, slots: Iterable[int], verdict: str, by: str, why: str = "") -> None:

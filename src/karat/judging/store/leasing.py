@@ -6,7 +6,9 @@ import secrets
 
 from sqlalchemy import Connection, RowMapping, func, select, update
 
-from karat.judging.checking.answers import PERSON
+from karat._util import plural
+from karat.errors import InputError
+from karat.judging.checking import PERSON
 from karat.judging.store.answering import Answering, items_of
 from karat.judging.store.base import revive, take_places
 from karat.judging.store.details import unanswered
@@ -15,7 +17,6 @@ from karat.judging.store.people import add_workers
 from karat.judging.store.rows import LEASED, OPEN, SUBMITTED, Lease
 from karat.judging.store.schema import PROJECT, SLOT, WORKER
 from karat.judging.store.texts import check_name, check_seconds, check_time
-from karat.validation import InputError, plural
 
 
 class Leasing(Answering):

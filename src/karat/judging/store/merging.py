@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS
-from karat.judging.pools.pool import Pool
+from karat.judging.pools import Pool
 
 GOLD = ("gold_image", "gold_caption", "gold_right")
 

@@ -14,8 +14,8 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
+from karat.errors import InputError
 from karat.judging.store.engine import Database
-from karat.validation import InputError
 
 STEPS = Path(__file__).parent / "migrations"
 

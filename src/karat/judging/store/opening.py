@@ -9,10 +9,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection, RowMapping, func, insert, inspect, select
 
-from karat.benchmarks import Benchmark
-from karat.benchmarks.sources import SOURCES
-from karat.judging.forms.form import Form
-from karat.judging.pools.fingerprint import fingerprint
+from karat.benchmarks import SOURCES, Benchmark
+from karat.errors import InputError
+from karat.judging.forms import Form
+from karat.judging.pools import fingerprint
 from karat.judging.store.engine import Database
 from karat.judging.store.form_data import MOST, write_form
 from karat.judging.store.inspecting import check_file, check_tables
@@ -21,7 +21,6 @@ from karat.judging.store.places import find_place
 from karat.judging.store.project import Project
 from karat.judging.store.schema import PROJECT
 from karat.judging.store.texts import check_text, to_json
-from karat.validation import InputError
 
 
 def create_project(

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from sqlalchemy import Connection, Dialect, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from karat.judging.checking.answers import PERSON
-from karat.judging.store.base import Part
+from karat.errors import InputError
+from karat.judging.checking import PERSON
+from karat.judging.store.base import StorePart
 from karat.judging.store.schema import WORKER
 from karat.judging.store.texts import check_kind, check_name
-from karat.validation import InputError
 
 
-class People(Part):
+class People(StorePart):
     """The workers of a project."""
 
     def add_worker(self, name: str, kind: str = PERSON) -> int:

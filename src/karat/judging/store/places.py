@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from karat.validation import InputError
+from karat.errors import InputError
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
@@ -59,7 +59,7 @@ def find_place(where: str | Path) -> Place:
     >>> find_place("mysql://ann:secret@host/db")
     Traceback (most recent call last):
     ...
-    karat.validation.InputError: 'mysql' is no database that can hold a project; give a file such as ...
+    karat.errors.InputError: 'mysql' is no database that can hold a project; give a file such as ...
     """
     scheme = None if isinstance(where, Path) else SCHEME.match(where)
     if scheme is None:

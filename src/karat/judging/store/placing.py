@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from sqlalchemy import Connection
 
+from karat.errors import InputError
 from karat.judging.store import bulk
 from karat.judging.store.base import take_places
 from karat.judging.store.effect import Slots, check_counted, in_effect
 from karat.judging.store.planning import add_slots
 from karat.judging.store.row_checks import Checked
 from karat.judging.store.rows import OPEN, SUBMITTED
-from karat.validation import InputError
 
 FEW = 500
 """Workers whose answers are asked for by name; for more of them all answers are read."""
@@ -29,7 +29,7 @@ def find_items(connection: Connection, given: Checked, pair: np.ndarray, caption
     if not len(asked):
         return item
     query = "SELECT id, task, image, caption FROM item ORDER BY id"
-    number, task, image, caption = bulk.columns(connection, query, "iiii")
+    number, task, image, caption = bulk.read_columns(connection, query, "iiii")
     check_counted(number)
     # Items are numbered task by task: sorted by pair within the task, they are found by halving.
     pairs, which = np.unique(image * captions + caption, return_inverse=True)
@@ -86,7 +86,7 @@ def stored(
     """Return worker, item and pair of the answers in effect, at least those of `workers`."""
     some = workers.tolist() if len(workers) <= FEW else []
     among = f"WHERE worker IN ({', '.join('?' * len(some))})" if some else ""
-    slot, item, worker, image, caption, coded = bulk.columns(
+    slot, item, worker, image, caption, coded = bulk.read_columns(
         connection,
         "SELECT COALESCE(slot, -1), COALESCE(item, -1), worker, image, caption, "
         f"CASE WHEN code IS NULL THEN 0 ELSE 1 END FROM answer {among} ORDER BY id",

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 import numpy as np
 from sqlalchemy import Connection, func, select
 
+from karat.errors import InputError
 from karat.judging.store import bulk
-from karat.judging.store.base import Part, take_places
+from karat.judging.store.base import StorePart, take_places
 from karat.judging.store.rows import OPEN
 from karat.judging.store.schema import ITEM, SLOT, TASK
-from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES, UNKNOWN, TaskPlan
-from karat.validation import InputError
+from karat.judging.tasks import KNOWN_NO, KNOWN_YES, UNKNOWN, TaskPlan
 
 
-class Planning(Part):
+class Planning(StorePart):
     """Adding tasks."""
 
     def add_tasks(self, plan: TaskPlan) -> int:
@@ -50,7 +50,7 @@ class Planning(Part):
         """Return all tasks so far as one plan; its overlap is the largest of theirs."""
         with self._db.read() as connection:
             query = "SELECT task, position, grp, image, caption, gold FROM item ORDER BY id"
-            task, position, group, image, caption, gold = bulk.columns(connection, query, "iiiiii")
+            task, position, group, image, caption, gold = bulk.read_columns(connection, query, "iiiiii")
             overlap = connection.execute(select(func.max(TASK.c.overlap))).scalar_one()
         return TaskPlan(task, position, group, image, caption, gold, overlap or 0)
 

@@ -6,18 +6,18 @@ import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select
 
 from karat.benchmarks import DIRECTIONS
-from karat.judging.pools.pool import Pool
+from karat.errors import InputError
+from karat.judging.pools import Pool
 from karat.judging.store import bulk
-from karat.judging.store.base import Part, take_places
+from karat.judging.store.base import StorePart, take_places
 from karat.judging.store.merging import merge_pools
 from karat.judging.store.schema import POOL, POOL_GOLD, POOL_PAIR, POOL_PLACE, POOL_QUERY, POOL_SYSTEM, TASK
 from karat.judging.store.texts import check_name
-from karat.validation import InputError
 
 TABLES = (POOL, POOL_GOLD, POOL_PAIR, POOL_PLACE, POOL_QUERY, POOL_SYSTEM)
 
 
-class Pools(Part):
+class Pools(StorePart):
     """Keeping the pool."""
 
     def set_pool(self, pool: Pool) -> None:
@@ -88,15 +88,15 @@ class Pools(Part):
         facts = connection.execute(select(POOL)).mappings().one_or_none()
         if facts is None:
             return None
-        image, caption, why = bulk.columns(
+        image, caption, why = bulk.read_columns(
             connection, "SELECT image, caption, why FROM pool_pair ORDER BY image, caption", "iii"
         )
-        place_image, place_caption, system, direction, rank, score = bulk.columns(
+        place_image, place_caption, system, direction, rank, score = bulk.read_columns(
             connection, "SELECT image, caption, system, direction, rank, score FROM pool_place", "iiiiif"
         )
         names = connection.execute(select(POOL_SYSTEM.c.name).order_by(POOL_SYSTEM.c.id)).scalars()
-        side, query = bulk.columns(connection, "SELECT direction, query FROM pool_query", "ii")
-        known = bulk.columns(connection, "SELECT image, caption, gold FROM pool_gold ORDER BY id", "iii")
+        side, query = bulk.read_columns(connection, "SELECT direction, query FROM pool_query", "ii")
+        known = bulk.read_columns(connection, "SELECT image, caption, gold FROM pool_gold ORDER BY id", "iii")
         width = self._captions
         pair = np.searchsorted(image * width + caption, place_image * width + place_caption)
         order = np.lexsort((rank, direction, system, pair))

@@ -9,7 +9,8 @@ from types import TracebackType
 from sqlalchemy import RowMapping
 
 from karat.benchmarks import Benchmark, load_benchmark
-from karat.judging.pools.fingerprint import fingerprint
+from karat.errors import InputError
+from karat.judging.pools import fingerprint
 from karat.judging.store.adjudicating import Adjudicating
 from karat.judging.store.calling import Calling
 from karat.judging.store.engine import Database
@@ -21,7 +22,6 @@ from karat.judging.store.planning import Planning
 from karat.judging.store.pools import Pools
 from karat.judging.store.reading import Reading
 from karat.judging.store.recording import Recording
-from karat.validation import InputError
 
 
 class Project(People, Pools, Planning, Holding, Recording, Reading, Journal, Calling, Adjudicating):

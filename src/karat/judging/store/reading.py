@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
-from karat.judging.checking.answers import AnswerTable
+from karat.errors import InputError
+from karat.judging.checking import AnswerTable
 from karat.judging.store import bulk
-from karat.judging.store.base import Part
+from karat.judging.store.base import StorePart
 from karat.judging.store.details import chosen_names, read_details
 from karat.judging.store.effect import damaged, in_effect, read_gold, read_slots
 from karat.judging.store.people import all_workers
 from karat.judging.store.rows import LEASED, OPEN, STATES, SUBMITTED, SlotTable
 from karat.judging.store.schema import ANSWER, WORKER
 from karat.judging.store.texts import check_time
-from karat.judging.tasks.plan import UNKNOWN
-from karat.validation import InputError
+from karat.judging.tasks import UNKNOWN
 
 PAGE = 10_000
 COLUMNS = "COALESCE(slot, -1), COALESCE(item, -1), worker, image, caption, seconds, at, code, details"
 
 
-class Reading(Part):
+class Reading(StorePart):
     """Reading answers."""
 
     def answers(self, submitted: bool = False) -> AnswerTable:
@@ -38,7 +38,7 @@ class Reading(Part):
         with self._db.read() as connection:
             ids, names, kinds = all_workers(connection)
             slots, gold = read_slots(connection), read_gold(connection)
-            columns = bulk.columns(connection, f"SELECT {COLUMNS} FROM answer ORDER BY id", "iiiiifftt")
+            columns = bulk.read_columns(connection, f"SELECT {COLUMNS} FROM answer ORDER BY id", "iiiiifftt")
         slot, item, worker, image, caption, seconds, at, code, details = columns
         rating = self._ratings(code)
         rows = in_effect(slot, item, worker, image * self._captions + caption, ~np.isnan(rating), slots)
@@ -108,7 +108,9 @@ class Reading(Part):
         columns = "id, task, COALESCE(worker, -1), state, expires, leased_at, submitted_at"
         query = f"SELECT {columns} FROM slot ORDER BY id"
         with self._db.read() as connection:
-            slot, task, worker, state, expires, leased, submitted = bulk.columns(connection, query, "iiiifff")
+            slot, task, worker, state, expires, leased, submitted = bulk.read_columns(
+                connection, query, "iiiifff"
+            )
             ids, _, _ = all_workers(connection)
         state = np.where((state == LEASED) & (expires <= now), OPEN, state)
         place = np.searchsorted(np.array(ids, np.int64), worker)

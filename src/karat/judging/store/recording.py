@@ -6,7 +6,7 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from karat.judging.store import bulk
-from karat.judging.store.base import Part, take_places
+from karat.judging.store.base import StorePart, take_places
 from karat.judging.store.effect import read_slots
 from karat.judging.store.people import add_workers
 from karat.judging.store.placing import check_once, find_items, hand_in
@@ -15,7 +15,7 @@ from karat.judging.store.rows import AnswerRows
 from karat.judging.store.schema import ANSWER, TASK, WORKER
 
 
-class Recording(Part):
+class Recording(StorePart):
     """Importing answers."""
 
     def record(self, rows: AnswerRows) -> int:

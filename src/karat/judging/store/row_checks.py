@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from karat.judging.forms.form import Form
+from karat.errors import InputError
+from karat.judging.forms import Form
 from karat.judging.store.details import check_details
 from karat.judging.store.rows import AnswerRows
 from karat.judging.store.texts import check_kind, check_name, check_time
-from karat.validation import InputError
 
 
 @dataclass(frozen=True, eq=False)

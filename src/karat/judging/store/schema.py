@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Index, MetaData, Table, Text
 
-from karat.judging.store.migrations.columns import key, only, real, text, whole
+from karat.judging.store.migrations import key, only, real, text, whole
 
 METADATA = MetaData()
 

@@ -7,8 +7,9 @@ import math
 import time
 from typing import Any
 
-from karat.judging.checking.answers import ADJUDICATOR, DATASET, MACHINE, PERSON
-from karat.validation import InputError, check_choice
+from karat._util import check_choice
+from karat.errors import InputError
+from karat.judging.checking import ADJUDICATOR, DATASET, MACHINE, PERSON
 
 MOST_NAME, MOST_WORDS, MOST_JSON = 200, 10_000, 5_000_000
 WORKER_KINDS = (PERSON, MACHINE, DATASET, ADJUDICATOR)
@@ -20,7 +21,7 @@ def check_text(value: Any, what: str, most: int = MOST_WORDS) -> str:
     >>> check_text("a" * 20, "a name", 10)
     Traceback (most recent call last):
     ...
-    karat.validation.InputError: a name has 20 characters; give at most 10.
+    karat.errors.InputError: a name has 20 characters; give at most 10.
     """
     if not isinstance(value, str):
         raise InputError(f"{what} is {value!r:.60}", fix="give text")

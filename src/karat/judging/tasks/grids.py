@@ -9,11 +9,11 @@ from collections import deque
 
 import numpy as np
 
-from karat.judging.pools.pair_keys import find, key_of
-from karat.judging.pools.pool import Pool
+from karat._util import plural
+from karat.errors import InputError
+from karat.judging.pools import Pool, find, key_of
 from karat.judging.tasks.dealing import NO_TWIN, Dealer, Stock
 from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES, UNKNOWN, TaskPlan
-from karat.validation import InputError, plural
 
 Rows = np.ndarray
 

@@ -49,7 +49,7 @@ class TaskPlan:
         return len(self.task)
 
     def __repr__(self) -> str:
-        from karat.validation import plural
+        from karat._util import plural
 
         known = int((self.gold != UNKNOWN).sum())
         return (

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.judging.forms.form import Form
-from karat.judging.pools.pair_keys import key_of
+from karat.errors import InputError
+from karat.judging.forms import Form
+from karat.judging.pools import key_of
 from karat.judging.tasks.plan import TaskPlan
 from karat.judging.tasks.simulated_answers import SimulatedAnswers
 from karat.judging.tasks.simulated_details import choose_details
-from karat.validation import InputError
-from karat.world.annotators import Annotator, right_answers
+from karat.world import Annotator, right_answers
 
 if TYPE_CHECKING:
     from karat.world import World

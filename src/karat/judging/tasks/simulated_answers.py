@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.judging.checking.answers import AnswerTable, make_answers
-from karat.validation import plural
+from karat._util import plural
+from karat.judging.checking import AnswerTable, make_answers
 
 if TYPE_CHECKING:
-    from karat.judging.store.rows import AnswerRows
+    from karat.judging.store import AnswerRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class SimulatedAnswers:
 
     def rows(self) -> AnswerRows:
         """Return them as `Project.record` takes them."""
-        from karat.judging.store.rows import AnswerRows
+        from karat.judging.store import AnswerRows
 
         names = [self.workers[one] for one in self.worker.tolist()]
         return AnswerRows(

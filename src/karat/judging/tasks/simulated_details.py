@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.judging.forms.form import Form
+from karat.judging.forms import Form
 
 ALTERNATIVE = "alternative"
 """The choice that excludes all others: nothing was misread (the form ``misread``)."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.judging.forms.form import Form
-from karat.judging.pools.pair_keys import find, key_of
-from karat.judging.pools.pool import Pool
+from karat._util import plural
+from karat.errors import InputError
+from karat.judging.forms import Form
+from karat.judging.pools import Pool, find, key_of
 from karat.judging.tasks.dealing import Dealer, Stock
 from karat.judging.tasks.grids import make_grid_tasks
 from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES, UNKNOWN, TaskPlan
-from karat.validation import InputError, plural
 
 
 def make_tasks(

@@ -1,8 +1,17 @@
 """A part-of-speech tagger and dependency parser for English captions."""
 
-from karat.lexicon.syntax.parsed import Parsed, Sentence
-from karat.lexicon.syntax.parser import Parser, load_parser
-from karat.lexicon.syntax.spacy_parser import SpacyParser
-from karat.lexicon.syntax.tagset import LABELS, TAGS, XPOS
+from typing import TYPE_CHECKING
 
-__all__ = ["LABELS", "TAGS", "XPOS", "Parsed", "Parser", "Sentence", "SpacyParser", "load_parser"]
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.lexicon.syntax.parser import Parser as Parser
+    from karat.lexicon.syntax.parser import load_parser as load_parser
+    from karat.lexicon.syntax.sentences import LABELS as LABELS
+    from karat.lexicon.syntax.sentences import TAGS as TAGS
+    from karat.lexicon.syntax.sentences import XPOS as XPOS
+    from karat.lexicon.syntax.sentences import Parsed as Parsed
+    from karat.lexicon.syntax.sentences import Sentence as Sentence
+    from karat.lexicon.syntax.spacy_parser import SpacyParser as SpacyParser
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

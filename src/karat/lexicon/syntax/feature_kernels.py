@@ -7,8 +7,8 @@ shift), then its weights: dense for the three actions, else limits of rows, clas
 
 import numpy as np
 
+from karat._util import njit
 from karat.lexicon.syntax.model import KEY_BITS
-from karat.runs.light_numba import njit
 
 entry = njit(nogil=True, cache=True, error_model="numpy")
 inline = njit(nogil=True, cache=True, error_model="numpy", inline="always")

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from karat.validation import parsing
+from karat._util import parsing
 
 # A feature is known by so many bits of its hash.
 KEY_BITS = 25
 
 
 @dataclass(frozen=True)
-class Rows:
+class SparseWeights:
     """A sparse table of weights: per feature a few classes and their weights.
 
     Parameters
@@ -34,7 +34,7 @@ class Rows:
     value: np.ndarray
 
     @classmethod
-    def from_dense(cls, keys: np.ndarray, dense: np.ndarray) -> Rows:
+    def from_dense(cls, keys: np.ndarray, dense: np.ndarray) -> SparseWeights:
         """Return the rows of `dense` that are not all zero; its rows belong to the sorted `keys`."""
         kept = dense.any(1)
         row, column = np.nonzero(dense[kept])
@@ -78,9 +78,9 @@ class Model:
     keys: np.ndarray
     facts: np.ndarray
     classes: np.ndarray
-    tagger: Rows
-    actions: Rows
-    labels: Rows
+    tagger: SparseWeights
+    actions: SparseWeights
+    labels: SparseWeights
 
     def save(self, path: Path) -> None:
         """Write the model as .npz; the same model gives the same bytes."""
@@ -90,7 +90,7 @@ class Model:
             "classes": self.classes,
         }
         for name in ("tagger", "actions", "labels"):
-            rows: Rows = getattr(self, name)
+            rows: SparseWeights = getattr(self, name)
             arrays[f"{name}_keys"] = np.diff(rows.keys, prepend=np.uint32(0))
             arrays[f"{name}_count"] = rows.count
             arrays[f"{name}_column"], arrays[f"{name}_value"] = rows.column, rows.value
@@ -104,7 +104,7 @@ class Model:
         # Opened here, since numpy leaves a broken archive open.
         with wrong, path.open("rb") as handle, np.load(handle, allow_pickle=False) as arrays:
             rows = {
-                name: Rows(
+                name: SparseWeights(
                     np.cumsum(arrays[f"{name}_keys"], dtype=np.uint32),
                     arrays[f"{name}_count"],
                     arrays[f"{name}_column"],

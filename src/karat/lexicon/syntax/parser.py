@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from karat.lexicon.syntax import templates
 from karat.lexicon.syntax.model import Model
-from karat.lexicon.syntax.parsed import Parsed
-from karat.lexicon.syntax.tagset import LABELS, TAGS
-from karat.validation import InputError
+from karat.lexicon.syntax.sentences import LABELS, TAGS, Parsed, flatten
 
 CASE = LABELS.index("case")
 # How many partial trees are kept, and from how many words on only one is, to keep the time linear.
@@ -103,21 +100,6 @@ def word_table(words: list[str], keys: np.ndarray, facts: np.ndarray) -> np.ndar
     table = np.empty((len(words), WORD_COLUMNS), np.int64)
     read_words(chars, start, keys, facts, table)
     return table
-
-
-def flatten(sentences: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[str]]:
-    """Return the limits of the sentences and all their words; raise when a sentence is no list of words."""
-    if isinstance(sentences, str) or any(isinstance(sentence, str) for sentence in sentences):
-        raise InputError("a sentence is a string", where="sentences", fix="split it into a list of words")
-    ptr = np.zeros(len(sentences) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, sentences), np.int64, len(sentences)), out=ptr[1:])
-    words = list(chain.from_iterable(sentences))
-    for i, word in enumerate(words):
-        if not isinstance(word, str):
-            raise InputError(
-                f"word {i} is {word!r}, not a string", where="sentences", fix="give words as text"
-            )
-    return ptr, words
 
 
 @cache

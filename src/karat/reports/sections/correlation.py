@@ -4,54 +4,54 @@ from __future__ import annotations
 
 import numpy as np
 
+from karat._util import signed
 from karat.reports.boards import board_of
 from karat.reports.material import Material
-from karat.reports.section import Found, section
-from karat.reports.views import cell, table
-from karat.scores.correlate import FEWEST_SYSTEMS, correlate
-from karat.scores.phrasing import signed
-from karat.stats.intervals import Intervals
+from karat.reports.presentation import cell, table
+from karat.reports.section import SectionData, section
+from karat.scores import FEWEST_SYSTEMS, correlate
+from karat.stats import Intervals
 
 RESAMPLES = 2000
 
 
 @section("correlation", "Do the metrics agree?", "Agreement", order=60)
-def collect(material: Material) -> Found:
+def collect(material: Material) -> SectionData:
     """Return the matrix of tau with intervals over systems."""
     board = board_of(material)
     if board is None or len(board.metrics) < 2:
         return None
     if len(board.systems) < FEWEST_SYSTEMS:
         return f"Whether metrics agree can be asked of {FEWEST_SYSTEMS} systems or more."
-    given = (~np.isnan(board.values)).astype(int)
-    shared = given.T @ given
+    known = (~np.isnan(board.values)).astype(int)
+    shared = known.T @ known
     if shared[~np.eye(len(shared), dtype=bool)].max() < FEWEST_SYSTEMS:
         return f"No two metrics share {FEWEST_SYSTEMS} systems: too few to ask whether they agree."
-    made = correlate(
+    correlations = correlate(
         board, "tau", lower_is_better=board.lower_is_better(), intervals=Intervals(resamples=RESAMPLES)
     )
-    known = np.array([[one.value for one in row] for row in made.matrix])
-    if np.isnan(known[~np.eye(len(known), dtype=bool)]).all():
+    values = np.array([[tau.value for tau in row] for row in correlations.matrix])
+    if np.isnan(values[~np.eye(len(values), dtype=bool)]).all():
         return "No two metrics tell the systems that they share apart, so there is nothing to correlate."
     names = list(board.metrics)
     rows = []
-    for name, line in zip(names, made.matrix):
+    for name, line in zip(names, correlations.matrix):
         cells = [
-            "1" if names[k] == name else cell(signed(one.value), between(one.low, one.high))
-            for k, one in enumerate(line)
+            "1" if names[k] == name else cell(signed(tau.value), between(tau.low, tau.high))
+            for k, tau in enumerate(line)
         ]
         rows.append([name, *cells])
     pairs = sorted(
-        ((first, second, one) for first, second, one in made.pairs() if not np.isnan(one.value)),
+        ((first, second, tau) for first, second, tau in correlations.pairs() if not np.isnan(tau.value)),
         key=lambda pair: pair[2].value,
     )
     return {
         "metrics": names,
-        "values": [[None if np.isnan(v) else round(float(v), 3) for v in row] for row in known],
-        "least": [f"{a} and {b} (τ {signed(one.value)})" for a, b, one in pairs[:1]],
-        "most": [f"{a} and {b} (τ {signed(one.value)})" for a, b, one in pairs[-1:]],
+        "values": [[None if np.isnan(v) else round(float(v), 3) for v in row] for row in values],
+        "least": [f"{a} and {b} (τ {signed(tau.value)})" for a, b, tau in pairs[:1]],
+        "most": [f"{a} and {b} (τ {signed(tau.value)})" for a, b, tau in pairs[-1:]],
         "systems": len(board.systems),
-        "notes": [note for note in made.notes if note not in board.notes],
+        "notes": [note for note in correlations.notes if note not in board.notes],
         "table": table(
             "Kendall's tau of every two metrics, with 95% intervals over systems", ["", *names], rows
         ),

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from karat.reports.main_column import column_of, ordered_columns
+from karat._util import MISSING
+from karat.measures import is_share
+from karat.reports.columns import by_score, column_of, draws_needed, ordered_columns, standing_of
 from karat.reports.material import Material
-from karat.reports.section import Found, section
-from karat.reports.sections.summary import by_score, draws_needed, standing_of
-from karat.reports.views import AXES, DIRECTIONS, interval, is_share, scaled, shown, table
+from karat.reports.presentation import AXES, DIRECTION_TITLES, interval, scaled, shown, table
+from karat.reports.section import SectionData, section
 from karat.scores import Column, Scorecard
 
 
 @section("forest", "Scores with their intervals", "Intervals", order=30)
-def collect(material: Material) -> Found:
+def collect(material: Material) -> SectionData:
     """Return the points of every column; of one run, all measures of a truth side by side."""
     card = material.card
     if card is None:
@@ -28,7 +29,7 @@ def collect(material: Material) -> Found:
             )
         return {"axes": ["Labels"], "views": views, "intervals": card.intervals is not None, **tested}
     views = [
-        view([*key[:1], DIRECTIONS[key[1]], key[2]], several_runs(material, key))
+        view([*key[:1], DIRECTION_TITLES[key[1]], key[2]], several_runs(material, key))
         for key in ordered_columns(card)
     ]
     return {"axes": list(AXES), "views": views, "intervals": card.intervals is not None, **tested}
@@ -55,8 +56,8 @@ def one_run(card: Scorecard) -> list[dict[str, Any]]:
         column = column_of(card, (truth, direction, measure), card.runs[0])
         # A sum over both directions has its own scale.
         if column is not None and direction != "both":
-            kind = truth if column.measure.unit == "fraction" else f"{truth}, ranks"
-            name = f"{measure}, {DIRECTIONS[direction]}"
+            kind = truth if is_share(column.measure) else f"{truth}, ranks"
+            name = f"{measure}, {DIRECTION_TITLES[direction]}"
             groups.setdefault((kind, column.measure.unit), []).append(point(name, column, False, ""))
     return [view([name], points) for (name, _), points in groups.items()]
 
@@ -75,10 +76,10 @@ def point(name: str, column: Column, first: bool, places: str) -> dict[str, Any]
 
 def view(key: list[str], points: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a view with its table."""
-    places = any(one["places"] for one in points)
+    places = any(p["places"] for p in points)
     head = ["System", "Score", "Interval", *(["Places"] if places else [])]
     rows = [
-        [one["name"], one["text"], one["between"] or "—", *([one["places"] or "—"] if places else [])]
-        for one in points
+        [p["name"], p["text"], p["between"] or MISSING, *([p["places"] or MISSING] if places else [])]
+        for p in points
     ]
     return {"key": key, "points": points, "table": table(", ".join(key), head, rows)}

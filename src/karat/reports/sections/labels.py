@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from karat._util import MISSING
 from karat.measures import parse_measure
-from karat.reports.main_column import SUMS_UP, column_of, ordered_columns, truths_of
+from karat.reports.columns import SUMS_UP, column_of, key_of, ordered_columns, truths_of
 from karat.reports.material import JUDGED, Material
-from karat.reports.section import Found, section
-from karat.reports.views import DIRECTIONS, shown, table
+from karat.reports.presentation import DIRECTION_TITLES, shown, table
+from karat.reports.section import SectionData, section
 from karat.scores import Column, Scorecard
 
 
-@section("labels", "What the labels leave open", "Open labels", order=90)
-def collect(material: Material) -> Found:
+@section("labels", "What the labels leave open", "Open labels", order=90, scripted=False)
+def collect(material: Material) -> SectionData:
     """Return Judged@10, the bounds and the tie report, as far as each is known."""
     card = material.card
     if card is None:
@@ -48,15 +49,15 @@ def judged_table(material: Material) -> dict[str, Any] | None:
         for truth in truths_of(material.card)
         for direction in ("i2t", "t2i")
         if not nothing_open(material.card, truth)
-        and any((c.truth, c.direction, str(c.measure)) == (truth, direction, JUDGED) for c in places)
+        and any(key_of(column) == (truth, direction, JUDGED) for column in places)
     ]
     if not keys:
         return None
     rows = []
     for run in material.card.runs:
         cells = [column_of(places, (*key, JUDGED), run) for key in keys]
-        rows.append([run, *("—" if c is None else shown(c.measure, c.value) for c in cells)])
-    head = ["System", *(f"{truth}, {DIRECTIONS[direction]}" for truth, direction in keys)]
+        rows.append([run, *(MISSING if c is None else shown(c.measure, c.value) for c in cells)])
+    head = ["System", *(f"{truth}, {DIRECTION_TITLES[direction]}" for truth, direction in keys)]
     return table(f"Share of the first ten results that was ever judged ({JUDGED})", head, rows)
 
 
@@ -69,7 +70,7 @@ def bounds_table(card: Scorecard) -> dict[str, Any] | None:
     if not bounded:
         return None
     head = [
-        " · ".join([truth, measure, *([] if d in SUMS_UP else [DIRECTIONS[d]])])
+        " · ".join([truth, measure, *([] if d in SUMS_UP else [DIRECTION_TITLES[d]])])
         for truth, d, measure in bounded
     ]
     rows = [[run, *(ends(known[key, run]) for key in bounded)] for run in card.runs]
@@ -86,7 +87,7 @@ def has_bounds(column: Column | None) -> bool:
 def ends(column: Column | None) -> str:
     """Return a column's bounds for people."""
     if column is None or column.lower_bound is None or column.upper_bound is None:
-        return "—"
+        return MISSING
     return f"{shown(column.measure, column.lower_bound)} to {shown(column.measure, column.upper_bound)}"
 
 
@@ -94,14 +95,14 @@ def tie_table(card: Scorecard) -> dict[str, Any] | None:
     """Return where relevant items share their score with others, and what their order could change."""
     rows = []
     for report in card.tie_reports:
-        widest = max(report.range.items(), key=lambda one: abs(one[1][1] - one[1][0]), default=None)
-        change = "—"
+        widest = max(report.range.items(), key=lambda item: abs(item[1][1] - item[1][0]), default=None)
+        change = MISSING
         if widest is not None:
             measure = parse_measure(widest[0])
             low, high = (shown(measure, end) for end in sorted(widest[1]))
             change = f"{measure}: {low} to {high}" if low != high else "nothing that shows"
         rows.append([
-            report.run, report.truth, DIRECTIONS[report.direction],
+            report.run, report.truth, DIRECTION_TITLES[report.direction],
             f"{report.tied_queries:,} of {report.queries:,}", f"{report.largest:,}", change,
         ])  # fmt: skip
     if not rows:

@@ -4,43 +4,46 @@ from __future__ import annotations
 
 from typing import Any
 
-from karat.reports.main_column import ordered_columns
+from karat.reports.columns import key_of, ordered_columns
 from karat.reports.material import Material
-from karat.reports.section import Found, section
-from karat.reports.views import AXES, DIRECTIONS, cell, table
-from karat.scores import Comparison, Standing
-from karat.scores.comparison_tables import show_p, signed
+from karat.reports.presentation import AXES, DIRECTION_TITLES, cell, table
+from karat.reports.section import SectionData, section
+from karat.scores import Comparison, Standing, show_p, signed
 
 FEW = 9
 """Up to so many systems each cell shows the difference; beyond, only who wins."""
 
 
 @section("matrix", "Who beats whom", "Who beats whom", order=40)
-def collect(material: Material) -> Found:
+def collect(material: Material) -> SectionData:
     """Return a matrix for every column."""
-    found = material.comparison
-    if found is None:
+    comparison = material.comparison
+    if comparison is None:
         return None
-    standings = {(s.truth, s.direction, str(s.measure)): s for s in found.standings if s.tested}
-    keys = [key for key in ordered_columns(found.card) if key in standings]
+    standings = {key_of(standing): standing for standing in comparison.standings if standing.tested}
+    keys = [key for key in ordered_columns(comparison.card) if key in standings]
     if not keys:
-        return f"Nothing to show: {found.test} could not be used on any column."
+        return f"Nothing to show: {comparison.test} could not be used on any column."
     views = [
-        {"key": [key[0], DIRECTIONS[key[1]], key[2]], "table": matrix(found, standings[key])} for key in keys
+        {"key": [key[0], DIRECTION_TITLES[key[1]], key[2]], "table": matrix(comparison, standings[key])}
+        for key in keys
     ]
-    return {"axes": list(AXES), "views": views, "alpha": found.alpha, "few": len(found.card.runs) <= FEW}
+    return {
+        "axes": list(AXES),
+        "views": views,
+        "alpha": comparison.alpha,
+        "few": len(comparison.card.runs) <= FEW,
+    }
 
 
-def matrix(found: Comparison, standing: Standing) -> dict[str, Any]:
+def matrix(comparison: Comparison, standing: Standing) -> dict[str, Any]:
     """Return the table of one column: a row against every other system."""
-    few = len(found.card.runs) <= FEW
+    few = len(comparison.card.runs) <= FEW
     pairs = {}
-    for one in found.differences:
-        if (one.truth, one.direction, str(one.measure)) == (
-            standing.truth, standing.direction, str(standing.measure),
-        ):  # fmt: skip
-            pairs[one.first, one.second] = (one.difference, one.corrected)
-            pairs[one.second, one.first] = (-one.difference, one.corrected)
+    for pair in comparison.differences:
+        if key_of(pair) == key_of(standing):
+            pairs[pair.first, pair.second] = (pair.difference, pair.corrected)
+            pairs[pair.second, pair.first] = (-pair.difference, pair.corrected)
     rows = []
     for a, run in enumerate(standing.runs):
         cells: list[Any] = [run]
@@ -55,5 +58,7 @@ def matrix(found: Comparison, standing: Standing) -> dict[str, Any]:
             else:
                 cells.append(cell({"win": "▲", "loss": "▼", "open": "·"}[kind], kind=kind))
         rows.append(cells)
-    caption = f"{standing.measure} on {standing.truth}, {DIRECTIONS[standing.direction]}: row against column"
+    caption = (
+        f"{standing.measure} on {standing.truth}, {DIRECTION_TITLES[standing.direction]}: row against column"
+    )
     return table(caption, ["", *standing.runs], rows)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from karat.reports.main_column import truths_of
+from karat.reports.columns import truths_of
 from karat.reports.material import Material
-from karat.reports.section import Found, section
-from karat.reports.views import DIRECTIONS, table
-from karat.scores.semantic_curve import SemanticCurve, semantic_curves
+from karat.reports.presentation import AXES, DIRECTION_TITLES, Cell, cell, table
+from karat.reports.section import SectionData, section
+from karat.scores import SemanticCurve, semantic_curves
 
 
 @section("meaning", "Recall by meaning", "Meaning", order=105)
-def collect(material: Material) -> Found:
+def collect(material: Material) -> SectionData:
     """Return the curves of every truth, direction, similarity and K for which several m were computed."""
     if material.card is None:
         return None
@@ -26,7 +26,7 @@ def collect(material: Material) -> Found:
     )
     if not keys:
         return None
-    return {"axes": ["Labels", "Direction", "Measure"], "views": [view(key, groups[key]) for key in keys]}
+    return {"axes": list(AXES), "views": [view(key, groups[key]) for key in keys]}
 
 
 def common(curves: list[SemanticCurve]) -> list[int]:
@@ -48,16 +48,16 @@ def view(key: tuple[str, ...], curves: list[SemanticCurve]) -> dict[str, Any]:
         name = f"{curve.run}, {'hit rate' if curve.any else 'SR'}"
         second = curve.any and curve.run in with_recall
         lines.append({"run": curve.run, "name": name, "second": second, **percent})
-    rows: list[list[Any]] = [
+    rows: list[list[Cell]] = [
         [
             f"{count:,}",
-            *({"t": f"{c['values'][s]:.1f}%", "s": f"{c['low'][s]:.1f}–{c['high'][s]:.1f}"} for c in lines),
+            *(cell(f"{c['values'][s]:.1f}%", f"{c['low'][s]:.1f}–{c['high'][s]:.1f}") for c in lines),
         ]
         for s, count in enumerate(m)
     ]
-    caption = f"{title} on {truth}, {DIRECTIONS[direction]}, by the number of items that count as right"
+    caption = f"{title} on {truth}, {DIRECTION_TITLES[direction]}, by the number of items that count as right"
     return {
-        "key": [truth, DIRECTIONS[direction], title],
+        "key": [truth, DIRECTION_TITLES[direction], title],
         "name": title,
         "m": m,
         "lines": lines,

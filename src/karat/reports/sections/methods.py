@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+from pathlib import Path
 from typing import Any
 
 import karat
+from karat._util import MISSING, plural
 from karat.measures import Measure, Named
-from karat.reports.main_column import truths_of
+from karat.reports.columns import truths_of
 from karat.reports.material import Material
-from karat.reports.section import Found, section
-from karat.reports.views import table
-from karat.reports.words import in_words
-from karat.scores import Scorecard
-from karat.scores.intervals import alone, units_drawn
-from karat.scores.paired_tests import TESTS
-from karat.scores.tie_report import tie_notes
-from karat.validation import plural
+from karat.reports.presentation import in_words, table
+from karat.reports.section import SectionData, section
+from karat.scores import TESTS, Scorecard, alone, tie_notes, units_drawn
 
 READINGS = {
     "misses": "A pair that nobody judged counts as not relevant, as in published numbers.",
@@ -35,8 +32,8 @@ AGREEMENT = "Kendall's tau-b over systems; 95% percentile intervals from 2,000 r
 PACKAGES = ("numpy", "numba", "scipy", "polars", "plotly")
 
 
-@section("methods", "Methods", "Methods", order=120)
-def collect(material: Material) -> Found:
+@section("methods", "Methods", "Methods", order=120, scripted=False)
+def collect(material: Material) -> SectionData:
     """Return the choices, the measures, the labels, the runs, the versions and the notes."""
     card = material.card
     return {
@@ -53,7 +50,7 @@ def collect(material: Material) -> Found:
 
 def choices(material: Material) -> list[dict[str, str]]:
     """Return what was chosen, as terms and sentences."""
-    card, found = material.card, material.comparison
+    card, comparison = material.card, material.comparison
     if card is None:
         return [
             {"term": "Source", "text": "A table of numbers, without intervals; shown in as many digits as "
@@ -73,24 +70,26 @@ def choices(material: Material) -> list[dict[str, str]]:
          "mAP@R where computed, else the first measure."),
     ]  # fmt: skip
     if card.intervals is not None:
-        made = card.intervals
+        intervals = card.intervals
         why = "" if alone(card) else ", since captions of one image are not independent"
         out.append(("Intervals", (
-            f"{100 * made.level:g}% {made.shown} bootstrap, {made.resamples:,} resamples, seed {made.seed}. "
+            f"{100 * intervals.level:g}% {intervals.shown} bootstrap, {intervals.resamples:,} resamples, "
+            f"seed {intervals.seed}. "
             f"Drawn with replacement: {units_drawn(card)}{why}; "
             "all systems see the same draws."
         )))  # fmt: skip
-    if found is not None:
-        test = TESTS[found.test]
+    if comparison is not None:
+        test = TESTS[comparison.test]
         draws = ""
-        if found.test == "randomisation":
-            draws = f", {found.samples:,} random swaps, seed {found.seed}"
-        elif found.test == "bootstrap" and card.intervals is not None:
+        if comparison.test == "randomisation":
+            draws = f", {comparison.samples:,} random swaps, seed {comparison.seed}"
+        elif comparison.test == "bootstrap" and card.intervals is not None:
             draws = f", {card.intervals.resamples:,} resamples, seed {card.intervals.seed}"
         clustered = "" if alone(card) else " and clustered by image"
         out += [
             ("Test", f"{test.about}, paired by query{clustered}{draws}."),
-            ("Correction", f"Holm, over the pairs of systems of each score; p ≤ {found.alpha:g} then wins."),
+            ("Correction", "Holm, over the pairs of systems of each score; "
+             f"p ≤ {comparison.alpha:g} then wins."),
             ("Places", "From one plus the number of systems that beat it to the number of all minus those it "
              "beats (Mogstad et al., Review of Economic Studies 2024); tied for first: beaten by nobody."),
         ]  # fmt: skip
@@ -123,8 +122,8 @@ def measure_table(card: Scorecard) -> dict[str, Any]:
         words = "; ".join(dict.fromkeys(map(in_words, named.values())))
         if len(named) > 1 and kind.cutoff is not None:
             words = in_words(next(iter(named.values())), cut="K")
-        pool = f" ({kind.pool.name} over queries)" if issubclass(kind, Measure) else ""
-        rows.append([", ".join(named), words, f"{kind.formula}{pool}", kind.source or "—"])
+        pool = f" ({kind.aggregate.name} over queries)" if issubclass(kind, Measure) else ""
+        rows.append([", ".join(named), words, f"{kind.formula}{pool}", kind.source or MISSING])
     return table("Measures", ["Measure", "In words", "Per query", "Source"], rows)
 
 
@@ -142,7 +141,7 @@ def truth_table(card: Scorecard) -> dict[str, Any]:
         clusters = max((c.effective for c in card if c.truth == name), default=0)
         negatives = "all others" if truth.complete or truth.implicit else f"{row['t2i']['negatives']:,}"
         rows.append([
-            name, row["about"] or "—", ", ".join(sides), f"{clusters:,}", f"{row['t2i']['positives']:,}",
+            name, row["about"] or MISSING, ", ".join(sides), f"{clusters:,}", f"{row['t2i']['positives']:,}",
             negatives, plural(row["folds"], "fold") if truth.folds else "whole gallery",
         ])  # fmt: skip
     head = [
@@ -161,8 +160,6 @@ def run_table(material: Material) -> dict[str, Any] | None:
     """Return what each run is, where the runs are at hand."""
     if not material.runs:
         return None
-    from pathlib import Path
-
     rows = [
         [run.name, Path(run.where).name if run.where else "given in memory", kind_of(run)]
         for run in material.runs
@@ -178,10 +175,8 @@ def kind_of(run: Any) -> str:
 
 def versions() -> list[dict[str, str]]:
     """Return the versions of what computed the numbers."""
-    found = [
+    return [
         {"name": "karat", "version": karat.__version__},
         {"name": "Python", "version": platform.python_version()},
+        *({"name": name, "version": importlib.metadata.version(name)} for name in PACKAGES),
     ]
-    for name in PACKAGES:
-        found.append({"name": name, "version": importlib.metadata.version(name)})
-    return found

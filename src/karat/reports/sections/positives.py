@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from karat.reports.main_column import positives_per_query, truths_of
+from karat.reports.columns import positives_per_query, truths_of
 from karat.reports.material import Material
-from karat.reports.section import Found, section
-from karat.reports.views import DIRECTIONS, table
+from karat.reports.presentation import DIRECTION_TITLES, table
+from karat.reports.section import SectionData, section
 
 BARS = 40
 
 
 @section("positives", "How many right answers does a query have?", "Right answers", order=80)
-def collect(material: Material) -> Found:
+def collect(material: Material) -> SectionData:
     """Return a histogram per truth and direction."""
     card = material.card
     if card is None:
@@ -41,8 +41,9 @@ def view(truth: str, direction: str, counts: np.ndarray) -> dict[str, Any]:
     a_query = "an image" if query == "image" else "a caption"
     rows = [[name, f"{height:,}"] for name, height in zip(names, heights) if height]
     median = float(np.median(counts))
+    key = [truth, DIRECTION_TITLES[direction]]
     return {
-        "key": [truth, DIRECTIONS[direction]],
+        "key": key,
         "x": [float(edge + (step - 1) / 2) for edge in edges[:-1]],
         "names": names, "heights": heights.tolist(), "step": step,
         "mean": round(float(counts.mean()), 2), "median": median,
@@ -50,5 +51,5 @@ def view(truth: str, direction: str, counts: np.ndarray) -> dict[str, Any]:
         "says": f"By the labels “{truth}”, {a_query} has {counts.mean():.1f} right {item}s on average "
         f"(median {median:g}, at most {high:,}); {(counts == 1).mean():.0%} of the {len(counts):,} "
         f"{query}s have exactly one.",
-        "table": table(f"{truth}, {DIRECTIONS[direction]}", [f"Right {item}s", f"Number of {query}s"], rows),
+        "table": table(", ".join(key), [f"Right {item}s", f"Number of {query}s"], rows),
     }  # fmt: skip

@@ -6,24 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark
-from karat.reports.first_results import first_results
-from karat.reports.main_column import truths_of
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.reports.bundle import Pack, packed_texts
+from karat.reports.columns import truths_of
 from karat.reports.material import Material
-from karat.reports.packing import Pack, packed_texts
-from karat.reports.section import Found, section
+from karat.reports.presentation import DIRECTION_TITLES
+from karat.reports.section import SectionData, section
 from karat.reports.thumbnails import thumbnails
-from karat.reports.views import DIRECTIONS as TITLES
-from karat.scores import Column, Scorecard
-from karat.scores.gallery_size import first_places
+from karat.runs import Run, TableRun
+from karat.scores import Column, Scorecard, first_places
 
 LISTED = 12
 """How many right answers of a query are listed; all are counted."""
 PLACE = "place of the first right answer"
+FirstResults = dict[Direction, np.ndarray]
+"""Per direction, the first item of every query; the number of all items where there is none."""
 
 
 @section("queries", "Query by query", "Queries", order=110)
-def collect(material: Material) -> Found:
+def collect(material: Material) -> SectionData:
     """Return the values per query, compressed, truth by truth and direction by direction."""
     card = material.card
     if card is None:
@@ -38,14 +39,14 @@ def collect(material: Material) -> Found:
                 tables.append(table)
     if not tables:
         return "No measure with a value per query was computed."
-    bench = card.benchmark
+    benchmark = card.benchmark
     return {
         "runs": card.runs,
         "tables": tables,
         "firsts": {direction: packed_together(firsts) for direction, firsts in tops.items()},
-        "images": packed_texts([str(one) for one in bench.images.values]),
-        "captions": packed_texts([str(one) for one in bench.captions.values]),
-        "texts": None if bench.texts is None else packed_texts(list(bench.texts)),
+        "images": packed_texts([str(image) for image in benchmark.images.values]),
+        "captions": packed_texts([str(caption) for caption in benchmark.captions.values]),
+        "texts": None if benchmark.texts is None else packed_texts(list(benchmark.texts)),
         "thumbnails": thumbnails(material),
     }
 
@@ -81,8 +82,8 @@ def one_table(
         right = [is_right(card.benchmark, truth, direction, queries, top[queries]) for top in tops]
         described["hits"] = [pack.add(hits) for hits in right]
     return {
-        "key": [truth, TITLES[direction]], "direction": direction, "measures": measures, **described,
-        "rows": len(queries), "pack": pack.describe(),
+        "key": [truth, DIRECTION_TITLES[direction]], "direction": direction, "measures": measures,
+        **described, "rows": len(queries), "pack": pack.describe(),
     }  # fmt: skip
 
 
@@ -137,10 +138,10 @@ def is_right(
     """Return whether each item is a right answer to its query, as 0 and 1."""
     known = benchmark.truth(truth)
     size = len(benchmark.items(direction))  # type: ignore[arg-type]
-    found = items < size
+    listed = items < size
     if known.rule is not None:
         right = np.zeros(len(items), bool)
-        right[found] = known.rule.relevant(direction, queries[found], items[found])  # type: ignore[arg-type]
+        right[listed] = known.rule.relevant(direction, queries[listed], items[listed])  # type: ignore[arg-type]
         return right.astype(np.uint8)
     rows = known.judged(direction)  # type: ignore[arg-type]
     pairs = rows.query_of_row[rows.grade > 0] * (size + 1) + rows.item[rows.grade > 0]
@@ -154,9 +155,61 @@ def all_first_results(material: Material) -> dict[str, list[np.ndarray]]:
     runs = {run.name: run for run in material.runs}
     if not all(name in runs for name in card.runs):
         return {}
-    found = [first_results(runs[name], card.benchmark) for name in card.runs]
+    firsts = [first_results(runs[name], card.benchmark) for name in card.runs]
     return {
-        direction: [first[direction] for first in found]
+        direction: [first[direction] for first in firsts]
         for direction in DIRECTIONS
-        if all(direction in first for first in found)
+        if all(direction in first for first in firsts)
     }
+
+
+def first_results(run: Run, benchmark: Benchmark) -> FirstResults:
+    """Return the first result of every query in every direction that the run answers.
+
+    Tables are passed through once for both directions. They are read as rounded scores, and of equal
+    scores any one may come first: this is for looking at, measures count ties exactly.
+
+    Examples
+    --------
+    >>> import karat
+    >>> from karat.benchmarks import Ids, Judgments, Provenance, Truth
+    >>> own = Judgments(range(3), range(3), sources=[Provenance("original")])
+    >>> ids = Ids(range(3), kind="image"), Ids(range(3), kind="caption")
+    >>> bench = Benchmark("tiny", *ids, {"own": Truth("own", own, {"i2t": np.arange(3)})})
+    >>> run = karat.load_run(np.array([[3.0, 1, 2], [1, 2, 9], [8, 5, 4]]))
+    >>> {direction: first.tolist() for direction, first in first_results(run, bench).items()}
+    {'i2t': [0, 2, 0], 't2i': [2, 2, 1]}
+    """
+    aligned = run.align(benchmark)
+    if isinstance(aligned, TableRun):
+        return in_one_pass(aligned)
+    firsts: FirstResults = {}
+    for direction in DIRECTIONS:
+        if direction in run.directions:
+            top = aligned.top(direction, 1)
+            items = np.full(benchmark.queries(direction).size, len(benchmark.items(direction)))
+            some = np.diff(top.ptr) > 0
+            items[some] = top.item[top.ptr[:-1][some]]
+            firsts[direction] = items
+    return firsts
+
+
+def in_one_pass(run: TableRun) -> FirstResults:
+    """Return the first results of a table: the largest cell of every row and of every column."""
+    rows, columns = run.shape
+    of_row, of_column = np.zeros(rows, np.int64), np.zeros(columns, np.int64)
+    largest = np.full(columns, -np.inf)
+    for begin, block in run.blocks():
+        of_row[begin : begin + len(block)] = block.argmax(axis=1)
+        highest = block.max(axis=0)
+        better = np.flatnonzero(highest > largest)
+        # Where in the block: only asked for the columns that this block improves.
+        of_column[better] = begin + block[:, better].argmax(axis=0)
+        largest[better] = highest[better]
+    firsts: FirstResults = {}
+    for direction in DIRECTIONS:
+        query_of, item_of = run.maps(direction)
+        number = np.empty(len(item_of), np.int64)
+        number[item_of] = np.arange(len(item_of))
+        firsts[direction] = number[(of_row if run.asks_by_rows(direction) else of_column)[query_of]]
+    return firsts

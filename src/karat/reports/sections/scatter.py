@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from karat.reports.boards import ranks, shown_board, whole
-from karat.reports.main_column import ordered_columns
+from karat.reports.boards import plain_numbers, ranks, shown_board
+from karat.reports.columns import ordered_columns
 from karat.reports.material import Material
-from karat.reports.section import Found, section
-from karat.scores.leaderboard import Leaderboard
+from karat.reports.section import SectionData, section
+from karat.scores import Leaderboard
 
 
 @section("scatter", "Two metrics side by side", "Two metrics", order=70)
-def collect(material: Material) -> Found:
+def collect(material: Material) -> SectionData:
     """Return every system's value and place under every metric; the page chooses the two."""
     board = shown_board(material)
     if board is None or len(board.metrics) < 2:
@@ -19,8 +19,8 @@ def collect(material: Material) -> Found:
     return {
         "systems": list(board.systems),
         "metrics": list(board.metrics),
-        "values": [whole(row) for row in board.values],
-        "places": [whole(row) for row in place],
+        "values": [plain_numbers(row) for row in board.values],
+        "places": [plain_numbers(row) for row in place],
         "low": board.lower_is_better(),
         "start": starting_axes(material, board),
     }

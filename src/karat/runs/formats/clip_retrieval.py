@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from karat.runs.formats.content import FOLDER, Content, Writer, register
-from karat.runs.formats.json import plain
-from karat.runs.formats.long import as_column
+from karat._util import check_table, parsing, plural
+from karat.errors import InputError, MissingDataError
+from karat.runs.formats.blocks import Blocks, blocks
+from karat.runs.formats.content import FOLDER, Content, FormatWriter, plain, register
+from karat.runs.formats.long_table import as_column
 from karat.runs.formats.npy import map_npy, write_array
 from karat.runs.formats.parquet import BROKEN, check_id_column
-from karat.runs.formats.tables import Blocks, blocks
-from karat.validation import InputError, MissingDataError, check_table, parsing, plural
 
 PARTS = {"images": "img_emb", "captions": "text_emb"}
 IDS = {"images": "image_id", "captions": "caption_id"}
@@ -38,19 +38,19 @@ def read_folder(path: Path) -> Content:
 
 def shards(path: Path, part: str, ending: str) -> list[Path]:
     """Return the numbered files of a part in the order of their numbers; a gap is an error."""
-    found = {}
+    files = {}
     for file in (path / part).glob(f"*{ending}"):
         digits = re.findall(r"[0-9]+", file.stem)
-        if not digits or int(digits[-1]) in found:
+        if not digits or int(digits[-1]) in files:
             raise InputError(
                 "has no number of its own", where=file, fix=f"call it {part}_0{ending} and so on"
             )
-        found[int(digits[-1])] = file
-    numbers = sorted(found)
+        files[int(digits[-1])] = file
+    numbers = sorted(files)
     for before, after in itertools.pairwise(numbers):
         if after != before + 1:
             raise InputError(f"number {before + 1} is missing", where=path / part, fix="add the file")
-    return [found[number] for number in numbers]
+    return [files[number] for number in numbers]
 
 
 def joined(path: Path, part: str) -> Any:
@@ -88,20 +88,20 @@ def read_column(path: Path, column: str) -> list[Any] | None:
             if column not in pl.scan_parquet(file, glob=False).collect_schema():
                 return None
             # The sides differ in length: the shorter one is filled up.
-            found = pl.read_parquet(file, columns=[column], glob=False)[column]
-            listed += check_id_column(found.drop_nulls(), file)
+            ids = pl.read_parquet(file, columns=[column], glob=False)[column]
+            listed += check_id_column(ids.drop_nulls(), file)
     return listed if files else None
 
 
 def one_row_each(table: Any, ids: list[Any], where: str) -> tuple[Any, list[Any]]:
     """Return a table and ids of the same length, each id once.
 
-    A row of the metadata is a pair: an image with five captions stands there five times, and, where
+    A row of the metadata is a pair: an image with five captions is there five times, and, where
     both sides were embedded together, so does its embedding. The first row of each is kept.
     """
     first: dict[Any, int] = {}
-    for row, one in enumerate(ids):
-        first.setdefault(one, row)
+    for row, key in enumerate(ids):
+        first.setdefault(key, row)
     if table.shape[0] == len(ids):
         rows = list(first.values())
         return (table if len(rows) == len(ids) else np.asarray(table)[rows]), list(first)
@@ -132,4 +132,4 @@ def write_folder(content: Content, path: Path) -> None:
         pl.DataFrame(columns).write_parquet(path / "metadata" / "metadata_0.parquet")
 
 
-register(FOLDER, read_folder, Writer(write_folder, ("embeddings",), keeps_ids=("embeddings",)))
+register(FOLDER, read_folder, FormatWriter(write_folder, ("embeddings",), keeps_ids=("embeddings",)))

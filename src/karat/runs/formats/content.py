@@ -1,4 +1,7 @@
-"""What a file holds, whatever its format, and the registries of what reads and writes one."""
+"""What a file of a run holds, whatever its format, and the registries of what reads and writes one.
+
+A format is one file of this package that calls `register`; nothing else changes when one is added.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from karat.benchmarks import DIRECTIONS
-from karat.registry import Registry, import_all
+import numpy as np
+
+from karat._util import Registry, import_all, plural
+from karat.benchmarks import DIRECTIONS, as_id_array
+from karat.errors import InputError
 
 FOLDER = "clip-retrieval"
 """The format of a folder; every other format goes by its extension."""
+TABLES = {
+    "images": ("images", "img", "image_embeddings"),
+    "captions": ("captions", "txt", "text_embeddings"),
+}
+"""The keys of the embedding tables in files that hold arrays by key, npz and safetensors."""
+IDS = {"images": "image_ids", "captions": "caption_ids"}
+"""The keys of the ids there."""
+FIX = (
+    "give one table of scores, or the embedding tables 'images' and 'captions'; "
+    "ids are called 'image_ids' and 'caption_ids'"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +77,13 @@ class Content:
 
 
 @dataclass(frozen=True)
-class Writer:
+class FormatWriter:
     """What writes a format: a function of a content and a path, and the kinds of content it takes."""
 
     write: Callable[[Content, Path], object]
     holds: tuple[str, ...]
     keeps_ids: tuple[str, ...] = ()
-    """The kinds whose ids of rows and columns stand in the file itself; others go beside it."""
+    """The kinds whose ids of rows and columns are in the file itself; those of others go beside it."""
     one_direction: bool = False
     """Whether ranked lists of both directions do not fit into one file."""
 
@@ -78,7 +95,7 @@ def fill() -> None:
 
 READERS: Registry[Callable[[Path], Content]] = Registry("file format", fill=fill)
 """By extension: what reads a file."""
-WRITERS: Registry[Writer] = Registry("file format", fill=fill)
+WRITERS: Registry[FormatWriter] = Registry("file format", fill=fill)
 """By extension: what writes a file."""
 SHAPES: Registry[Callable[[Path], tuple[int, ...]]] = Registry("file format", fill=fill)
 """By extension: the shape of the one table in a file, cheaply; () where it holds something else."""
@@ -87,7 +104,7 @@ SHAPES: Registry[Callable[[Path], tuple[int, ...]]] = Registry("file format", fi
 def register(
     name: str,
     read: Callable[[Path], Content],
-    writer: Writer,
+    writer: FormatWriter,
     shape: Callable[[Path], tuple[int, ...]] | None = None,
     aliases: Iterable[str] = (),
 ) -> None:
@@ -113,10 +130,61 @@ def format_of(path: Path) -> str:
 
 
 def by_direction(lists: Mapping[Any, Any]) -> dict[str, Mapping[Any, Any]]:
-    """Return lists by direction; those without one stand under "".
+    """Return lists by direction; those without one are under "".
 
     >>> by_direction({"i2t": {1: [2]}}), by_direction({1: [2]})
     ({'i2t': {1: [2]}}, {'': {1: [2]}})
     """
     known = all(key in DIRECTIONS for key in lists)
     return {str(key): lists[key] for key in lists} if known else {"": lists}
+
+
+def plain(ids: Any) -> list[Any]:
+    """Return ids as Python's own numbers and text."""
+    return np.asarray(ids).tolist() if isinstance(ids, np.ndarray) else list(ids)
+
+
+def content_of(arrays: Mapping[str, Any], where: Path) -> Content:
+    """Return what named arrays mean: embeddings by their keys, else the one table there is."""
+    ids = {kind: as_ids(arrays[key], f"{where}, {key}") for kind, key in IDS.items() if key in arrays}
+    sides = {kind: [key for key in keys if key in arrays] for kind, keys in TABLES.items()}
+    for kind, keys in sides.items():
+        if len(keys) > 1:
+            raise InputError(f"names the {kind} twice, {' and '.join(keys)}", where=where, fix="keep one")
+    if all(sides.values()):
+        return Content(tables=tuple(arrays[keys[0]] for keys in sides.values()), ids=ids)
+    tables = [key for key, array in arrays.items() if key not in IDS.values() and len(array.shape) == 2]
+    if len(tables) != 1:
+        named = ", ".join(repr(key) for key in list(arrays)[:6]) or "none"
+        raise InputError(
+            f"holds {plural(len(tables), 'table')} but not one of scores (keys: {named})",
+            where=where,
+            fix=FIX,
+        )
+    return Content(tables=(arrays[tables[0]],), ids=ids)
+
+
+def as_ids(array: Any, where: str) -> np.ndarray:
+    """Return an array of ids as whole numbers or text, or raise."""
+    array = np.asarray(array)
+    if array.ndim != 1 or array.dtype.kind not in "iuUS":
+        raise InputError(
+            f"are ids of {array.dtype} in {plural(array.ndim, 'dimension')}",
+            where=where,
+            fix="save a plain list of whole numbers or of text",
+        )
+    try:
+        if array.dtype.kind == "S":
+            array = np.char.decode(array, "utf-8")
+        # Broken bytes may be no text at all, which shows only when it is taken out.
+        array.tolist()
+        return as_id_array(array)
+    except ValueError:
+        raise InputError("are ids that are not text", where=where, fix="save them as text") from None
+
+
+def arrays_of(content: Content) -> dict[str, Any]:
+    """Return a content's tables and ids by the keys that `content_of` knows."""
+    names = ("scores",) if len(content.tables) == 1 else tuple(TABLES)
+    named = dict(zip(names, content.tables))
+    return named | {IDS[kind]: as_id_array(ids) for kind, ids in content.ids.items()}

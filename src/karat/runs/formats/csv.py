@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.runs.formats.content import Content, Writer, register
-from karat.runs.formats.long import is_long, long_frame, read_long
-from karat.runs.formats.tables import finite_blocks
-from karat.validation import InputError, parsing
+from karat._util import parsing
+from karat.errors import InputError
+from karat.runs.formats.blocks import finite_blocks
+from karat.runs.formats.content import Content, FormatWriter, register
+from karat.runs.formats.long_table import is_long, long_frame, read_long
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,4 +96,4 @@ def numbers(cells: pl.DataFrame, path: Path) -> np.ndarray:
 
 for extension, sign in ((".csv", ","), (".tsv", "\t")):
     form = Separated(sign)
-    register(extension, form.read, Writer(form.write, ("scores", "vectors", "lists")), shape=form.shape)
+    register(extension, form.read, FormatWriter(form.write, ("scores", "vectors", "lists")), shape=form.shape)

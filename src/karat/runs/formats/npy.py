@@ -8,9 +8,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from karat.runs.formats.content import Content, Writer, register, shape_of
-from karat.runs.formats.tables import write_rows
-from karat.validation import holds_objects, parsing
+from karat._util import holds_objects, parsing
+from karat.runs.formats.blocks import write_rows
+from karat.runs.formats.content import Content, FormatWriter, register, shape_of
 
 
 def map_npy(path: Path) -> np.ndarray:
@@ -62,6 +62,6 @@ def write_npy(content: Content, path: Path) -> None:
 register(
     ".npy",
     read_npy,
-    Writer(write_npy, ("scores", "vectors")),
+    FormatWriter(write_npy, ("scores", "vectors")),
     shape=lambda path: shape_of(read_npy(path)),
 )

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from karat.runs.formats.content import Content, Writer, register, shape_of
-from karat.runs.formats.declared import check_declared
-from karat.runs.formats.keys import arrays_of, content_of
+from karat._util import parsing
+from karat.runs.formats.blocks import Blocks, check_declared, rows_per_block
+from karat.runs.formats.content import Content, FormatWriter, arrays_of, content_of, register, shape_of
 from karat.runs.formats.npy import read_header, write_array
-from karat.runs.formats.tables import Blocks, rows_per_block
-from karat.validation import parsing
 
 BROKEN = ("is not a complete npz file", "write it with np.savez")
 
@@ -91,6 +89,6 @@ def write_npz(content: Content, path: Path) -> None:
 register(
     ".npz",
     read_npz,
-    Writer(write_npz, ("scores", "embeddings"), keeps_ids=("scores", "embeddings")),
+    FormatWriter(write_npz, ("scores", "embeddings"), keeps_ids=("scores", "embeddings")),
     shape=lambda path: shape_of(read_npz(path)),
 )

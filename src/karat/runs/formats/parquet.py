@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.runs.formats.content import Content, Writer, register, shape_of
-from karat.runs.formats.declared import check_declared
-from karat.runs.formats.long import is_long, read_long
-from karat.runs.formats.parquet_writer import write_parquet
-from karat.runs.formats.tables import Blocks, rows_per_block
-from karat.validation import InputError, parsing
+from karat._util import parsing
+from karat.errors import InputError
+from karat.runs.formats.blocks import Blocks, check_declared, finite_blocks, rows_per_block
+from karat.runs.formats.content import Content, FormatWriter, plain, register, shape_of
+from karat.runs.formats.long_table import as_column, is_long, long_frame, read_long
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 BROKEN = ("is not a complete Parquet file", "write it with polars or pandas")
 FIX = (
@@ -52,8 +52,8 @@ def read_parquet(path: Path) -> Content:
         frame, schema, rows = scan(path)
         if is_long(list(schema)):
             check_declared(path, 8 * rows * 3, path.stat().st_size)
-            wanted = [name for name in ("query", "item", "score", "direction") if name in schema]
-            return read_long(frame.select(wanted).collect(), path, first_line=0)
+            columns = [name for name in ("query", "item", "score", "direction") if name in schema]
+            return read_long(frame.select(columns).collect(), path, first_line=0)
         return read_table(path)
 
 
@@ -152,9 +152,51 @@ def vector_blocks(
             yield flat.to_numpy().astype(dtype, copy=False).reshape(len(part), table[1])
 
 
+def write_parquet(content: Content, path: Path) -> None:
+    """Write ranked lists at once, tables block by block."""
+    if content.lists is not None:
+        long_frame(content).write_parquet(path)
+    else:
+        stream(content, path)
+
+
+def stream(content: Content, path: Path) -> None:
+    """Write a table of scores, a column each, or of embeddings, a list each."""
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    table, ids = content.tables[0], content.rows
+    kind = getattr(
+        pl, table.dtype.name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float")
+    )
+    names = [str(column) for column in range(table.shape[1])]
+    schema: dict[str, Any] = dict.fromkeys(names, kind)
+    known = None if ids is None else as_column(plain(ids)).alias("id")
+    if content.vectors:
+        schema = {} if known is None else {"id": known.dtype}
+        schema["embedding"] = pl.Array(kind, table.shape[1])
+
+    def parts(*_: Any) -> Iterator[pl.DataFrame]:
+        begin = 0
+        for block in finite_blocks(table, content.where or path):
+            block = np.ascontiguousarray(block, block.dtype.newbyteorder("="))
+            if content.vectors:
+                frame = pl.DataFrame({"embedding": pl.Series(block, dtype=schema["embedding"])})
+                if known is not None:
+                    frame.insert_column(0, known.slice(begin, len(block)))
+            else:
+                frame = pl.from_numpy(block, schema=schema)
+            begin += len(block)
+            yield frame
+
+    # One group would gather the whole table; many would each describe every one of 25,000 columns.
+    rows = 4 * rows_per_block(table.shape, table.dtype.itemsize)
+    register_io_source(parts, schema=schema).sink_parquet(path, row_group_size=rows)
+
+
 register(
     ".parquet",
     read_parquet,
-    Writer(write_parquet, ("scores", "vectors", "lists"), keeps_ids=("vectors",)),
+    FormatWriter(write_parquet, ("scores", "vectors", "lists"), keeps_ids=("vectors",)),
     shape=shape,
 )

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks.ids import as_id_array
-from karat.runs.formats.content import Content, Writer, register, shape_of
-from karat.runs.formats.keys import IDS, arrays_of, content_of
-from karat.runs.formats.tables import Blocks, blocks, write_rows
-from karat.validation import InputError, parsing
+from karat._util import parsing
+from karat.benchmarks import as_id_array
+from karat.errors import InputError
+from karat.runs.formats.blocks import Blocks, blocks, write_rows
+from karat.runs.formats.content import IDS, Content, FormatWriter, arrays_of, content_of, register, shape_of
 
 TYPES = {
     "F16": "float16", "F32": "float32", "F64": "float64", "I8": "int8", "I16": "int16", "I32": "int32",
@@ -91,6 +91,6 @@ def write_safetensors(content: Content, path: Path) -> None:
 register(
     ".safetensors",
     read_safetensors,
-    Writer(write_safetensors, ("scores", "embeddings"), keeps_ids=("scores", "embeddings")),
+    FormatWriter(write_safetensors, ("scores", "embeddings"), keeps_ids=("scores", "embeddings")),
     shape=lambda path: shape_of(read_safetensors(path)),
 )

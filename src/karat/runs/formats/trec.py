@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from karat.runs.formats.content import Content, Writer, by_direction, register
-from karat.runs.formats.long import long_frame, read_long
-from karat.validation import InputError, check_text, parsing
+from karat._util import check_text, parsing
+from karat.errors import InputError
+from karat.runs.formats.content import Content, FormatWriter, by_direction, register
+from karat.runs.formats.long_table import long_frame, read_long
 
 LINE = r"^\s*(?<query>\S+)\s+\S+\s+(?<item>\S+)\s+(?<rank>[-+]?[0-9]{1,18})\s+(?<score>\S+)(?:\s+\S.*)?$"
 FIX = "write lines of query, Q0, item, rank, score, tag"
@@ -28,7 +29,7 @@ def read_trec(path: Path) -> Content:
     frame = filled.select("number", pl.col("line").str.extract_groups(LINE).alias("part")).unnest("part")
     wrong = frame.filter(pl.col("query").is_null())
     if len(wrong):
-        raise InputError(f"line {wrong['number'][0]} is no line of a TREC run", where=path, fix=FIX)
+        raise InputError(f"line {wrong['number'][0]} is not a line of a TREC run", where=path, fix=FIX)
     return read_long(frame.with_columns(pl.col("rank").cast(pl.Int64, strict=False)), path)
 
 
@@ -54,4 +55,4 @@ def write_trec(content: Content, path: Path) -> None:
     ).write_csv(path, separator=" ", include_header=False, quote_style="never")
 
 
-register(".trec", read_trec, Writer(write_trec, ("lists",), one_direction=True), aliases=[".run"])
+register(".trec", read_trec, FormatWriter(write_trec, ("lists",), one_direction=True), aliases=[".run"])

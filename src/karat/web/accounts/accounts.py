@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.judging.store import Project
+from karat.judging import Project
 from karat.web.accounts.audit import Audit
 from karat.web.accounts.invitations import Invitations
 from karat.web.accounts.members import Members

@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, or_, select
 
-from karat.judging.store.texts import check_name, to_json
-from karat.web.accounts.base import Part
+from karat.judging.store import check_name, to_json
+from karat.web.accounts.base import AccountsPart
 from karat.web.accounts.schema import AUDIT
 
 
-class Audit(Part):
+class Audit(AccountsPart):
     """Writing to the trail, and reading it."""
 
     def note(

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 from sqlalchemy import Connection
 
-from karat.judging.store import Project
-from karat.judging.store.engine import Database
+from karat.judging import Project
+from karat.judging.store import Database
 
 
-class Part:
+class AccountsPart:
     """A part of the accounts: it knows the database, and how often people and sessions have changed."""
 
     _db: Database

@@ -8,13 +8,14 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, delete, insert, select, update
 
-from karat.validation import InputError, check_choice
+from karat._util import check_choice
+from karat.errors import InputError
 from karat.web.accounts import audit, passwords
-from karat.web.accounts.base import Part
+from karat.web.accounts.base import AccountsPart
 from karat.web.accounts.members import known, make, put_password
 from karat.web.accounts.names import check_person
 from karat.web.accounts.schema import ACCOUNT, INVITATION
-from karat.web.security.tokens import digest, is_token, new_token
+from karat.web.security import digest, is_token, new_token
 from karat.web.users import ROLES, User
 
 JOIN, RESET, ENTER = "join", "reset", "enter"
@@ -48,7 +49,7 @@ class UselessLink(InputError):
     """A link that is unknown, used or too old: nobody learns which."""
 
 
-class Invitations(Part):
+class Invitations(AccountsPart):
     """Making links, and using them."""
 
     def invite(

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, RowMapping, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from karat.judging.checking.answers import PERSON
-from karat.judging.store.people import add_workers, all_workers
-from karat.validation import InputError, check_choice
+from karat._util import check_choice
+from karat.errors import InputError
+from karat.judging.checking import PERSON
+from karat.judging.store import add_workers, all_workers
 from karat.web.accounts import audit, passwords
-from karat.web.accounts.base import Part
+from karat.web.accounts.base import AccountsPart
 from karat.web.accounts.names import check_person, fold
 from karat.web.accounts.schema import ACCOUNT, SESSION
 from karat.web.accounts.sessions import end_all
@@ -44,7 +45,7 @@ class Member:
     seen: float | None
 
 
-class Members(Part):
+class Members(AccountsPart):
     """Making, finding and changing accounts."""
 
     def members(self) -> list[Member]:

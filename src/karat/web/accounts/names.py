@@ -5,8 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-from karat.judging.store.texts import check_name
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.judging.store import check_name
 
 MOST = 60
 REMOVED, DECIDES = "removed-", "adjudicator "
@@ -21,7 +21,7 @@ def check_person(value: Any) -> str:
     >>> check_person("removed-3")
     Traceback (most recent call last):
     ...
-    karat.validation.InputError: names that begin with 'removed-' are kept for others; choose another.
+    karat.errors.InputError: names that begin with 'removed-' are kept for others; choose another.
     """
     name = unicodedata.normalize("NFC", check_name(value, "the name"))
     if any(unicodedata.category(letter) in ("Cf", "Co", "Cn") for letter in name):

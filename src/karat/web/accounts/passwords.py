@@ -7,7 +7,7 @@ from functools import cache
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from karat.validation import InputError
+from karat.errors import InputError
 from karat.web.accounts.names import fold
 
 LEAST, MOST = 10, 200
@@ -31,7 +31,7 @@ def check_password(password: str, name: str = "") -> str:
     >>> check_password("short")
     Traceback (most recent call last):
     ...
-    karat.validation.InputError: the password has 5 characters; use at least 10.
+    karat.errors.InputError: the password has 5 characters; use at least 10.
     """
     if len(password) < LEAST:
         raise InputError(f"the password has {len(password)} characters", fix=f"use at least {LEAST}")

@@ -8,21 +8,20 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, delete, or_, select, update
 
-from karat.judging.store.rows import LEASED
-from karat.judging.store.schema import ANSWER, SLOT, WORKER
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.judging.store import ANSWER, LEASED, SLOT, WORKER
 from karat.web.accounts import audit
-from karat.web.accounts.base import Part
+from karat.web.accounts.base import AccountsPart
 from karat.web.accounts.members import keep_an_owner, known
 from karat.web.accounts.names import DECIDES, REMOVED
 from karat.web.accounts.schema import ACCOUNT, AUDIT, INVITATION, SESSION
 from karat.web.accounts.sessions import end_all
-from karat.web.security.tokens import new_token
+from karat.web.security import new_token
 
 SHOWN = ("id", "slot", "item", "image", "caption", "code", "seconds", "at")
 
 
-class Removal(Part):
+class Removal(AccountsPart):
     """Export and removal of a person."""
 
     def export(self, account: int) -> dict[str, Any]:

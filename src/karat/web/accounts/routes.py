@@ -9,12 +9,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
-from karat.validation import InputError
+from karat.errors import InputError
 from karat.web.accounts.accounts import Accounts
 from karat.web.accounts.invitations import UselessLink
 from karat.web.accounts.names import fold
 from karat.web.pages import base_of, home_of, render
-from karat.web.security.redirects import safe_next
+from karat.web.security import safe_next
 from karat.web.shapes import Body, Path, Short
 from karat.web.users import User, current_user, require
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, MetaData, Table, Text
 
-from karat.judging.store.migrations.columns import key, real, text, whole
+from karat.judging.store.migrations import key, real, text, whole
 
 METADATA = MetaData()
 

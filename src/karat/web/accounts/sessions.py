@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from karat.web.accounts.base import Part
+from karat.web.accounts.base import AccountsPart
 from karat.web.accounts.schema import ACCOUNT, SESSION
-from karat.web.security.tokens import digest, is_token, new_token
+from karat.web.security import digest, is_token, new_token
 from karat.web.users import User
 
 SEEN_EVERY = 300.0
@@ -37,7 +37,7 @@ class Recent:
         return self.changes == changes and self.start <= now < self.end
 
 
-class Sessions(Part):
+class Sessions(AccountsPart):
     """Opening and ending sessions."""
 
     _recent: dict[str, Recent]

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import Response
 
-from karat.validation import InputError
+from karat.errors import InputError
 from karat.web.dashboard.bodies import Decision
 from karat.web.dashboard.disagreements import decisions, voices
 from karat.web.dashboard.statistics import Statistics
-from karat.web.judging.pictures import read_picture
+from karat.web.judging import read_picture
 from karat.web.pages import base_of
 from karat.web.shapes import Number
 from karat.web.users import OWNER, User, require

@@ -10,7 +10,7 @@ from karat.web.shapes import Body, Short, Storable
 
 
 class Publish(Body):
-    """How to publish; see `karat.judging.publish.publish`."""
+    """How to publish; see `karat.judging.publish`."""
 
     name: Annotated[str, Field(min_length=1, max_length=80), Storable]
     aggregation: Short = "dawid-skene"

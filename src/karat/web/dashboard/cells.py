@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from sqlalchemy import Connection
 
-from karat.judging.store import bulk
-from karat.judging.tasks.plan import UNKNOWN
+from karat.judging.store import read_columns
+from karat.judging.tasks import UNKNOWN
 
 NOBODY = -1
 
@@ -36,7 +36,7 @@ class Items:
 def read_items(connection: Connection, captions: int) -> Items:
     """Read the items; tasks are added whole, so that the items of one follow each other."""
     query = "SELECT task, image, caption, gold FROM item ORDER BY id"
-    task, image, caption, gold = bulk.columns(connection, query, "iiii")
+    task, image, caption, gold = read_columns(connection, query, "iiii")
     size = np.bincount(task)
     pair = np.full(len(task), -1)
     asked = gold == UNKNOWN

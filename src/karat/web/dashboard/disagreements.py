@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
-from karat.judging.checking.aggregate import Aggregated
-from karat.judging.checking.answers import ADJUDICATOR, AnswerTable, make_answers
-from karat.judging.pools.pair_keys import find, key_of
-from karat.judging.store import Project
-from karat.judging.store.schema import ANSWER, WORKER
+from karat.judging import Aggregated, AnswerTable, Project, make_answers
+from karat.judging.checking import ADJUDICATOR
+from karat.judging.pools import find, key_of
+from karat.judging.store import ANSWER, WORKER
 
 MOST = 10_000
 """Pairs that are kept; when they are decided, the next come."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from karat.validation import InputError, KaratError
+from karat.errors import InputError, KaratError
 
 MOST = 20
 """Jobs that are remembered; older ones go, and what they left for download with them."""

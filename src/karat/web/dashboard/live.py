@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from karat.judging.checking.answers import ADJUDICATOR, DATASET, MACHINE, PERSON
-from karat.judging.store.people import all_workers
-from karat.judging.store.rows import LEASED, OPEN, SUBMITTED
+from karat.judging.checking import ADJUDICATOR, DATASET, MACHINE, PERSON
+from karat.judging.store import LEASED, OPEN, SUBMITTED, all_workers
 from karat.web.dashboard.money import cost, pay_of
 from karat.web.dashboard.pace import DAY, HOUR, by_part, pace
 from karat.web.dashboard.tally import Tally

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from karat.judging.store import Project
+from karat.judging import Project
 
 SETTING = "pay"
 

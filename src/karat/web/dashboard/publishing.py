@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from karat.judging.exchange import export_answers, export_tasks
-from karat.judging.exchange.formats import FORMATS
-from karat.judging.publishing.provenance import FILE
-from karat.judging.publishing.publish import NAME, publish
-from karat.judging.store import Project
-from karat.validation import InputError, plural
+from karat._util import plural
+from karat.errors import InputError
+from karat.judging import Project, export_answers, export_tasks, publish
+from karat.judging.exchange import FORMATS
+from karat.judging.publishing import FILE, NAME
 from karat.web.dashboard.jobs import Job, Result
 
 Step = Callable[[Job, str], None]

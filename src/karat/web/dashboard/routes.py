@@ -9,10 +9,9 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.responses import FileResponse, Response, StreamingResponse
 
-from karat.judging.checking.aggregate import AGGREGATIONS
-from karat.judging.checking.reviewing import review_hand_ins
-from karat.judging.exchange.formats import FORMATS
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.judging.checking import AGGREGATIONS, review_hand_ins
+from karat.judging.exchange import FORMATS
 from karat.web.dashboard import adjudicate, stream
 from karat.web.dashboard.bodies import Export, Publish, Review
 from karat.web.dashboard.jobs import DONE, Jobs

@@ -8,17 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from karat.judging.checking.answer_tables import rows_of, summed
-from karat.judging.checking.answers import AnswerTable
-from karat.judging.checking.quality import quality
-from karat.judging.checking.quality_report import QualityReport
-from karat.judging.checking.review_list import ReviewList
-from karat.judging.judges.keeping import calibrations
-from karat.judging.pools.pool import FILLED, Pool
-from karat.judging.store import Project
-from karat.judging.tasks.plan import UNKNOWN
-from karat.scores.agreement_table import numbers
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.judging import AnswerTable, Pool, Project, quality
+from karat.judging.checking import QualityReport, ReviewList, rows_of, summed
+from karat.judging.judges import calibrations
+from karat.judging.pools import FILLED
+from karat.judging.tasks import UNKNOWN
+from karat.scores import numbers
 from karat.web.dashboard.disagreements import Disagreements, find_disagreements
 
 MOST_PEOPLE, MOST_REVIEWS = 500, 50

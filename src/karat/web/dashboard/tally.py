@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, text
 
-from karat.judging.store import Project, bulk
-from karat.judging.store.rows import LEASED, OPEN
+from karat.judging import Project
+from karat.judging.store import LEASED, OPEN, read_columns
 from karat.web.dashboard.cells import NOBODY, Cells, Items, read_items
 from karat.web.dashboard.loose import Loose
 
@@ -78,14 +78,14 @@ class Tally:
         """Read the slots, which are few beside the answers."""
         assert self.items is not None
         query = "SELECT task, COALESCE(worker, -1), state, expires FROM slot ORDER BY id"
-        self.task, self.owner, self.state, self.expires = bulk.columns(connection, query, "iiif")
+        self.task, self.owner, self.state, self.expires = read_columns(connection, query, "iiif")
         self.cells.grow(self.task, self.items)
         self.touched = np.append(self.touched, np.zeros(len(self.task) - len(self.touched), bool))
 
     def read_answers(self, connection: Connection) -> None:
         """Read the answers behind the last."""
         since = self.last if self.project.database.sqlite else self.last - LATE
-        rows = bulk.columns(connection, NEW, KINDS, max(since, -1))
+        rows = read_columns(connection, NEW, KINDS, max(since, -1))
         if len(rows[0]):
             self.put(rows)
             self.last = max(self.last, int(rows[0][-1]))
@@ -112,7 +112,7 @@ class Tally:
         changed = (self.owner[: len(before)] != before) & touched & (self.owner[: len(before)] >= 0)
         for slot in np.flatnonzero(changed).tolist():
             self.cells.clear(slot, int(self.items.size[self.task[slot]]))
-            rows = bulk.columns(connection, OWN, KINDS, int(self.owner[slot]), slot)
+            rows = read_columns(connection, OWN, KINDS, int(self.owner[slot]), slot)
             if len(rows[0]):
                 self.put(rows)
 

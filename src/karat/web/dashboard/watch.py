@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from karat.judging.store import Project
-from karat.validation import KaratError
+from karat.errors import KaratError
+from karat.judging import Project
 from karat.web.dashboard.live import live_numbers
 from karat.web.dashboard.statistics import Statistics, compute
 from karat.web.dashboard.tally import Tally

@@ -1,1 +1,10 @@
 """The page where people judge: tasks are taken, answered, handed in; nothing says which pairs are known."""
+
+from typing import TYPE_CHECKING
+
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.web.judging.pictures import read_picture as read_picture
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

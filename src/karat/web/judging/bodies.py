@@ -46,7 +46,7 @@ class Withdrawal(Withdrawn, Held):
     """An answer of a lease to be taken back."""
 
 
-class Given(Answered, Held):
+class AnswerBody(Answered, Held):
     """An answer in a lease."""
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import RowMapping, text
 
-from karat.judging.store import Project
-from karat.judging.store.rows import OPEN
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.judging import Project
+from karat.judging.store import OPEN
 
 SLOT_OF = text("""
     SELECT s.id, s.task, s.state, s.expires FROM slot s JOIN worker w ON w.id = s.worker

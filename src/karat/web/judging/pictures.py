@@ -6,8 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from karat.benchmarks import Benchmark
-from karat.benchmarks.picture_kinds import picture_kind
+from karat.benchmarks import Benchmark, picture_kind
 
 MOST_BYTES = 40_000_000
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import text
 
-from karat.judging.store import Project
-from karat.judging.store.rows import SUBMITTED
+from karat.judging import Project
+from karat.judging.store import SUBMITTED
 
 COUNT = text(f"""
     SELECT w.name, n.slots FROM
@@ -22,7 +22,7 @@ EVERY = 5.0
 
 
 @dataclass(frozen=True)
-class Counts:
+class ProgressCounts:
     """How many slots there are, how many were handed in, and by whom."""
 
     at: float
@@ -41,16 +41,16 @@ class Progress:
 
     def __init__(self, project: Project) -> None:
         self.project, self.lock = project, threading.Lock()
-        self.counts: Counts | None = None
+        self.counts: ProgressCounts | None = None
 
-    def read(self) -> Counts:
+    def read(self) -> ProgressCounts:
         """Return the counts; one thread at a time counts."""
         with self.lock:
             if self.counts is None or time.monotonic() - self.counts.at > EVERY:
                 with self.project.database.read() as connection:
                     done = {row.name: int(row.slots) for row in connection.execute(COUNT)}
                     slots = int(connection.execute(ALL).scalar_one())
-                self.counts = Counts(time.monotonic(), slots, done)
+                self.counts = ProgressCounts(time.monotonic(), slots, done)
             return self.counts
 
     def of(self, worker: str) -> dict[str, int]:

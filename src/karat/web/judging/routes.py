@@ -70,7 +70,7 @@ def lease(request: Request, user: Judge, body: bodies.Ask) -> dict[str, Any]:
 
 
 @router.post("/api/judge/answer")
-async def answer(request: Request, user: Judge, body: bodies.Given) -> dict[str, int]:
+async def answer(request: Request, user: Judge, body: bodies.AnswerBody) -> dict[str, int]:
     """Store an answer; the same key again changes nothing."""
     given = body.details or None
     number = await store_answer(
@@ -98,7 +98,7 @@ async def leave(request: Request, user: Judge, body: bodies.Last) -> dict[str, b
     """Take what a page that was closed had not sent yet, in its order; what comes again is stored once."""
     for one in body.given:
         if isinstance(one, bodies.Answered):
-            await answer(request, user, bodies.Given(token=body.token, **one.model_dump()))
+            await answer(request, user, bodies.AnswerBody(token=body.token, **one.model_dump()))
         else:
             await withdraw(request, user, bodies.Withdrawal(token=body.token, **one.model_dump()))
     if body.submit:

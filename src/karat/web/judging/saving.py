@@ -9,8 +9,8 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 
-from karat.judging.store.rows import SUBMITTED
-from karat.validation import InputError
+from karat.errors import InputError
+from karat.judging.store import SUBMITTED
 from karat.web.judging.owning import HandedIn, check_own
 from karat.web.waiting import acknowledged
 

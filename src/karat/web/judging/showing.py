@@ -8,11 +8,8 @@ from typing import Any
 from sqlalchemy import text
 
 from karat.benchmarks import Benchmark
-from karat.judging.forms.form import Choice, Form
-from karat.judging.store import Project
-from karat.judging.store.answering import items_of
-from karat.judging.store.details import read_details
-from karat.judging.store.rows import Lease
+from karat.judging import Choice, Form, Project
+from karat.judging.store import Lease, items_of, read_details
 
 WORKER_OF = text(
     "SELECT w.id FROM slot s JOIN worker w ON w.id = s.worker WHERE s.id = :slot AND w.name = :name"

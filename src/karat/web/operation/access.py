@@ -6,8 +6,8 @@ import os
 
 from fastapi import Request
 
-from karat.validation import InputError
-from karat.web.security.tokens import same
+from karat.errors import InputError
+from karat.web.security import same
 from karat.web.settings import is_loopback
 from karat.web.users import OWNER, NotAllowed, NotSignedIn, current_user
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from karat.judging.store import Project
-from karat.judging.store.schema import PROJECT
+from karat.judging import Project
+from karat.judging.store import PROJECT
 from karat.web.writer import Writer
 
 KEPT, PATIENCE = 2.0, 3.0
@@ -26,7 +26,7 @@ READ_ONLY = "SELECT current_setting('transaction_read_only') = 'on'"
 
 
 @dataclass(frozen=True)
-class Finding:
+class HealthFinding:
     """What was found.
 
     Parameters
@@ -58,10 +58,10 @@ class Health:
     def __init__(self, project: Project, writer: Writer) -> None:
         self.project, self.writer = project, writer
         self._pool = ThreadPoolExecutor(1, "karat-health")
-        self._looking: asyncio.Future[Finding] | None = None
-        self._found, self._at = Finding(False, False), float("-inf")
+        self._looking: asyncio.Future[HealthFinding] | None = None
+        self._found, self._at = HealthFinding(False, False), float("-inf")
 
-    async def look(self) -> Finding:
+    async def look(self) -> HealthFinding:
         """Return what was found lately, or look; a store that takes too long is not well."""
         if time.monotonic() - self._at < KEPT:
             return self._found
@@ -72,14 +72,14 @@ class Health:
             # Shielded: those who ask in the meantime wait for the same look.
             return await asyncio.wait_for(asyncio.shield(self._looking), PATIENCE)
         except TimeoutError:
-            return Finding(False, False)
+            return HealthFinding(False, False)
 
-    def _keep(self, looked: asyncio.Future[Finding]) -> None:
+    def _keep(self, looked: asyncio.Future[HealthFinding]) -> None:
         self._looking = None
         if not looked.cancelled() and looked.exception() is None:
             self._found, self._at = looked.result(), time.monotonic()
 
-    def look_now(self) -> Finding:
+    def look_now(self) -> HealthFinding:
         """Look at the store."""
         readable = writable = False
         try:
@@ -88,8 +88,8 @@ class Health:
             writable = self.can_write()
         except Exception:
             # Whatever it is: a store that raises is not well, and that is the answer.
-            return Finding(readable, False)
-        return Finding(readable, writable)
+            return HealthFinding(readable, False)
+        return HealthFinding(readable, writable)
 
     def can_write(self) -> bool:
         """Whether the store takes a writer, the disk has room, and the last answers were saved."""

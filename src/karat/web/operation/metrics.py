@@ -9,10 +9,10 @@ import time
 from sqlalchemy import text
 
 import karat
-from karat.judging.store import Project
-from karat.judging.store.rows import LEASED, OPEN, SUBMITTED
+from karat.judging import Project
+from karat.judging.store import LEASED, OPEN, SUBMITTED
 from karat.web.operation.figures import Page, Requests
-from karat.web.operation.health import Finding
+from karat.web.operation.health import HealthFinding
 from karat.web.writer import Writer
 
 COUNT = text(f"""
@@ -50,7 +50,7 @@ class Metrics:
                 self._at = time.monotonic()
             return self._slots
 
-    def text(self, health: Finding) -> str:
+    def text(self, health: HealthFinding) -> str:
         """Return the page."""
         page = Page()
         page.add("karat_info", "gauge", "The version.", [((("version", karat.__version__),), 1)])

@@ -7,9 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
-from karat.web.accounts.accounts import Accounts
-from karat.web.accounts.invitations import RESET
-from karat.web.accounts.routes import accounts_of
+from karat.web.accounts import RESET, Accounts, accounts_of
 from karat.web.pages import render
 from karat.web.people.trail import readable
 from karat.web.shapes import Body, Number, Short

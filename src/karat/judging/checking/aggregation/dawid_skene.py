@@ -2,62 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from karat.judging.checking.aggregate import AGGREGATIONS, Aggregation
+from karat._util import Param
+from karat.errors import InputError
 from karat.judging.checking.deciding import THRESHOLD, amount, decide, share, times
 from karat.judging.checking.grouped import Grouped
-from karat.judging.tasks.plan import UNKNOWN
-from karat.registry import Param
-from karat.validation import InputError, plural
+from karat.judging.checking.verdicts import AGGREGATIONS, Aggregation, Fit
+from karat.judging.tasks import UNKNOWN
 
 START = 0.01
 """Added to every rating's count before the first step, so that nothing is ruled out."""
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """What EM found besides the verdicts.
-
-    Parameters
-    ----------
-    confusion
-        Per worker, the probability of each answer (columns) for each right rating (rows). A worker
-        without answers has what the prior says.
-    prior
-        How often each rating is the right one.
-    log_likelihood
-        Of all answers, at the end.
-    objective
-        The log likelihood plus the log prior density up to a constant, at each step: it never falls.
-    iterations, converged
-        How many steps there were, and whether the last one changed next to nothing.
-    answers
-        How many answers each worker gave.
-    """
-
-    confusion: np.ndarray
-    prior: np.ndarray
-    log_likelihood: float
-    objective: np.ndarray
-    iterations: int
-    converged: bool
-    answers: np.ndarray
-
-    def __repr__(self) -> str:
-        end = "converged" if self.converged else "did not converge"
-        return (
-            f"Fit({plural(len(self.confusion), 'worker')}, log likelihood {self.log_likelihood:,.2f}, "
-            f"{end} after {plural(self.iterations, 'step')})"
-        )
-
-    @property
-    def right(self) -> np.ndarray:
-        """How often each worker is expected to answer with the right rating."""
-        return np.einsum("c,wcc->w", self.prior, self.confusion)
 
 
 def pseudo_counts(ratings: int, answers: float, right: float) -> np.ndarray:

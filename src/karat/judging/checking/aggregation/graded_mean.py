@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from karat.judging.checking.aggregate import AGGREGATIONS, Aggregation
 from karat.judging.checking.deciding import AGREE, THRESHOLD
 from karat.judging.checking.grouped import Grouped
+from karat.judging.checking.verdicts import AGGREGATIONS, Aggregation
 
 
 def graded_mean(grouped: Grouped, threshold: float = 0.5) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from karat.judging.checking.aggregate import AGGREGATIONS, Aggregation
 from karat.judging.checking.deciding import THRESHOLD, decide
 from karat.judging.checking.grouped import Grouped
+from karat.judging.checking.verdicts import AGGREGATIONS, Aggregation
 
 
 def majority(grouped: Grouped, threshold: float = 0.5) -> dict[str, Any]:

@@ -1,1 +1,15 @@
 """How the tables came to be, a step each; `karat.judging.store.migrating` runs them."""
+
+from typing import TYPE_CHECKING
+
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.judging.store.migrations.append_only import SQLITE as SQLITE
+    from karat.judging.store.migrations.columns import key as key
+    from karat.judging.store.migrations.columns import only as only
+    from karat.judging.store.migrations.columns import real as real
+    from karat.judging.store.migrations.columns import text as text
+    from karat.judging.store.migrations.columns import whole as whole
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -1,0 +1,103 @@
+"""The border: checks of what users give; code inside trusts its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat._util.text import plural
+from karat.errors import InputError, KaratError
+
+
+def check_choice(value: str, choices: Sequence[str], argument: str) -> str:
+    """Return `value` if it is one of `choices` ("left-out" and "left_out" are the same)."""
+    normal = str(value).replace("-", "_").lower()
+    if normal not in choices:
+        raise InputError(f"{argument} is {value!r}", fix=f"choose one of {', '.join(choices)}")
+    return normal
+
+
+def check_unique_ids(ids: np.ndarray, kind: str, where: str | Path | None = None) -> None:
+    """Raise when an id stands twice in `ids`."""
+    ordered = np.sort(ids)
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    if len(again):
+        rows = np.flatnonzero(ids == again[0])
+        raise InputError(
+            f"{kind} id {again[0]} stands {len(rows)} times (rows {rows[0]} and {rows[1]})",
+            where=where,
+            fix=f"give each {kind} once",
+        )
+
+
+def check_table(array: Any, where: str | Path | None = None) -> np.ndarray:
+    """Return a two-dimensional numeric array, or raise; nothing is copied."""
+    array = np.asanyarray(array)
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"holds {array.dtype}, not numbers", where=where, fix="save a float32 array")
+    if array.ndim != 2:
+        raise InputError(
+            f"has {plural(array.ndim, 'dimension')} (shape {array.shape})", where=where, fix="a table has two"
+        )
+    if 0 in array.shape:
+        raise InputError(f"is empty (shape {array.shape})", where=where, fix="check how it was written")
+    return array
+
+
+@contextmanager
+def parsing(path: Path, what: str, fix: str) -> Iterator[None]:
+    """Turn any failure of a parser into the sentence that `path` is not what it should be.
+
+    Parsers of other packages raise a dozen kinds of errors on broken bytes, polars even panics
+    that are no `Exception`; all of them mean the same to the person who holds the file.
+    """
+    try:
+        yield
+    except (KaratError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except MemoryError:
+        raise InputError(
+            "is too large for this machine's memory", where=path, fix="save a smaller run"
+        ) from None
+    except PermissionError:
+        raise InputError("may not be read", where=path, fix="change its permissions") from None
+    except BaseException as error:
+        if isinstance(error, ValueError) and "Python objects" in str(error):
+            raise holds_objects(path) from None
+        raise InputError(what, where=path, fix=fix) from None
+
+
+def holds_objects(path: Path | str) -> InputError:
+    """Return the error for a file that only pickle could read."""
+    return InputError(
+        "holds Python objects, which are never executed", where=path, fix="save a plain float32 array"
+    )
+
+
+def check_text(path: Path) -> None:
+    """Raise when a file starts like no text does, before all of it is read."""
+    with path.open("rb") as handle:
+        if b"\0" in handle.read(4096):
+            raise InputError("is not text", where=path, fix="save it as text in UTF-8")
+
+
+def check_extension(path: Path | None, known: Iterable[str]) -> None:
+    """Raise when a file's extension is none of those that say how it is written."""
+    if path is not None and path.suffix not in (known := tuple(known)):
+        raise InputError(
+            f"has the extension {path.suffix!r}", where=path, fix=f"use one of {', '.join(known)}"
+        )
+
+
+def not_finite(
+    where: str | Path | None, row: int, column: int, value: float, dtype: np.dtype | None = None
+) -> InputError:
+    """Return the error for the first NaN or infinity of a score or embedding table."""
+    fix = "scores must be finite numbers, since NaN and infinity have no place in a ranking"
+    if dtype == np.float16 and np.isinf(value):
+        fix = "float16 holds numbers up to 65,504 only: save float32"
+    return InputError(f"row {row}, column {column} is {value}", where=where, fix=fix)

@@ -1,0 +1,40 @@
+"""Disjoint parts of a loop on several threads; the compiled kernels release the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from karat.errors import InputError
+
+Loop = Callable[[Callable[[int, int], object], int, int], list[object]]
+
+
+def default_threads() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def threads(number: int | None = None) -> Iterator[Loop]:
+    """Yield a loop that calls ``part(begin, end)`` on disjoint parts of a range.
+
+    >>> with threads(2) as loop:
+    ...     loop(lambda begin, end: (begin, end), 0, 10)
+    [(0, 5), (5, 10)]
+    """
+    if number is not None and number < 1:
+        raise InputError(f"{number} threads were asked for", fix="ask for 1 or more")
+    number = number or default_threads()
+    with ThreadPoolExecutor(number) as pool:
+
+        def loop(part: Callable[[int, int], object], begin: int, end: int) -> list[object]:
+            step = max(1, -(-(end - begin) // number))
+            starts = range(begin, end, step)
+            if len(starts) <= 1:
+                return [part(b, end) for b in starts]
+            return list(pool.map(lambda b: part(b, min(b + step, end)), starts))
+
+        yield loop

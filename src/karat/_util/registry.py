@@ -1,0 +1,169 @@
+"""Named things that are found by name: measures, sources, and later strategies, estimators, judges.
+
+A thing is one file that registers itself; nothing else changes when one is added.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from karat.errors import InputError, unknown_name
+
+T = TypeVar("T")
+
+REQUIRED: Any = object()
+"""Marks a parameter without a default."""
+
+KINDS = {
+    "whole": "a whole number",
+    "float": "a number",
+    "yes_or_no": "yes or no",
+    "name": "a name of letters, digits, - and _",
+}
+"""What the types of parameters are called in messages."""
+
+
+def yes_or_no(value: Any) -> bool:
+    """Return a yes or no, from a truth value or the word; for `Param.type`.
+
+    >>> yes_or_no("No"), yes_or_no(True)
+    (False, True)
+    """
+    if isinstance(value, bool):
+        return value
+    return {"yes": True, "no": False}[str(value).lower()]
+
+
+def whole(value: Any) -> int:
+    """Return a whole number from 0 to a billion, from a number or its digits; for `Param.type`.
+
+    >>> whole("10"), whole(3)
+    (10, 3)
+    """
+    digits = str(value)
+    if isinstance(value, bool) or not (digits.isascii() and digits.isdigit()) or int(digits) > 10**9:
+        raise ValueError(value)
+    return int(digits)
+
+
+@dataclass(frozen=True)
+class Param:
+    """A parameter, declared as data: the command line's help and the docs are made from it.
+
+    Parameters
+    ----------
+    name, type, help
+        What it is called, what turns its text into a value, what it means.
+    default
+        The value when it is not given; `REQUIRED` when it must be.
+    bare
+        Whether names print it without its own: ``NCS(cider)@10``.
+    """
+
+    name: str
+    type: Callable[[Any], Any]
+    help: str
+    default: Any = REQUIRED
+    bare: bool = False
+
+    def parse(self, value: Any) -> Any:
+        """Return `value` as this parameter's type.
+
+        >>> Param("k", whole, "cut-off").parse("10")
+        10
+        """
+        try:
+            if value is None and self.default is None:
+                return None
+            return self.type(value)
+        except (KeyError, TypeError, ValueError):
+            kind = getattr(self.type, "__name__", "value")
+            raise InputError(
+                f"{self.name} is {value!r}", fix=f"give {KINDS.get(kind, f'a {kind}')}"
+            ) from None
+
+
+class Registry(Generic[T]):
+    """Things by name and alias, letter case ignored; a name that is taken raises.
+
+    Parameters
+    ----------
+    kind
+        What they are, for messages.
+    fill
+        Called when something is first looked up: imports the files that register themselves, which a
+        program that looks nothing up need not wait for.
+
+    Examples
+    --------
+
+    >>> fruit = Registry("fruit")
+    >>> _ = fruit.add("Apple", 1, aliases=["pomme"])
+    >>> fruit["POMME"], list(fruit)
+    (1, ['Apple'])
+    >>> fruit.add("apple", 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: fruit 'apple' is registered already
+    """
+
+    def __init__(self, kind: str, fill: Callable[[], object] | None = None) -> None:
+        self.kind = kind
+        self._things: dict[str, T] = {}
+        self._names: dict[str, str] = {}
+        self._fill = fill
+
+    def _complete(self) -> None:
+        # Taken away first: what is imported now looks things up itself.
+        fill, self._fill = self._fill, None
+        if fill is not None:
+            fill()
+
+    def add(self, name: str, thing: T, aliases: Iterable[str] = ()) -> T:
+        """Register `thing` and return it."""
+        for label in (name, *aliases):
+            if label.lower() in self._names:
+                raise ValueError(f"{self.kind} {label!r} is registered already")
+            self._names[label.lower()] = name
+        self._things[name] = thing
+        return thing
+
+    def __getitem__(self, name: str) -> T:
+        self._complete()
+        try:
+            return self._things[self._names[name.lower()]]
+        except KeyError:
+            raise unknown_name(self.kind, name, self._things) from None
+
+    def __contains__(self, name: object) -> bool:
+        self._complete()
+        return isinstance(name, str) and name.lower() in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        self._complete()
+        return iter(self._things)
+
+    def values(self) -> Iterable[T]:
+        """Return what is registered, in the order of registration."""
+        self._complete()
+        return self._things.values()
+
+
+PLUGINS = {"similarity": ("karat.captions.similarity",)}
+"""Per kind, the modules that register things with a package that may not import them."""
+
+
+def import_plugins(kind: str) -> None:
+    """Import what registers things of this kind from packages further down the house."""
+    for module in PLUGINS[kind]:
+        importlib.import_module(module)
+
+
+def import_all(package: str) -> None:
+    """Import every module of `package`, so that each registers what it holds."""
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        importlib.import_module(f"{package}.{module.name}")

@@ -1,0 +1,411 @@
+"""karat's own folder format for benchmarks: Parquet tables and one json file, versioned.
+
+    benchmark.json          format, version, name, about, defaults, categories, their synsets, the
+                            objects' attributes, and each truth's name, about, whether it is
+                            complete, and sources (or rule); truth number k owns the tables -k
+    images.parquet          id, gallery, path
+    captions.parquet        id, gallery, text, image (row of the image it was written for, or -1)
+    other-captions.parquet  image (row), text: captions of images that are not in the gallery
+    judgments-k.parquet     image, caption (rows), source (number), rating
+    queries-k.parquet       direction, row
+    folds-k.parquet         fold (number), side ("images" or "captions"), row
+    objects.parquet         image (row), category (number), left, top, width, height, and a column
+                            "attribute-NAME" for each attribute
+
+Rows with `gallery` false are known to judgments only. Paths of images are relative to the folder.
+Texts, other captions, paths, objects, synsets and attributes may be absent; a truth is complete, or made by
+a machine, only where it says so.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat._util import parsing
+from karat.benchmarks.benchmark import Benchmark
+from karat.benchmarks.ids import Ids
+from karat.benchmarks.image_files import found_paths, kept_paths
+from karat.benchmarks.judgments import Judgments, Mapping, Provenance, Share, Steps
+from karat.benchmarks.objects import Objects
+from karat.benchmarks.plausible_match import PlausibleMatch
+from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth
+from karat.errors import InputError, MissingDataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+FORMAT, VERSION = "karat-benchmark", 1
+HEAD = "benchmark.json"
+OTHERS = "other-captions.parquet"
+BOX = ("left", "top", "width", "height")
+TEXT = ("path", "text", "direction", "side")
+ATTRIBUTE = "attribute-"
+
+
+def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
+    """Write a benchmark into a folder, which is made when it does not exist.
+
+    Paths of images are kept where the images lie inside that folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from karat.benchmarks import Ids, Judgments, Provenance, read_benchmark
+    >>> own = Judgments([0, 1], [0, 1], sources=[Provenance("original")])
+    >>> truth = Truth("own", own, {"i2t": np.arange(2), "t2i": np.arange(2)})
+    >>> tiny = Benchmark("tiny", Ids([1, 2], kind="image"), Ids([3, 4], kind="caption"), {"own": truth})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_benchmark(tiny, folder)
+    ...     read_benchmark(folder)
+    Benchmark('tiny': 2 images, 2 captions; truths own)
+    """
+    truths = [describe_truth(truth) for truth in benchmark.truths.values()]
+    folder = make_folder(folder)
+    remove_old(folder / HEAD)
+    for number, truth in enumerate(benchmark.truths.values()):
+        write_truth(truth, folder, number)
+    n_images, n_captions = len(benchmark.images), len(benchmark.captions)
+    image = np.full(n_captions, -1)
+    if benchmark.caption_image is not None:
+        image[: benchmark.captions.size] = benchmark.caption_image
+    gallery = {
+        kind: np.arange(len(ids)) < ids.size
+        for kind, ids in (("i", benchmark.images), ("c", benchmark.captions))
+    }
+    write(folder / "images.parquet", id=benchmark.images.values, gallery=gallery["i"],
+          path=padded(kept_paths(benchmark.image_paths, folder), n_images))  # fmt: skip
+    write(folder / "captions.parquet", id=benchmark.captions.values, gallery=gallery["c"],
+          text=padded(benchmark.texts, n_captions), image=image)  # fmt: skip
+    if benchmark.other_texts is not None:
+        image = np.repeat(np.arange(len(benchmark.other_texts)), [len(own) for own in benchmark.other_texts])
+        write(folder / OTHERS, image=image, text=[text for own in benchmark.other_texts for text in own])
+    if benchmark.objects is not None:
+        things = benchmark.objects
+        boxes = dict(zip(BOX, things.box.T))
+        named = {ATTRIBUTE + name: texts.tolist() for name, texts in things.attributes.items()}
+        write(folder / "objects.parquet", image=things.image, category=things.category, **boxes, **named)
+    head: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": benchmark.name,
+        "about": benchmark.about,
+        "defaults": {name: list(measures) for name, measures in benchmark.defaults.items()},
+        "categories": None if benchmark.objects is None else list(benchmark.objects.categories),
+        "truths": truths,
+    }
+    if benchmark.other_texts is not None:
+        head["other_captions"] = True
+    if benchmark.objects is not None and benchmark.objects.synsets is not None:
+        head["synsets"] = list(benchmark.objects.synsets)
+    if benchmark.objects is not None and benchmark.objects.attributes:
+        head["attributes"] = list(benchmark.objects.attributes)
+    # Last, and an old one was removed first, so that a folder with this file is complete.
+    (folder / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def make_folder(folder: str | Path) -> Path:
+    """Make a folder where there is none yet."""
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"no folder can be made there ({error.strerror})", where=folder) from None
+    return folder
+
+
+def remove_old(head: Path) -> None:
+    """Remove the file that makes a folder look complete, before other files of the folder are replaced."""
+    try:
+        head.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be replaced ({error.strerror})", where=head) from None
+
+
+def describe_truth(truth: Truth) -> dict[str, Any]:
+    """Return what the head says of a truth."""
+    description: dict[str, Any] = {
+        "name": truth.name,
+        "about": truth.about,
+        "folds": [f.name for f in truth.folds],
+    }
+    description |= {trait: True for trait in ("complete", "machine") if getattr(truth, trait)}
+    if truth.judgments is not None:
+        description["sources"] = [
+            {"name": s.name, "scale": s.scale, "mapping": describe_mapping(s.mapping)}
+            for s in truth.judgments.sources
+        ]
+    elif isinstance(truth.rule, PlausibleMatch):
+        description["rule"] = {"kind": "plausible", "zeta": truth.rule.zeta}
+    else:
+        raise InputError(
+            f"truth {truth.name!r} is a rule of {type(truth.rule).__name__}",
+            fix="only Plausible Match is kept",
+        )
+    return description
+
+
+def describe_mapping(mapping: Mapping) -> dict[str, Any]:
+    """Return a mapping as data."""
+    if isinstance(mapping, Steps):
+        return {"steps": [list(step) for step in mapping.steps]}
+    if isinstance(mapping, Share):
+        return {"share": {"top": mapping.top, "least": mapping.least}}
+    raise InputError(f"a mapping of {type(mapping).__name__} cannot be saved", fix="use Steps or Share")
+
+
+def write_truth(truth: Truth, folder: Path, number: int) -> None:
+    """Write the tables of one truth."""
+    if truth.judgments is not None:
+        rows = truth.judgments
+        write(folder / f"judgments-{number}.parquet", image=rows.image, caption=rows.caption,
+              source=rows.source, rating=rows.rating)  # fmt: skip
+    queries = {d: np.asarray(truth.queries.get(d, np.zeros(0)), dtype=np.int64) for d in DIRECTIONS}
+    write(
+        folder / f"queries-{number}.parquet",
+        direction=np.repeat(DIRECTIONS, [len(queries[d]) for d in DIRECTIONS]),
+        row=np.concatenate([queries[d] for d in DIRECTIONS]),
+    )
+    sides = [
+        (k, side, getattr(fold, side))
+        for k, fold in enumerate(truth.folds)
+        for side in ("images", "captions")
+    ]
+    if sides:
+        lengths = [len(rows) for _, _, rows in sides]
+        write(
+            folder / f"folds-{number}.parquet",
+            fold=np.repeat([k for k, _, _ in sides], lengths),
+            side=np.repeat([side for _, side, _ in sides], lengths),
+            row=np.concatenate([rows for _, _, rows in sides]),
+        )
+
+
+def padded(values: Any, length: int) -> list[str | None]:
+    """Return texts for every row; None for rows without."""
+    known = [] if values is None else [str(value) for value in values]
+    return [*known, *[None] * (length - len(known))]
+
+
+def write(file: Path, **columns: Any) -> None:
+    """Write one table."""
+    import polars as pl
+
+    kinds = {name: pl.String if name in TEXT or name.startswith(ATTRIBUTE) else None for name in columns}
+    table = pl.DataFrame(
+        {name: pl.Series(name, column, dtype=kinds[name]) for name, column in columns.items()}
+    )
+    table.write_parquet(file)
+
+
+def read_benchmark(folder: str | Path) -> Benchmark:
+    """Read a benchmark from karat's own folder format; every mistake in it is named."""
+    folder = Path(folder)
+    path = folder / HEAD
+    if not path.is_file():
+        raise MissingDataError(f"there is no {HEAD}", where=folder, fix="save one with save_benchmark")
+    try:
+        head = json.loads(path.read_text(encoding="utf-8"))
+        if head["format"] != FORMAT or head["version"] != VERSION:
+            raise InputError(
+                f"is version {head['version']} of {head['format']}",
+                where=path,
+                fix=f"this karat reads {FORMAT} {VERSION}",
+            )
+        return from_tables(head, folder)
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"is damaged ({type(error).__name__}: {error})", where=path, fix="save the benchmark again"
+        ) from None
+
+
+def from_tables(head: dict[str, Any], folder: Path) -> Benchmark:
+    """Put the tables together."""
+    images = read(folder / "images.parquet", "id", "gallery", "path")
+    captions = read(folder / "captions.parquet", "id", "gallery", "text", "image")
+    image_ids, caption_ids = ids_of(images, "image", folder), ids_of(captions, "caption", folder)
+    caption_image = captions["image"].to_numpy()[: caption_ids.size].astype(np.int64)
+    in_range(caption_image, -1, image_ids.size, folder / "captions.parquet", "image")
+    objects = None if head["categories"] is None else read_objects(head, folder, image_ids.size)
+    truths = {}
+    for number, description in enumerate(head["truths"]):
+        truth = read_truth(description, folder, number, [image_ids, caption_ids], objects, caption_image)
+        truths[truth.name] = truth
+    return Benchmark(
+        str(head["name"]),
+        image_ids,
+        caption_ids,
+        truths,
+        caption_image=None if (caption_image < 0).all() else caption_image,
+        defaults={str(name): tuple(map(str, measures)) for name, measures in head["defaults"].items()},
+        about=str(head["about"]),
+        texts=texts_of(captions, "text", caption_ids.size),
+        other_texts=read_others(folder, image_ids.size) if head.get("other_captions") is True else None,
+        image_paths=found_paths(texts_of(images, "path", image_ids.size), folder),
+        objects=objects,
+    )
+
+
+def read_others(folder: Path, n_images: int) -> list[list[str]]:
+    """Read the captions of each image that are not in the gallery."""
+    table = read(folder / OTHERS, "image", "text")
+    image = table["image"].to_numpy()
+    in_range(image, 0, n_images, folder / OTHERS, "image")
+    texts: list[list[str]] = [[] for _ in range(n_images)]
+    for row, text in zip(image.tolist(), text_column(table, "text", folder / OTHERS).tolist()):
+        texts[row].append(text)
+    return texts
+
+
+def read_objects(head: dict[str, Any], folder: Path, n_images: int) -> Objects:
+    """Read what the images show; synsets and attributes where they are known."""
+    path = folder / "objects.parquet"
+    names = [str(name) for name in head.get("attributes", [])]
+    things = read(path, "image", "category", *BOX, *(ATTRIBUTE + name for name in names))
+    in_range(things["image"].to_numpy(), 0, n_images, path, "image")
+    synsets = head.get("synsets")
+    return Objects(
+        tuple(map(str, head["categories"])),
+        things["image"].to_numpy(),
+        things["category"].to_numpy(),
+        things.select(BOX).to_numpy(),
+        synsets=None if synsets is None else tuple(map(str, synsets)),
+        attributes={name: text_column(things, ATTRIBUTE + name, path) for name in names},
+    )
+
+
+def text_column(table: pl.DataFrame, column: str, path: Path) -> np.ndarray:
+    """Return a column of texts; raise when it holds anything else."""
+    if str(table[column].dtype) != "String":
+        raise InputError(
+            f"column {column!r} holds {table[column].dtype}, not text", where=path, fix="save it again"
+        )
+    return np.array(table[column].to_list(), dtype=str)
+
+
+def has_trait(description: dict[str, Any], trait: str, folder: Path) -> bool:
+    """Return whether a truth says that it is complete, or machine-made."""
+    value = description.get(trait, False)
+    if not isinstance(value, bool):
+        raise InputError(
+            f"truth {description['name']!r} is {trait}: {value!r}", where=folder / HEAD, fix="true or false"
+        )
+    return value
+
+
+def ids_of(table: pl.DataFrame, kind: str, folder: Path) -> Ids:
+    """Return the ids of a table, the gallery first."""
+    gallery = table["gallery"].to_numpy()
+    size = int(gallery.sum())
+    if not gallery[:size].all():
+        raise InputError(
+            f"{kind}s outside the gallery stand before others", where=folder, fix="save the benchmark again"
+        )
+    values = table["id"].to_numpy() if table["id"].dtype.is_integer() else table["id"].cast(str).to_list()
+    return Ids(values[:size], extra=values[size:], kind=kind)
+
+
+def texts_of(table: pl.DataFrame, column: str, size: int) -> list[str] | None:
+    """Return the texts of the gallery; None when there are none."""
+    texts = table[column].to_list()[:size]
+    return (
+        None if all(text is None for text in texts) else ["" if text is None else str(text) for text in texts]
+    )
+
+
+def read_truth(
+    description: dict[str, Any],
+    folder: Path,
+    number: int,
+    ids: list[Ids],
+    objects: Objects | None,
+    caption_image: np.ndarray,
+) -> Truth:
+    """Read one truth and its tables."""
+    path = folder / f"queries-{number}.parquet"
+    table = read(path, "direction", "row")
+    side, row = table["direction"].to_numpy(), table["row"].to_numpy().astype(np.int64)
+    queries: dict[Direction, np.ndarray] = {}
+    for direction, known in zip(DIRECTIONS, ids):
+        queries[direction] = row[side == direction]
+        in_range(queries[direction], 0, known.size, path, "row")
+    folds = []
+    if description["folds"]:
+        path = folder / f"folds-{number}.parquet"
+        parts = read(path, "fold", "side", "row")
+        fold, kind, row = (parts[name].to_numpy() for name in ("fold", "side", "row"))
+        in_range(row, 0, max(known.size for known in ids), path, "row")
+        for k, name in enumerate(description["folds"]):
+            folds.append(
+                Fold(
+                    str(name),
+                    *(row[(fold == k) & (kind == s)].astype(np.int64) for s in ("images", "captions")),
+                )
+            )
+    if "rule" in description:
+        if objects is None or description["rule"]["kind"] != "plausible":
+            raise InputError(
+                f"truth {description['name']!r} is not a rule that karat knows", where=folder / HEAD
+            )
+        vectors = objects.class_vectors(ids[0].size)
+        rule = PlausibleMatch(vectors, caption_image, int(description["rule"]["zeta"]))
+        return Truth(str(description["name"]), None, queries, folds, rule, str(description["about"]))
+    path = folder / f"judgments-{number}.parquet"
+    rows = read(path, "image", "caption", "source", "rating")
+    for name, known in zip(("image", "caption"), ids):
+        in_range(rows[name].to_numpy(), 0, len(known), path, name)
+    sources = [
+        Provenance(str(s["name"]), str(s["scale"]), read_mapping(s["mapping"]))
+        for s in description["sources"]
+    ]
+    columns = {name: rows[name].to_numpy() for name in ("rating", "source")}
+    judgments = Judgments(rows["image"].to_numpy(), rows["caption"].to_numpy(), **columns, sources=sources)
+    return Truth(
+        str(description["name"]),
+        judgments,
+        queries,
+        folds,
+        about=str(description["about"]),
+        complete=has_trait(description, "complete", folder),
+        machine=has_trait(description, "machine", folder),
+    )
+
+
+def in_range(values: np.ndarray, low: int, high: int, path: Path, column: str) -> None:
+    """Raise when a row number is outside its table."""
+    bad = np.flatnonzero((values < low) | (values >= high))
+    if len(bad):
+        raise InputError(
+            f"{column} of row {bad[0]} is {values[bad[0]]}, outside the {high} that exist",
+            where=path,
+            fix="save it again",
+        )
+
+
+def read(path: Path, *columns: str) -> pl.DataFrame:
+    """Read one table and check its columns."""
+    import polars as pl
+
+    if not path.is_file():
+        raise MissingDataError("there is no such file", where=path, fix="save the benchmark again")
+    with parsing(path, "is not Parquet", "save it again"):
+        table = pl.read_parquet(path)
+    for column in columns:
+        if column not in table.columns:
+            raise InputError(f"has no column {column!r}", where=path, fix="save it again")
+        if table[column].null_count() and column not in ("path", "text"):
+            raise InputError(f"has an empty cell in {column!r}", where=path, fix="save it again")
+    return table
+
+
+def read_mapping(description: dict[str, Any]) -> Mapping:
+    """Return a mapping from its data."""
+    if "steps" in description:
+        return Steps([(float(threshold), float(grade)) for threshold, grade in description["steps"]])
+    return Share(top=float(description["share"]["top"]), least=float(description["share"]["least"]))

@@ -1,0 +1,189 @@
+"""Benchmarks by name: the registered sources that load them, and the user's own list of folders."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from karat._util import REQUIRED, Param, Registry, import_all, write_file
+from karat.benchmarks.benchmark import Benchmark
+from karat.errors import InputError, MissingDataError, unknown_name
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""What a benchmark of the user may be called."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A benchmark, or a kind of benchmark, that can be loaded by name.
+
+    Parameters
+    ----------
+    name, about
+        As it is asked for, and a line on what it is.
+    load
+        Takes the parameters, returns the Benchmark.
+    params
+        What `load` takes, as data.
+    recognise
+        Whether a folder is one of these; then `load` takes the folder as ``folder``.
+    """
+
+    name: str
+    about: str
+    load: Callable[..., Benchmark]
+    params: tuple[Param, ...] = ()
+    recognise: Callable[[Path], bool] | None = None
+
+
+def import_sources() -> None:
+    """Import every source; karat's own format comes first, since such a folder may look like others too."""
+    importlib.import_module("karat.benchmarks.sources.saved")
+    import_all("karat.benchmarks.sources")
+
+
+SOURCES: Registry[Source] = Registry("benchmark", fill=import_sources)
+
+
+def register(source: Source) -> Source:
+    """Make `source` known to `load_benchmark`; a name that is taken raises."""
+    return SOURCES.add(source.name, source)
+
+
+def load_benchmark(name: str | Path, **options: Any) -> Benchmark:
+    """Return the benchmark called `name`, or the one in a folder.
+
+    Parameters
+    ----------
+    name
+        One of `karat benchmarks`, one that was added, or the path of a folder.
+    **options
+        The source's parameters: for "coco", ``cxc_ratings="sits_test.csv"`` adds the raw CxC ratings.
+
+    Examples
+    --------
+    >>> import karat
+    >>> coco = karat.load_benchmark("coco")
+    >>> coco.images.size, coco.captions.size
+    (5000, 25000)
+    """
+    if name in SOURCES:
+        return load_from(SOURCES[str(name)], options)
+    added = registered()
+    if str(name) in added:
+        entry = added[str(name)]
+        return load_from(SOURCES[entry["source"]], {**entry["options"], **options})
+    if Path(name).is_dir():
+        return load_from(recognise(Path(name)), {"folder": name, **options})
+    raise unknown_name("benchmark", str(name), [*SOURCES, *added])
+
+
+def load_from(source: Source, options: dict[str, Any]) -> Benchmark:
+    """Load with checked options."""
+    known = {param.name: param for param in source.params}
+    for option in options:
+        if option not in known:
+            fix = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise InputError(f"benchmark {source.name!r} has no option {option!r}", fix=fix)
+    for param in source.params:
+        if param.default is REQUIRED and param.name not in options:
+            raise InputError(
+                f"benchmark {source.name!r} needs {param.name} ({param.help})",
+                fix=f"pass --set {param.name}=…, or {param.name}= in Python",
+            )
+    return source.load(**{option: known[option].parse(value) for option, value in options.items()})
+
+
+def recognise(folder: Path) -> Source:
+    """Return the source that reads a folder."""
+    if not folder.is_dir():
+        raise MissingDataError("there is no such folder", where=folder)
+    for source in SOURCES.values():
+        if source.recognise is not None and source.recognise(folder):
+            return source
+    kinds = ", ".join(source.name for source in SOURCES.values() if source.recognise is not None)
+    raise InputError(
+        "is not a benchmark that karat recognises", where=folder, fix=f"it knows {kinds}: see the docs"
+    )
+
+
+def add_benchmark(folder: str | Path, name: str | None = None, **options: Any) -> tuple[str, Benchmark]:
+    """Check the benchmark in a folder and remember it under a name; return both.
+
+    Parameters
+    ----------
+    folder
+        A folder that karat recognises: its own format, images with captions, corpus and queries.
+    name
+        As `load_benchmark` shall know it; the benchmark's own name when left out.
+    **options
+        Further settings of the source.
+    """
+    folder = Path(folder).resolve()
+    source = recognise(folder)
+    settings = {"folder": str(folder), **options}
+    benchmark = load_from(source, settings)
+    name = name or benchmark.name
+    if name in SOURCES:
+        raise InputError(f"the name {name!r} is taken", fix="choose another with --name")
+    remember(name, source.name, {key: str(value) for key, value in settings.items()})
+    return name, benchmark
+
+
+def registry_file() -> Path:
+    """Return the file: in ``KARAT_CONFIG``, else in ``karat`` in the user's configuration folder."""
+    folder = os.environ.get("KARAT_CONFIG")
+    if folder:
+        return Path(folder) / "benchmarks.json"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "karat" / "benchmarks.json"
+
+
+def registered() -> dict[str, dict[str, Any]]:
+    """Return the user's own benchmarks: by name, the source and its options."""
+    path = registry_file()
+    if not path.is_file():
+        return {}
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            str(name): {"source": str(entry["source"]), "options": dict(entry["options"])}
+            for name, entry in entries.items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise InputError(f"is damaged ({type(error).__name__})", where=path, fix="fix or remove it") from None
+
+
+def store(entries: dict[str, dict[str, Any]]) -> None:
+    """Write the user's list."""
+    path = registry_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, lambda draft: draft.write_text(json.dumps(entries, indent=1), encoding="utf-8"))
+
+
+def remember(name: str, source: str, options: dict[str, Any]) -> None:
+    """Add a benchmark to the user's list; a name that is taken raises."""
+    if not NAME.fullmatch(name):
+        raise InputError(
+            f"{name!r} cannot be a name", fix="use letters, digits, dots, dashes and underscores"
+        )
+    entries = registered()
+    if name in entries:
+        raise InputError(f"the name {name!r} is taken", fix="choose another with --name, or remove it first")
+    store({**entries, name: {"source": source, "options": options}})
+
+
+def forget(name: str) -> None:
+    """Remove a benchmark from the user's list; its files stay."""
+    entries = registered()
+    if name not in entries:
+        raise MissingDataError(
+            f"no benchmark {name!r} was added", fix=f"added: {', '.join(entries) or 'none'}"
+        )
+    del entries[name]
+    store(entries)

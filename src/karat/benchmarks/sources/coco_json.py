@@ -1,0 +1,150 @@
+"""COCO's official files ``captions_*.json`` and ``instances_*.json`` (Lin et al., ECCV 2014).
+
+Images come in the order of the file. Captions are grouped by image in that order, and within an image
+in the order of the file, because the file itself lists them in no order at all. An ids file (what
+``karat benchmarks NAME --ids FILE`` writes) restricts both to a split and gives their order; one
+without "captions" keeps every caption of its images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from karat._util import ID, LIST, NUMBER, TEXT, Param, Record, check_once, read_json
+from karat.benchmarks.benchmark import Benchmark, build
+from karat.benchmarks.image_files import locate_images
+from karat.benchmarks.objects import Objects
+from karat.benchmarks.registry import Source, register
+from karat.errors import InputError
+
+SAME_SPLIT = "take both files from the same split"
+
+
+def by_id(records: list[Record], kind: str) -> dict[int | str, Record]:
+    """Return records by their id, which must be unique."""
+    ids = [record.get("id", ID) for record in records]
+    if records:
+        check_once(ids, f"{kind} id", lambda at: records[at].place, records[0].where)
+    return dict(zip(ids, records))
+
+
+def image_of_entry(entry: Record, images: dict[int | str, Record]) -> int | str:
+    """Return the id of the image that an annotation belongs to."""
+    image = entry.get("image_id", ID)
+    if image not in images:
+        raise entry.wrong(f"has the image_id {image}, which is not among the images", "fix it")
+    return image
+
+
+def chosen(ids: Record, key: str, known: dict[int | str, Record], where: Path) -> list[int | str]:
+    """Return the ids that an ids file lists under `key`; each must be in the captions file."""
+    listed = ids.get(key, LIST)
+    for number, value in enumerate(listed):
+        if not isinstance(value, int | str) or value not in known:
+            raise ids.wrong(f"{key}[{number}] is not in {where.name}", SAME_SPLIT)
+    check_once(listed, f"{key[:-1]} id", lambda at: f"{key}[{at}]", ids.where)
+    return listed
+
+
+def read_objects(path: Path, images: Sequence[int | str]) -> Objects:
+    """Return the objects of the benchmark's images; crowds, which have no box of their own, are left out.
+
+    Boxes are divided by the sizes that this file states.
+    """
+    content = read_json(path)
+    categories = by_id(content.records("categories"), "category")
+    number = {category: n for n, category in enumerate(categories)}
+    sizes = by_id(content.records("images"), "image")
+    for name in images:
+        if name not in sizes:
+            raise InputError(f"does not list the image {name}", where=path, fix=SAME_SPLIT)
+    place = {name: n for n, name in enumerate(images)}
+    shares = {name: [size_of(sizes[name], key) for key in ("width", "height")] for name in place}
+    image, category, box = [], [], []
+    for entry in content.records("annotations"):
+        name = image_of_entry(entry, sizes)
+        if name not in place or ("iscrowd" in entry and entry.get("iscrowd", NUMBER)):
+            continue
+        if entry.get("category_id", ID) not in number:
+            raise entry.wrong(
+                f"has the unknown category {entry.get('category_id', ID)}", "fix its category_id"
+            )
+        image.append(place[name])
+        category.append(number[entry.get("category_id", ID)])
+        box.append([side / whole for side, whole in zip(box_of(entry), shares[name] * 2)])
+    names = tuple(record.get("name", TEXT) for record in categories.values())
+    return Objects(names, np.array(image), np.array(category), np.array(box))
+
+
+def size_of(image: Record, key: str) -> float:
+    """Return an image's width or height."""
+    size = image.get(key, NUMBER)
+    if not 1 <= size < 1e9:
+        raise image.wrong(f"has an impossible {key!r}", "give its pixels")
+    return size
+
+
+def box_of(entry: Record) -> list[float]:
+    """Return left, top, width and height in pixels."""
+    box = entry.get("bbox", LIST)
+    good = len(box) == 4 and all(type(side) in (int, float) and abs(side) < 1e9 for side in box)
+    if not good or min(box[2:]) < 0:
+        raise entry.wrong("has no readable 'bbox'", "give [left, top, width, height] in pixels")
+    return box
+
+
+def load(
+    file: Path, instances: Path | None = None, ids: Path | None = None, images: Path | None = None
+) -> Benchmark:
+    """Build the benchmark."""
+    content = read_json(file)
+    listed = by_id(content.records("images"), "image")
+    captions = by_id(content.records("annotations"), "caption")
+    image_of = {caption: image_of_entry(entry, listed) for caption, entry in captions.items()}
+    split = read_json(ids) if ids else None
+    names = chosen(split, "images", listed, file) if split else list(listed)
+    place = {name: n for n, name in enumerate(names)}
+    if split and "captions" in split:
+        order = chosen(split, "captions", captions, file)
+        for caption in order:
+            if image_of[caption] not in place:
+                raise split.wrong(
+                    f"lists the caption {caption} without its image {image_of[caption]}", "add the image"
+                )
+    else:
+        order = [caption for caption in captions if image_of[caption] in place]
+        order.sort(key=lambda caption: place[image_of[caption]])
+    benchmark = build(
+        "coco-json",
+        names,
+        order,
+        [image_of[caption] for caption in order],
+        [captions[caption].get("caption", TEXT) for caption in order],
+        where=file,
+        about=f"COCO Caption, {file.name} (Lin et al. 2014)",
+        image_paths=locate_images(
+            images, [listed[name].get("file_name", TEXT) for name in names] if images else []
+        ),
+    )
+    return replace(benchmark, objects=read_objects(instances, names)) if instances else benchmark
+
+
+register(
+    Source(
+        "coco-json",
+        "COCO's official captions_*.json, with the objects of instances_*.json where given",
+        load,
+        (
+            Param("file", Path, "the file captions_*.json"),
+            Param("instances", Path, "the file instances_*.json of the same split: adds objects", None),
+            Param(
+                "ids", Path, 'a json file {"images": […], "captions": […]}: only these, in this order', None
+            ),
+            Param("images", Path, "the folder of the images: adds their paths", None),
+        ),
+    )
+)

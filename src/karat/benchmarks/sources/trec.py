@@ -1,0 +1,100 @@
+"""TREC qrels: ``query 0 item relevance`` a line; and lists of ids for what nobody judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from karat._util import Param, check_choice, check_once, read_text
+from karat.benchmarks.benchmark import Benchmark
+from karat.benchmarks.ids import Ids
+from karat.benchmarks.judgments import Judgments, Provenance, Share
+from karat.benchmarks.registry import Source, register
+from karat.benchmarks.truth import DIRECTIONS, Direction, Truth
+from karat.errors import InputError
+
+DEFAULTS = ("R@1", "R@10", "nDCG@10", "AP")
+
+
+def load(
+    qrels: Path, queries: Path | None = None, items: Path | None = None, direction: str = "i2t"
+) -> Benchmark:
+    """Build the benchmark of a qrels file.
+
+    The gallery is `items`, one id a line; without it only judged items are ranked. A relevance of
+    1 or more is relevant, with the grade relevance / highest; 0 and below is judged not relevant.
+    """
+    side: Direction = check_choice(direction, DIRECTIONS, "direction")  # type: ignore[assignment]
+    rows = []
+    for number, line in enumerate(read_text(Path(qrels)).split("\n"), start=1):
+        cells = line.split()
+        if not cells:
+            continue
+        try:
+            query, _, item, relevance = cells
+            rows.append((query, item, int(relevance)))
+        except ValueError:
+            raise InputError(
+                f"row {number} is {line.strip()[:60]!r}", where=qrels, fix="write `query 0 item relevance`"
+            ) from None
+    return from_judged(rows, qrels, read_ids(queries), read_ids(items), side, Path(qrels).stem, "TREC qrels")
+
+
+def read_ids(path: Path | None) -> list[str] | None:
+    """Return the ids in a file, one a line."""
+    if path is None:
+        return None
+    return [line.strip() for line in read_text(Path(path)).split("\n") if line.strip()]
+
+
+def from_judged(
+    rows: list[tuple[str, str, int]],
+    where: Path,
+    queries: list[str] | None,
+    items: list[str] | None,
+    direction: Direction,
+    name: str,
+    about: str,
+) -> Benchmark:
+    """Build a benchmark from judged (query, item, relevance), and the ids that there are."""
+    if not rows:
+        raise InputError("holds no judgment", where=where, fix="write `query 0 item relevance` lines")
+    check_once([row[:2] for row in rows], "pair", lambda at: f"judgment {at + 1}", where)
+    asks = Ids(dict.fromkeys(row[0] for row in rows) if queries is None else queries, kind="query")
+    ranked = Ids(dict.fromkeys(row[1] for row in rows) if items is None else items, kind="item")
+    query = asks.index([row[0] for row in rows], where)
+    # A judged item that nobody ranks stays among the positives.
+    known = ranked.find([row[1] for row in rows])
+    extra = dict.fromkeys(row[1] for row, at in zip(rows, known) if at < 0)
+    ranked = Ids(ranked.gallery, extra=extra, kind="item")
+    item = ranked.index([row[1] for row in rows], where)
+    relevance = np.array([row[2] for row in rows])
+    source = Provenance(
+        "qrels", "0 not relevant, higher is better", Share(top=max(1, int(relevance.max())), least=1)
+    )
+    sides = {"i2t": (query, item), "t2i": (item, query)}[direction]
+    judgments = Judgments(*sides, rating=np.maximum(relevance, 0), sources=[source])
+    images, captions = (asks, ranked) if direction == "i2t" else (ranked, asks)
+    images, captions = (
+        Ids(x.gallery, extra=x.extra, kind=k) for x, k in ((images, "image"), (captions, "caption"))
+    )
+    truth = Truth("qrels", judgments, {direction: np.unique(query)}, about=about)
+    return Benchmark(
+        name, images, captions, {"qrels": truth}, defaults={"qrels": DEFAULTS}, about=f"{about} of {where}"
+    )
+
+
+register(
+    Source(
+        "trec",
+        "TREC qrels of one direction, with lists of all ids",
+        load,
+        (
+            Param("qrels", Path, "lines of `query 0 item relevance`"),
+            Param("queries", Path, "all query ids, one a line; by default those judged", None),
+            Param("items", Path, "all item ids, one a line; by default those judged", None),
+            Param("direction", str, "what asks: i2t for images, t2i for captions", "i2t"),
+        ),
+    )
+)

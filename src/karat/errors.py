@@ -1,0 +1,74 @@
+"""What went wrong, where, and how to fix it: the errors that karat raises on purpose.
+
+Code that loads something raises them at the border; code inside trusts its inputs. The command line prints
+their sentence and ends with exit code 2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+class KaratError(Exception):
+    """An error with a sentence for the person who can mend it.
+
+    Parameters
+    ----------
+    what
+        What is wrong, naming the value.
+    where
+        The file, table or argument it was found in.
+    fix
+        How to mend it.
+
+    Examples
+    --------
+    >>> print(KaratError("row 3 is NaN", where="sims.npy", fix="replace it by a number"))
+    sims.npy: row 3 is NaN; replace it by a number.
+    """
+
+    def __init__(self, what: str, *, where: str | Path | None = None, fix: str | None = None) -> None:
+        self.what = what
+        self.where = None if where is None else str(where)
+        self.fix = fix
+        sentence = what if self.where is None else f"{self.where}: {what}"
+        sentence = sentence if fix is None else f"{sentence}; {fix}"
+        super().__init__(sentence if sentence.endswith(("?", ".")) else f"{sentence}.")
+
+
+class InputError(KaratError, ValueError):
+    """What the user gave cannot be used as it is."""
+
+
+class UnknownNameError(InputError, KeyError):
+    """A name that no registry, truth or column answers to."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class MissingDataError(KaratError, FileNotFoundError):
+    """A file or package that holds data is not there."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], owner: str | None = None) -> UnknownNameError:
+    """Return the error for an unknown `name`, with the nearest known ones.
+
+    >>> print(unknown_name("truth", "ecv", ["cxc", "eccv"], owner="coco"))
+    coco has no truth 'ecv'; did you mean eccv?
+    """
+    import difflib
+
+    known = list(known)
+    near = difflib.get_close_matches(name.lower(), [k.lower() for k in known], n=3)
+    likely = [k for k in known if k.lower() in near]
+    fix = f"did you mean {' or '.join(likely)}?" if likely else f"known: {', '.join(known)}"
+    what = f"unknown {kind} {name!r}" if owner is None else f"{owner} has no {kind} {name!r}"
+    return UnknownNameError(what, fix=fix)

@@ -1,0 +1,26 @@
+"""Models that need no pretraining: nearest neighbours, KCCA and its kernels; and the fusion of any runs."""
+
+from typing import TYPE_CHECKING
+
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.models.fusion import fuse as fuse
+    from karat.models.fusion_methods import FUSIONS as FUSIONS
+    from karat.models.image_text_model import ImageTextModel as ImageTextModel
+    from karat.models.image_text_model import pictures_of as pictures_of
+    from karat.models.incomplete_cholesky import IncompleteCholesky as IncompleteCholesky
+    from karat.models.kcca import KCCA as KCCA
+    from karat.models.kcca import KCCAPath as KCCAPath
+    from karat.models.kcca_algebra import DecomposedSide as DecomposedSide
+    from karat.models.kcca_algebra import KCCAView as KCCAView
+    from karat.models.kernel_matrix import KernelCentrer as KernelCentrer
+    from karat.models.kernel_matrix import scale_diagonal as scale_diagonal
+    from karat.models.nearest import DirectedRun as DirectedRun
+    from karat.models.nearest import NearestNeighbour as NearestNeighbour
+    from karat.models.selection import Setting as Setting
+    from karat.models.selection import best_settings as best_settings
+    from karat.models.selection import dev_scores as dev_scores
+    from karat.models.text.bag_of_words import WordF1 as WordF1
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -1,0 +1,276 @@
+"""A whole baseline: pictures and captions in, one space for both out, no pretrained model.
+
+On disk it is a folder: what was chosen as json, what was learned as arrays; nothing in it is executed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from karat._util import check_choice, parsing, write_file
+from karat.benchmarks import Benchmark
+from karat.captions import SystemWords
+from karat.errors import InputError, MissingDataError
+from karat.models.cosine import unit
+from karat.models.estimator import Estimator
+from karat.models.images import ImageFeatures, Source, histogram_kernel, pyramid_kernel
+from karat.models.kcca import KCCA, LEARNED
+from karat.models.text import TextKernel, encode, tagged_words, text_kernel
+from karat.runs import EmbeddingRun
+
+IMAGE_KERNELS = {"pyramid": pyramid_kernel, "histogram": histogram_kernel}
+Says = Callable[[str], object]
+"""Called with a sentence before each part of the work."""
+FORMAT, VERSION = "karat-image-text-model", 1
+HEAD, ARRAYS, WORDS = "model.json", "model.npz", "words.json"
+CHOSEN = ("text", "image", "image_power", "kappa", "n", "weight")
+ENCODED = ("words", "start", "first")
+AGAIN = "fit it again with karat fit"
+
+
+class ImageTextModel(Estimator):
+    """KCCA of image and text kernels (Hodosh et al. 2013), from picture files and plain captions.
+
+    Parameters
+    ----------
+    text
+        The text kernel: one of `karat.models.text.TEXT_KERNELS`.
+    image
+        The image kernel: "pyramid" or "histogram".
+    image_power
+        The image kernel is raised to this power.
+    kappa, n, weight
+        KCCA's regularisation, its number of dimensions, and by which power of their correlation
+        dimensions count.
+    features
+        What reads pictures; by default `ImageFeatures` as in the paper.
+
+    Attributes
+    ----------
+    features_, words_, kernel_, kcca_
+        The fitted parts.
+    counts_, captions_
+        The training items, which every new item is compared with.
+
+    Examples
+    --------
+    >>> model = ImageTextModel(text="TRI5", kappa=0.5)
+    >>> model
+    ImageTextModel(text='TRI5', kappa=0.5)
+    """
+
+    def __init__(
+        self,
+        text: str = "BoW5",
+        image: str = "pyramid",
+        image_power: float = 3.0,
+        kappa: float = 0.1,
+        n: int = 50,
+        weight: float = 1.0,
+        features: ImageFeatures | None = None,
+    ) -> None:
+        self.text, self.image, self.image_power = text, image, image_power
+        self.kappa, self.n, self.weight = kappa, n, weight
+        self.features = features
+
+    features_: ImageFeatures
+    words_: SystemWords
+    kernel_: TextKernel
+    kcca_: KCCA
+    counts_: np.ndarray
+    captions_: list[list[tuple[str, ...]]]
+
+    def fit(
+        self, images: Sequence[Source], captions: Sequence[Sequence[str]], *, says: Says | None = None
+    ) -> Self:
+        """Learn from pictures and the captions of each.
+
+        Parameters
+        ----------
+        images
+            Paths of picture files, or arrays.
+        captions
+            Per picture its captions, one or more.
+        says
+            Called with a sentence before each part of the work.
+        """
+        check_choice(self.image, tuple(IMAGE_KERNELS), "image")
+        kernel = text_kernel(self.text)
+        check_items(images, captions)
+        say = says or (lambda _: None)
+        say(f"reading {len(captions):,} pictures")
+        self.features_ = self.features or ImageFeatures()
+        self.counts_ = self.features_.fit_transform(images)
+        say("reading captions")
+        self.words_ = SystemWords().fit([text for own in captions for text in own])
+        self.captions_, tags = tagged_words(self.words_, captions)
+        self.kernel_ = kernel.fit(self.captions_, tags if kernel.needs_tags else None)
+        say("comparing all of them")
+        by_image, by_text = self._image_rows(self.counts_), self.kernel_.kernel(self.captions_)
+        say("finding the common space")
+        self.kcca_ = KCCA(self.kappa, self.n, power=self.weight).fit(by_image, by_text)
+        return self
+
+    def encode_images(self, images: Sequence[Source]) -> np.ndarray:
+        """Return the vectors of pictures; compare them with captions' by cosine."""
+        self.check_fitted()
+        return self.kcca_.transform(images=self._image_rows(self.features_.transform(images)))
+
+    def encode_captions(self, captions: Sequence[str]) -> np.ndarray:
+        """Return the vectors of captions; one without a known word is zero, and so equally far from all."""
+        self.check_fitted()
+        words = self.words_.transform(list(captions))
+        rows = self.kernel_.kernel([[own] for own in words], self.captions_)
+        vectors = self.kcca_.transform(captions=rows)
+        known = self.kernel_.vocabulary_.keys()
+        vectors[[known.isdisjoint(own) for own in words]] = 0.0
+        return vectors
+
+    def vectors(self, benchmark: Benchmark, *, says: Says | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the vectors of a benchmark's images and captions, of length 1 each (or 0)."""
+        say = says or (lambda _: None)
+        images, texts = pictures_of(benchmark), texts_of(benchmark)
+        say(f"reading {len(images):,} pictures")
+        first = self.encode_images(images)
+        say(f"reading {len(texts):,} captions")
+        return unit(first), unit(self.encode_captions(texts))
+
+    def run(self, benchmark: Benchmark, name: str = "kcca", *, says: Says | None = None) -> EmbeddingRun:
+        """Return the images and captions of a benchmark that has both, as a run."""
+        return EmbeddingRun(*self.vectors(benchmark, says=says), name)
+
+    def search(
+        self, query: str, images: Sequence[Source], top: int = 10, *, says: Says | None = None
+    ) -> list[tuple[int, float]]:
+        """Return the numbers of the pictures that fit a sentence best, with their cosines.
+
+        Nothing is found for a sentence none of whose words was in the training captions.
+        """
+        sentence = unit(self.encode_captions([query]))[0]
+        if not sentence.any():
+            return []
+        (says or (lambda _: None))(f"reading {len(images):,} pictures")
+        scores = unit(self.encode_images(images)) @ sentence
+        best = np.argsort(-scores, kind="stable")[:top]
+        return [(int(image), float(scores[image])) for image in best]
+
+    def _image_rows(self, counts: np.ndarray) -> np.ndarray:
+        # The training pictures with themselves take half of the work.
+        training = None if counts is self.counts_ else self.counts_
+        compare = IMAGE_KERNELS[self.image]
+        return compare(counts, training, levels=self.features_.levels, power=self.image_power)
+
+    def save(self, folder: str | Path) -> None:
+        """Write everything into a folder, as json, npz and safetensors."""
+        self.check_fitted()
+        save_model(self, Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> ImageTextModel:
+        """Return what `save` wrote, after checking it; nothing in it is executed."""
+        return load_model(Path(folder))
+
+
+def save_model(model: ImageTextModel, folder: Path) -> None:
+    """Write the files of a fitted model into a folder, which is made if need be."""
+    model.features_.save(folder)
+    captions = encode(model.captions_, dict(model.kernel_.vocabulary_))
+    arrays = {
+        "counts": model.counts_,
+        **{f"caption_{name}": getattr(captions, name) for name in ENCODED},
+        **{f"text_{name}": table for name, table in model.kernel_.state().items()},
+        **{f"kcca_{name}": table for name, table in model.kcca_.to_arrays().items()},
+    }
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "parameters": {name: getattr(model, name) for name in CHOSEN},
+        "kcca": model.kcca_.get_params(),
+    }
+    write_file(folder / ARRAYS, lambda path: np.savez_compressed(path, allow_pickle=False, **arrays))
+    write_json(folder / WORDS, model.words_.state())
+    # Last, so that a folder with this file is complete.
+    write_json(folder / HEAD, head)
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a dictionary as json."""
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    write_file(path, lambda target: target.write_text(text, encoding="utf-8"))
+
+
+def load_model(folder: Path) -> ImageTextModel:
+    """Return the model of a folder, after checking its files."""
+    for name in (HEAD, ARRAYS, WORDS):
+        if not (folder / name).is_file():
+            raise MissingDataError(
+                f"there is no {name}", where=folder, fix="give a folder that karat fit wrote"
+            )
+    with parsing(folder / HEAD, "is no description of a model", AGAIN):
+        head = json.loads((folder / HEAD).read_text(encoding="utf-8"))
+        if (head["format"], head["version"]) != (FORMAT, VERSION):
+            raise InputError(
+                f"has format {head['format']!r}, version {head['version']!r}",
+                where=folder / HEAD,
+                fix=f"this karat reads {FORMAT} {VERSION}",
+            )
+        model = ImageTextModel(**{name: head["parameters"][name] for name in CHOSEN})
+        kcca = {name: head["kcca"][name] for name in KCCA().get_params()}
+    model.features_ = ImageFeatures.load(folder)
+    with parsing(folder / WORDS, "holds no words of a model", AGAIN):
+        model.words_ = SystemWords().restore(json.loads((folder / WORDS).read_text(encoding="utf-8")))
+    with parsing(folder / ARRAYS, "holds no arrays of a model", AGAIN):
+        # Opened here, since numpy leaves a damaged file open.
+        with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        model.kernel_ = text_kernel(model.text).restore(
+            {name.removeprefix("text_"): table for name, table in arrays.items() if name.startswith("text_")}
+        )
+        model.kcca_ = KCCA.from_arrays(kcca, {name: arrays[f"kcca_{name}"] for name in LEARNED})
+        model.counts_ = arrays["counts"]
+        model.captions_ = decoded(model, *(arrays[f"caption_{name}"] for name in ENCODED))
+        items = {len(model.counts_), len(model.captions_), len(model.kcca_.image_mean_)}
+        if len(items) > 1 or model.counts_.shape[1] != model.features_.n_features_out_:
+            raise InputError("its parts do not belong together", where=folder / ARRAYS, fix=AGAIN)
+    return model
+
+
+def decoded(
+    model: ImageTextModel, words: np.ndarray, start: np.ndarray, first: np.ndarray
+) -> list[list[tuple[str, ...]]]:
+    """Return the training captions as words again."""
+    spelt = list(model.kernel_.vocabulary_)
+    captions = [tuple(spelt[word] for word in words[begin:end].tolist()) for begin, end in pairwise(start)]
+    return [captions[begin:end] for begin, end in pairwise(first.tolist())]
+
+
+def check_items(images: Sequence[Source], captions: Sequence[Sequence[str]]) -> None:
+    """Raise unless every picture has a caption and there are two pictures or more."""
+    if len(images) != len(captions):
+        raise InputError(f"{len(images):,} pictures and captions of {len(captions):,}", fix="give as many")
+    if len(images) < 2:
+        raise InputError("there are fewer than two pictures", fix="a common space needs many")
+    bare = [number for number, own in enumerate(captions) if not own]
+    if bare:
+        raise InputError(f"picture number {bare[0]} has no caption", fix="give it one, or leave it out")
+
+
+def pictures_of(benchmark: Benchmark) -> list[str]:
+    """Return the picture files of a benchmark, or raise."""
+    if not benchmark.image_paths:
+        fix = "load it with its pictures, for flickr8k images=FOLDER"
+        raise InputError(f"{benchmark.name} does not say where its pictures are", fix=fix)
+    return list(benchmark.image_paths)
+
+
+def texts_of(benchmark: Benchmark) -> list[str]:
+    """Return the captions of a benchmark, or raise."""
+    if benchmark.texts is None:
+        raise InputError(f"{benchmark.name} has no captions", fix="load it with its captions")
+    return list(benchmark.texts)

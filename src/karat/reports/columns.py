@@ -1,0 +1,161 @@
+"""The columns of a scorecard as a report reads them: which speaks first, who is best, who beats whom.
+
+The first column is of the most complete labels and of the measure that fits them. A column is found by its
+key: truth, direction and measure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from karat.benchmarks import DIRECTIONS, Benchmark
+from karat.reports.material import Material
+from karat.scores import Column, Comparison, Difference, Scorecard, Standing, show_places
+
+SUMS_UP = ("mean", "both")
+MANY_POSITIVES = "mAP@R"
+Key = tuple[str, str, str]
+"""Truth, direction and measure."""
+NEEDED: WeakKeyDictionary[Standing, int] = WeakKeyDictionary()
+"""What `draws_needed` returned: every cell of every table asks."""
+
+
+def key_of(scored: Column | Standing | Difference) -> Key:
+    """Return the truth, direction and measure of a column, or of what was found out about one."""
+    return scored.truth, scored.direction, str(scored.measure)
+
+
+def ordered_columns(card: Scorecard) -> list[Key]:
+    """Return (truth, direction, measure) of every column with a value, the main one first.
+
+    The main column is one that every run has a value in, if there is any, or else most of them. Among these
+    it is of the most complete labels, sums up both directions where anything does, and is mAP@R where it
+    was computed: with many right answers per query, R@K alone says little.
+    """
+    having = Counter(key_of(column) for column in card if column.value is not None)
+    truths = truths_of(card)
+
+    def place(key: Key) -> tuple[int, bool, bool]:
+        truth, direction, measure = key
+        fits = truth == truths[0] and measure == MANY_POSITIVES
+        return truths.index(truth), direction not in SUMS_UP, not fits
+
+    order = sorted(having, key=place)
+    main = max(order, key=lambda key: having[key])
+    return [main, *(key for key in order if key != main)]
+
+
+def truths_of(card: Scorecard) -> list[str]:
+    """Return the truths that were scored, the most complete one first."""
+    names = list(dict.fromkeys(column.truth for column in card))
+    order = {name: completeness(card.benchmark, name) for name in names}
+    best = max(names, key=lambda name: order[name])
+    return [best, *(name for name in names if name != best)]
+
+
+def completeness(benchmark: Benchmark, truth: str) -> tuple[bool, bool, bool, float]:
+    """Return how good labels are, to be compared: no machine's, all judged, listed, positives each."""
+    known = benchmark.truth(truth)
+    counts = [positives_per_query(benchmark, truth, direction) for direction in DIRECTIONS]
+    means = [float(count.mean()) for count in counts if len(count)]
+    return not known.machine, known.complete, not known.implicit, max(means)
+
+
+def positives_per_query(benchmark: Benchmark, truth: str, direction: str) -> np.ndarray:
+    """Return how many items are relevant to each query of a truth."""
+    known = benchmark.truth(truth)
+    asked = np.asarray(known.queries.get(direction, np.empty(0)), dtype=np.int64)  # type: ignore[call-overload]
+    if known.rule is not None:
+        return np.asarray(known.rule.positives(direction, asked))  # type: ignore[arg-type]
+    rows = known.judged(direction)  # type: ignore[arg-type]
+    query = np.repeat(np.arange(len(asked)), np.diff(rows.ptr))
+    return np.bincount(query[rows.grade > 0], minlength=len(asked))
+
+
+def column_of(card: Scorecard, key: Key, run: str) -> Column | None:
+    """Return a run's column, or None where it has none."""
+    for column in card.columns:
+        if column.run == run and key_of(column) == key:
+            return column
+    return None
+
+
+def ranked(card: Scorecard, key: Key) -> list[Column]:
+    """Return the columns of all runs that have a value, best first."""
+    columns = {run: column_of(card, key, run) for run in card.runs}
+    order = by_score(card.runs, list(columns.values()))
+    return [c for run in order if (c := columns[run]) is not None and c.value is not None]
+
+
+def by_score(runs: list[str], columns: list[Column | None]) -> list[str]:
+    """Return the runs, best first; those without a value last."""
+
+    def goodness(at: int) -> float:
+        column = columns[at]
+        if column is None or column.value is None:
+            return -np.inf
+        return column.value if column.measure.better == "high" else -column.value
+
+    return [runs[at] for at in sorted(range(len(runs)), key=goodness, reverse=True)]
+
+
+def standing_at(material: Material, key: Key) -> Standing | None:
+    """Return who beats whom in a column; None where nothing was tested."""
+    if material.comparison is None:
+        return None
+    for standing in material.comparison.standings:
+        if standing.tested and key_of(standing) == key:
+            return standing
+    return None
+
+
+def standing_of(material: Material, column: Column | None) -> tuple[bool, str]:
+    """Return whether a run is (tied for) first in a column, and the places it can have.
+
+    Of a test that drew too little to tell anybody apart, neither is said.
+    """
+    if column is None or material.comparison is None:
+        return False, ""
+    for standing in material.comparison.standings:
+        if key_of(standing) == key_of(column):
+            if draws_needed(material, standing):
+                return False, ""
+            places = standing.places.get(column.run)
+            return column.run in standing.first, "" if places is None else show_places(places)
+    return False, ""
+
+
+def draws_needed(material: Material, standing: Standing) -> int:
+    """Return how many draws could show a difference; 0 where there were enough.
+
+    The smallest p-value of S swaps is 1/(S + 1), of S resamples 2/(S + 1), and Holm multiplies it by the
+    number of pairs: with too few draws, everybody is tied whatever the systems do.
+    """
+    comparison = material.comparison
+    if comparison is None or not standing.tested or standing.beats.any():
+        return 0
+    if standing not in NEEDED:
+        NEEDED[standing] = count_draws(comparison, standing)
+    return NEEDED[standing]
+
+
+def count_draws(comparison: Comparison, standing: Standing) -> int:
+    """Return how many draws could show a difference on a column where nobody beats anybody."""
+    if comparison.test == "randomisation":
+        least, draws = 1, comparison.samples
+    elif comparison.test == "bootstrap" and comparison.card.intervals is not None:
+        least, draws = 2, comparison.card.intervals.resamples
+    else:
+        return 0
+    pairs = len(standing.runs) * (len(standing.runs) - 1) // 2
+    if pairs * least / (draws + 1) <= comparison.alpha:
+        return 0
+    key = key_of(standing)
+    seen = [d.p for d in comparison.differences if d.p is not None and key_of(d) == key]
+    # A pair that differs as much as the draws can show: more of them could tell.
+    return (
+        round(2 * least * pairs / comparison.alpha) if seen and min(seen) <= 1.5 * least / (draws + 1) else 0
+    )

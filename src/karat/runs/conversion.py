@@ -1,0 +1,307 @@
+"""Conversion of runs from one file format to another, in bounded memory.
+
+Tables stay unread or go through block by block; ranked lists are the first items of a run, or are cut.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat._util import cannot_write, check_choice, check_unique_ids, check_writable, write_file
+from karat.benchmarks import DIRECTIONS, Benchmark, as_id_array
+from karat.errors import InputError, KaratError
+from karat.runs.embeddings import EmbeddingRun, Similarity
+from karat.runs.files import check_lengths, gather, with_directions, write_ids
+from karat.runs.formats import (
+    FOLDER,
+    WRITERS,
+    Blocks,
+    Content,
+    FormatWriter,
+    by_direction,
+    plain,
+    rows_per_block,
+    write_npy,
+)
+from karat.runs.matrix import MatrixRun
+from karat.runs.rankings import FORM, RankingsRun
+from karat.runs.table import TableRun
+
+KINDS = ("scores", "embeddings", "lists")
+
+
+def convert(
+    *sources: Any,
+    target: Path,
+    benchmark: Benchmark | None = None,
+    kind: str | None = None,
+    top: int | None = None,
+    direction: str | None = None,
+    similarity: Similarity = "dot",
+    ids: Mapping[str, Sequence[Any]] | str | Path | None = None,
+) -> list[Path]:
+    """Write a run in another format and return the files written.
+
+    Score tables go through block by block. Embeddings become scores where the target holds one
+    table, and both become ranked lists with `top`; ranked lists become nothing else.
+
+    Parameters
+    ----------
+    *sources, ids, similarity
+        See `karat.load_run`.
+    target
+        Its extension is the format; a name without one is a folder as clip-retrieval writes it.
+    benchmark
+        Checks the run against it, and names rows and columns that have no ids.
+    kind
+        "scores", "embeddings" or "lists"; by default what the source holds and the target takes.
+        Embeddings in a format of one table make two files, NAME.images and NAME.captions.
+    top
+        How many items of each query a ranked list keeps.
+    direction
+        The one direction that ranked lists keep, or, where they name none, theirs.
+    """
+    target = Path(target)
+    writer = writer_of(target)
+    if kind is not None:
+        kind = check_choice(kind, KINDS, "kind")
+    if direction is not None:
+        direction = check_choice(direction, DIRECTIONS, "direction")
+    content, where, ids_where = gather(sources, ids)
+    kind = target_kind(content.kind, writer, kind, top, direction, target)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.resolve().parent) as scratch:
+        if content.lists is not None:
+            output = cut_lists(content, benchmark, top, direction, where)
+        else:
+            run, output = checked_tables(
+                content, kind, Path(scratch), benchmark, similarity, where, ids_where
+            )
+            if kind == "lists":
+                output = first_items(run, int(top or 0), direction)
+        if kind in writer.holds:
+            return save(output, writer, target, Path(scratch))
+        return [
+            path
+            for side, part in sides(output)
+            for path in save(part, writer, target.with_suffix(f".{side}{target.suffix}"), Path(scratch))
+        ]
+
+
+def writer_of(target: Path) -> FormatWriter:
+    """Return what writes the target, or raise before anything is read."""
+    name = target.suffix or FOLDER
+    if name not in WRITERS:
+        raise InputError(
+            f"has the extension {target.suffix!r}",
+            where=target,
+            fix=f"karat writes {', '.join(WRITERS)} here",
+        )
+    if name != FOLDER:
+        check_writable(target)
+    elif target.is_file() or (target.is_dir() and any(target.iterdir())):
+        raise InputError("is there already", where=target, fix="name a new folder")
+    elif not target.resolve().parent.is_dir():
+        raise InputError(f"there is no folder {target.parent}", where=target, fix="create it first")
+    return WRITERS[name]
+
+
+def target_kind(
+    have: str, writer: FormatWriter, kind: str | None, top: int | None, direction: str | None, target: Path
+) -> str:
+    """Return what is to be written, or raise where it cannot come from what there is."""
+    wanted = kind or ("lists" if top is not None or have not in writer.holds else have)
+    if kind is None and top is None and have == "embeddings" and have not in writer.holds:
+        wanted = "scores" if "scores" in writer.holds else "lists"
+    takes = (*writer.holds, "embeddings") if "vectors" in writer.holds else writer.holds
+    reasons = [
+        (
+            have == "lists" and (wanted != "lists" or "lists" not in writer.holds),
+            "ranked lists hold no scores of the other pairs",
+            "write lists again, as json, csv, tsv, parquet or trec",
+        ),
+        (have == "scores" and wanted == "embeddings", "scores do not tell embeddings", "choose scores"),
+        (wanted not in takes, f"takes no {wanted}", f"it takes {' or '.join(writer.holds)}"),
+        (wanted == "lists" != have and top is None, "the lists have no length", "give --top K"),
+        (
+            wanted == "lists" != have and direction is None and writer.one_direction,
+            "holds one direction",
+            "choose --direction i2t or t2i",
+        ),
+        (wanted != "lists" and top is not None, "only lists are cut", "leave out --top"),
+        (wanted != "lists" and direction is not None, "a table has both directions", "leave out --direction"),
+    ]
+    for wrong, what, fix in reasons:
+        if wrong:
+            raise InputError(what, where=target, fix=fix)
+    if top is not None and top < 1:
+        raise InputError(f"the first {top} items were asked for", fix="ask for 1 or more")
+    return wanted
+
+
+def checked_tables(
+    content: Content,
+    kind: str,
+    scratch: Path,
+    benchmark: Benchmark | None,
+    similarity: Similarity,
+    where: str | None,
+    ids_where: str | None,
+) -> tuple[TableRun, Content]:
+    """Return a run of the tables, checked, and the tables to write, as far as possible not read yet."""
+    run: TableRun
+    if content.kind == "scores":
+        table = content.tables[0]
+        # Shape and ids can be checked without the numbers; the first k of a query need them at any place.
+        numbers = map_table(table, scratch, where) if kind == "lists" else stand_in(table)
+        run = MatrixRun(numbers, "run", content.ids, where)
+    else:
+        images, captions = content.tables
+        run = EmbeddingRun(images, captions, "run", similarity, content.ids, where)
+    run.ids_where = ids_where
+    check_lengths(run, ids_where or where)
+    ids = content.ids
+    if benchmark is not None:
+        run = run.align(benchmark)
+        ids = {"images": benchmark.images.gallery, "captions": benchmark.captions.gallery} | ids
+    if kind == "scores" and isinstance(run, EmbeddingRun):
+        return run, Content(tables=(products(run, content.tables),), ids=ids, where=where)
+    return run, replace(content, ids=ids, where=where)
+
+
+def sides(content: Content) -> Iterator[tuple[str, Content]]:
+    """Yield each of two embedding tables by itself."""
+    for side, table in zip(("images", "captions"), content.tables):
+        ids = {side: content.ids[side]} if side in content.ids else {}
+        yield side, replace(content, tables=(table,), ids=ids, vectors=True, rows=content.ids.get(side))
+
+
+def save(content: Content, writer: FormatWriter, target: Path, scratch: Path) -> list[Path]:
+    """Write a content whole or not at all: into the scratch folder first, since a target may be a folder."""
+    draft = scratch / target.name
+    beside = target.with_suffix(".ids.json")
+    if content.kind != "lists" and not content.ids and beside.exists():
+        raise InputError(
+            "stands beside the target and would name its rows", where=beside, fix="move it away first"
+        )
+    try:
+        writer.write(content, draft)
+    except KaratError as error:
+        # The user knows the target, not our scratch folder.
+        error.args = (str(error).replace(str(draft), str(target)), *error.args[1:])
+        raise
+    except OSError as error:
+        raise cannot_write(target, error) from None
+    if target.is_dir():
+        target.rmdir()
+    os.replace(draft, target)
+    written = [target]
+    if content.ids and content.kind not in writer.keeps_ids:
+        write_file(beside, lambda path: write_ids(content.ids, path))
+        written.append(beside)
+    return written
+
+
+def first_items(run: TableRun, k: int, direction: Any = None) -> Content:
+    """Return the first `k` items of every query with their scores, in one direction or both."""
+    if run.benchmark is not None:
+        # An aligned run answers in the benchmark's order, whatever the table's is.
+        ids = {"images": run.benchmark.images.gallery, "captions": run.benchmark.captions.gallery}
+    else:
+        ids = {kind: as_id_array(listed, run.ids_where or run.where) for kind, listed in run.ids.items()}
+        for kind in ("images", "captions"):
+            if kind not in ids:
+                raise InputError(
+                    f"has no ids of {kind}, which ranked lists need",
+                    where=run.where,
+                    fix="give --benchmark NAME or --ids FILE",
+                )
+            check_unique_ids(ids[kind], kind[:-1], run.ids_where or run.where)
+    lists: dict[str, dict[Any, Any]] = {}
+    scores: dict[str, dict[Any, Any]] = {}
+    for way in DIRECTIONS if direction is None else (direction,):
+        sides = ("images", "captions") if way == "i2t" else ("captions", "images")
+        queries, items = (ids[side] for side in sides)
+        top = run.top(way, k)
+        spans = list(zip(queries.tolist(), top.ptr[:-1].tolist(), top.ptr[1:].tolist()))
+        listed = items[top.item]
+        lists[way] = {query: listed[begin:end] for query, begin, end in spans}
+        scores[way] = {query: top.score[begin:end] for query, begin, end in spans}
+    return Content(lists=lists, scores=scores)
+
+
+def cut_lists(
+    content: Content, benchmark: Benchmark | None, top: int | None, direction: str | None, where: str | None
+) -> Content:
+    """Return ranked lists checked, cut to `top` items and to one direction."""
+    lists: Mapping[Any, Any] = content.lists or {}
+    scores = content.scores
+    if not lists:
+        raise InputError("holds no ranking", where=where, fix=FORM)
+    if "" in by_direction(lists) and (direction is not None or benchmark is not None):
+        lists = {direction: lists} if direction is not None else with_directions(lists, benchmark, where)
+        scores = None if scores is None else {next(iter(lists)): scores}
+    if benchmark is not None:
+        RankingsRun(lists, "run", where).align(benchmark)
+    parts = by_direction(lists)
+    if direction is not None and direction not in parts:
+        raise InputError(f"has no {direction} rankings", where=where, fix=f"it has {', '.join(parts)}")
+    parts = parts if direction is None else {direction: parts[direction]}
+    cut = {way: cut_part(part, top, where) for way, part in parts.items()}
+    known = None if scores is None else by_direction(scores)
+    values = None if known is None else {way: cut_part(known[way], top, where, values=True) for way in parts}
+    return Content(lists=cut.get("", cut), scores=None if values is None else values.get("", values))
+
+
+def cut_part(lists: Any, top: int | None, where: str | None, values: bool = False) -> dict[Any, list[Any]]:
+    """Return the heads of the lists of one direction, each a plain list."""
+    if not isinstance(lists, Mapping) or not lists:
+        raise InputError("holds no dictionary of ranked lists", where=where, fix=FORM)
+    cut = {}
+    for query, listed in lists.items():
+        if not isinstance(listed, list | tuple | np.ndarray):
+            raise InputError(f"query {query} has no list of ids", where=where, fix=FORM)
+        cut[query] = plain(listed)[:top]
+        if not values:
+            as_id_array(cut[query], where)
+    return cut
+
+
+def stand_in(table: Any) -> np.ndarray:
+    """Return an array of a table's shape and type that takes no memory."""
+    return np.broadcast_to(np.zeros((), table.dtype), table.shape)
+
+
+def map_table(table: Any, scratch: Path, where: str | None) -> Any:
+    """Return a table whose rows and columns can be asked for; one that cannot is unpacked to a file."""
+    if not isinstance(table, Blocks):
+        return table
+    path = scratch / "table.npy"
+    write_file(path, lambda draft: write_npy(Content(tables=(table,), where=where), draft))
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def products(run: EmbeddingRun, tables: Sequence[Any]) -> Blocks:
+    """Return the scores of embeddings, made in blocks.
+
+    Summed in double precision and then rounded, so that no two scores change their order.
+    """
+    run.use(np.float64)
+    single = all(np.result_type(table.dtype, np.float16).itemsize <= 4 for table in tables)
+    dtype = np.float32 if single else np.float64
+    step = rows_per_block(run.shape, 8)
+
+    def rows() -> Iterator[np.ndarray]:
+        for begin in range(0, run.shape[0], step):
+            # What overflows is found and named where it is written.
+            with np.errstate(over="ignore"):
+                block = run.block(begin, begin + step).astype(dtype)
+            yield block
+
+    return Blocks(run.shape, dtype, rows)

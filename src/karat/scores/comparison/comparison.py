@@ -1,0 +1,382 @@
+"""A Comparison: scores, differences and places of several runs; as tables, in words, in files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat._util import MISSING, Layout, check_extension, grouped, markdown_of, text_of, write_file
+from karat.errors import InputError, unknown_name
+from karat.measures import Combined, Named, parse_measure, show_value
+from karat.scores.comparison.paired_tests import TESTS
+from karat.scores.comparison.standings import Difference, Standing, reverse, standings
+from karat.scores.intervals import units_drawn
+from karat.scores.scorecard import DIRECTION_TITLES, Column, Scorecard
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several runs on the same queries.
+
+    Parameters
+    ----------
+    card
+        The scorecard, with intervals.
+    differences
+        Every pair of runs on every column.
+    test, alpha, samples, seed
+        The paired test, the level of its decisions, and its draws.
+    standings
+        Who beats whom on every column.
+    """
+
+    card: Scorecard
+    differences: Sequence[Difference]
+    test: str
+    alpha: float
+    samples: int
+    seed: int
+    standings: Sequence[Standing] = field(init=False)
+    _index: dict[tuple[str, ...], Difference] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        index = {(d.truth, d.direction, str(d.measure), d.first, d.second): d for d in self.differences}
+        object.__setattr__(self, "_index", index)
+        object.__setattr__(self, "standings", standings(self.card, self.differences, self.alpha))
+
+    def difference(
+        self, first: str, second: str, measure: str, *, truth: str | None = None, direction: str = "mean"
+    ) -> Difference:
+        """Return one difference, the first run minus the second."""
+        column = self.card.column(measure, truth=truth, direction=direction, run=first)
+        place = (column.truth, column.direction, str(column.measure))
+        if (*place, first, second) in self._index:
+            return self._index[*place, first, second]
+        if (*place, second, first) in self._index:
+            return reverse(self._index[*place, second, first])
+        raise unknown_name("run", second, [run for run in self.card.runs if run != first])
+
+    def standing(self, measure: str, *, truth: str | None = None, direction: str | None = None) -> Standing:
+        """Return where the runs stand on one column; of both directions together unless one is named."""
+        name = str(parse_measure(measure))
+        direction = direction or ("both" if isinstance(parse_measure(measure), Combined) else "mean")
+        matches = [
+            s
+            for s in self.standings
+            if str(s.measure) == name and s.direction == direction and truth in (None, s.truth)
+        ]
+        if len(matches) != 1:
+            known = ", ".join(f"{s.measure} {s.direction} on {s.truth}" for s in self.standings)
+            raise InputError(
+                f"{measure} {direction} names {len(matches)} columns", fix=f"choose from {known}"
+            )
+        return matches[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data: scores, differences, places, and how they were made."""
+        intervals = self.card.intervals
+        return {
+            "scores": self.card.records(),
+            "differences": [difference.record() for difference in self.differences],
+            "places": [record for standing in self.standings for record in standing.records()],
+            "method": {
+                "benchmark": self.card.benchmark.name,
+                "ties": self.card.ties,
+                "unjudged": self.card.unjudged,
+                "intervals": None if intervals is None else asdict(intervals),
+                "test": self.test,
+                "samples": self.samples,
+                "seed": self.seed,
+                "alpha": self.alpha,
+                "correction": "Holm, over the pairs of runs of each column",
+            },
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as json."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+
+    def __str__(self) -> str:
+        return comparison_text(self)
+
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(self.card.runs)} on {self.card.benchmark.name}, {self.test})"
+
+    def save(self, path: str | Path) -> None:
+        """Write it; the extension says how: json for everything, csv, parquet or md for the differences."""
+        path = Path(path)
+        check_extension(path, COMPARISON_WRITERS)
+        write_file(path, lambda draft: COMPARISON_WRITERS[path.suffix](self, draft))
+
+
+FEW_RUNS = 4
+"""Up to so many runs every pair is shown; beyond, each run against the best."""
+
+
+def shown_standings(comparison: Comparison, detail: bool = False) -> list[Standing]:
+    """Return the columns to show: what sums both directions up, or, where asked for, each direction.
+
+    Directions are also shown where sums would leave something out: a run that has one direction only,
+    or a test that can be used on directions alone.
+    """
+    summed = [s for s in comparison.standings if s.direction in ("mean", "both")]
+    runs = {run for standing in comparison.standings for run in standing.runs}
+    enough = (
+        summed
+        and all(set(standing.runs) == runs for standing in summed)
+        and (any(s.tested for s in summed) or not any(s.tested for s in comparison.standings))
+    )
+    return summed if enough and not detail else list(comparison.standings)
+
+
+def score_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
+    """Arrange scores with intervals and places, best run first; the intervals are drawn beside each other."""
+    lines: list[tuple[tuple[str, ...], list[str]]] = []
+    marked: set[tuple[int, int]] = set()
+    for standing in shown:
+        columns = [
+            comparison.card.column(
+                str(standing.measure), truth=standing.truth, direction=standing.direction, run=run
+            )
+            for run in standing.runs
+        ]
+        ends = [end for c in columns for end in (c.low, c.high, c.value) if end is not None]
+        for column in columns:
+            mark = "●" if column.run in standing.first else " "
+            cells = [
+                show_value(column.measure, column.value),
+                show_interval(column),
+                show_places(standing.places.get(column.run)),
+                whisker(column, min(ends), max(ends)),
+            ]
+            if mark == "●":
+                marked |= {(len(lines), len(label_heads(shown))), (len(lines), len(label_heads(shown)) + 1)}
+            lines.append(((*labels(standing, shown), f"{mark} {column.run}"), cells))
+    level = 0.95 if comparison.card.intervals is None else comparison.card.intervals.level
+    head = [*label_heads(shown), "  run", "score", f"{100 * level:g}% interval", "place", ""]
+    return grouped(head, lines, marked)
+
+
+def difference_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
+    """Arrange the differences: all pairs of few runs, or each run against the best."""
+    two = len(comparison.card.runs) == 2
+    lines = []
+    for standing in shown:
+        for pair in pairs_of(comparison, standing):
+            ends = [MISSING if x is None else signed(pair.measure, x) for x in (pair.low, pair.high)]
+            cells = [signed(pair.measure, pair.difference), " to ".join(ends)]
+            cells += [MISSING if pair.corrected is None else show_p(pair.corrected), pair.stars]
+            # Of two runs there is one pair: the title names it.
+            names = [] if two else [f"{pair.first} − {pair.second}"]
+            lines.append(((*labels(standing, shown), *names), cells))
+    level = 0.95 if comparison.card.intervals is None else comparison.card.intervals.level
+    head = [*label_heads(shown), *([] if two else ["runs"]), "difference", f"{100 * level:g}% interval"]
+    return grouped([*head, "p" if two else "Holm p", ""], lines)
+
+
+def matrix_table(standing: Standing) -> Layout:
+    """Arrange who beats whom: a row beats a column (>), is beaten (<), or neither is shown (·)."""
+    lines = []
+    for a, run in enumerate(standing.runs):
+        cells = []
+        for b in range(len(standing.runs)):
+            sign = ">" if standing.beats[a, b] else "<" if standing.beats[b, a] else "·"
+            cells.append("" if a == b else sign)
+        lines.append(((run,), cells))
+    return grouped(["", *standing.runs], lines)
+
+
+def pairs_of(comparison: Comparison, standing: Standing) -> list[Difference]:
+    """Return the differences that are shown of one column, better run first."""
+    names = comparison.card.runs
+    best, few = standing.runs[0], len(names) <= FEW_RUNS
+    # Two runs are always subtracted the same way around, so that the signs can be compared.
+    order = names if len(names) == 2 else standing.runs
+    return [
+        comparison.difference(
+            first, second, str(standing.measure), truth=standing.truth, direction=standing.direction
+        )
+        for k, first in enumerate(order)
+        for second in order[k + 1 :]
+        if few or first == best
+    ]
+
+
+def labels(standing: Standing, shown: Sequence[Standing]) -> tuple[str, ...]:
+    """Return what a row is about."""
+    names = {
+        "truth": standing.truth,
+        "measure": str(standing.measure),
+        "direction": DIRECTION_TITLES[standing.direction],
+    }
+    return tuple(names[head] for head in label_heads(shown))
+
+
+def label_heads(shown: Sequence[Standing]) -> list[str]:
+    """Return the heads of the labels: the truth where there are several, directions where they are shown."""
+    truths = len({standing.truth for standing in shown})
+    summed = all(standing.direction in ("mean", "both") for standing in shown)
+    return [*(["truth"] if truths > 1 else []), "measure", *([] if summed else ["direction"])]
+
+
+def signed(measure: Named, value: float) -> str:
+    """Return a difference with its sign, in points of percent or in ranks.
+
+    >>> from karat.measures import parse_measure
+    >>> signed(parse_measure("R@1"), -0.012)
+    '−1.20'
+    """
+    shown = show_value(measure, abs(value))
+    if not shown.strip("0."):
+        return "±" + shown
+    return ("+" if value > 0 else "−") + shown
+
+
+def show_p(p: float) -> str:
+    """Return a p-value as people read it.
+
+    >>> show_p(0.00001), show_p(0.0312), show_p(1.0)
+    ('< 0.0001', '0.031', '1.000')
+    """
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
+
+
+def show_interval(column: Column) -> str:
+    """Return the ends of a column's interval."""
+    if column.low is None or column.high is None:
+        return MISSING
+    return f"{show_value(column.measure, column.low)}–{show_value(column.measure, column.high)}"
+
+
+def whisker(column: Column, least: float, most: float, width: int = 15) -> str:
+    """Draw an interval on the scale from `least` to `most`: ├─●─┤.
+
+    >>> from karat.measures import parse_measure
+    >>> one = Column("A", "eccv", "i2t", parse_measure("R@1"), 0.5, 10, low=0.4, high=0.6)
+    >>> whisker(one, 0.0, 1.0, width=11)
+    '    ├●┤    '
+    """
+    if column.value is None or column.low is None or column.high is None:
+        return ""
+    scale = (width - 1) / (most - least) if most > least else 0.0
+    low, middle, high = (round((end - least) * scale) for end in (column.low, column.value, column.high))
+    drawn = [" "] * width
+    drawn[low : high + 1] = "─" * (high + 1 - low)
+    drawn[low], drawn[high] = "├", "┤"
+    drawn[middle] = "●"
+    return "".join(drawn)
+
+
+def show_places(places: tuple[int, int] | None) -> str:
+    """Return a range of places.
+
+    >>> show_places((1, 2)), show_places((3, 3))
+    ('1–2', '3')
+    """
+    if places is None:
+        return MISSING
+    return str(places[0]) if places[0] == places[1] else f"{places[0]}–{places[1]}"
+
+
+def layouts(comparison: Comparison, detail: bool = False) -> Iterable[tuple[str, Layout]]:
+    """Yield every table with its title."""
+    shown = shown_standings(comparison, detail)
+    truths = {standing.truth for standing in shown}
+    where = f" on {next(iter(truths))}" if len(truths) == 1 else ""
+    yield f"Scores{where}, best first (● first, or tied for first)", score_table(comparison, shown)
+    runs = comparison.card.runs
+    title = f"Differences{where}" if len(runs) <= FEW_RUNS else f"Differences to the best run{where}"
+    if len(runs) == 2:
+        title = f"Differences{where}, {runs[0]} − {runs[1]}"
+    yield title, difference_table(comparison, shown)
+    if len(shown) == 1 and len(comparison.card.runs) > 2:
+        yield "Who beats whom (> row beats column, < is beaten, · neither)", matrix_table(shown[0])
+
+
+def comparison_text(comparison: Comparison, detail: bool = False) -> str:
+    """Return every table in plain text, what they say in words, and how they were made."""
+    parts = [f"{title}\n{text_of(layout)}" for title, layout in layouts(comparison, detail)]
+    parts.append("\n".join([*headline(shown_standings(comparison, detail)), method_line(comparison)]))
+    return "\n\n".join([*parts, *(f"note: {note}" for note in comparison.card.notes)])
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """Return every table in markdown, each direction included."""
+    parts = [
+        f"## {title}\n\n{markdown_of(without_drawings(layout))}"
+        for title, layout in layouts(comparison, detail=True)
+    ]
+    notes = [f"\n- {note}" for note in comparison.card.notes]
+    return "\n".join([*parts, *headline(comparison.standings), "", method_line(comparison), *notes, ""])
+
+
+def without_drawings(layout: Layout) -> Layout:
+    """Return a table without the drawn intervals, whose blanks markdown would swallow."""
+    if not any("├" in row[-1] for row in layout.rows):
+        return layout
+    return replace(layout, head=layout.head[:-1], rows=[row[:-1] for row in layout.rows])
+
+
+def headline(shown: Sequence[Standing]) -> list[str]:
+    """Return sentences that say who is first where; equal outcomes are said once."""
+    where: dict[tuple[str, ...], list[str]] = {}
+    everyone = {run for standing in shown for run in standing.runs}
+    for standing in shown:
+        if not standing.tested:
+            continue
+        direction = "" if standing.direction in ("mean", "both") else f" {standing.direction}"
+        where.setdefault(standing.first, []).append(f"{standing.truth} {standing.measure}{direction}")
+    if len(where) == 1 and all(s.tested and set(s.runs) == everyone for s in shown):
+        return [f"{outcome(next(iter(where)))} everywhere."]
+    return [f"{outcome(first)} on {', '.join(columns)}." for first, columns in where.items()]
+
+
+def outcome(first: Sequence[str]) -> str:
+    """Say who is first.
+
+    >>> outcome(["A"]), outcome(["A", "B", "C"])
+    ('First: A', 'Tied for first: A, B and C')
+    """
+    if len(first) == 1:
+        return f"First: {first[0]}"
+    return f"Tied for first: {', '.join(first[:-1])} and {first[-1]}"
+
+
+def method_line(comparison: Comparison) -> str:
+    """Say how the numbers were made."""
+    intervals = comparison.card.intervals
+    methods = [TESTS[comparison.test].about]
+    if comparison.test == "randomisation":
+        methods[0] += f" with {comparison.samples:,} swaps"
+    if intervals is not None:
+        ends = (
+            f"{100 * intervals.level:g}% {intervals.shown} intervals from {intervals.resamples:,} resamples"
+        )
+        methods.append(f"{ends} of {units_drawn(comparison.card)}")
+    if len(comparison.card.runs) > 2:
+        methods.append("p corrected by Holm over the pairs of runs of each measure")
+    methods.append(f"one run beats another at p ≤ {comparison.alpha:g}")
+    return f"Values in percent, ranks as they are; {'; '.join(methods)}."
+
+
+def difference_frame(comparison: Comparison) -> pl.DataFrame:
+    """Return the differences as a table."""
+    import polars as pl
+
+    return pl.DataFrame(
+        [difference.record() for difference in comparison.differences], infer_schema_length=None
+    )
+
+
+COMPARISON_WRITERS: dict[str, Callable[[Comparison, Path], object]] = {
+    ".json": lambda comparison, path: path.write_text(comparison.to_json(), encoding="utf-8"),
+    ".csv": lambda comparison, path: difference_frame(comparison).write_csv(path),
+    ".parquet": lambda comparison, path: difference_frame(comparison).write_parquet(path),
+    ".md": lambda comparison, path: path.write_text(comparison_markdown(comparison), encoding="utf-8"),
+}

@@ -1,0 +1,154 @@
+"""The paired comparison of runs: intervals, differences, corrected p-values, places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from karat._util import plural
+from karat.benchmarks import Benchmark
+from karat.errors import InputError
+from karat.scores.comparison.comparison import Comparison
+from karat.scores.comparison.paired_tests import TESTS, ColumnTest, Problem
+from karat.scores.comparison.standings import Difference
+from karat.scores.evaluation import evaluate
+from karat.scores.intervals import ColumnSamples, as_intervals, with_ends
+from karat.scores.scorecard import Column, Scorecard
+from karat.stats import Intervals, check_count, check_seed, holm, subtract
+
+
+def compare(
+    runs: Scorecard | Any,
+    benchmark: Benchmark | str | None = None,
+    *,
+    test: str = "randomisation",
+    alpha: float = 0.05,
+    intervals: Intervals | str | bool = True,
+    samples: int = 100_000,
+    seed: int = 0,
+    **options: Any,
+) -> Comparison:
+    """Compare two or more runs on the same queries of a benchmark.
+
+    Every column gets an interval, every pair of runs a difference with its interval and a p-value
+    of a paired test, corrected by Holm's method over the pairs of that column; from these follow
+    who beats whom, the places that each run can have, and who is tied for first. Queries are
+    resampled and swapped by image, since the captions of one image are not independent.
+
+    Parameters
+    ----------
+    runs
+        A list of what `karat.evaluate` takes, or a Scorecard of several runs.
+    benchmark
+        A benchmark or its name; not needed with a Scorecard.
+    test
+        "randomisation" (the default, for every measure), "bootstrap", "mcnemar" (mid-p) or
+        "mcnemar-exact" (these two for R@K in one direction).
+    alpha
+        The level at which one run beats another.
+    intervals
+        True, "bca", or `karat.stats.Intervals`.
+    samples, seed
+        How many random swaps, and their seed.
+    **options
+        As `karat.evaluate` takes them: measures, truths, directions, ties, unjudged, threads, progress.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import karat
+    >>> from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+    >>> own = Judgments(range(50), range(50), sources=[Provenance("original")])
+    >>> asked = {"i2t": np.arange(50), "t2i": np.arange(50)}
+    >>> ids = Ids(range(50), kind="image"), Ids(range(50), kind="caption")
+    >>> bench = Benchmark("tiny", *ids, {"own": Truth("own", own, asked)})
+    >>> rng = np.random.default_rng(1)
+    >>> runs = [karat.load_run(signal * np.eye(50) + rng.normal(size=(50, 50)), name=name)
+    ...         for name, signal in (("weak", 1.0), ("fair", 3.0), ("good", 3.2))]
+    >>> comparison = karat.compare(runs, bench, measures=["R@1"])
+    >>> comparison.standing("R@1").first
+    ('fair', 'good')
+    >>> comparison.standing("R@1").places
+    {'fair': (1, 2), 'good': (1, 2), 'weak': (3, 3)}
+    """
+    column_test = check_choices(test, alpha, samples, seed)
+    interval_options = as_intervals(intervals) or Intervals()
+    if isinstance(runs, Scorecard):
+        if benchmark is not None or options:
+            raise InputError("a scorecard is scored already", fix="give it alone, or give runs")
+        card = runs
+    elif benchmark is None:
+        raise InputError("no benchmark was given", fix="name one, such as coco")
+    else:
+        card = evaluate(runs, benchmark, **options)
+    if len(card.runs) < 2:
+        raise InputError(f"there is only the run {card.runs[0]!r} to compare", fix="give two or more")
+    column_samples = ColumnSamples(card.columns)
+    draws, jackknife = interval_options.draw(column_samples.resampled, column_samples.clusters)
+    card = with_ends(
+        card,
+        column_samples,
+        *interval_options.ends(column_samples.values(), draws, jackknife),
+        interval_options,
+    )
+    groups = comparable(column_samples.columns)
+    if not groups:
+        raise InputError("no measure has a value for two runs", fix="karat evaluate says why")
+    pairs = [pair for group in groups for pair in combinations(group, 2)]
+    problem = Problem(column_samples, pairs, draws, samples, seed)
+    p, observed = column_test.p_values(problem), problem.differences
+    differences: list[Difference] = []
+    for group in groups:
+        # Column by column: the resampled differences of all pairs at once would not fit into memory.
+        rows = slice(len(differences), len(differences) + len(group) * (len(group) - 1) // 2)
+        first, second = np.array(pairs[rows]).T
+        left_out = None if jackknife is None else jackknife[first] - jackknife[second]
+        ends = interval_options.ends(observed[rows], subtract(draws[first], draws[second]), left_out)
+        differences += [
+            difference(column_samples.columns[a], column_samples.columns[b], *numbers)
+            for (a, b), *numbers in zip(pairs[rows], observed[rows], *ends, p[rows], holm(p[rows]))
+        ]
+    notes = [*card.notes, *column_test.notes(problem, p)]
+    most = max(len(group) * (len(group) - 1) // 2 for group in groups)
+    if column_test.floor(problem) * most > alpha:
+        notes.append(
+            f"with {plural(most, 'pair')} of runs and so few draws or images, no p-value can be small enough "
+            "after Holm's correction: nobody can beat anybody"
+        )
+    return Comparison(replace(card, notes=notes), differences, column_test.name, alpha, samples, seed)
+
+
+def check_choices(test: str, alpha: float, samples: int, seed: int) -> ColumnTest:
+    """Return the test of that name, or raise for a choice that makes no sense."""
+    if not isinstance(alpha, int | float) or not 0 < alpha < 1:
+        raise InputError(f"alpha is {alpha}", fix="give a level such as 0.05")
+    check_count("samples", samples, usual=100_000)
+    check_seed(seed)
+    return TESTS[str(test)]
+
+
+def comparable(columns: Sequence[Column]) -> list[list[int]]:
+    """Return the numbers of columns that differ in nothing but the run."""
+    groups: dict[tuple[str, str, str], list[int]] = {}
+    for number, column in enumerate(columns):
+        groups.setdefault((column.truth, column.direction, str(column.measure)), []).append(number)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def difference(first: Column, second: Column, *numbers: float) -> Difference:
+    """Put one difference together; what is not a number becomes None."""
+    value, low, high, p, corrected = (float(n) if np.isfinite(n) else None for n in numbers)
+    value = value or 0.0
+    ahead = value if first.measure.better == "high" else -value
+    better = None if ahead == 0 else first.run if ahead > 0 else second.run
+    return Difference(
+        first.truth, first.direction, first.measure, first.run, second.run,
+        value, low, high, p, corrected, better,
+    )  # fmt: skip

@@ -1,0 +1,11 @@
+"""From runs and labels to the columns of a scorecard."""
+
+from typing import TYPE_CHECKING
+
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.scores.evaluation.evaluation import evaluate as evaluate
+    from karat.scores.evaluation.labels import labels_of as labels_of
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

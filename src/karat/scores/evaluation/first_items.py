@@ -1,0 +1,236 @@
+"""Counts from a run's first items, where no list of labels says which items matter.
+
+A truth that is a rule judges the first items of each query; a measure of meaning looks at them through a
+similarity φ of every pair, whose own first items are the ideal ranking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from karat.benchmarks import Direction
+from karat.errors import InputError
+from karat.measures import Counts, Measure, Ranked, equal_neighbours
+from karat.runs import RankingsRun, Run, TableRun
+from karat.scores.evaluation.labels import KEY_BASE, Labels, pair_keys
+
+MOST_ROWS = 1 << 22
+"""Items that are asked about at once."""
+
+
+def implicit_counts(
+    run: Run, labels: Labels, measures: Sequence[Measure]
+) -> Iterator[tuple[np.ndarray, Counts]]:
+    """Yield batches of queries with the counts of the items that the measures look at."""
+    rule = labels.truth.rule
+    assert rule is not None
+    # In a fold the rule cannot count its positives: the fold's items are asked about one by one.
+    total = (
+        fold_positives(labels)
+        if labels.gallery is not None
+        else rule.positives(labels.direction, labels.queries)
+    )
+    k = max(1, look_ahead(measures, total, np.full(len(total), labels.size)))
+    # Lists are in memory as they are; and cut off, their ranks have to be compared all together.
+    parts = [slice(None)] if isinstance(run, RankingsRun) else query_batches(labels)
+    for part in parts:
+        queries = labels.queries[part]
+        yield queries, count_batch(run, labels, queries, total[part].astype(np.float64), k)
+
+
+def query_batches(labels: Labels) -> Iterator[slice]:
+    """Yield the queries that are asked about at once: few enough even if all scores are equal."""
+    step = max(1, MOST_ROWS // max(1, labels.size))
+    for begin in range(0, max(1, len(labels.queries)), step):
+        yield slice(begin, begin + step)
+
+
+def count_batch(run: Run, labels: Labels, queries: np.ndarray, total: np.ndarray, k: int) -> Counts:
+    """Return the counts of the first `k` items of some queries: every one is judged, by the rule."""
+    rule = labels.truth.rule
+    assert rule is not None
+    top = run.top(labels.direction, k, queries, labels.gallery, whole_ties=True)
+    query = np.repeat(np.arange(len(queries)), np.diff(top.ptr))
+    first, width = equal_neighbours(query, top.score)
+    return Counts(
+        ptr=top.ptr,
+        grade=np.asarray(rule.relevant(labels.direction, queries[query], top.item), dtype=np.float64),
+        above=first - top.ptr[query],
+        tied=width - 1,
+        earlier=np.arange(len(query)) - first,
+        outside=np.zeros(len(query), bool),
+        size=np.full(len(queries), labels.size),
+        depth=np.diff(top.ptr),
+        total=total,
+    )
+
+
+def look_ahead(measures: Sequence[Measure], total: np.ndarray, size: np.ndarray) -> int:
+    """Return how many places the measures look at, at most."""
+    nothing = np.zeros(0)
+    ptr = np.zeros(len(total) + 1, np.int64)
+    stub = Ranked(ptr, nothing, nothing, nothing, nothing, size, size, nothing, total)
+    depths = [
+        np.minimum(np.maximum(measure.depth(stub), rank_depth(measure, size)), size) for measure in measures
+    ]
+    return int(max((depth.max(initial=0) for depth in depths), default=0))
+
+
+def rank_depth(measure: Measure, size: np.ndarray) -> np.ndarray:
+    """Measures of ranks accept any depth, but a complete ranking always answers them."""
+    return size if measure.unit == "rank" else np.zeros_like(size)
+
+
+def fold_positives(labels: Labels) -> np.ndarray:
+    """Count the positives of a rule inside a fold's gallery."""
+    rule = labels.truth.rule
+    assert rule is not None
+    assert labels.gallery is not None
+    counts = np.zeros(len(labels.queries))
+    for number, query in enumerate(labels.queries):
+        repeated = np.full(len(labels.gallery), query)
+        counts[number] = rule.relevant(labels.direction, repeated, labels.gallery).sum()
+    return counts
+
+
+@dataclass(frozen=True, eq=False)
+class FirstItems:
+    """The first items of some queries, what was taken out left out; `query` counts from 0."""
+
+    query: np.ndarray
+    item: np.ndarray
+    score: np.ndarray
+    ptr: np.ndarray
+
+    @property
+    def place(self) -> np.ndarray:
+        """Per row, its place among the query's items, from 0."""
+        return np.arange(len(self.query)) - self.ptr[self.query]
+
+
+def semantic_counts(
+    run: Run,
+    similarity: TableRun,
+    labels: Labels,
+    gt: bool,
+    k: int,
+    several_m: Sequence[int | None],
+    known: dict[Hashable, FirstItems],
+) -> Iterator[tuple[np.ndarray, dict[int | None, Counts]]]:
+    """Yield batches of queries with the counts of their first `k` items, for each m.
+
+    Parameters
+    ----------
+    similarity
+        φ of every pair.
+    gt
+        Whether what the truth lists as relevant takes part.
+    several_m
+        How many of the most similar items count as relevant; None for φ itself.
+    known
+        The ideal rankings of earlier runs, which this one adds to: they are the same for every run.
+    """
+    out = np.zeros(0, np.int64) if gt else listed(labels)
+    taken = np.diff(np.searchsorted(out, np.c_[labels.queries, labels.queries + 1] * KEY_BASE), axis=1)[:, 0]
+    most = int(taken.max(initial=0))
+    # Nothing lies deeper than the gallery.
+    k, ideal_deep = (min(deep, labels.size) for deep in (k, max(k, *(m or 0 for m in several_m))))
+    fold = None if labels.fold is None else labels.fold.name
+    for part in query_batches(labels):
+        queries = labels.queries[part]
+        where = (labels.direction, queries, labels.gallery, out)
+        first = first_items(run, k + most, *where, whole_ties=True)
+        key = (
+            similarity.name,
+            labels.truth.name,
+            labels.direction,
+            fold,
+            gt,
+            ideal_deep,
+            part.start,
+            part.stop,
+        )
+        if key not in known:
+            known[key] = first_items(similarity, ideal_deep + most, *where)
+        ideal = known[key]
+        phi = similarity.pairs(labels.direction, queries[first.query], first.item)
+        check_similarity(similarity, phi, ideal.score)
+        size = labels.size - taken[part]
+        yield queries, {m: counts_for(m, k, first, phi, ideal, size) for m in several_m}
+
+
+def listed(labels: Labels) -> np.ndarray:
+    """Return the pairs that the truth lists as relevant, as sorted numbers."""
+    if labels.truth.implicit:
+        raise InputError(
+            f"gt=no on {labels.truth.name}, a rule that lists no pairs", fix="choose a truth with a list"
+        )
+    return np.sort(pair_keys(labels)[(labels.grade > 0) & ~labels.outside])
+
+
+def first_items(
+    run: Run,
+    k: int,
+    direction: Direction,
+    queries: np.ndarray,
+    gallery: np.ndarray | None,
+    out: np.ndarray,
+    whole_ties: bool = False,
+) -> FirstItems:
+    """Return the first `k` items of each query, less those in `out`."""
+    top = run.top(direction, k, queries, gallery, whole_ties)
+    query = np.repeat(np.arange(len(queries)), np.diff(top.ptr))
+    keep = slice(None)
+    if len(out):
+        keys = queries[query] * KEY_BASE + top.item
+        keep = out[np.minimum(np.searchsorted(out, keys), len(out) - 1)] != keys
+    query = query[keep]
+    ptr = np.searchsorted(query, np.arange(len(queries) + 1))
+    return FirstItems(query, top.item[keep], top.score[keep], ptr)
+
+
+def check_similarity(similarity: TableRun, *values: np.ndarray) -> None:
+    """Raise where φ is below 0: sums of it would mean nothing."""
+    lowest = min((part.min() for part in values if len(part)), default=0.0)
+    if lowest < 0:
+        raise InputError(
+            f"the similarity {similarity.name!r} has the value {lowest:g}", fix="give values from 0 on"
+        )
+
+
+def counts_for(
+    m: int | None, k: int, first: FirstItems, phi: np.ndarray, ideal: FirstItems, size: np.ndarray
+) -> Counts:
+    """Return what measures see: φ of the items and its ideal sums, or which of the m they are."""
+    n_queries = len(size)
+    start, width = equal_neighbours(first.query, first.score)
+    if m is None:
+        best = np.zeros((n_queries, k))
+        inside = ideal.place < k
+        best[ideal.query[inside], ideal.place[inside]] = ideal.score[inside]
+        best = np.cumsum(best, axis=1)
+        grade, total = phi.astype(np.float64), (best[:, -1] > 0).astype(np.float64)
+    else:
+        best = None
+        chosen = (ideal.place < m) & (ideal.score > 0)
+        keys = ideal.query[chosen] * KEY_BASE + ideal.item[chosen]
+        grade = np.isin(first.query * KEY_BASE + first.item, keys).astype(np.float64)
+        total = np.bincount(ideal.query[chosen], minlength=n_queries).astype(np.float64)
+    # Items that add nothing need no row: their places are known from the others'.
+    row = np.flatnonzero(grade)
+    query, start = first.query[row], start[row]
+    return Counts(
+        ptr=np.searchsorted(query, np.arange(n_queries + 1)),
+        grade=grade[row],
+        above=start - first.ptr[query],
+        tied=width[row] - 1,
+        earlier=row - start,
+        outside=np.zeros(len(row), bool),
+        size=size,
+        depth=np.diff(first.ptr),
+        total=total,
+        ideal=best,
+    )

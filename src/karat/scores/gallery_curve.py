@@ -1,0 +1,224 @@
+"""Score against gallery size: what R@K would be if there were fewer wrong answers to choose from.
+
+Papers compare R@1 over 1,000 images with R@1 over 5,000 by drawing small galleries at random. No drawing is
+needed: the expectation has a closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from karat.benchmarks import DIRECTIONS, Benchmark
+from karat.errors import InputError
+from karat.scores.evaluation import labels_of
+from karat.scores.scorecard import Column, Scorecard
+from karat.stats import Intervals, Sample, Samples
+
+FIRST_PLACE = ("MeanR", "MedR")
+"""The measures whose values per query are the place of the first relevant item."""
+
+
+RESAMPLES = 1000
+"""Of the intervals: they are drawn, not read to the last digit."""
+
+
+@dataclass(frozen=True, eq=False)
+class GalleryCurve:
+    """R@K of one run over random parts of the gallery, with intervals over queries.
+
+    Parameters
+    ----------
+    run, truth, direction, k
+        What.
+    sizes
+        How many items the gallery has.
+    values, low, high
+        R@K at each size, and the ends of its interval.
+    """
+
+    run: str
+    truth: str
+    direction: str
+    k: int
+    sizes: np.ndarray
+    values: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def expected_recall(
+    place: np.ndarray, relevant: np.ndarray, gallery: np.ndarray, sizes: np.ndarray, k: int
+) -> np.ndarray:
+    """Return R@K in expectation over random galleries of each size, [sizes, queries].
+
+    The gallery keeps the query's R relevant items and n = size − R of its M = N − R other items. If d of
+    these stand above the first relevant item, the number of them that stay is hypergeometric, and
+
+        R@K = P(at most K − 1 stay) = Σ_{j < K} C(d, j) C(M − d, n − j) / C(M, n).
+
+    At size N this is the plain R@K.
+
+    Parameters
+    ----------
+    place
+        Of the first relevant item, counted from 1, so that d = place − 1; infinite or beyond the gallery
+        where it was not found.
+    relevant, gallery
+        R and N of each query; without a relevant item the answer is 0.
+    sizes, k
+        Of the smaller galleries, and of R@K.
+
+    Examples
+    --------
+    Of ten items the relevant one is third: two of nine others stand above it. Among five items it is first
+    when none of the two is among the four that stay: (7·6·5·4)/(9·8·7·6) = 5/18.
+
+    >>> expected_recall(np.array([3.0]), np.array([1]), np.array([10]), np.array([5, 10]), k=1).round(4)
+    array([[0.2778],
+           [0.    ]])
+    """
+    placed = np.isfinite(place) & (place <= gallery) & (relevant > 0)
+    others = np.where(placed, gallery - relevant, 0).astype(np.int64)
+    above = np.where(placed, np.minimum(np.where(placed, place, 1) - 1, others), 0).astype(np.int64)
+    # Queries share few combinations of these numbers, so each combination is computed once.
+    base = int(gallery.max(initial=0)) + 1
+    cases, case = np.unique((above * base + others) * base + relevant, return_inverse=True)
+    rest, r = np.divmod(cases, base)
+    d, m = np.divmod(rest, base)
+    n = np.clip(np.asarray(sizes)[:, None] - r, 0, m)
+    return np.where(placed, at_most(k - 1, d, m, n)[:, case], 0.0)
+
+
+def at_most(most: int, d: np.ndarray, m: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Return the chance that of n items drawn from m at most `most` belong to a given d of them."""
+    # Imported late: scipy takes its time, and nothing else here needs it.
+    from scipy.special import gammaln
+
+    def log_choose(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return gammaln(a + 1) - gammaln(b + 1) - gammaln(a - b + 1)
+
+    all_ways, total = log_choose(m, n), np.zeros(n.shape)
+    for j in range(most + 1):
+        possible = (j <= d) & (n - j <= m - d) & (j <= n)
+        ways = log_choose(d, np.where(possible, j, 0)) + log_choose(m - d, np.where(possible, n - j, 0))
+        total += np.where(possible, np.exp(np.where(possible, ways - all_ways, 0.0)), 0.0)
+    return np.minimum(total, 1.0)
+
+
+def gallery_sizes(largest: int, points: int = 8) -> np.ndarray:
+    """Return sizes to show, evenly spaced in proportion, up to the whole gallery.
+
+    >>> gallery_sizes(25_000).tolist()
+    [100, 200, 500, 1000, 2000, 5000, 10000, 25000]
+    """
+    steps = [base * 10**power for power in range(9) for base in (1, 2, 5)]
+    below = [step for step in steps if 1 < step <= 0.75 * largest]
+    return np.array([*below[-(points - 1) :], largest])
+
+
+def first_places(card: Scorecard) -> dict[tuple[str, str, str], Column]:
+    """Return the columns that hold the place of the first relevant item, by run, truth and direction."""
+    by_place: dict[tuple[str, str, str], Column] = {}
+    for column in card:
+        if str(column.measure) in FIRST_PLACE and column.values is not None:
+            by_place.setdefault((column.run, column.truth, column.direction), column)
+    return by_place
+
+
+def counted(benchmark: Benchmark, truth: str, direction: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return, per query in a column's order, how many items are relevant and how many there are."""
+    relevant, size = [], []
+    for labels in labels_of(benchmark, benchmark.truth(truth), direction):  # type: ignore[arg-type]
+        inside = (labels.grade > 0) & ~labels.outside
+        query = np.repeat(np.arange(len(labels.queries)), np.diff(labels.ptr))
+        relevant.append(np.bincount(query[inside], minlength=len(labels.queries)))
+        size.append(np.full(len(labels.queries), labels.size))
+    return np.concatenate(relevant), np.concatenate(size)
+
+
+def gallery_curves(
+    card: Scorecard, ks: Sequence[int] = (1,), intervals: Intervals | None = None
+) -> list[GalleryCurve]:
+    """Return R@K against gallery size for every run, truth and direction that has places.
+
+    Parameters
+    ----------
+    card
+        A scorecard with MeanR or MedR, whose values per query are the place of the first relevant item;
+        ties must be fixed (any policy but "expected"), and unjudged pairs count as misses.
+    ks
+        Which K of R@K.
+    intervals
+        How intervals are made; by default 95%, percentile, 1,000 resamples of images.
+
+    Examples
+    --------
+    >>> import karat
+    >>> from karat.benchmarks import Ids, Judgments, Provenance, Truth
+    >>> own = Judgments(range(40), range(40), sources=[Provenance("original")])
+    >>> truth = Truth("own", own, {"i2t": np.arange(40)})
+    >>> ids = Ids(range(40), kind="image"), Ids(range(40), kind="caption")
+    >>> bench = Benchmark("tiny", *ids, {"own": truth})
+    >>> scores = 2 * np.eye(40) + np.random.default_rng(1).normal(size=(40, 40))
+    >>> card = karat.evaluate(karat.load_run(scores), bench, ["MeanR"], directions=["i2t"])
+    >>> curve = gallery_curves(card)[0]
+    >>> curve.sizes.tolist(), curve.values.round(2).tolist()
+    ([2, 5, 10, 20, 40], [0.91, 0.76, 0.64, 0.52, 0.42])
+    """
+    if card.ties == "expected" or card.unjudged == "left_out":
+        raise InputError(
+            "places are not whole numbers of the whole gallery",
+            fix='evaluate with ties="pessimistic" and unjudged="misses"',
+        )
+    options = intervals or Intervals(resamples=RESAMPLES)
+    columns = [
+        column
+        for (_, truth, direction), column in first_places(card).items()
+        if not card.benchmark.truth(truth).implicit
+        and direction in DIRECTIONS
+        # Of lists that are cut off, or without a query, the places are not known.
+        and column.value is not None
+    ]
+    if not columns:
+        return []
+    known = np.unique(np.concatenate([clusters_of(column) for column in columns]))
+    counts = {
+        (truth, direction): counted(card.benchmark, truth, direction)
+        for truth, direction in {(column.truth, column.direction) for column in columns}
+    }
+    plans, samples = [], []
+    for column, k in product(columns, ks):
+        relevant, size = counts[column.truth, column.direction]
+        grid = gallery_sizes(int(size.max()))
+        plans.append((column, k, grid))
+        cluster = np.searchsorted(known, clusters_of(column))
+        samples += samples_of(column, cluster, relevant, size, grid, k)
+    column_samples = Samples(samples, len(known))
+    value = column_samples.values()
+    low, high = options.ends(value, *options.draw(column_samples.resampled, column_samples.clusters))
+    ends = np.cumsum([len(grid) for _, _, grid in plans])
+    parts = (np.split(numbers, ends[:-1]) for numbers in (value, low, high))
+    return [
+        GalleryCurve(column.run, column.truth, column.direction, k, grid, *numbers)
+        for (column, k, grid), *numbers in zip(plans, *parts)
+    ]
+
+
+def clusters_of(column: Column) -> np.ndarray:
+    """Return the image that each query belongs to."""
+    assert column.cluster is not None
+    return column.cluster
+
+
+def samples_of(
+    column: Column, cluster: np.ndarray, relevant: np.ndarray, size: np.ndarray, grid: np.ndarray, k: int
+) -> list[Sample]:
+    """Return the values per query of one column at every size, as the statistics take them."""
+    assert column.values is not None
+    defined = ~np.isnan(column.values)
+    values = expected_recall(np.where(defined, column.values, 1.0), relevant, size, grid, k)
+    return [Sample(np.where(defined, row, np.nan), cluster, column.fold) for row in values]

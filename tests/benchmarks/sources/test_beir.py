@@ -1,0 +1,53 @@
+"""Corpus, queries and qrels as Hugging Face hosts them."""
+
+import polars as pl
+import pytest
+
+import karat
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet", "tsv"])
+def test_corpus_queries_and_qrels(tmp_path, form):
+    tables = {
+        "corpus": {"_id": ["i1", "i2", "i3"], "title": ["x", "y", "z"]},
+        "queries": {"_id": ["q1", "q2", "q3"], "text": ["a", "b", "c"]},
+        "qrels/test": {"query-id": ["q1", "q2", "q2"], "corpus-id": ["i1", "i2", "i3"], "score": [1, 2, 0]},
+    }
+    (tmp_path / "qrels").mkdir()
+    for name, columns in tables.items():
+        frame = pl.DataFrame(columns)
+        path = tmp_path / f"{name}.{form}"
+        if form == "jsonl":
+            frame.write_ndjson(path)
+        elif form == "parquet":
+            frame.write_parquet(path)
+        else:
+            frame.write_csv(path, separator="\t")
+    bench = karat.load_benchmark(tmp_path)
+    assert bench.images.gallery.tolist() == ["i1", "i2", "i3"]
+    assert bench.captions.gallery.tolist() == ["q1", "q2"]
+    assert bench.summary()[0]["t2i"] == {"queries": 2, "positives": 2, "negatives": 1, "off_gallery": 0}
+    with pytest.raises(karat.KaratError, match="there is no table qrels/dev"):
+        karat.load_benchmark("beir", folder=tmp_path, split="dev")
+
+
+def test_wrong_tables(tmp_path):
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "i1"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"name": "q1"}\n')
+    (tmp_path / "qrels.jsonl").write_text('{"query-id": "q1", "corpus-id": "i1", "score": "x"}\n')
+    with pytest.raises(karat.KaratError, match="has no column '_id'; it has name"):
+        karat.load_benchmark(tmp_path)
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1"}\n')
+    with pytest.raises(karat.KaratError, match="has a score that is not a number"):
+        karat.load_benchmark(tmp_path)
+    (tmp_path / "queries.jsonl").write_text("3\n")
+    with pytest.raises(karat.KaratError, match="row 1 is not a json object"):
+        karat.load_benchmark(tmp_path)
+    (tmp_path / "queries.jsonl").unlink()
+    (tmp_path / "queries.parquet").write_bytes(b"PAR1")
+    with pytest.raises(karat.KaratError, match="is not Parquet"):
+        karat.load_benchmark(tmp_path)
+    (tmp_path / "queries.parquet").unlink()
+    (tmp_path / "queries.tsv").write_text("_id\tx\na\n")
+    with pytest.raises(karat.KaratError, match="row 2 has 1 cells"):
+        karat.load_benchmark(tmp_path)

@@ -1,0 +1,132 @@
+"""The sources of karat as a graph: which file imports which, and through which door."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "karat"
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in sorted(SOURCE.rglob("*.py"))}
+PACKAGES = {name for name, path in MODULES.items() if path.name == "__init__.py"}
+
+
+@cache
+def tree_of(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
+@cache
+def imports_of(module: str) -> list[tuple[str, str]]:
+    """Return what a file imports of karat, late and for types too: the module, and the name or ""."""
+    found = []
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, "") for alias in node.names if alias.name.split(".")[0] == "karat"]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "karat":
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                is_module = inner in MODULES and alias.name not in exports_of(str(node.module))
+                found.append((inner, "") if is_module else (str(node.module), alias.name))
+    return found
+
+
+@cache
+def exports_of(package: str) -> dict[str, str]:
+    """Return per public name of a package the module that it is imported from; {} for a plain module."""
+    if package not in PACKAGES:
+        return {}
+    return {
+        alias.name: str(line.module)
+        for line in ast.walk(tree_of(package))
+        if isinstance(line, ast.ImportFrom) and str(line.module).startswith("karat")
+        for alias in line.names
+        if (str(line.module), alias.name) != ("karat._util.lazy", "exports")
+    }
+
+
+def home(module: str, name: str) -> str:
+    """Return the module that defines a name, behind the doors of packages."""
+    while name in exports_of(module):
+        module = exports_of(module)[name]
+    return module
+
+
+def package_of(module: str) -> str:
+    """Return the innermost package that holds a module."""
+    while module not in PACKAGES:
+        module = module.rpartition(".")[0]
+    return module
+
+
+def edges() -> dict[str, set[str]]:
+    """Return per file the files that it needs; doors are looked through, not counted."""
+    return {
+        module: {home(*imported) for imported in imports_of(module)} - PACKAGES - {module}
+        for module in MODULES
+        if module not in PACKAGES
+    }
+
+
+def cycles() -> list[list[str]]:
+    """Return the groups of files that import each other (Tarjan's strongly connected components)."""
+    graph, order, low, stack, groups = edges(), {}, {}, [], []
+
+    def visit(module: str) -> None:
+        order[module] = low[module] = len(order)
+        stack.append(module)
+        for needed in graph.get(module, ()):
+            if needed not in order:
+                visit(needed)
+            if needed in stack:
+                low[module] = min(low[module], low[needed])
+        if low[module] == order[module]:
+            group = stack[stack.index(module) :]
+            del stack[stack.index(module) :]
+            if len(group) > 1:
+                groups.append(sorted(group))
+
+    for module in graph:
+        if module not in order:
+            visit(module)
+    return groups
+
+
+def through_no_door() -> Iterator[str]:
+    """Yield each import that goes past the ``__init__.py`` of the package that it reaches into."""
+    for module in MODULES.keys() - PACKAGES:
+        for target, name in imports_of(module):
+            # A package is entered from outside when the importing file does not lie in it.
+            inner = package_of(target)
+            inside = module == inner or module.startswith(f"{inner}.")
+            if inside or inner == "karat":
+                continue
+            if target != inner:
+                yield f"{module} imports {name or 'the module'} from {target}: import it from {inner}"
+            elif name and name not in exports_of(inner):
+                yield f"{module} imports {name} from {inner}, which does not export it"
+
+
+def single_importers() -> list[str]:
+    """Return the files that only one neighbour in their package imports; compiled kernels are exempt."""
+    importers: dict[str, set[str]] = {}
+    for module, needed in edges().items():
+        for target in needed:
+            importers.setdefault(target, set()).add(module)
+    return [
+        module
+        for module, users in importers.items()
+        if len(users) == 1
+        and package_of(next(iter(users))) == package_of(module)
+        and not module.endswith("kernels")
+        and module not in {m for package in PACKAGES for m in exports_of(package).values()}
+    ]

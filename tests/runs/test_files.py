@@ -1,0 +1,73 @@
+"""Loading runs: arrays without copying them, and files grouped into runs whatever their format."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karat
+from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, group_sources
+
+from worlds import build
+
+
+def test_arrays_and_tensors_are_not_copied(rng):
+    class Tensor:
+        """As torch has it, which is not needed here."""
+
+        def __init__(self, array):
+            self.array = array
+
+        def detach(self):
+            return self
+
+        def cpu(self):
+            return self
+
+        def numpy(self):
+            if self.array is None:
+                raise TypeError("Got unsupported ScalarType BFloat16")
+            return self.array
+
+    table, other = (rng.standard_normal((n, 8), dtype=np.float32) for n in (4, 9))
+    for kind in (np.asarray, Tensor):
+        assert np.shares_memory(karat.load_run(kind(table)).scores, table)
+        assert np.shares_memory(karat.load_run(kind(table), transpose=True).scores, table)
+        run = karat.load_run(kind(table), kind(other))
+        assert np.shares_memory(run.images, table)
+        assert np.shares_memory(run.captions, other)
+    with pytest.raises(karat.KaratError, match=r"BFloat16.*pass tensor.float\(\)"):
+        karat.load_run(Tensor(None))
+
+
+def small():
+    return build(
+        [[1.0 if c // 2 == i else None for c in range(6)] for i in range(3)], 6, np.zeros((3, 6)), False
+    )
+
+
+def test_a_trec_run_finds_its_direction(tmp_path):
+    bench = small().benchmark
+    (tmp_path / "run.trec").write_text("img0 Q0 101 1 0.5 t\nimg0 Q0 100 2 0.4 t\n")
+    run = karat.load_run(tmp_path / "run.trec", bench)
+    assert isinstance(run, RankingsRun)
+    assert run.directions == ("i2t",)
+    assert run.top("i2t", 5, queries=np.array([0])).item.tolist() == [1, 0]
+
+
+def test_sources_are_grouped_whatever_their_format(tmp_path, rng):
+    bench = small().benchmark
+    images, captions, scores = rng.random((3, 4)), rng.random((6, 4)), rng.random((3, 6))
+    pl.DataFrame({"id": ["img2", "img0", "img1"], "embedding": images[[2, 0, 1]].tolist()}).write_parquet(
+        tmp_path / "img.parquet"
+    )
+    np.savez(tmp_path / "txt.npz", captions)
+    np.savetxt(tmp_path / "scores.csv", scores, delimiter=",")
+    (tmp_path / "lists.tsv").write_text("query\titem\tscore\nimg0\t100\t1\n")
+    np.savez_compressed(tmp_path / "both.npz", images=images, captions=captions)
+    files = [tmp_path / n for n in ("txt.npz", "img.parquet", "scores.csv", "lists.tsv", "both.npz")]
+    groups = group_sources(files, bench)
+    assert groups == [(files[1], files[0]), (files[2],), (files[3],), (files[4],)]
+    runs = [karat.load_run(*group, benchmark=bench) for group in groups]
+    assert [type(run) for run in runs] == [EmbeddingRun, MatrixRun, RankingsRun, EmbeddingRun]
+    for direction in ("i2t", "t2i"):
+        assert runs[0].top(direction, 6).item.tolist() == runs[3].top(direction, 6).item.tolist()
