@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from karat._util.checks import not_finite as not_finite
     from karat._util.checks import parsing as parsing
     from karat._util.compiled import njit as njit
+    from karat._util.deprecation import renamed_keyword as renamed_keyword
     from karat._util.extras import extra as extra
     from karat._util.extras import missing as missing
     from karat._util.files import cannot_write as cannot_write
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from karat._util.registry import import_plugins as import_plugins
     from karat._util.registry import whole as whole
     from karat._util.registry import yes_or_no as yes_or_no
-    from karat._util.renamed import renamed_keyword as renamed_keyword
     from karat._util.tables import Layout as Layout
     from karat._util.tables import grouped as grouped
     from karat._util.tables import latex_of as latex_of

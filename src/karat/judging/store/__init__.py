@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.errors import MissingDataError as MissingDataError
     from karat.judging.store.answering import items_of as items_of
     from karat.judging.store.backup import back_up as back_up
     from karat.judging.store.batch_rows import AnswerEntry as AnswerEntry
