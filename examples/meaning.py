@@ -24,9 +24,9 @@ def score_table(world, bench) -> list[str]:
     for phi in SIMILARITIES:
         names = [f"NCS({phi})@10", f"NCS({phi}, gt=no)@10", f"SR({phi}, m=10)@10"]
         ideal = karat.load_run(all_pairs(bench, phi), name="ideal")
-        card = karat.evaluate(runs, bench, names, truths="original")
+        card = karat.evaluate(runs, bench, names, truth="original")
         # Equally similar items stay in the gallery's order, which is how the m most similar are chosen.
-        best = karat.evaluate(ideal, bench, names, truths="original", ties="stable")
+        best = karat.evaluate(ideal, bench, names, truth="original", ties="stable")
         for name in names:
             values = [*(card.value(name, run=run.name) for run in runs), best.value(name)]
             cells = [f"{100 * value:.1f}" for value in values]
@@ -55,8 +55,8 @@ def order_table(world, bench) -> list[str]:
     """Return the lines of a table: how many of 15 pairs of systems a measure orders against the truth."""
     runs = simulate_systems(world, seed=7)
     names = ["R@1", *(f"NCS({phi}{gt})@10" for phi in SIMILARITIES for gt in ("", ", gt=no"))]
-    card = karat.evaluate(runs, bench, names, truths="original")
-    truth = karat.evaluate(runs, bench, ["mAP@R"], truths="complete")
+    card = karat.evaluate(runs, bench, names, truth="original")
+    truth = karat.evaluate(runs, bench, ["mAP@R"], truth="complete")
     pairs = [(a.name, b.name) for k, a in enumerate(runs) for b in runs[k + 1 :]]
     lines = ["| measure | pairs in the wrong order |", "|---|---|"]
     for name in names:

@@ -50,7 +50,7 @@ class Scores:
     def card(self, row: str) -> Scorecard:
         """Return all scores of one system."""
         names = dict.fromkeys(name for _, name in MEASURES.values())
-        return karat.evaluate(self.lab.run(row), self.bench, names, truths=["original", "crowd"])
+        return karat.evaluate(self.lab.run(row), self.bench, names, truth=["original", "crowd"])
 
     def column(self, row: str, column: str) -> Column:
         """Return one score of one system, with its values per query."""

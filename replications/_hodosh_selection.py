@@ -43,7 +43,7 @@ def selected(
         # A setting that is best for several measures votes several times; names must differ.
         runs = [MatrixRun(found[setting], str(vote)) for vote, setting in enumerate(chosen)]
         out[direction] = -places(
-            fuse(runs, test, directions=[direction]).lists[direction].item, test, direction
+            fuse(runs, test, direction=[direction]).lists[direction].item, test, direction
         )
         out[f"settings_{direction}"] = np.array(chosen)
     return out

@@ -150,7 +150,7 @@ def table_421(data: Path | None) -> Records:
     both = judged(data)
     if both is None:
         return unanswered("4.2.1", "hodosh_text")
-    alpha = agree(both[0], intervals=POINTS).tables[0].alpha
+    alpha = agree(both[0], intervals=POINTS).raters[0].alpha
     note = f"interval scale; the paper does not say which; ordinal {alpha['ordinal'].value:.3f}, "
     note += f"nominal {alpha['nominal'].value:.3f}"
     key = ("4.2.1", "three experts", "Krippendorff's α")

@@ -51,7 +51,7 @@ def scorecard() -> dict[str, float]:
     images = rng.standard_normal((5000, 64), dtype=np.float32)
     captions = images[coco.caption_image] + 1.5 * rng.standard_normal((25000, 64), dtype=np.float32)
     card = karat.evaluate((images, captions), coco)
-    ranks = karat.evaluate((images, captions), coco, ["MedR"], truths="coco-5k", directions="t2i")
+    ranks = karat.evaluate((images, captions), coco, ["MedR"], truth="coco-5k", direction="t2i")
     before = peak_mb()
     seconds = timed(lambda: with_intervals(card))
     return {

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karat.benchmarks import save_benchmark as save_benchmark
     from karat.errors import KaratError as KaratError
     from karat.measures import parse_measure as parse_measure
+    from karat.reports import report as report
     from karat.runs import Run as Run
     from karat.runs import load_run as load_run
     from karat.scores import Comparison as Comparison

@@ -49,7 +49,7 @@ def test_pmrp_equals_brute_force(plausible, kind):
         alike = 0.1 * (vectors @ vectors.T)
         scores += alike[:, plausible.caption_image]
     truths = ["pm(z=0)", "pm(z=1)", "pm(z=2)"]
-    card = karat.evaluate(scores, plausible, ["RP(cut=50)", "PMRP"], truths=truths, ties="stable")
+    card = karat.evaluate(scores, plausible, ["RP(cut=50)", "PMRP"], truth=truths, ties="stable")
     sizes = vectors.sum(axis=1)
     differ = sizes[:, None] + sizes - 2 * vectors @ vectors.T
     owner = plausible.caption_image

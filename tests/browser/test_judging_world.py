@@ -59,7 +59,7 @@ def test_what_is_published_is_the_same_without_the_web(browser, tmp_path):
     save_world(world, tmp_path / "world")
     bench = karat.load_benchmark(tmp_path / "world")
     pool = make_pool(simulate_systems(world, seed=1)[:3], bench, top=2, gold_depth=5)
-    plan = make_tasks(pool, FORM, pairs=PER_TASK - 2, gold=2, overlap=2, seed=3)
+    plan = make_tasks(pool, FORM, task_size=PER_TASK - 2, gold=2, overlap=2, seed=3)
     for name in ("web", "plain"):
         with create_project(
             tmp_path / f"{name}.db", bench, FORM, source=str(tmp_path / "world"), name="w"

@@ -39,8 +39,8 @@ def test_every_measure_can_read_it(world, bench):
     ideal = karat.load_run(all_pairs(bench, "cider"))
     run = simulate(world, 2.0, seed=1)
     measures = ["nDCG@10", "RP(rel=0.01)", "mAP(rel=0.01)@R", "RP", "R@5"]
-    best = karat.evaluate(ideal, made, measures, truths="machine(cider>=1.5)")
-    other = karat.evaluate(run, made, measures, truths="machine(cider>=1.5)")
+    best = karat.evaluate(ideal, made, measures, truth="machine(cider>=1.5)")
+    other = karat.evaluate(run, made, measures, truth="machine(cider>=1.5)")
     for name in measures[:3]:
         assert best.value(name) == pytest.approx(1)
         assert 0 < other.value(name) < 0.9
@@ -55,7 +55,7 @@ def test_it_is_marked_everywhere(world, bench, tmp_path):
     assert truth.machine
     assert truth.about.startswith("made by a machine")
     assert not again.truth("original").machine
-    card = karat.evaluate([simulate(world, 2.0, seed=1)], again, ["R@1"], truths=list(again.truths))
+    card = karat.evaluate([simulate(world, 2.0, seed=1)], again, ["R@1"], truth=list(again.truths))
     assert "machine(hodosh-bleu" in str(card)
     page = write_report(card, tmp_path / "report.html").read_text(encoding="utf-8")
     assert "made by a machine: no person judged them" in page

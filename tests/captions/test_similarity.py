@@ -28,7 +28,7 @@ def bench(world):
 def test_scores_rise_with_strength(world, bench, phi):
     runs = [simulate(world, s, seed=4, name=str(s)) for s in STRENGTHS]
     names = [f"NCS({phi})@10", f"NCS({phi}, gt=no)@10", f"SR({phi}, m=10)@10", f"NSUM({phi})"]
-    card = karat.evaluate(runs, bench, names, truths="original")
+    card = karat.evaluate(runs, bench, names, truth="original")
     for name in names:
         values = [card.value(name, run=str(s)) for s in STRENGTHS]
         assert values == sorted(values)
@@ -39,7 +39,7 @@ def test_scores_rise_with_strength(world, bench, phi):
 def test_the_ideal_run_scores_one(bench, phi):
     ideal = karat.load_run(all_pairs(bench, phi))
     card = karat.evaluate(
-        ideal, bench, [f"NCS({phi})@1", f"NCS({phi}, gt=no)@7", f"NSUM({phi})"], truths="original"
+        ideal, bench, [f"NCS({phi})@1", f"NCS({phi}, gt=no)@7", f"NSUM({phi})"], truth="original"
     )
     for column in card:
         assert column.value == pytest.approx(6 if "NSUM" in str(column.measure) else 1)
@@ -54,7 +54,7 @@ def test_similarity_follows_the_complete_truth(world, bench, phi):
 
 def test_hit_rate_rises_with_m_and_semantic_recall_does_not_follow(world, bench):
     card = semantic_recall_curve(
-        [simulate(world, 3.0, seed=1)], bench, "cider", k=5, m=(1, 3, 10, 30), truths="original"
+        [simulate(world, 3.0, seed=1)], bench, "cider", at=5, m=(1, 3, 10, 30), truth="original"
     )
     curves = {(c.direction, c.any): c for c in semantic_curves(card)}
     assert len(curves) == 6

@@ -41,17 +41,24 @@ def test_two_tables(both, files, tmp_path):
     assert sum(record.get("best", False) for record in records) == 1
 
 
+def thresholds(out, title):
+    """Return the head and the rows of the table of thresholds."""
+    (table,) = [part.splitlines() for part in out.split("\n\n") if part.startswith(title)]
+    return table[1], table[3:]
+
+
 def test_options(both, files):
     arguments = ("--resamples", 50, "--first-from", 3, 4, "--second-from", "0.66", "--no-intervals")
-    out = both("agree", *files, "--missing", "no", *arguments).out
-    assert "kappa over 80 items" in out
-    head, _, *rows = out.splitlines()[-9:-5]
+    head, rows = thresholds(both("agree", *files, "--missing", "no", *arguments).out, "kappa over 80 items")
     assert head.split() == ["≥", "0.66"]
     assert [row.split()[0] for row in rows] == ["3", "4"]
     assert not any("–" in row for row in rows)
     shown = both("agree", *files, "--intervals", "--resamples", 50, "--resample", "image").out
-    assert "–" in shown.splitlines()[-6]
-    assert "ann and bob" in both("agree", files[0], "--raters", "ann", "bob", "--resamples", 50, "--bca").out
+    assert "–" in thresholds(shown, "kappa over ")[1][-1]
+    assert (
+        "ann and bob"
+        in both("agree", files[0], "--rater", "ann,bob", "--resamples", 50, "--interval-method", "bca").out
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,9 +68,9 @@ def test_options(both, files):
         (["{0}", "{1}", "{1}"], "3 tables; give one or two"),
         (["{0}", "{1}", "--first-from", "good"], "--first-from is 'good'"),
         (["{0}", "{1}", "--missing", "yes"], "missing is 'yes'"),
-        (["{0}", "{1}", "--raters", "ann"], "--raters with two tables"),
-        (["{0}", "--raters", "eve"], "has no column 'eve'"),
-        (["{0}", "--raters", "ann"], "has one rater only"),
+        (["{0}", "{1}", "--rater", "ann"], "--rater with two tables"),
+        (["{0}", "--rater", "eve"], "has no column 'eve'"),
+        (["{0}", "--rater", "ann"], "has one rater only"),
         (["{0}", "--resample", "word"], "resample is 'word'"),
         (["{0}", "--json", "nowhere/t.json"], "there is no folder nowhere"),
         (["{0}", "--seed", "-1"], "Invalid value for '--seed'"),
@@ -130,7 +137,8 @@ def rated(tmp_path, rng):
 
 def test_scores_of_every_kind(both, rated):
     files = [rated / name for name in ("run.npy", "images.npy", "captions.npy", "scores.csv")]
-    asked = ("--score", "hodosh-bleu", "original", *files, "-b", rated / "photos", "--resamples", 100)
+    scores = ",".join(["hodosh-bleu", "original", *map(str, files)])
+    asked = ("--score", scores, "-b", rated / "photos", "--resamples", 100)
     found = both("agree", rated / "people.csv", *asked, "--json", rated / "a.json")
     assert found.out.startswith("people: 60 items, 2 raters, 120 ratings from 1 to 5\n\nall 60 pairs\n")
     assert "pairs that are not the benchmark's original ones" in found.out

@@ -33,7 +33,7 @@ def call(*arguments):
 
 def test_export_and_import(project, tmp_path):
     said = call(
-        "export", project, "-o", "batch.csv", "--format", "mturk", "--images", "https://host/{id}.jpg"
+        "export", project, "-o", "batch.csv", "--format", "mturk", "--image-url", "https://host/{id}.jpg"
     )
     assert said == "3 tasks written to batch.csv and batch.html (mturk).\n"
     (tmp_path / "in.csv").write_text("task,item,worker,answer\n0,1,ann,yes\n")

@@ -40,8 +40,8 @@ def files(folder):
 
 def test_with_runs_and_the_truth(both, folder, files, tmp_path):
     out = both(
-        "bias", folder / "p.db", "--runs", *files, "--truth", "complete", "--json", tmp_path / "b.json",
-        "--resamples", 50,
+        "bias", folder / "p.db", "--run", ",".join(map(str, files)), "--complete", "complete",
+        "--json", tmp_path / "b.json", "--resamples", 50,
     )  # fmt: skip
     for title in (
         "Kendall's tau of the first 25, text→image",
@@ -77,21 +77,23 @@ def test_with_runs_and_the_truth(both, folder, files, tmp_path):
 
 
 def test_the_pool_alone(both, folder):
-    out = both("bias", folder / "p.db", "--directions", "t2i", "--original", "none", "--resamples", 50)
+    out = both("bias", folder / "p.db", "--direction", "t2i", "--original", "none", "--resamples", 50)
     assert "R@1, text→image: bias by the number of systems" in out.out
     assert "RP" not in out.out
     assert "image→text" not in out.out
     assert "without the runs nothing below place 4 is known" in out.err
     error = both("bias", folder / "p.db", "--measure", "RP", code=2).err
     assert "RP needs more places than are known" in error
-    assert "--runs" in error
+    assert "--run" in error
 
 
 def test_mistakes(both, folder, files, tmp_path):
     assert "no answers that count" in both("bias", folder / "empty.db", code=2).err
-    assert "there is no run" in both("bias", folder / "p.db", "--runs", *files[:3], code=2).err
-    assert "'original' is not complete" in both("bias", folder / "p.db", "--truth", "original", code=2).err
-    assert "--directions is 'up'" in both("bias", folder / "p.db", "--directions", "up", code=2).err
+    assert (
+        "there is no run" in both("bias", folder / "p.db", "--run", ",".join(map(str, files[:3])), code=2).err
+    )
+    assert "'original' is not complete" in both("bias", folder / "p.db", "--complete", "original", code=2).err
+    assert "--direction is 'up'" in both("bias", folder / "p.db", "--direction", "up", code=2).err
     assert "bias of MedR is not defined" in both("bias", folder / "p.db", "-m", "MedR", code=2).err
     both("bias", tmp_path / "none.db", code=2)
     both("bias", folder / "p.db", "--json", tmp_path / "no" / "b.json", code=2)

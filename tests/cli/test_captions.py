@@ -35,7 +35,7 @@ def expected(leave_out: bool = False) -> np.ndarray:
 
 def test_all_pairs_become_a_run(command, photos, tmp_path):
     table = tmp_path / "N.npy"
-    out = command("captions", photos, "-m", "cider", "-o", table)
+    out = command("captions", "table", photos, "-m", "cider", "-o", table)
     assert "cider of 3 images by 5 captions" in out
     ids = json.loads((tmp_path / "N.ids.json").read_text())
     order = [list(CAPTIONS).index(image) for image in ids["images"]]
@@ -48,8 +48,8 @@ def test_all_pairs_become_a_run(command, photos, tmp_path):
 
 
 def test_a_caption_left_out_scores_lower_with_its_own_image(command, photos, tmp_path):
-    command("captions", photos, "-m", "cider", "-o", tmp_path / "with.npy")
-    command("captions", photos, "-m", "cider", "-o", tmp_path / "without.npy", "--leave-out")
+    command("captions", "table", photos, "-m", "cider", "-o", tmp_path / "with.npy")
+    command("captions", "table", photos, "-m", "cider", "-o", tmp_path / "without.npy", "--leave-out")
     kept, left = np.load(tmp_path / "with.npy"), np.load(tmp_path / "without.npy")
     assert (left <= kept).all()
     assert (left < kept).sum() == 5
@@ -59,10 +59,10 @@ def test_a_caption_left_out_scores_lower_with_its_own_image(command, photos, tmp
 def test_listed_pairs(command, photos, tmp_path):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("image,caption\nbeach.jpg,beach.jpg#0\nbeach.jpg,park.jpg#0\n")
-    out = command("captions", photos, "--pairs", pairs, "-m", "cider", "rouge-l")
+    out = command("captions", "pairs", photos, pairs, "-m", "cider,rouge-l")
     assert out.splitlines()[0].split() == ["image", "caption", "cider", "rouge-l"]
     assert len(out.splitlines()) == 4
-    command("captions", photos, "--pairs", pairs, "-m", "cider", "rouge-l", "-o", tmp_path / "scores.csv")
+    command("captions", "pairs", photos, pairs, "-m", "cider,rouge-l", "-o", tmp_path / "scores.csv")
     head, first, second = (tmp_path / "scores.csv").read_text().splitlines()
     assert head == "image,caption,cider,rouge-l"
     assert float(first.split(",")[2]) == pytest.approx(expected()[0, 0])
@@ -74,18 +74,26 @@ def test_one_image_and_its_captions(both, photos, tmp_path):
     references.write_text("two dogs run on the beach\n\ndogs on a sunny beach\n")
     names = ["bleu-1", "cider", "hodosh-rouge", "rouge-l"]
     found = both(
-        "captions", "--references", references, "--candidate", "two dogs run on the beach", "-m", *names
+        "captions",
+        "score",
+        "--references",
+        references,
+        "--candidate",
+        "two dogs run on the beach",
+        "-m",
+        ",".join(names),
     )
-    rows = [line.split() for line in found.out.splitlines()]
+    rows = [line.split() for line in found.out.splitlines() if not line.startswith("note: ")]
     assert [row[0] for row in rows[2:]] == names
     assert rows[2][1:] == ["1.0000", "1"]
     assert rows[3][1] == "0.0000"
     assert "cider is 0" in found.err
     corpus = tmp_path / "corpus.npz"
-    assert "3 images" in both("captions", photos, "--save-corpus", corpus).out
+    assert "3 images" in both("captions", "corpus", photos, "-o", corpus).out
     found = both(
-        "captions", "--references", references, "--candidate", "dogs run", "-m", "cider", "--corpus", corpus
-    )
+        "captions", "score", "--references", references, "--candidate", "dogs run", "-m", "cider",
+        "--corpus", corpus,
+    )  # fmt: skip
     assert float(found.out.splitlines()[-1].split()[1]) > 1
     assert found.err == ""
 
@@ -94,27 +102,25 @@ def test_one_image_and_its_captions(both, photos, tmp_path):
     ("arguments", "says"),
     [
         (
-            ["coco", "-m", "cider", "-o", "N.npy"],
+            ["table", "coco", "-m", "cider", "-o", "N.npy"],
             "coco has ids but no captions; name their file: --set captions",
         ),
-        (["PHOTOS"], "all pairs are too many to print"),
-        (["PHOTOS", "-o", "N.npy"], "a table holds one metric"),
-        (["PHOTOS", "-m", "cider", "-o", "N.csv"], "use one of .npy"),
-        (["PHOTOS", "-m", "sider", "-o", "N.npy"], "did you mean cider"),
-        (["PHOTOS", "-m", "cider", "--pairs", "none.csv"], "none.csv"),
-        (["PHOTOS", "-m", "cider", "--corpus", "none.npz", "-o", "N.npy"], "none.npz: there is no such file"),
-        (["--candidate", "a dog"], "--references and --candidate belong together"),
-        (["--references", "none.txt", "--candidate", "a dog"], "none.txt: there is no such file"),
+        (["table", "PHOTOS"], "all pairs are too many to print"),
+        (["table", "PHOTOS", "-o", "N.npy"], "a table holds one metric"),
+        (["table", "PHOTOS", "-m", "cider", "-o", "N.csv"], "use one of .npy"),
+        (["table", "PHOTOS", "-m", "sider", "-o", "N.npy"], "did you mean cider"),
         (
-            ["PHOTOS", "--references", "a.txt", "--candidate", "a dog"],
-            "the benchmark says nothing beside --references",
+            ["table", "PHOTOS", "-m", "cider", "--corpus", "none.npz", "-o", "N.npy"],
+            "none.npz: there is no such file",
         ),
-        (["--references", "a.txt", "--candidate", "a dog", "-o", "N.csv"], "--output says nothing"),
-        (["--references", "a.txt", "--candidate", "a dog", "--leave-out"], "--leave-out says nothing"),
-        (["--references", "empty.txt", "--candidate", "a dog"], "empty.txt: has no captions"),
-        (["--references", "some.bin", "--candidate", "a dog"], "some.bin: is not text"),
-        (["PHOTOS", "--save-corpus", "c.npz", "-o", "N.npy"], "a table holds one metric"),
-        ([], "no benchmark is named"),
+        (["pairs", "PHOTOS", "none.csv", "-m", "cider"], "none.csv"),
+        (["score", "--candidate", "a dog"], "Missing option '--references'"),
+        (["score", "--references", "none.txt", "--candidate", "a dog"], "none.txt: there is no such file"),
+        (["score", "PHOTOS", "--references", "a.txt", "--candidate", "a dog"], "extra argument"),
+        (["score", "--references", "a.txt", "--candidate", "a dog", "-o", "N.csv"], "No such option"),
+        (["score", "--references", "empty.txt", "--candidate", "a dog"], "empty.txt: has no captions"),
+        (["score", "--references", "some.bin", "--candidate", "a dog"], "some.bin: is not text"),
+        (["corpus", "PHOTOS", "-o", "corpus.csv"], "use one of .npz"),
     ],
 )
 def test_mistakes_are_one_sentence(command, photos, tmp_path, monkeypatch, arguments, says):
@@ -129,4 +135,25 @@ def test_mistakes_are_one_sentence(command, photos, tmp_path, monkeypatch, argum
 def test_a_pair_that_is_not_there_is_named(command, photos, tmp_path):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("image,caption\nbeach.jpg,moon.jpg#0\n")
-    assert "moon.jpg#0" in command("captions", photos, "--pairs", pairs, "-m", "cider", code=2)
+    assert "moon.jpg#0" in command("captions", "pairs", photos, pairs, "-m", "cider", code=2)
+
+
+def test_the_forms_of_the_version_before(both, photos, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.csv").write_text("image,caption\nbeach.jpg,beach.jpg#0\n")
+    (tmp_path / "references.txt").write_text("two dogs run on the beach\n")
+    new_and_old = {
+        ("table", "photos", "-m", "cider", "-o", "N.npy"): ("photos", "-m", "cider", "-o", "N.npy"),
+        ("pairs", "photos", "pairs.csv", "-m", "cider,rouge-l"): (
+            "photos", "--pairs", "pairs.csv", "-m", "cider", "rouge-l",
+        ),
+        ("score", "--references", "references.txt", "--candidate", "a dog, running", "-m", "rouge-l"): (
+            "--references", "references.txt", "--candidate", "a dog, running", "-m", "rouge-l",
+        ),
+        ("corpus", "photos", "-o", "corpus.npz"): ("photos", "--save-corpus", "corpus.npz"),
+    }  # fmt: skip
+    for new, old in new_and_old.items():
+        now, before = both("captions", *new), both("captions", *old)
+        assert now.out == before.out
+        assert f"note: karat captions {new[0]} does this now\n" in before.err
+    assert "a dog, running" in both("captions", *list(new_and_old)[2]).out

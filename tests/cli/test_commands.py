@@ -36,7 +36,7 @@ def folder(tmp_path_factory, coco):
 def test_embeddings_lists_and_several_runs_in_one_table(command, folder, tmp_path):
     out = command(
         "evaluate", folder / "img.npy", folder / "txt.npy", folder / "run.json", folder / "txt2.npy",
-        folder / "img.npy", "--names", "A", "A50", "B", "--json", tmp_path / "out.json",
+        folder / "img.npy", "--name", "A,A50,B", "--json", tmp_path / "out.json",
     )  # fmt: skip
     assert out.splitlines()[0].split() == ["truth", "measure", "direction", "A", "A50", "B"]
     assert "Values in percent; unjudged pairs count as misses; ties are pessimistic." in out
@@ -62,7 +62,7 @@ def test_a_matrix_and_an_ids_file_beside_it(command, folder, tmp_path, coco):
     ids = {"images": [order["images"][k] for k in rows], "captions": [order["captions"][k] for k in columns]}
     (tmp_path / "moved.ids.json").write_text(json.dumps(ids))
     command(
-        "evaluate", tmp_path / "plain.npy", tmp_path / "moved.npy", "-m", "R@1,mAP@R", "--truths", "eccv",
+        "evaluate", tmp_path / "plain.npy", tmp_path / "moved.npy", "-m", "R@1,mAP@R", "--truth", "eccv",
         "--json", tmp_path / "out.json", "-o", tmp_path / "table.md", "--per-query", tmp_path / "q.parquet",
     )  # fmt: skip
     records = json.loads((tmp_path / "out.json").read_text())
@@ -72,9 +72,7 @@ def test_a_matrix_and_an_ids_file_beside_it(command, folder, tmp_path, coco):
     assert (tmp_path / "q.parquet").stat().st_size > 1000
     (tmp_path / "moved.ids.json").write_text(json.dumps({"images": ids["images"]}))
     np.save(tmp_path / "moved.npy", scores[rows])
-    command(
-        "evaluate", tmp_path / "moved.npy", "-m", "R@1", "--truths", "eccv", "--json", tmp_path / "o.json"
-    )
+    command("evaluate", tmp_path / "moved.npy", "-m", "R@1", "--truth", "eccv", "--json", tmp_path / "o.json")
     again = json.loads((tmp_path / "o.json").read_text())
     assert [r["value"] for r in again] == [r["value"] for r in records if r["measure"] == "R@1"][:3]
 
@@ -125,12 +123,12 @@ def test_a_folder_of_ones_own(command, tmp_path, monkeypatch):
         assert "original  R@1          100.00       66.67  83.33" in out
     assert "removed mine" in command("benchmarks", "remove", "mine")
     for words, message in (
-        (["add"], "add needs a folder"),
-        (["remove"], "remove needs a name"),
+        (["add"], "Missing argument 'FOLDER'"),
+        (["remove"], "Missing argument 'NAME'"),
         (["remove", "mine"], "no benchmark 'mine' was added"),
         (["add", tmp_path / "none"], "there is no such folder"),
-        (["coco", "more"], "'more' is one word too many"),
-        (["--ids", tmp_path / "x.json"], "--ids and --save need a benchmark"),
+        (["coco", "more"], "unexpected extra argument(s) (more)"),
+        (["--ids", tmp_path / "x.json"], "Missing argument 'NAME'"),
         (["flickr8k"], "needs folder"),
     ):
         assert message in command("benchmarks", *words, code=2)
@@ -197,7 +195,7 @@ class Explosive:
         (["nested.json"], "ids are not a plain list"),
         (["strange.json"], "has the key 'name', which is not a direction"),
         (["huge.json"], "image id 999999999999999999999999999999 is not in the benchmark"),
-        (["one.json", "--directions", "t2i"], "has rankings for i2t only"),
+        (["one.json", "--direction", "t2i"], "has rankings for i2t only"),
         (["one.json", "--transpose"], "leave out --ids and --transpose"),
         (["small.npy", "--json", "."], "is a folder"),
         (["run.txt"], "has the extension '.txt'"),
@@ -205,9 +203,10 @@ class Explosive:
         (["list.json"], "holds no dictionary but a list"),
         (["none.json"], "holds no ranking"),
         (["img.npy", "txt.npy"], "embeddings come as two tables of the same width"),
-        (["small.npy", "--names", "A", "B"], "1 run but 2 names"),
-        (["--names", "A", "B", "small.npy"], "1 run but 2 names"),
-        (["--names=A", "B", "small.npy"], "1 run but 2 names"),
+        (["small.npy", "--name", "A,B"], "1 run but 2 names"),
+        (["--name", "A", "--name", "B", "small.npy"], "1 run but 2 names"),
+        (["--name=A,B", "small.npy"], "1 run but 2 names"),
+        (["small.npy", "-b", "nowhere/"], "nowhere/: there is no such folder"),
         (["small.npy", "--benchmark", "cocoo"], "did you mean coco"),
         (["small.npy", "--ids", "ids.json"], "is not an ids file"),
         (["small.npy", "--ids", "no.json"], "there is no such ids file"),
@@ -279,7 +278,7 @@ def wrong_runs(tmp_path_factory, coco):
             "at chance level, but with images and captions in the order of their ids it is far better",
         ),
         (["empty.json"], "nothing could be computed"),
-        (["few.json", "--truths", "eccv"], "nothing could be computed"),
+        (["few.json", "--truth", "eccv"], "nothing could be computed"),
         (["distance.npy", "--set", "captions=other.tsv"], "caption id 1 is not in the benchmark"),
         (["zeros.npy"], "is not a complete npy file"),
         (["zeros.json"], "is not text"),
@@ -315,12 +314,12 @@ def test_tables_of_different_types_go_together(command, wrong_runs, monkeypatch)
     [
         (["-m", "R@0"], "k of R is 0"),
         (["-m", "RSUM", "--per-query", "q.csv"], "no column has values per query"),
-        (["--truths", "eccv", "--json", "/dev/full"], "cannot be written"),
+        (["--truth", "eccv", "--json", "/dev/full"], "cannot be written"),
         (["-m", "Foo@1"], "unknown measure 'Foo'"),
-        (["--truths", "cocoo"], "coco has no truth 'cocoo'"),
+        (["--truth", "cocoo"], "coco has no truth 'cocoo'"),
         (["--ties", "coin"], "ties is 'coin'; choose one of pessimistic, optimistic, expected, stable"),
         (["--unjudged", "maybe"], "unjudged is 'maybe'"),
-        (["--directions", "up"], "unknown direction 'up'"),
+        (["--direction", "up"], "unknown direction 'up'"),
         (["--similarity", "euclid"], "similarity is 'euclid'; choose one of dot, cosine"),
     ],
 )
@@ -331,11 +330,15 @@ def test_a_wrong_option_is_one_sentence(command, folder, options, message):
     assert message in lines[0]
 
 
-def test_debug_shows_the_traceback(monkeypatch):
+def test_debug_shows_the_traceback_and_a_mistake_is_still_the_users(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["karat", "--debug", "evaluate", "nowhere.npy"])
     monkeypatch.setenv("KARAT_DEBUG", "")
-    with pytest.raises(karat.KaratError):
+    with pytest.raises(SystemExit) as stop:
         main()
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert error.startswith("Traceback")
+    assert error.endswith("nowhere.npy: there is no such file.\n")
 
 
 def test_lengths_that_are_not_one_are_mentioned(command, capsys, folder, monkeypatch):
@@ -345,7 +348,7 @@ def test_lengths_that_are_not_one_are_mentioned(command, capsys, folder, monkeyp
         str(folder / "txt.npy"),
         "-m",
         "R@1",
-        "--truths",
+        "--truth",
         "eccv",
     ]
     monkeypatch.setattr(sys, "argv", ["karat", *arguments])

@@ -48,8 +48,8 @@ def test_many_runs_show_places_and_differences_to_the_best(command, folder, tmp_
     names = ["good", "fine", "weak", "poor"]
     twins = [*names, "good"]
     out = command(
-        "compare", *files(folder, *twins), "-b", folder / "made", "--names", *names, "twin",
-        "-m", "RP", "--truths", "own", "--samples", 999, "--json", tmp_path / "all.json",
+        "compare", *files(folder, *twins), "-b", folder / "made", "--name", ",".join([*names, "twin"]),
+        "-m", "RP", "--truth", "own", "--samples", 999, "--json", tmp_path / "all.json",
         "-o", tmp_path / "all.md",
     )  # fmt: skip
     head = out.splitlines()[1].split()
@@ -80,7 +80,7 @@ def test_detail_shows_directions(command, folder):
 def test_intervals_of_one_run(command, folder, tmp_path):
     out = command(
         "evaluate", *files(folder, "fine"), "-b", folder / "made", "-m", "R@1", "--intervals",
-        "--method", "bca", "--level", "0.9", "--resamples", 500, "--json", tmp_path / "card.json",
+        "--interval-method", "bca", "--level", "0.9", "--resamples", 500, "--json", tmp_path / "card.json",
     )  # fmt: skip
     assert "90% BCa intervals from 500 resamples" in out
     records = json.loads((tmp_path / "card.json").read_text())
@@ -96,7 +96,7 @@ def test_intervals_of_one_run(command, folder, tmp_path):
         (["good", "fine", "--test", "ttest"], "unknown test 'ttest'"),
         (["good", "fine", "--alpha", "5"], "alpha is 5"),
         (["good", "fine", "--level", "95"], "level is 95"),
-        (["good", "fine", "--method", "normal"], "choose one of percentile, bca"),
+        (["good", "fine", "--interval-method", "normal"], "choose one of percentile, bca"),
         (["good", "fine", "-o", "out.docx"], ".docx"),
         (["good", "good"], "two runs are called"),
     ],

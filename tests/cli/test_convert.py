@@ -71,7 +71,7 @@ def test_scores_go_round_through_every_format(command, folder):
 def test_embeddings_go_round_through_every_format(command, folder):
     before = ["both.npz"]
     for name in ("clip", "b.safetensors", "c.parquet", "d.npy", "e.npz"):
-        command(*before, name, "--as", "embeddings")
+        command(*before, name, "--kind", "embeddings")
         stem, _, ending = name.partition(".")
         two = ending in ("parquet", "npy")
         before = [f"{stem}.{side}.{ending}" for side in ("images", "captions")] if two else [name]
@@ -150,14 +150,14 @@ def test_a_benchmark_names_rows_and_directions(command, folder, coco, rng):
         (["both.npz", "no/folder"], "there is no folder no"),
         (["both.npz", "."], "is there already; name a new folder"),
         (["lists.json", "x.npy"], "ranked lists hold no scores of the other pairs"),
-        (["lists.json", "x.csv", "--as", "scores"], "ranked lists hold no scores of the other pairs"),
-        (["scores.npy", "x.npz", "--as", "embeddings"], "scores do not tell embeddings"),
+        (["lists.json", "x.csv", "--kind", "scores"], "ranked lists hold no scores of the other pairs"),
+        (["scores.npy", "x.npz", "--kind", "embeddings"], "scores do not tell embeddings"),
         (["scores.npy", "folder"], "takes no"),
         (["scores.npy", "x.json"], "the lists have no length; give --top K"),
         (["scores.npy", "x.npz", "--top", "3"], "takes no lists"),
-        (["scores.npy", "x.csv", "--as", "scores", "--top", "3"], "leave out --top"),
+        (["scores.npy", "x.csv", "--kind", "scores", "--top", "3"], "leave out --top"),
         (["scores.npy", "x.csv", "--direction", "i2t"], "leave out --direction"),
-        (["scores.npy", "x.csv", "--as", "pictures"], "kind is 'pictures'; choose one of scores"),
+        (["scores.npy", "x.csv", "--kind", "pictures"], "kind is 'pictures'; choose one of scores"),
         (["lists.json", "x.csv", "--direction", "up"], "direction is 'up'"),
         (["lists.json", "x.trec"], "x.trec: holds one direction; choose --direction i2t"),
         (["scores.npy", "x.trec", "--top", "3"], "x.trec: holds one direction"),

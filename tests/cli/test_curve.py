@@ -23,8 +23,8 @@ def folder(tmp_path_factory):
 
 def test_curve(command, folder, tmp_path):
     out = command(
-        "curve", folder / "s1.npy", folder / "s4.npy", "-b", folder / "world", "--m", "1", "5,10",
-        "--truths", "original", "--json", tmp_path / "curve.json", "-o", tmp_path / "curve.html",
+        "curve", folder / "s1.npy", folder / "s4.npy", "-b", folder / "world", "--m", "1,5,10",
+        "--truth", "original", "--json", tmp_path / "curve.json", "-o", tmp_path / "curve.html",
     )  # fmt: skip
     assert "SR(cider, m=5, gt=no)@5" in out
     assert "any=yes" in out
@@ -40,8 +40,8 @@ def test_curve(command, folder, tmp_path):
 
 def test_own_similarity(command, folder):
     out = command(
-        "evaluate", folder / "s4.npy", "-b", folder / "world", "-m", "NCS(mine)@5", "NSUM(mine)",
-        "--phi", f"mine={folder / 'N.npy'}", "--truths", "original",
+        "evaluate", folder / "s4.npy", "-b", folder / "world", "-m", "NCS(mine)@5,NSUM(mine)",
+        "--phi", f"mine={folder / 'N.npy'}", "--truth", "original",
     )  # fmt: skip
     assert "NCS(mine)@5" in out
     said = command("evaluate", folder / "s4.npy", "-b", folder / "world", "-m", "NCS(mine)@5", code=2)
@@ -50,12 +50,12 @@ def test_own_similarity(command, folder):
 
 def test_machine_truth(both, folder):
     found = both(
-        "evaluate", folder / "s4.npy", "-b", folder / "world", "-m", "RP", "nDCG@5",
-        "--truths", "original", "Machine(CIDEr>=1.0)",
+        "evaluate", folder / "s4.npy", "-b", folder / "world", "-m", "RP,nDCG@5",
+        "--truth", "original,Machine(CIDEr>=1.0)",
     )  # fmt: skip
     assert "machine(cider>=1)" in found.out
     assert "no person judged" in found.out + found.err
-    wrong = ("evaluate", folder / "s4.npy", "-b", folder / "world", "--truths", "machine(cider)")
+    wrong = ("evaluate", folder / "s4.npy", "-b", folder / "world", "--truth", "machine(cider)")
     assert "not a machine-made truth" in both(*wrong, code=2).err
 
 

@@ -49,10 +49,10 @@ def test_two_tables_by_borda_counts(command, bench):
 
 
 def test_options_reach_the_library(command, bench):
-    options = ["--method", "rrf", "--k", 5, "--weights", 2, 1, "--depth", 3, "--directions", "t2i"]
+    options = ["--method", "rrf", "--method-set", "k=5", "--weight", "2,1", "--top", 3, "--direction", "t2i"]
     command("fuse", "a.npy", "img.npy", "txt.npy", "-b", "made", *options, "-o", "fused.json")
     assert written("fused.json") == by_hand(
-        bench, "a.npy", ("img.npy", "txt.npy"), method="rrf", k=5, weights=[2, 1], depth=3, directions=["t2i"]
+        bench, "a.npy", ("img.npy", "txt.npy"), method="rrf", k=5, weight=[2, 1], top=3, direction=["t2i"]
     )
     command("fuse", "a.npy", "b.npy", "-b", "made", "--method", "zscore", "-o", "fused.json")
     assert written("fused.json") == by_hand(bench, "a.npy", "b.npy", method="zscore")
@@ -74,10 +74,10 @@ def test_lists_and_other_formats(command, bench):
         (["a.npy", "b.npy", "-o", "f.xls"], "has the extension '.xls'"),
         (["a.npy", "b.npy", "-o", "no/f.json"], "there is no folder no"),
         (["a.npy", "b.npy", "-o", "f.json", "--method", "bora"], "did you mean borda?"),
-        (["a.npy", "b.npy", "-o", "f.json", "--k", "3"], "borda has no parameter 'k'"),
-        (["a.npy", "b.npy", "-o", "f.json", "--weights", "1"], "1 weight for 2 runs"),
-        (["a.npy", "b.npy", "-o", "f.json", "--weights", "1", "x"], "a weight is no number"),
-        (["a.npy", "b.npy", "-o", "f.json", "--directions", "both"], "directions is 'both'"),
+        (["a.npy", "b.npy", "-o", "f.json", "--method-set", "k=3"], "borda has no parameter 'k'"),
+        (["a.npy", "b.npy", "-o", "f.json", "--weight", "1"], "1 weight for 2 runs"),
+        (["a.npy", "b.npy", "-o", "f.json", "--weight", "1,x"], "--weight is '1,x'"),
+        (["a.npy", "b.npy", "-o", "f.json", "--direction", "both"], "direction is 'both'"),
         (["a.npy", "lists.json", "-o", "f.json", "--method", "mean"], "ranked lists have no scores"),
         (["a.npy", "b.npy", "-o", "f.trec"], "f.trec"),
         (["a.npy", "c.npy", "-o", "f.json"], "there is no such file"),

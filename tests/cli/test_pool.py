@@ -75,7 +75,7 @@ def test_a_pool_becomes_a_project_and_tasks(command, project):
         assert pool.systems == ("seer", "learner", "memoriser")
         assert len(pool.gold_right) == 2 * -(-len(pool) // 16)
     assert not command("tasks", project.name, "--dry-run").count("wrote")
-    out = command("tasks", project.name, "--pairs", 10, "--gold", 2, "--overlap", 4)
+    out = command("tasks", project.name, "--task-size", 10, "--gold", 2, "--overlap", 4)
     assert out.endswith("into project.db; next: karat serve project.db, or karat answers export project.db\n")
     with opened(project) as found:
         plan = found.plan()
@@ -86,7 +86,7 @@ def test_a_pool_becomes_a_project_and_tasks(command, project):
 
 
 def test_sizes_at_pooling_become_the_projects(command, project):
-    command("pool", *RUNS, "--sample", 8, "--pairs", 5, "--gold", 0, "-o", project.name)
+    command("pool", *RUNS, "--sample", 8, "--task-size", 5, "--gold", 0, "-o", project.name)
     command("tasks", project.name)
     with opened(project) as found:
         assert (found.form.pairs, found.form.gold) == (5, 0)
@@ -122,7 +122,7 @@ def test_ones_own_form(command, project):
     [
         ((), "no place for the project"),
         (("--dry-run", "--form", "pairs"), "did you mean pair"),
-        (("--dry-run", "--form", "grid", "--pairs", "16"), "no multiple of the 10 columns"),
+        (("--dry-run", "--form", "grid", "--task-size", "16"), "no multiple of the 10 columns"),
         (("--dry-run", "--filter", "bleu"), "'bleu' is no filter"),
         (("--dry-run", "--filter", "systems>=4"), "nothing is left to judge"),
         (("--dry-run", "--judged", "cxc"), "no truth 'cxc'"),
@@ -158,7 +158,7 @@ def test_what_was_pooled_later_gets_tasks_of_its_own():
     runs = [make_run(bench, 2.0, k, f"run {k}") for k in range(2)]
     pool = make_pool(runs, bench, top=2, gold=60, gold_depth=2)
     early = pool.image < 10
-    before = make_tasks(without(pool, early), load_form("pair"), pairs=8)
+    before = make_tasks(without(pool, early), load_form("pair"), task_size=8)
     rest = not_planned(pool, before)
     assert np.array_equal(rest.image, pool.image[~early])
     # Known pairs that nobody has met, hidden or asked about, come first.

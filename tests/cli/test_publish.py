@@ -20,7 +20,7 @@ def test_a_published_folder_is_scored(place, tmp_path, command):
     scores = np.zeros((30, 60), np.float32)
     np.save(tmp_path / "run.npy", scores)
     scored = command(
-        "evaluate", tmp_path / "run.npy", "--benchmark", tmp_path / "out", "--truths", "corrected"
+        "evaluate", tmp_path / "run.npy", "--benchmark", tmp_path / "out", "--truth", "corrected"
     )
     assert "mAP@R" in scored
     failed = command("publish", place, "-o", tmp_path, code=2)

@@ -23,7 +23,7 @@ def made(tmp_path_factory):
     save_benchmark(bench, folder / "bench")
     form = load_form("pair")
     pool = make_pool(simulate_systems(world)[:3], bench, top=2)
-    plan = make_tasks(pool, form, pairs=12, gold=2)
+    plan = make_tasks(pool, form, task_size=12, gold=2)
     people = (
         [careful(f"c{k}") for k in range(5)] + [average(f"a{k}") for k in range(5)] + [adversarial("eve")]
     )
@@ -51,7 +51,7 @@ def test_the_report(both, project, tmp_path):
     records = json.loads((tmp_path / "q.json").read_text())
     assert {one["worker"] for one in records["workers"]} >= {"eve", "c0"}
     assert [one["aggregation"] for one in records["verdicts"]] == ["dawid-skene", "majority"]
-    majority = both("quality", project, *FEW, "-a", "majority", "--set", "threshold=0.6")
+    majority = both("quality", project, *FEW, "-a", "majority", "--aggregate-set", "threshold=0.6")
     assert "people who fail the control rule" in majority.err
 
 
@@ -95,7 +95,9 @@ def test_mistakes(command, project, tmp_path):
     assert "numbers of hand-ins" in command("quality", project, "--approve", "first", code=2)
     assert "extension" in command("quality", project, "--export-review", tmp_path / "x.pdf", code=2)
     assert "karat: " in command("quality", tmp_path / "none.db", code=2)
-    assert "no setting 'treshold'" in command("quality", project, "-a", "mean", "--set", "treshold=1", code=2)
+    assert "no setting 'treshold'" in command(
+        "quality", project, "-a", "mean", "--aggregate-set", "treshold=1", code=2
+    )
     with open_project(project) as opened:
         assert not opened.reviews()
 

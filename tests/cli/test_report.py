@@ -1,11 +1,13 @@
 """``karat report`` and ``karat leaderboard`` as a user meets them."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 from karat.benchmarks import save_benchmark
+from karat.runs import MatrixRun
 
 from made import make_benchmark, make_run
 
@@ -45,6 +47,40 @@ def test_one_run(command, folder, tmp_path):
     page = (tmp_path / "one.html").read_text(encoding="utf-8")
     assert "good reaches" in page
     assert "Who beats whom" not in page
+
+
+def page_of(command, folder, target, name, *files):
+    """Return the page that a command writes, without what says which command wrote it, and when."""
+    words = [folder / file for file in files]
+    command(name, *words, "-b", folder / "made", "-m", "R@1,MedR", "-o", target)
+    page = target.read_text(encoding="utf-8")
+    assert f"karat {name} " in page
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "now", page.replace(f"karat {name} ", "karat … "))
+
+
+def test_three_commands_write_the_same_page(command, folder, tmp_path):
+    several, one = ("good.npy", "weak.npy"), ("good.npy",)
+    target = tmp_path / "page.html"
+    pages = [page_of(command, folder, target, name, *several) for name in ("report", "compare", "evaluate")]
+    assert pages[0] == pages[1] == pages[2]
+    assert "Who beats whom" in pages[0]
+    assert page_of(command, folder, target, "report", *one) == page_of(
+        command, folder, target, "evaluate", *one
+    )
+
+
+def test_a_page_reads_the_scores_once(command, folder, tmp_path, monkeypatch):
+    rows = []
+    plain = MatrixRun.block
+
+    def block(self, begin, end):
+        rows.extend((self.name, row) for row in range(begin, end))
+        return plain(self, begin, end)
+
+    monkeypatch.setattr(MatrixRun, "block", block)
+    monkeypatch.setattr(MatrixRun, "query_scores", lambda *_: pytest.fail("the scores are read again"))
+    command("evaluate", folder / "good.npy", "-b", folder / "made", "-o", tmp_path / "page.html")
+    assert rows == [("good", row) for row in range(40)]
 
 
 def test_a_table_of_numbers(command, tmp_path):
@@ -109,7 +145,7 @@ def test_cut_lists_and_odd_names(command, folder, tmp_path):
     command("report", folder / "good.npy", "-m", "RSUM", *given)
     command("report", folder / "good.npy", "--title", "a\udcff", "-m", "R@1", *given)
     page.read_text("utf-8")
-    said = command("report", folder / "good.npy", "--images", tmp_path / "none", *given, code=2)
+    said = command("report", folder / "good.npy", "--image-folder", tmp_path / "none", *given, code=2)
     assert "there is no such folder" in said
     said = command("report", folder / "good.npy", "--inline-images", "inf", *given, code=2)
     assert "inline_images is inf" in said

@@ -53,7 +53,7 @@ def test_it_prints_the_link_answers_and_stops_in_order(place, stop):
 
 
 @pytest.mark.parametrize(
-    "more", [("--host", "0.0.0.0"), ("--url", "https://a.example"), ("--proxy", "127.0.0.1")]
+    "more", [("--host", "0.0.0.0"), ("--public-url", "https://a.example"), ("--proxy", "127.0.0.1")]
 )
 def test_it_does_not_start_for_others_without_an_owner(place, more):
     with pytest.raises(InputError, match="no owner with a password; pass --owner"):

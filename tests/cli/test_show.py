@@ -6,8 +6,8 @@ import numpy as np
 from rich.console import Console
 
 import karat
+from karat._util import Layout, Result
 from karat.cli import show
-from karat.scores import lay_out
 
 from worlds import build
 
@@ -23,7 +23,7 @@ def card(names):
 
 
 def test_a_table_is_split_where_it_does_not_fit():
-    layout = lay_out(card(["first system", "second system", "third system"]))
+    layout = card(["first system", "second system", "third system"]).tables()[0]
     narrow, wide = screen(60), screen(200)
     show.print_layout(layout, narrow)
     show.print_layout(layout, wide)
@@ -35,7 +35,7 @@ def test_a_table_is_split_where_it_does_not_fit():
 
 
 def test_names_are_text_and_not_markup():
-    layout = lay_out(card(["[red]a[/red]", "b"]))
+    layout = card(["[red]a[/red]", "b"]).tables()[0]
     wide = screen(200)
     show.print_layout(layout, wide)
     assert "[red]a[/red]" in wide.file.getvalue()
@@ -46,7 +46,7 @@ def test_a_terminal_shows_the_table_and_progress(monkeypatch, capsys):
     monkeypatch.setattr(show, "console", lambda stderr=False: wide)
     with show.progress(2) as step:
         step("one [of]")
-    show.print_scorecard(card(["a", "b"]))
+    show.show(card(["a", "b"]))
     text = wide.file.getvalue()
     assert "scoring one [of] (1 of 2)" in text
     assert "unjudged pairs count as misses, [bounds] say what they could change" in text
@@ -57,22 +57,62 @@ def test_a_terminal_shows_the_table_and_progress(monkeypatch, capsys):
 
 def test_one_run_has_bars_where_there_is_room():
     one = card(["A"])
-    layout = lay_out(one)
-    wide = show.with_bars(layout, one, 200)
+    (layout,) = one.tables()
+    wide = show.with_bars(layout, 200)
     assert len(wide.head) == len(layout.head) + 1
     drawn = [row[-1].strip() for row in wide.rows]
     assert "█" in drawn[0]
     assert not drawn[1]  # RSUM is no share
-    assert show.with_bars(layout, one, 40) is layout
+    assert show.with_bars(layout, 40) is layout
 
 
 def test_sums_are_percentages_and_not_ranks(capsys):
     one = card(["A"])
-    show.print_scorecard(karat.evaluate(karat.load_run(np.eye(2)), one.benchmark, ["RSUM"]))
+    show.show(karat.evaluate(karat.load_run(np.eye(2)), one.benchmark, ["RSUM"]))
     out = capsys.readouterr().out
     assert "600.00" in out
     assert "Values in percent;" in out
-    show.print_scorecard(karat.evaluate(karat.load_run(np.eye(2)), one.benchmark, ["RSUM", "MedR"]))
+    show.show(karat.evaluate(karat.load_run(np.eye(2)), one.benchmark, ["RSUM", "MedR"]))
     assert "Values in percent, ranks as they are;" in capsys.readouterr().out
-    show.print_scorecard(karat.evaluate(karat.load_run(np.eye(2)), one.benchmark, ["MedR"]))
+    show.show(karat.evaluate(karat.load_run(np.eye(2)), one.benchmark, ["MedR"]))
     assert "Values are ranks;" in capsys.readouterr().out
+
+
+def test_what_is_piped_is_what_is_printed_and_the_notes_again_on_standard_error(capsys):
+    noted = karat.evaluate(karat.load_run(np.eye(2)), card(["A"]).benchmark, ["R@1"]).with_notes(
+        ["[one] image is missing"]
+    )
+    show.show(noted)
+    captured = capsys.readouterr()
+    assert captured.out == f"{noted}\n"
+    assert captured.out.endswith("\nnote: [one] image is missing\n")
+    assert captured.err == "note: [one] image is missing\n"
+
+
+def test_quiet_prints_nothing_but_the_notes(capsys):
+    show.show(Listing(), quiet=True)
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "note: read it\n")
+
+
+def test_a_terminal_shows_titles_lines_and_notes(monkeypatch):
+    wide = screen(40)
+    monkeypatch.setattr(show, "console", lambda stderr=False: wide)
+    show.show(Listing())
+    lines = [line.rstrip() for line in wide.file.getvalue().splitlines()]
+    assert lines[0] == "a [b]cat[/b]"
+    assert lines[1] == "  objects  cat, sofa"
+    assert lines[-2:] == ["", "a second part", "note: read it"][-2:]
+    # A long line is wrapped, not cut.
+    assert "".join(lines[2:-2]).count("on") == 30
+
+
+class Listing(Result):
+    notes = ("read it",)
+
+    def parts(self):
+        rows = [["objects", "cat, sofa"], ["much", "on " * 30]]
+        return [Layout(["", ""], rows, labels=2, title="a [b]cat[/b]"), "a second part"]
+
+    def records(self):
+        return []

@@ -53,7 +53,7 @@ def people(rng):
 
 def scores(benchmark, runs, truth):
     """mAP@R of every run, the mean of both directions."""
-    card = karat.evaluate(runs, benchmark, ["mAP@R"], truths=truth)
+    card = karat.evaluate(runs, benchmark, ["mAP@R"], truth=truth)
     return np.array([np.mean([c.value for c in card if c.run == run.name]) for run in runs])
 
 
@@ -90,7 +90,7 @@ def one_seed(seed, images=120, captions=3, top=5, kinds=False):
     # The world's own complete truth must not help: only the labels that a benchmark would have.
     known = replace(benchmark, truths={"original": benchmark.truths["original"]})
     pool = make_pool(runs, known, top=top, seed=seed)
-    plan = make_tasks(pool, form, pairs=16, gold=2, overlap=3, seed=seed)
+    plan = make_tasks(pool, form, task_size=16, gold=2, overlap=3, seed=seed)
     # People answer the ordinary form; what "partially yes" is worth is decided when labels are made.
     answers = simulate_answers(world, plan, people(rng), load_form("pair"), seed=seed).table()
     holds = world.pair_relevance(pool.image, pool.caption)

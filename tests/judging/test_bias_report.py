@@ -14,8 +14,7 @@ from karat.benchmarks import Pairs
 from karat.errors import InputError
 from karat.judging import make_pool
 from karat.judging.bias.bias_report import measure_bias
-from karat.judging.bias.bias_tables import bias_layouts, curve_layout, percent
-from karat.judging.bias.bias_words import bias_sentences
+from karat.judging.bias.bias_tables import curve_layout, percent
 from karat.stats.intervals import Intervals
 from karat.world import make_world, simulate, simulate_systems
 
@@ -44,11 +43,11 @@ def judged(world, pool):
 
 @pytest.fixture(scope="module")
 def report(world, pool, judged, runs):
-    return measure_bias(pool, judged, world.benchmark(), runs, truth="complete", intervals=FEW)
+    return measure_bias(pool, judged, world.benchmark(), runs, complete="complete", intervals=FEW)
 
 
 def test_the_curve_falls(report):
-    for table in report.tables.values():
+    for table in report.bias.values():
         curve = [point.bias for point in table.curve()]
         assert len(table.inside) == 32
         assert curve[-1] == 0
@@ -69,17 +68,17 @@ def test_the_reference_is_the_score_on_all_labels(report, world, pool, judged, r
     card = karat.evaluate(
         list(runs), replace(bench, truths={"both": both}, defaults={}), ["R@1", "RP"], ties="stable"
     )
-    for (direction, measure), table in report.tables.items():
+    for (direction, measure), table in report.bias.items():
         expected = [card.value(measure, direction=direction, run=run.name) for run in runs]
         np.testing.assert_allclose(table.reference, expected)
 
 
 def test_the_truth_is_the_complete_one(report, world, runs):
-    card = karat.evaluate(list(runs), world.benchmark(), ["R@1", "RP"], truths="complete", ties="stable")
+    card = karat.evaluate(list(runs), world.benchmark(), ["R@1", "RP"], truth="complete", ties="stable")
     for (direction, measure), table in report.against_truth.items():
         expected = [card.value(measure, direction=direction, run=run.name) for run in runs]
         np.testing.assert_allclose(table.reference, expected)
-        np.testing.assert_array_equal(table.scores, report.tables[direction, measure].scores)
+        np.testing.assert_array_equal(table.scores, report.bias[direction, measure].scores)
     gaps = {(g.direction, g.measure, g.system): g for g in report.gaps}
     assert len(gaps) == 2 * 2 * 5
     for (direction, measure, system), gap in gaps.items():
@@ -119,12 +118,12 @@ def test_json_and_tables(report):
     } == set(again)
     assert len(again["bias"][0]["subsets"]) == 32
     assert again["bias"][0]["subsets"][0]["self_bias"] is None
-    titles = [title for title, _ in bias_layouts(report)]
+    titles = [layout.title for layout in report.tables()]
     assert len(titles) == len(set(titles)) == 2 * 3 + 4 * 2 + 2
-    for title, layout in bias_layouts(report):
-        assert all(len(row) == len(layout.head) for row in layout.rows), title
-    table = report.tables["t2i", "R@1"]
-    shown = text_of(curve_layout(table)).splitlines()
+    for layout in report.tables():
+        assert all(len(row) == len(layout.head) for row in layout.rows), layout.title
+    table = report.bias["t2i", "R@1"]
+    shown = text_of(curve_layout(table, "R@1")).splitlines()[1:]
     assert shown[0].split()[:3] == ["systems", "subsets", "bias"]
     assert shown[3].split()[:3] == ["1", "5", percent(table.curve()[1].bias)]
 
@@ -132,8 +131,8 @@ def test_json_and_tables(report):
 def test_notes_say_what_is_missing(world, pool, judged, runs):
     bench = world.benchmark()
     part = Pairs(judged.image[:-10], judged.caption[:-10], 0.5 * judged.grade[:-10])
-    options = {"measures": ["R@1"], "intervals": FEW}
-    found = measure_bias(pool, part, bench, truth="complete", **options)
+    options = {"measure": ["R@1"], "intervals": FEW}
+    found = measure_bias(pool, part, bench, complete="complete", **options)
     assert [note.split()[0] for note in found.notes] == ["10", "without", "people"]
     assert found.diversity["t2i"].depth == 5
     strange = np.flatnonzero(~np.isin(np.arange(240), pool.caption[pool.image == 0]))[:2]
@@ -147,14 +146,14 @@ def test_notes_say_what_is_missing(world, pool, judged, runs):
 def test_one_direction_and_many_systems(world):
     bench = world.benchmark()
     runs = [simulate(world, strength=2 + k / 4, seed=k, name=f"s{k:02d}") for k in range(11)]
-    pool = make_pool(runs, bench, top=2, directions=["t2i"])
+    pool = make_pool(runs, bench, top=2, direction=["t2i"])
     judged = Pairs(pool.image, pool.caption, 1.0 * world.pair_relevance(pool.image, pool.caption))
-    found = measure_bias(pool, judged, bench, runs, measures=["R@1"], per_size=5, intervals=FEW)
-    assert list(found.tables) == [("t2i", "R@1")]
+    found = measure_bias(pool, judged, bench, runs, measure=["R@1"], per_size=5, intervals=FEW)
+    assert list(found.bias) == [("t2i", "R@1")]
     assert any("random sample of at most 11" in note for note in found.notes)
-    curve = [point.bias for point in found.tables["t2i", "R@1"].curve()]
+    curve = [point.bias for point in found.bias["t2i", "R@1"].curve()]
     assert curve[0] > curve[5] > curve[-1] == 0
-    assert not any("scores on the labels" in title for title, _ in bias_layouts(found))
+    assert not any("scores on the labels" in layout.title for layout in found.tables())
 
 
 def test_subsets_without_any_label(world, pool, judged, runs):
@@ -164,14 +163,14 @@ def test_subsets_without_any_label(world, pool, judged, runs):
     grade[pool.suggested_by(2)] = 0.0
     none = Pairs(judged.image, judged.caption, grade)
     found = measure_bias(pool, none, bench, runs, original=None, fixed=False, intervals=FEW)
-    for table in found.tables.values():
+    for table in found.bias.values():
         assert np.isnan(table.bias[2])
         assert table.names(table.least(1)) != (runs[2].name,)
         assert table.curve()[0].bias == pytest.approx(np.nanmean(table.bias[:5]))
     json.dumps(found.as_dict(), allow_nan=False)
-    assert bias_layouts(found)
+    assert found.tables()
     counted = measure_bias(pool, none, bench, runs, original=None, intervals=FEW)
-    for table in counted.tables.values():
+    for table in counted.bias.values():
         assert (table.scores[2] == 0).all()
 
 
@@ -185,7 +184,7 @@ def test_invalid_items_are_as_if_they_were_not_there(world, pool, judged, runs):
     bad = {"image": [3], "caption": [17, 100]}
     fold = Fold("valid", np.setdiff1d(np.arange(80), 3), np.setdiff1d(np.arange(240), [17, 100]))
     found = measure_bias(
-        pool, judged, bench, runs, truth="complete", invalid=bad, original=None, fixed=False, intervals=FEW
+        pool, judged, bench, runs, complete="complete", invalid=bad, original=None, fixed=False, intervals=FEW
     )
     good = judged.grade > 0
     people = Judgments(judged.image[good], judged.caption[good], sources=[Provenance("people")])
@@ -196,16 +195,16 @@ def test_invalid_items_are_as_if_they_were_not_there(world, pool, judged, runs):
     card = karat.evaluate(
         list(runs), replace(bench, truths=truths, defaults={}), ["R@1", "RP"], ties="stable"
     )
-    for (direction, measure), table in found.tables.items():
+    for (direction, measure), table in found.bias.items():
         for truth, ours in (("all", table), ("complete", found.against_truth[direction, measure])):
             theirs = [card.value(measure, truth=truth, direction=direction, run=run.name) for run in runs]
             np.testing.assert_allclose(ours.reference, theirs)
 
 
 def test_sentences(report):
-    said = bias_sentences(report)
+    said = report.parts()[0].splitlines()
     assert len(said) == 3 * 4
-    curve = report.tables["i2t", "R@1"].curve()
+    curve = report.bias["i2t", "R@1"].curve()
     assert said[0].startswith("R@1, image→text: on the labels of one system scores are ")
     assert f" {100 * curve[1].bias:.1f} points off" in said[0]
     assert said[0].endswith(f"on those of 4, {100 * curve[4].bias:.1f} points.")
@@ -223,11 +222,11 @@ def test_the_code_in_the_page_runs(capsys):
 def test_wrong_input(world, pool, judged, runs):
     bench = world.benchmark()
     with pytest.raises(InputError, match="'original' is not complete"):
-        measure_bias(pool, judged, bench, runs, truth="original")
+        measure_bias(pool, judged, bench, runs, complete="original")
     with pytest.raises(InputError, match="no truth 'orignal'"):
         measure_bias(pool, judged, bench, runs, original="orignal")
     with pytest.raises(InputError, match="RP needs more places than are known"):
-        measure_bias(pool, judged, bench, measures=["RP"])
-    only = make_pool(runs, bench, top=1, directions=["i2t"])
+        measure_bias(pool, judged, bench, measure=["RP"])
+    only = make_pool(runs, bench, top=1, direction=["i2t"])
     with pytest.raises(InputError, match="no query of these directions"):
-        measure_bias(only, judged, bench, runs, directions=["t2i"])
+        measure_bias(only, judged, bench, runs, direction=["t2i"])

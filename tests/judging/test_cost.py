@@ -9,7 +9,9 @@ from karat.judging.pools.cost import estimate_cost
 
 def test_the_second_stage_of_eccv_caption():
     # 1,160 tasks at 0.65 each, 0.78 with the fee (appendix B.2).
-    cost = estimate_cost(1160 * 20, load_form("pair"), pairs=20, gold=0, overlap=1, per_task=0.65, fee=0.2)
+    cost = estimate_cost(
+        1160 * 20, load_form("pair"), task_size=20, gold=0, overlap=1, per_task=0.65, fee=0.2
+    )
     assert cost.tasks == 1160
     assert cost.money == pytest.approx(1160 * 0.78)
 
@@ -23,7 +25,9 @@ def test_the_crowd_of_hodosh():
 
 def test_the_experts_of_hodosh():
     # Ten minutes for fifty pairs.
-    assert estimate_cost(50, load_form("expert"), pairs=50, gold=0, overlap=1).hours == pytest.approx(1 / 6)
+    assert estimate_cost(50, load_form("expert"), task_size=50, gold=0, overlap=1).hours == pytest.approx(
+        1 / 6
+    )
 
 
 def test_sentences_leave_out_what_is_not():
@@ -37,7 +41,14 @@ def test_sentences_leave_out_what_is_not():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"pairs": 0}, {"gold": -1}, {"overlap": 0}, {"per_hour": -1}, {"fee": float("nan")}, {"seconds": -1}],
+    [
+        {"task_size": 0},
+        {"gold": -1},
+        {"overlap": 0},
+        {"per_hour": -1},
+        {"fee": float("nan")},
+        {"seconds": -1},
+    ],
 )
 def test_impossible_wishes(wrong):
     with pytest.raises(InputError):

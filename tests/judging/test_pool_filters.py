@@ -29,7 +29,7 @@ def pairs_of(pool):
 
 def test_captions_that_are_unlike_are_dropped(world, runs):
     bench = world.benchmark()
-    everything, kept = (make_pool(runs, bench, filters=rules, gold=0) for rules in ([], ["bleu-pre>=0.5"]))
+    everything, kept = (make_pool(runs, bench, filter=rules, gold=0) for rules in ([], ["bleu-pre>=0.5"]))
     good = caption_filter(bench, 0.5).kept()
     assert pairs_of(kept) == {pair for pair in pairs_of(everything) if good[pair]}
     assert 0 < kept.filtered == len(everything) - len(kept)
@@ -38,7 +38,7 @@ def test_captions_that_are_unlike_are_dropped(world, runs):
 def test_scores_and_agreement(world, runs):
     bench = world.benchmark()
     everything = make_pool(runs, bench, gold=0)
-    by = {name: make_pool(runs, bench, filters=[name], gold=0) for name in ("score(seer)>=4", "systems >= 3")}
+    by = {name: make_pool(runs, bench, filter=[name], gold=0) for name in ("score(seer)>=4", "systems >= 3")}
     seer = runs[0].scores
     places = {
         (int(everything.image[k]), int(everything.caption[k]))
@@ -47,7 +47,7 @@ def test_scores_and_agreement(world, runs):
     assert pairs_of(by["score(seer)>=4"]) == {pair for pair in places if seer[pair] >= 4}
     votes = sum(everything.suggested_by(k).astype(int) for k in range(3))
     assert len(by["systems >= 3"]) == (votes == 3).sum() > 0
-    both = make_pool(runs, bench, filters=list(by), gold=0)
+    both = make_pool(runs, bench, filter=list(by), gold=0)
     assert pairs_of(both) == pairs_of(by["score(seer)>=4"]) & pairs_of(by["systems >= 3"])
 
 
@@ -57,12 +57,12 @@ def test_a_filter_of_ones_own(world, runs):
         name, FilterKind(name, "captions", lambda of, least: lambda pool, b: pool.caption >= least)
     )
     try:
-        assert make_pool(runs, world.benchmark(), filters=[f"{name}>=50"], gold=0).caption.min() == 50
+        assert make_pool(runs, world.benchmark(), filter=[f"{name}>=50"], gold=0).caption.min() == 50
     finally:
         POOL_FILTERS._things.pop(name)
         POOL_FILTERS._names.pop(name)
     with pytest.raises(KaratError, match="returned int64 of shape"):
-        make_pool(runs, world.benchmark(), filters=[lambda pool, b: pool.image], gold=0)
+        make_pool(runs, world.benchmark(), filter=[lambda pool, b: pool.image], gold=0)
 
 
 @pytest.mark.parametrize(
@@ -84,18 +84,18 @@ def test_what_a_filter_needs():
     bench = make_benchmark(6, 2)
     run = make_run(bench, 1.0, 1, "a")
     with pytest.raises(KaratError, match="caption"):
-        make_pool([run], bench, filters=["bleu-pre>=0.25"])
+        make_pool([run], bench, filter=["bleu-pre>=0.25"])
     with pytest.raises(KaratError, match="no run 'b'"):
-        make_pool([run], bench, filters=["score(b)>=1"])
+        make_pool([run], bench, filter=["score(b)>=1"])
     lists = karat.load_run({"i2t": {0: [1001]}}, name="lists")
     with pytest.raises(KaratError, match="no scores"):
-        make_pool([lists], bench, filters=["score>=1"])
+        make_pool([lists], bench, filter=["score>=1"])
 
 
 def test_a_filter_may_drop_everything(world, runs):
     for rule in ("systems>=4", "bleu-pre>=9"):
-        pool = make_pool(runs, world.benchmark(), filters=[rule], fill=10)
+        pool = make_pool(runs, world.benchmark(), filter=[rule], fill=10)
         assert len(pool) == 0 == pool.suggestions
         assert pool.filtered > 0
-    assert len(make_pool(runs, world.benchmark(), filters=["systems>=4", "bleu-pre>=0.25"])) == 0
+    assert len(make_pool(runs, world.benchmark(), filter=["systems>=4", "bleu-pre>=0.25"])) == 0
     assert np.array_equal(pool.gold_right, [])

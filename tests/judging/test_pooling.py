@@ -86,7 +86,7 @@ def test_ranked_lists_have_no_scores_and_may_have_one_direction():
     assert list(pool.queries) == ["i2t"]
     assert np.isnan(pool.place_score).all()
     with pytest.raises(InputError, match="no run answers t2i"):
-        make_pool([lists], bench, directions=["t2i"])
+        make_pool([lists], bench, direction=["t2i"])
 
 
 def test_queries_are_drawn_per_direction_and_by_seed():
@@ -111,7 +111,7 @@ def test_queries_are_drawn_per_direction_and_by_seed():
 def test_only_asked_queries_are_pooled():
     bench = make_benchmark(20, 2)
     run = make_run(bench, 1.0, 2, "run")
-    pool = make_pool([run], bench, directions=["t2i"], queries={"t2i": [5]}, top=4, gold=0)
+    pool = make_pool([run], bench, direction=["t2i"], queries={"t2i": [5]}, top=4, gold=0)
     assert set(pool.caption.tolist()) == {5}
     assert len(pool) == 4
 
@@ -164,7 +164,7 @@ def test_filling_up(columns, share, seed):
         )
         return np.array(list(kept.values()), bool)
 
-    pool = make_pool(runs, bench, top=2, filters=[keep], fill=columns, gold=0, seed=seed)
+    pool = make_pool(runs, bench, top=2, filter=[keep], fill=columns, gold=0, seed=seed)
     why = {(i, c): w for i, c, w in zip(pool.image.tolist(), pool.caption.tolist(), pool.why.tolist())}
     assert len(why) == len(pool)
     # Every kept pair is there; what is filled in was not kept.
@@ -187,7 +187,7 @@ def test_filling_up(columns, share, seed):
 def test_the_same_seed_gives_the_same_pool():
     bench = make_benchmark(15, 3)
     runs = [make_run(bench, 1.0, k, f"run {k}") for k in range(2)]
-    options = {"sample": 8, "fill": 10, "filters": ["systems>=2"], "form": load_form("grid")}
+    options = {"sample": 8, "fill": 10, "filter": ["systems>=2"], "form": load_form("grid")}
     one, two, other = (make_pool(runs, bench, seed=seed, gold_depth=1, **options) for seed in (1, 1, 2))
     for name in ("image", "caption", "why", "gold_image", "gold_caption", "gold_right"):
         assert np.array_equal(getattr(one, name), getattr(two, name))

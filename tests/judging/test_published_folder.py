@@ -51,7 +51,7 @@ def test_invalid_items_neither_ask_nor_are_ranked(made):
     assert CAPTION not in truth.queries["t2i"]
     assert IMAGE not in truth.queries["i2t"]
     assert not ((truth.judgments.image == IMAGE) | (truth.judgments.caption == CAPTION)).any()
-    card = karat.evaluate(RUNS[0], bench, ["R@1"], truths="corrected")
+    card = karat.evaluate(RUNS[0], bench, ["R@1"], truth="corrected")
     grade = np.zeros((40, 80))
     grade[truth.judgments.image, truth.judgments.caption] = truth.judgments.grade
     everything = RUNS[0].scores.astype(float)
@@ -153,7 +153,7 @@ def test_nothing_that_somebody_made_is_replaced(made, tmp_path):
     folder.mkdir()
     (folder / "thesis.tex").write_text("years of work")
     with pytest.raises(InputError, match="did not publish"):
-        publish(evidence, folder, overwrite=True)
+        publish(evidence, folder, force=True)
     assert os.listdir(folder) == ["thesis.tex"]
     (folder / "thesis.tex").unlink()
     publish(evidence, folder)
@@ -161,7 +161,7 @@ def test_nothing_that_somebody_made_is_replaced(made, tmp_path):
     with pytest.raises(InputError, match=r"'README.md' was changed"):
         publish(evidence, folder)
     assert (folder / "README.md").read_text() == "with a licence"
-    publish(evidence, folder, overwrite=True)
+    publish(evidence, folder, force=True)
     assert (folder / "README.md").read_text(encoding="utf-8").startswith("# world-corrected")
     (folder / "more.txt").write_text("x")
     with pytest.raises(InputError, match=r"'more.txt' was changed"):
@@ -244,13 +244,13 @@ def test_another_set_is_merged_and_its_conflicts_are_listed(tmp_path):
     # A set that says yes to everything that was asked.
     table = Judgments(asked.image, asked.caption, sources=[Provenance("kind")])
     kind = Truth("kind", table, {"i2t": np.arange(40), "t2i": np.arange(80)})
-    found = publish(evidence, tmp_path / "out", others=[kind], policy="union")
+    found = publish(evidence, tmp_path / "out", merge=[kind], policy="union")
     own, theirs = found.facts.conflicts.counts()
     no = int((found.correction.verdicts.grade == 0).sum())
     assert theirs == {"set": "kind", "both": len(asked), "set_yes": no, "answers_yes": 0, "published_yes": no}
     assert own["set"] == "original"
     assert len(pl.read_csv(tmp_path / "out" / "conflicts.csv")) == len(found.facts.conflicts)
-    strict = publish(evidence, tmp_path / "strict", others=[kind], policy="people")
+    strict = publish(evidence, tmp_path / "strict", merge=[kind], policy="people")
     assert strict.facts.conflicts.counts()[1]["published_yes"] == 0
 
 
@@ -258,11 +258,11 @@ def test_wrong_names_are_refused(tmp_path):
     evidence = small_evidence()
     for name, message in (("a\n# b", "cannot be the name"), ("original", "already")):
         with pytest.raises(InputError, match=message):
-            publish(evidence, tmp_path / "out", name=name)
+            publish(evidence, tmp_path / "out", truth_name=name)
     with pytest.raises(InputError, match="no truth 'cxc'"):
-        publish(evidence, tmp_path / "out", others=["cxc"])
+        publish(evidence, tmp_path / "out", merge=["cxc"])
     with pytest.raises(InputError, match="aggregation"):
-        publish(evidence, tmp_path / "out", aggregation="loudest")
+        publish(evidence, tmp_path / "out", aggregate="loudest")
     everything = {"image": dict.fromkeys(range(40), ""), "caption": dict.fromkeys(range(80), "")}
     with pytest.raises(InputError, match="no valid query"):
         publish(replace(evidence, marked=everything), tmp_path / "out")
@@ -295,7 +295,7 @@ def test_one_direction_alone(tmp_path):
     assert not (tmp_path / "out" / "qrels-t2i.trec").exists()
     assert "nan" not in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     card = karat.evaluate(
-        RUNS[0], karat.load_benchmark(tmp_path / "out"), truths="corrected", directions=["i2t"]
+        RUNS[0], karat.load_benchmark(tmp_path / "out"), truth="corrected", direction=["i2t"]
     )
     assert card.value("R@1", truth="corrected", direction="i2t") > 0
 

@@ -25,7 +25,9 @@ def judged():
     form = load_form("pair")
     people = [careful(f"c{k}") for k in range(4)] + [average(f"a{k}") for k in range(4)]
     people += [adversarial("eve"), lazy("joe", looks=0.1, habit="yes")]
-    answers = simulate_answers(world, make_tasks(pool, form, pairs=16, gold=2), people, form, seed=2).table()
+    answers = simulate_answers(
+        world, make_tasks(pool, form, task_size=16, gold=2), people, form, seed=2
+    ).table()
     right = world.pair_shares(pool.image, pool.caption) >= 0.5
     return pool, form, answers, right
 
@@ -51,19 +53,19 @@ def test_it_tells_the_story(judged):
 
 def test_majority_leaves_out_who_fails(judged):
     pool, form, answers, _ = judged
-    report = quality(answers, form, pool, aggregation="vote", intervals=FEW)
+    report = quality(answers, form, pool, aggregate="vote", intervals=FEW)
     assert len(report.verdicts) == 1
     left = {report.accepted.answers.workers[k] for k in np.unique(report.accepted.answers.worker)}
     assert not left & {"eve", "joe"}
     assert any("fail the control rule" in note for note in report.notes)
-    every = quality(answers, form, pool, aggregation="majority", exclude=False, intervals=FEW)
+    every = quality(answers, form, pool, aggregate="majority", exclude=False, intervals=FEW)
     assert len(every.accepted.answers) == len(answers)
     assert every.agreement.alpha["ordinal"].value < report.agreement.alpha["ordinal"].value
 
 
 def test_text_and_records(judged):
     pool, form, answers, _ = judged
-    report = quality(answers, form, pool, aggregation="mean", settings={"threshold": 0.25}, intervals=FEW)
+    report = quality(answers, form, pool, aggregate="mean", aggregate_set={"threshold": 0.25}, intervals=FEW)
     text = str(report)
     for part in (
         "Hand-ins",
@@ -94,7 +96,7 @@ def test_nothing_to_report():
     with pytest.raises(InputError, match="all are about known pairs"):
         quality(table([(0, 0, 0, 4, 1)]), FOUR)
     with pytest.raises(InputError, match="no answer counts"):
-        quality(table([(0, 0, 0, 1, 1, 3), (0, 1, 0, 4, -1, 3)]), FOUR, aggregation="mean")
+        quality(table([(0, 0, 0, 1, 1, 3), (0, 1, 0, 4, -1, 3)]), FOUR, aggregate="mean")
 
 
 def test_without_pool_tasks_or_company():
@@ -113,5 +115,5 @@ def test_two_ratings_have_one_scale():
 
 def test_it_says_that_em_needs_more_steps(judged):
     pool, form, answers, _ = judged
-    report = quality(answers, form, pool, aggregation="ds", settings={"steps": 1}, intervals=FEW)
+    report = quality(answers, form, pool, aggregate="ds", aggregate_set={"steps": 1}, intervals=FEW)
     assert any("did not converge after 1 step" in note for note in report.notes)

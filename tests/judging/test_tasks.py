@@ -61,7 +61,7 @@ def pools(draw):
 @settings(max_examples=150, deadline=None)
 def test_plans_of_pairs(pool, pairs, gold, seed):
     try:
-        plan = make_tasks(pool, load_form("pair"), pairs=pairs, gold=gold, seed=seed)
+        plan = make_tasks(pool, load_form("pair"), task_size=pairs, gold=gold, seed=seed)
     except InputError:
         # Then the stock is small, or all of it is asked about in too few or too full tasks.
         wanted = -(-gold // 2)
@@ -89,7 +89,7 @@ def test_gold_comes_once_while_the_stock_lasts(tasks, gold, seed):
     n = 4 * tasks
     known = [(50 + k, 0, k % 2) for k in range(2 * gold * tasks)]
     plan = make_tasks(
-        bare_pool(np.arange(n), np.zeros(n, int), known), load_form("pair"), pairs=4, gold=gold, seed=seed
+        bare_pool(np.arange(n), np.zeros(n, int), known), load_form("pair"), task_size=4, gold=gold, seed=seed
     )
     hidden = key_of(plan.image, plan.caption)[plan.gold != UNKNOWN]
     assert len(np.unique(hidden)) == len(hidden) == gold * tasks
@@ -104,7 +104,7 @@ def test_a_small_team_never_runs_out_of_tasks(tasks, overlap, seed):
     plan = make_tasks(
         bare_pool(np.arange(n), np.zeros(n, int), known),
         load_form("pair"),
-        pairs=6,
+        task_size=6,
         overlap=overlap,
         seed=seed,
     )
@@ -120,7 +120,7 @@ def test_a_small_team_never_runs_out_of_tasks(tasks, overlap, seed):
 
 def test_gold_stands_anywhere():
     known = [(1000 + k, 0, k % 2) for k in range(800)]
-    plan = make_tasks(bare_pool(np.arange(3200), np.zeros(3200, int), known), load_form("pair"), pairs=8)
+    plan = make_tasks(bare_pool(np.arange(3200), np.zeros(3200, int), known), load_form("pair"), task_size=8)
     places = np.bincount(plan.position[plan.gold != UNKNOWN], minlength=10)
     assert len(places) == 10
     assert places.min() > 0.6 * 80  # 800 on ten places: 80 each, with a deviation of 8.5
@@ -147,11 +147,11 @@ def test_wrong_sizes_and_too_little_gold():
     pool = bare_pool([0, 1], [0, 0], [(0, 0, KNOWN_YES), (5, 5, KNOWN_NO)])
     pair, grid = load_form("pair"), load_form("grid")
     for form, options, words in (
-        (pair, {"pairs": 0}, "0 pairs"),
+        (pair, {"task_size": 0}, "0 pairs"),
         (pair, {"overlap": 0}, "0 people"),
         (pair, {"gold": 4}, "2 known positives, and the pool has 1"),
         (pair, {"gold": 2}, "most of them among the pairs that it asks about"),
-        (grid, {"pairs": 16}, "whole images"),
+        (grid, {"task_size": 16}, "whole images"),
         (grid, {"gold": 2}, "whole images"),
         (grid, {}, "1 control image, and the pool has 0"),
     ):
@@ -162,11 +162,11 @@ def test_wrong_sizes_and_too_little_gold():
     assert len(make_tasks(pool, pair, gold=0)) == 2
     # Two pairs that are both known: each is hidden in the task of the other.
     known = replace(pool, gold_image=np.array([0, 1, 5]), gold_caption=np.array([0, 0, 5]))
-    plan = make_tasks(replace(known, gold_right=np.array([1, 1, 0])), pair, pairs=1)
+    plan = make_tasks(replace(known, gold_right=np.array([1, 1, 0])), pair, task_size=1)
     for task in range(2):
         assert set(plan.image[plan.task == task].tolist()) == {0, 1, 5}
     with pytest.raises(InputError, match="1 known negative, and the pool has 0"):
-        make_tasks(replace(known, gold_right=np.array([1, 1, 1])), pair, pairs=1)
+        make_tasks(replace(known, gold_right=np.array([1, 1, 1])), pair, task_size=1)
 
 
 @given(st.integers(4, 12), st.integers(1, 3), st.integers(1, 2), st.integers(0, 20))
@@ -180,7 +180,7 @@ def test_plans_of_grids(images, top, controls, seed):
     )
     assume(len(pool.gold_right) >= 10 * controls + 10)
     try:
-        plan = make_tasks(pool, form, pairs=30, gold=10 * controls, seed=seed)
+        plan = make_tasks(pool, form, task_size=30, gold=10 * controls, seed=seed)
     except InputError:
         # Each of the few control images is asked about in some task, which cannot show it.
         assert len(np.unique(pool.gold_image)) < 4 * controls
@@ -212,7 +212,7 @@ def test_six_images_a_task_one_of_them_control():
     bench = make_benchmark(120, 5)
     runs = [make_run(bench, 1.5, k, f"run {k}") for k in range(4)]
     form = load_form("grid")
-    pool = make_pool(runs, bench, directions=["i2t"], queries={"i2t": range(50)}, form=form, gold_depth=5)
+    pool = make_pool(runs, bench, direction=["i2t"], queries={"i2t": range(50)}, form=form, gold_depth=5)
     assert (np.bincount(pool.image)[:50] % 10 == 0).all()
     plan = make_tasks(pool, form)
     for task in range(plan.tasks):

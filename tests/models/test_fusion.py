@@ -138,7 +138,7 @@ def test_weights_count_a_run_several_times_or_not_at_all():
     tables = random_tables(5, 3)
     a, b, c = (MatrixRun(table) for table in tables)
     points = sum(w * (CAPTIONS - rankdata(-t, axis=1)) for w, t in zip((2, 1), (tables[0], tables[1])))
-    weighted = fuse([a, b, c], BENCH, weights=[2, 1, 0])
+    weighted = fuse([a, b, c], BENCH, weight=[2, 1, 0])
     places = [rankdata(-table, axis=1) for table in tables[:2]]
     keys = (np.median(places, axis=0), -points)
     assert listed(weighted, "i2t") == np.lexsort(keys, axis=-1).tolist()
@@ -171,12 +171,12 @@ def test_what_no_run_lists_is_not_in_the_result():
 def test_a_run_without_weight_adds_nothing():
     ids = BENCH.captions.values.tolist()
     first, second = RankingsRun({"i2t": {0: [ids[3]]}}), RankingsRun({"i2t": {0: [ids[1]]}})
-    assert listed(fuse([first, second], BENCH, weights=[1, 0]), "i2t") == [[3], [], []]
+    assert listed(fuse([first, second], BENCH, weight=[1, 0]), "i2t") == [[3], [], []]
 
 
 def test_depth_keeps_the_first_items():
     runs = [MatrixRun(table) for table in random_tables(6, 2)]
-    full, cut = fuse(runs, BENCH), fuse(runs, BENCH, depth=2)
+    full, cut = fuse(runs, BENCH), fuse(runs, BENCH, top=2)
     assert listed(cut, "i2t") == [row[:2] for row in listed(full, "i2t")]
     assert [len(row) for row in listed(cut, "t2i")] == [2] * CAPTIONS
 
@@ -211,11 +211,11 @@ def test_a_fused_run_is_scored_like_any_other():
     rng = np.random.default_rng(9)
     own = np.eye(20)[bench.caption_image].T
     runs = [karat.load_run(own + rng.normal(size=own.shape)) for _ in range(8)]
-    single = np.mean([karat.evaluate(run, bench, ["MRR"], truths="own").value("MRR") for run in runs])
-    fused = karat.evaluate(fuse(runs, bench), bench, ["MRR"], truths="own").value("MRR")
+    single = np.mean([karat.evaluate(run, bench, ["MRR"], truth="own").value("MRR") for run in runs])
+    fused = karat.evaluate(fuse(runs, bench), bench, ["MRR"], truth="own").value("MRR")
     assert fused > single + 0.1
     again = karat.load_run(dict(fuse(runs, bench).raw), benchmark=bench)
-    assert karat.evaluate(again, bench, ["MRR"], truths="own").value("MRR") == fused
+    assert karat.evaluate(again, bench, ["MRR"], truth="own").value("MRR") == fused
 
 
 TABLE = MatrixRun(np.ones((IMAGES, CAPTIONS)))
@@ -230,12 +230,12 @@ OTHER_WAY = RankingsRun({"t2i": {1000: [0]}})
         ([TABLE], {"method": "bord"}, UnknownNameError, "did you mean borda"),
         ([TABLE], {"k": 3}, InputError, "borda has no parameter 'k'; it has none"),
         ([TABLE], {"method": "rrf", "k": "many"}, InputError, "k is 'many'"),
-        ([TABLE], {"weights": [1, 2]}, InputError, "2 weights for 1 run"),
-        ([TABLE], {"weights": [-1]}, InputError, "numbers of 0 or more"),
-        ([TABLE], {"weights": [0]}, InputError, "one above 0"),
-        ([TABLE], {"depth": 0}, InputError, "first 0 items"),
+        ([TABLE], {"weight": [1, 2]}, InputError, "2 weights for 1 run"),
+        ([TABLE], {"weight": [-1]}, InputError, "numbers of 0 or more"),
+        ([TABLE], {"weight": [0]}, InputError, "one above 0"),
+        ([TABLE], {"top": 0}, InputError, "first 0 items"),
         ([TABLE, ONE_WAY], {"method": "zscore"}, InputError, "short: ranked lists have no scores"),
-        ([TABLE, ONE_WAY], {"directions": ["t2i"]}, InputError, "short: has no t2i ranking"),
+        ([TABLE, ONE_WAY], {"direction": ["t2i"]}, InputError, "short: has no t2i ranking"),
         ([OTHER_WAY, ONE_WAY], {}, InputError, "no direction in common"),
         ([MatrixRun(np.full((IMAGES, CAPTIONS), np.nan))], {}, InputError, "row 0, column 0 is nan"),
     ],

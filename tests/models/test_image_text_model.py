@@ -72,7 +72,7 @@ def test_search_finds_what_a_caption_says(model, items):
 def test_a_run_of_a_benchmark(model, world, tmp_path):
     world.save(tmp_path / "world")
     bench = karat.load_benchmark(tmp_path / "world")
-    card = karat.evaluate(model.run(bench), bench, ["MedR"], truths="original")
+    card = karat.evaluate(model.run(bench), bench, ["MedR"], truth="original")
     assert card.value("MedR", direction="t2i") < SIZE / 10
     with pytest.raises(InputError, match="does not say where its pictures are"):
         model.run(world.benchmark())

@@ -42,7 +42,7 @@ def test_a_run_answers_each_direction_by_its_own_table(rng):
     images = (train[:, None] == train) + 0.1 * rng.random((6, 6))
     captions = (bench.caption_image[:, None] == train) + 0.1 * rng.random((12, 6))
     run = NearestNeighbour().run(images, captions, name="nn")
-    card = karat.evaluate(run, bench, ["R@1", "MedR"], truths="own")
+    card = karat.evaluate(run, bench, ["R@1", "MedR"], truth="own")
     assert card.value("R@1", direction="t2i") == 1
     tables = NearestNeighbour().scores(images, captions)
     top = run.align(bench).top("i2t", 1)

@@ -59,7 +59,7 @@ def test_dev_scores_of_runs_tables_and_functions():
     for direction in ("i2t", "t2i"):
         assert found[direction]["strong"] == found[direction]["table"]
         for name, run in runs.items():
-            card = karat.evaluate(run, bench, ["R@5"], truths="own")
+            card = karat.evaluate(run, bench, ["R@5"], truth="own")
             assert found[direction][name]["R@5"] == card.value("R@5", direction=direction)
         assert found[direction]["strong"]["R@1"] > found[direction]["weak"]["R@1"]
     with pytest.raises(InputError, match="weak was given twice"):
@@ -84,7 +84,7 @@ def test_from_a_path_to_one_fused_run_per_direction():
             np.testing.assert_allclose(
                 run.scores, path.model(*setting).similarity(x[test], y[test]), atol=1e-12
             )
-        fused = fuse(runs, bench, directions=[direction])
+        fused = fuse(runs, bench, direction=[direction])
         assert fused.directions == (direction,)
-        card = karat.evaluate(fused, bench, ["R@10"], truths="own", directions=[direction])
+        card = karat.evaluate(fused, bench, ["R@10"], truth="own", direction=[direction])
         assert card.value("R@10", direction=direction) > 2 / 3  # chance: a third

@@ -23,7 +23,7 @@ import karat
 
 FILES = Path(__file__).parent / "files"
 POOL = ("--form", "form.toml", "--top", 2, "--sample", "i2t=4", "t2i=9", "--gold-depth", 3, "--seed", 3)
-TASKS = ("--pairs", 6, "--gold", 2, "--overlap", 3, "--seed", 5)
+TASKS = ("--task-size", 6, "--gold", 2, "--overlap", 3, "--seed", 5)
 WORLD = ("--images", 16, "--captions", 5, "--seed", 11)
 SYSTEMS = ("seer.npy", "learner.json", "memoriser.parquet")
 ANSWERS = ("answers.csv", "answers.jsonl.gz", "label-studio.json.gz", "mturk.csv.gz")
@@ -201,7 +201,7 @@ def run_facts(files, benchmark, scratch):
     sources = [str(FILES / "runs" / name) for name in files]
     bench = karat.load_benchmark(str(FILES / benchmark))
     run = karat.load_run(*sources, benchmark=bench)
-    karat.evaluate(run, bench, ["R@1"], truths="original").save(scratch / "scores.json")
+    karat.evaluate(run, bench, ["R@1"], truth="original").save(scratch / "scores.json")
     records = json.loads((scratch / "scores.json").read_text(encoding="utf-8"))
     facts = {
         "name": run.name,

@@ -285,7 +285,7 @@ def make_projects(folder: Path, world: World, karat: Karat) -> None:
     sample = ["--sample", "i2t=12", "t2i=30", "--gold-depth", "5"]
     karat(folder, "pool", "a.npy", "b.npy", "c.npy", "-b", "my/", "--top", "3", *sample, "-o", "pooled.db")
     shutil.copy(folder / "pooled.db", folder / "packed.db")
-    karat(folder, "tasks", "packed.db", "--pairs", "16", "--gold", "2")
+    karat(folder, "tasks", "packed.db", "--task-size", "16", "--gold", "2")
     karat(folder, "answers", "export", "packed.db", "-o", "sheet.csv")
     filled(folder / "sheet.csv", world, folder / "answers.csv")
     filled(folder / "sheet.csv", world, folder / "results.csv", tasks=2)
@@ -321,7 +321,7 @@ def write_truth(sheet: Path, world: World, target: Path) -> None:
 def make_results(folder: Path, karat: Karat) -> None:
     """Write what some commands write and others read: a metric's table, a model, a published folder."""
     karat(folder, "captions", "my/", "-m", "cider", "-o", "N.npy")
-    karat(folder, "captions", "my/", "--save-corpus", "coco.npz")
+    karat(folder, "captions", "corpus", "my/", "-o", "coco.npz")
     karat(folder, "fit", "my-photos/", "-o", "model/")
     karat(folder, "encode", "model/", "-b", "my-test-photos/", "-o", "kcca.safetensors")
     karat(folder, "publish", "project.db", "-o", "my-corrected/")

@@ -32,7 +32,7 @@ from net import facts  # noqa: E402
 
 IMAGES, CAPTIONS, SEED = 16, 5, 11
 POOL = {"top": 2, "sample": {"i2t": 4, "t2i": 9}, "gold_depth": 3, "seed": 3}
-TASKS = {"pairs": 6, "gold": 2, "overlap": 3, "seed": 5}
+TASKS = {"task_size": 6, "gold": 2, "overlap": 3, "seed": 5}
 SYSTEMS = ("seer.npy", "learner.json", "memoriser.parquet")
 PEOPLE = {
     "owner": ("Vera", "net pass phrase one"),
@@ -163,7 +163,7 @@ def make_runs(world):
             karat("convert", scratch / "i.npy", scratch / "c.npy", f"runs/{target}", *bench)
         for target in ("pair.npy", "pair.parquet"):
             both = (scratch / "i.npy", scratch / "c.npy")
-            karat("convert", *both, f"runs/{target}", "--as", "embeddings", *bench)
+            karat("convert", *both, f"runs/{target}", "--kind", "embeddings", *bench)
         np.save(scratch / "odd.npy", rng.normal(size=(3, 6)).round(2))
         for target in ("odd.csv", "odd.tsv", "odd.npz", "odd.safetensors", "odd.parquet"):
             karat("convert", scratch / "odd.npy", f"runs/{target}", "-b", "benchmark-odd")
@@ -232,7 +232,7 @@ def fill(place, world):
         tick()
         machine, rest = learn_judge(project, runs[0], seed=1)
         calibrate_in(project, machine, 60, 1, rest)
-        judge_in(project, machine, least_pairs=1, least_kappa=-1.0)
+        judge_in(project, machine, min_pairs=1, min_kappa=-1.0)
         calibrate_in(project, Teller(form), 12, 2)
         project.settings_set("note", {"kept": ["as", "it", "is"], "ünïcode": 1.5, "nothing": None})
     return secrets

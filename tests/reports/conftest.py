@@ -18,8 +18,8 @@ def hostile_comparison(tmp_path_factory):
     runs = hostile_runs(bench)
     meaning = curve_measures("mine", 5, (1, 3, 9), gt=False)
     options = {
-        "measures": ["R@1", "R@5", "mAP@R", "MedR", "NCS(mine)@5", *meaning], "samples": 499,
-        "unjudged": "bounds", "similarities": {"mine": np.exp(runs[1].scores)},
+        "measure": ["R@1", "R@5", "mAP@R", "MedR", "NCS(mine)@5", *meaning], "samples": 499,
+        "unjudged": "bounds", "phi": {"mine": np.exp(runs[1].scores)},
     }  # fmt: skip
     found = karat.compare(runs, bench, intervals=Intervals(resamples=300), **options)
     return found, runs, folder
@@ -31,5 +31,10 @@ def hostile_report(hostile_comparison, tmp_path_factory):
     found, runs, folder = hostile_comparison
     path = tmp_path_factory.mktemp("hostile") / "report.html"
     return write_report(
-        found, path, runs=runs, images=folder, inline_images=0.002, title="<script>window.broken=1</script>"
+        found,
+        path,
+        runs=runs,
+        image_folder=folder,
+        inline_images=0.002,
+        title="<script>window.broken=1</script>",
     )

@@ -16,7 +16,7 @@ def score():
     bench = make_benchmark()
     phi = np.random.default_rng(5).random((bench.images.size, bench.captions.size))
     runs = [make_run(bench, signal, 2, name) for signal, name in ((0.5, "weak"), (3.0, "strong"))]
-    return lambda *names: karat.evaluate(runs, bench, names, truths="own", similarities={"n": phi})
+    return lambda *names: karat.evaluate(runs, bench, names, truth="own", phi={"n": phi})
 
 
 def test_the_headline_does_not_speak_of_labels(score, tmp_path):

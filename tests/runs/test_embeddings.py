@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import karat
 from karat.measures import TIE_POLICIES
-from karat.runs import EmbeddingRun, PlaceRequest
+from karat.runs import EmbeddingRun, pairs_to_place
 
 from worlds import build
 
@@ -16,7 +16,7 @@ MEASURES = ("R@1", "P@2", "AP", "MRR", "nDCG", "MedR")
 
 def counts(run, direction, n_queries, n_items, **options):
     query, item = np.indices((n_queries, n_items)).reshape(2, -1)
-    places = run.place([PlaceRequest(direction, query, item)], **options)[0]
+    places = run.place([pairs_to_place(direction, query, item)], **options)[0]
     return places.above.reshape(n_queries, n_items), places.tied.reshape(n_queries, n_items)
 
 

@@ -11,7 +11,7 @@ def test_scores_must_be_finite(coco, bad):
     scores = np.zeros((5000, 25000), np.float32)
     scores[4321, 20_001] = bad
     with pytest.raises(karat.KaratError, match=rf"row 4321, column 20001 is {bad}"):
-        karat.evaluate(karat.load_run(scores, name="mine"), coco, ["R@1"], truths="eccv")
+        karat.evaluate(karat.load_run(scores, name="mine"), coco, ["R@1"], truth="eccv")
 
 
 @pytest.mark.parametrize(

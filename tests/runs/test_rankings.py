@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.runs import PlaceRequest, RankingsRun
+from karat.runs import RankingsRun, pairs_to_place
 
 
 def test_wrong_lists(coco):
@@ -35,7 +35,7 @@ def test_listed_ids_outside_the_gallery_do_not_count(coco):
     listed = [int(coco.captions.extra[0]), *coco.captions.gallery[:3].tolist()]
     run = RankingsRun({"i2t": {image: listed}}).align(coco)
     assert run.top("i2t", 3, queries=np.array([0])).item.tolist() == [0, 1, 2]
-    places = run.place([PlaceRequest("i2t", np.zeros(1, int), np.array([2]))])[0]
+    places = run.place([pairs_to_place("i2t", np.zeros(1, int), np.array([2]))])[0]
     assert (places.above.tolist(), int(places.depth[0])) == ([2], 3)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat
-from karat.runs import EmbeddingRun, MatrixRun, PlaceRequest
+from karat.runs import EmbeddingRun, MatrixRun, pairs_to_place
 
 
 def plain_top(table, k, whole_ties):
@@ -42,7 +42,7 @@ def test_rows_of_a_gallery_count_alone(rng):
     for direction, table in (("i2t", scores), ("t2i", scores.T)):
         gallery = np.flatnonzero(rng.random(table.shape[1]) < 0.6)
         query, item = np.repeat(np.arange(len(table)), len(gallery)), np.tile(gallery, len(table))
-        places = MatrixRun(scores).place([PlaceRequest(direction, query, item, gallery)])[0]
+        places = MatrixRun(scores).place([pairs_to_place(direction, query, item, gallery)])[0]
         for j, (q, i) in enumerate(zip(query, item)):
             assert places.above[j] == (table[q, gallery] > table[q, i]).sum()
             assert places.tied[j] == (table[q, gallery] == table[q, i]).sum() - 1
@@ -61,7 +61,7 @@ def test_wrong_requests(rng):
         for call in (
             lambda run=run: run.top("t2i", 1),
             lambda run=run: run.top("i2t", 1),
-            lambda run=run: run.place([PlaceRequest("i2t", np.zeros(1, int), np.zeros(1, int))]),
+            lambda run=run: run.place([pairs_to_place("i2t", np.zeros(1, int), np.zeros(1, int))]),
         ):
             with pytest.raises(karat.KaratError, match="mine: row 1, column 2 is nan"):
                 call()

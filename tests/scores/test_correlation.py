@@ -48,7 +48,7 @@ def test_values_signs_and_words(board):
 
 @pytest.mark.parametrize("method", ["spearman", "pearson"])
 def test_other_coefficients(board, method):
-    table = correlate(board, method, metrics=["mAP@R", "R@1"], intervals=QUICK)
+    table = correlate(board, method, metric=["mAP@R", "R@1"], intervals=QUICK)
     oracle = {"spearman": stats.spearmanr, "pearson": stats.pearsonr}[method]
     expected = oracle(board.values[:, 2], board.values[:, 0]).statistic
     assert table.pair("mAP@R", "R@1").value == pytest.approx(expected, abs=1e-12)
@@ -165,7 +165,7 @@ def test_scorecards(rng):
 
 def test_saving(board, tmp_path):
     table = correlate(board, intervals=QUICK)
-    for name in ("t.json", "t.csv", "t.md"):
+    for name in ("t.json", "t.csv", "t.md", "t.tex"):
         table.save(tmp_path / name)
     records = json.loads((tmp_path / "t.json").read_text())
     assert len(records) == 6
@@ -174,7 +174,9 @@ def test_saving(board, tmp_path):
     }  # fmt: skip
     assert pl.read_csv(tmp_path / "t.csv")["value"].to_list() == pytest.approx([r["value"] for r in records])
     assert (tmp_path / "t.md").read_text().count("| R@1 |") >= 4
-    with pytest.raises(karat.KaratError, match=r"has the extension '\.xls'; use one of \.json, \.csv, \.md"):
+    with pytest.raises(
+        karat.KaratError, match=r"has the extension '\.xls'; use one of \.json, \.csv, \.parquet"
+    ):
         table.save(tmp_path / "t.xls")
 
 
@@ -213,9 +215,9 @@ def test_mistakes_in_records(tmp_path, text):
 def test_other_mistakes(board, tmp_path):
     (tmp_path / "x.parquet").write_text("no")
     for source, options, message in (
-        (board, {"method": "phi"}, "method is 'phi'"),
-        (board, {"metrics": ["R@1"]}, "1 metric; correlation needs two"),
-        (board, {"metrics": ["R@1", "RQ"]}, "has no metric 'RQ'"),
+        (board, {"coefficient": "phi"}, "coefficient is 'phi'"),
+        (board, {"metric": ["R@1"]}, "1 metric; correlation needs two"),
+        (board, {"metric": ["R@1", "RQ"]}, "has no metric 'RQ'"),
         (board, {"lower_is_better": ["loss"]}, "has no metric 'loss'"),
         (3, {}, "there is no leaderboard in int"),
         ("none.csv", {}, "there is no such file"),

@@ -77,7 +77,7 @@ def test_what_has_no_value_has_no_interval():
     bench = make_benchmark()
     lists = {"t2i": {str(1000 + c): [int(bench.caption_image[c])] for c in range(120)}}
     card = karat.evaluate(
-        karat.load_run(lists, benchmark=bench), bench, ["R@1", "R@5"], truths="own", intervals=True
+        karat.load_run(lists, benchmark=bench), bench, ["R@1", "R@5"], truth="own", intervals=True
     )
     assert card.column("R@1", direction="t2i").low == 1
     with pytest.raises(InputError, match="no intervals"):

@@ -88,7 +88,7 @@ def test_tables_escape_names(card):
 def test_text_has_a_line_for_each_direction(card):
     lines = str(card).splitlines()
     assert lines[0].split() == ["truth", "measure", "direction", "good", "&", "bad", "b|c"]
-    assert len(lines) == 2 + 3 + 3 + 1
+    assert len(lines) == 2 + 3 + 3 + 1 + 2
 
 
 def test_the_best_value_is_marked(bench):
@@ -130,10 +130,10 @@ def test_wrong_requests(bench, rng):
     for options, message in (
         ({"ties": "random"}, "ties is 'random'; choose one of pessimistic"),
         ({"unjudged": "maybe"}, "unjudged is 'maybe'"),
-        ({"truths": ["own"]}, "tiny has no truth 'own'; did you mean own_1"),
-        ({"directions": ["i2i"]}, "unknown direction 'i2i'"),
-        ({"directions": []}, "no direction was given"),
-        ({"measures": []}, "nothing to compute"),
+        ({"truth": ["own"]}, "tiny has no truth 'own'; did you mean own_1"),
+        ({"direction": ["i2i"]}, "unknown direction 'i2i'"),
+        ({"direction": []}, "no direction was given"),
+        ({"measure": []}, "nothing to compute"),
     ):
         with pytest.raises(karat.KaratError, match=message):
             karat.evaluate(scores, bench, **options)
@@ -159,6 +159,6 @@ def test_the_aggregate_is_the_mean_over_folds(bench, rng):
 
 
 def test_one_direction_has_no_mean(bench, rng):
-    card = karat.evaluate(rng.random((3, 5)), bench, ["R@1", "RSUM"], directions=["t2i"])
+    card = karat.evaluate(rng.random((3, 5)), bench, ["R@1", "RSUM"], direction=["t2i"])
     assert [(c.direction, c.value is None) for c in card] == [("t2i", False), ("both", True)]
     assert "needs both directions" in card.notes[0]

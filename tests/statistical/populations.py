@@ -32,7 +32,7 @@ def scorecard(strength: float, instance: float = 0.0, seed: int = 0) -> Scorecar
     name = f"strength {strength}, instance {instance}, seed {seed}"
     run = simulate(world(), strength, instance=instance, uneven=0.9, seed=seed, name=name)
     cards = [
-        karat.evaluate(run, benchmark(), [m for m, t in TRUTH.items() if t == truth], truths=truth)
+        karat.evaluate(run, benchmark(), [m for m, t in TRUTH.items() if t == truth], truth=truth)
         for truth in ("complete", "original")
     ]
     return replace(cards[0], columns=[column for card in cards for column in card])

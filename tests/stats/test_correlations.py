@@ -1,6 +1,8 @@
 """Tau-b, Spearman and Pearson against scipy: over systems and over many items, plain and on repeated rows."""
 
 import re
+import subprocess
+import sys
 import warnings
 
 import hypothesis.strategies as st
@@ -59,6 +61,38 @@ def test_value_interval_and_p(rng, name):
     skewed = correlation(x, y, name, resamples=2000, method="bca")
     assert skewed.method == "BCa"
     assert skewed.low == pytest.approx(found.low, abs=0.15)
+
+
+@pytest.mark.parametrize("name", sorted(ORACLES))
+@pytest.mark.parametrize("ties", [False, True])
+def test_p_equals_scipy(rng, name, ties):
+    for n in [*range(3, 45), 60, 120, 180]:
+        for noise in (0.0, 0.1, 1.0, 10.0):
+            x = rng.integers(0, 1 + n // 2, n).astype(float) if ties else rng.permutation(n).astype(float)
+            y = np.round(x + noise * rng.normal(size=n)) if ties else x + noise * rng.normal(size=n)
+            if np.ptp(x) == 0 or np.ptp(y) == 0:
+                continue
+            for sign in (1, -1):
+                expected = ORACLES[name](x, sign * y)
+                found = correlation(x, sign * y, name, resamples=1)
+                assert found.p > 0
+                if name == "pearson" and noise == 0:
+                    # On a line: scipy's p depends on how its sums round.
+                    assert found.p < 1e-300
+                    continue
+                assert found.p == pytest.approx(expected.pvalue, abs=1e-12)
+                if abs(expected.statistic) < 0.99:
+                    assert found.p == pytest.approx(expected.pvalue, rel=1e-10)
+
+
+def test_p_does_not_load_scipy_stats(tmp_path):
+    """It takes most of a second."""
+    check = (
+        "import sys; from karat.stats import correlation\n"
+        "for name in ('tau', 'spearman', 'pearson'): correlation([1, 2, 3, 4], [1, 3, 2, 4], name)\n"
+        "assert 'scipy.stats' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", check], check=True, cwd=tmp_path)
 
 
 def test_missing_values_are_left_out_pair_by_pair(rng):

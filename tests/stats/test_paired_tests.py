@@ -1,5 +1,6 @@
 """Paired tests against scipy, statsmodels and the list of all swaps."""
 
+import os
 from itertools import product
 
 import numpy as np
@@ -12,7 +13,7 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from karat.errors import InputError
 from karat.measures.aggregates import MEAN, MEDIAN
 from karat.stats import mcnemar, paired_bootstrap, paired_tests, randomisation_test
-from karat.stats.paired_tests import Flips, binomial_p
+from karat.stats.paired_tests import Flips, SharedWords, binomial_p
 
 PLAIN = {MEAN: np.mean, MEDIAN: np.median}
 
@@ -113,6 +114,49 @@ def test_flips_do_not_depend_on_blocks(monkeypatch):
     assert len(np.unique(listed, axis=0)) == len(listed) == 32
     assert whole.shape == (300, 11)
     assert whole.mean() == pytest.approx(0.5, abs=0.03)
+
+
+@pytest.mark.parametrize(("clusters", "columns"), [(3, 1), (70, 5), (700, 90)])
+def test_sums_over_flipped_clusters_equal_a_product(rng, monkeypatch, clusters, columns):
+    """Hits and misses, which share words; larger whole numbers; fractions; more columns than a tile has."""
+    added = rng.integers(-5, 6, (clusters, columns)).astype(float)
+    added[:, 2::7] *= 10_000_001
+    added[:, 3::4] += rng.random((clusters, len(range(columns)[3::4])))
+    flips = Flips(clusters, samples=300, seed=4)
+    expected = np.concatenate(list(flips.blocks())).astype(float) @ added
+    found = np.concatenate(list(flips.sums(added)), axis=1)
+    whole = (added == np.rint(added)).all(axis=0)
+    assert (found[whole] == expected.T[whole]).all()
+    assert (np.abs(found - expected.T) <= 1e-14 * np.abs(added).sum(axis=0)[:, None]).all()
+    monkeypatch.setattr(paired_tests, "BLOCK", 64)
+    assert (np.concatenate(list(flips.sums(added)), axis=1) == found).all()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(3), raising=False)
+    assert (np.concatenate(list(flips.sums(added)), axis=1) == found).all()
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2**52), st.lists(st.floats(-1, 1), min_size=4, max_size=4)),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_words_hold_every_sum_of_their_columns(columns):
+    """Columns whose sums are as large as may be, up to the last bit of a float64."""
+    added = np.array([np.rint(size / 4 * np.array(shares)) for size, shares in columns]).T
+    shared = SharedWords(added)
+    words = shared.words(added)
+    for flip in product([0, 1], repeat=4):
+        sums = np.array(flip, float) @ words
+        assert (shared.columns(sums[:, None])[:, 0] == np.array(flip, float) @ added).all()
+
+
+def test_an_infinite_column_keeps_to_itself():
+    added = np.array([[1.0, np.inf, 2.0], [1.0, 3.0, -2.0]])
+    listed = np.concatenate(list(Flips(2).sums(added)), axis=1)
+    assert listed[[0, 2]].tolist() == [[0, 1, 1, 2], [0, 2, -2, 0]]
+    assert next(Flips(2).sums(np.zeros((2, 0)))).shape == (0, 4)
 
 
 def test_undefined_queries_are_left_out(rng):

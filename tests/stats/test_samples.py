@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from karat.measures.aggregates import MEAN, MEDIAN
 from karat.stats.intervals import Resampling
-from karat.stats.samples import BACKENDS, Medians, OtherAggregates, Sample, Samples
+from karat.stats.samples import BACKENDS, Medians, OtherAggregates, Sample, Samples, WeightedSums
 
 PLAIN = {MEAN: np.mean, MEDIAN: np.median}
 
@@ -96,6 +96,29 @@ def test_medians_of_long_lists(rng):
     fast, slow = (kind(samples, 400) for kind in (Medians, OtherAggregates))
     assert fast.resampled(weights) == pytest.approx(slow.resampled(weights), nan_ok=True)
     assert fast.swapped([(0, 1)], flips) == pytest.approx(slow.swapped([(0, 1)], flips), nan_ok=True)
+
+
+def test_columns_that_lie_in_few_clusters_are_summed_there(rng):
+    """Folds, a part of the clusters here and there, and columns of everything, beside each other."""
+    inside = [np.arange(100) < 10, np.arange(100) % 20 == 3, np.ones(100, bool), np.zeros(100, bool)] * 4
+    columns = [np.where(here, rng.random(100), 0.0) for here in inside]
+    weights = rng.integers(0, 4, (7, 100)).astype(float)
+    sums = WeightedSums(columns, inside, 100)
+    assert sums.under(weights) == pytest.approx(weights @ np.stack(columns, axis=1))
+    assert sums.total == pytest.approx([column.sum() for column in columns])
+
+
+def test_shares_add_up_to_the_column(rng):
+    """Whole values over folds of one size stay whole."""
+    cluster, fold = rng.integers(0, 9, 60), np.repeat([0, 2, 3], 20)
+    for values, whole in ((rng.integers(0, 2, 60).astype(float), True), (rng.random(60), False)):
+        sample = Sample(values, cluster, fold)
+        added, unit = sample.shares(9)
+        assert unit * added.sum() == pytest.approx(Samples([sample], 9).values()[0])
+        assert (added == np.rint(added)).all() == whole
+        sample = Sample(np.where(np.arange(60) < 25, np.nan, values), cluster, fold)
+        added, unit = sample.shares(9)
+        assert unit * added.sum() == pytest.approx(Samples([sample], 9).values()[0])
 
 
 @pytest.mark.parametrize("aggregate", PLAIN, ids=lambda aggregate: aggregate.name)

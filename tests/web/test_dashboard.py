@@ -139,7 +139,7 @@ def test_live_numbers_follow_answers_undos_and_lost_leases(judged):
 
 
 def test_a_slot_that_comes_back_brings_its_first_answers(serve, made_project, tmp_path):
-    place = made_project(tmp_path, images=6, overlap=1, pairs=100, gold=0, pictures=False)
+    place = made_project(tmp_path, images=6, overlap=1, task_size=100, gold=0, pictures=False)
     server = serve(place)
     project, client = server.project, server.client("reader")
     count = lambda: client.get("/api/dashboard/live").json()["answers"]["given"]  # noqa: E731
@@ -261,7 +261,9 @@ def test_publishing_gives_what_the_library_gives(judged, tmp_path):
     assert (job["state"], job["file"]) == ("done", "fixed.zip")
     response = owner.get(f"/api/dashboard/jobs/{number}/file")
     zipfile.ZipFile(io.BytesIO(response.content)).extractall(tmp_path / "unpacked")
-    own = publish(judged.project, tmp_path / "own", **asked)
+    own = publish(
+        judged.project, tmp_path / "own", truth_name="fixed", aggregate="majority", keep_original="people"
+    )
     for path in own.folder.rglob("*"):
         if path.is_file():
             assert (tmp_path / "unpacked" / path.relative_to(own.folder)).read_bytes() == path.read_bytes()

@@ -108,7 +108,7 @@ def test_many_windows_of_one_person(project):  # noqa: F811
 
 def test_ahead_never_shares_a_pair_with_the_task_at_hand(tmp_path):
     """Few known pairs stand in many tasks."""
-    with open_project(make_project(tmp_path / "few", pairs=3, gold=2, overlap=2, images=12)) as made:
+    with open_project(make_project(tmp_path / "few", task_size=3, gold=2, overlap=2, images=12)) as made:
         together = 0
         for number in range(6):
             name = f"person-{number}"
@@ -128,7 +128,7 @@ def test_ahead_never_shares_a_pair_with_the_task_at_hand(tmp_path):
 
 
 def test_ahead_takes_nothing_from_those_who_are_slow(tmp_path):
-    with open_project(make_project(tmp_path / "slow", images=20, pairs=60, gold=2, overlap=1)) as made:
+    with open_project(make_project(tmp_path / "slow", images=20, task_size=60, gold=2, overlap=1)) as made:
         later = time.time() + 1e6
         leases = []
         while (found := made.lease_at_hand(f"slow-{len(leases)}", 60)) is not None:

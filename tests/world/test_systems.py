@@ -19,7 +19,7 @@ def test_strength_orders_true_scores(seed):
     bench = world.benchmark()
     strengths = (0, 1, 2, 3, 4.5, 7)
     runs = [simulate(world, s, seed=seed, name=str(s)) for s in strengths]
-    card = karat.evaluate(runs, bench, MEASURES, truths="complete", directions=["t2i", "i2t"])
+    card = karat.evaluate(runs, bench, MEASURES, truth="complete", direction=["t2i", "i2t"])
     for direction in ("i2t", "t2i"):
         for measure in MEASURES:
             values = [card.value(measure, direction=direction, run=str(s)) for s in strengths]
@@ -36,7 +36,7 @@ def test_a_blind_spot_hurts_where_captions_mention_it_and_nowhere_else(aspect):
         simulate(world, 5.0, blind=blind, name=name, seed=2)
         for blind, name in (((), "sees"), (aspect, "blind"))
     ]
-    card = karat.evaluate(runs, bench, ["mAP@R"], truths="complete", directions=["t2i"])
+    card = karat.evaluate(runs, bench, ["mAP@R"], truth="complete", direction=["t2i"])
     sees, blind = (np.asarray(column.values) for column in card)
     said = world.meanings.mentions(aspect)
     np.testing.assert_array_equal(sees[~said], blind[~said])
@@ -70,7 +70,7 @@ def test_uneven_eyes_make_the_captions_of_a_picture_fail_together():
     def likeness(uneven: float) -> float:
         """How the reciprocal ranks of a picture's captions correlate."""
         run = simulate(world, 4.0, uneven=uneven, seed=1)
-        card = karat.evaluate(run, world.benchmark(), ["MRR"], truths="original", directions=["t2i"])
+        card = karat.evaluate(run, world.benchmark(), ["MRR"], truth="original", direction=["t2i"])
         found = np.asarray(next(iter(card)).values).reshape(400, 5)
         table = np.corrcoef(found.T)
         return float(table[np.triu_indices(5, 1)].mean())

@@ -88,7 +88,7 @@ def test_a_rule_answers_like_the_list(world):
     scores = simulate(world, 3.0).scores
     listed, asked = (world.benchmark(listed=listed) for listed in (True, False))
     cards = [
-        karat.evaluate(scores, bench, ["R@1", "RP", "mAP@R"], truths="complete") for bench in (listed, asked)
+        karat.evaluate(scores, bench, ["R@1", "RP", "mAP@R"], truth="complete") for bench in (listed, asked)
     ]
     assert [c.value for c in cards[0]] == pytest.approx([c.value for c in cards[1]])
 

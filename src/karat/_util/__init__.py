@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from karat._util.checks import parsing as parsing
     from karat._util.compiled import njit as njit
     from karat._util.deprecation import renamed_keyword as renamed_keyword
+    from karat._util.deprecation import renamed_keywords as renamed_keywords
     from karat._util.extras import extra as extra
     from karat._util.extras import missing as missing
     from karat._util.files import cannot_write as cannot_write
@@ -37,10 +38,17 @@ if TYPE_CHECKING:
     from karat._util.registry import import_plugins as import_plugins
     from karat._util.registry import whole as whole
     from karat._util.registry import yes_or_no as yes_or_no
+    from karat._util.result import PAGES as PAGES
+    from karat._util.result import TEXT_FORMATS as TEXT_FORMATS
+    from karat._util.result import Part as Part
+    from karat._util.result import Result as Result
+    from karat._util.result import flat as flat
+    from karat._util.result import is_page as is_page
+    from karat._util.result import json_text as json_text
+    from karat._util.result import write_text as write_text
     from karat._util.tables import Layout as Layout
+    from karat._util.tables import bar as bar
     from karat._util.tables import grouped as grouped
-    from karat._util.tables import latex_of as latex_of
-    from karat._util.tables import markdown_of as markdown_of
     from karat._util.tables import text_of as text_of
     from karat._util.text import MISSING as MISSING
     from karat._util.text import ends as ends

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from karat._util.text import plural
 from karat.errors import InputError, KaratError
+
+# Late: every command checks extensions, and the help need not wait for numpy.
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def check_choice(value: str, choices: Sequence[str], argument: str) -> str:
@@ -23,6 +25,8 @@ def check_choice(value: str, choices: Sequence[str], argument: str) -> str:
 
 def check_unique_ids(ids: np.ndarray, kind: str, where: str | Path | None = None) -> None:
     """Raise when an id stands twice in `ids`."""
+    import numpy as np
+
     ordered = np.sort(ids)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     if len(again):
@@ -36,6 +40,8 @@ def check_unique_ids(ids: np.ndarray, kind: str, where: str | Path | None = None
 
 def check_table(array: Any, where: str | Path | None = None) -> np.ndarray:
     """Return a two-dimensional numeric array, or raise; nothing is copied."""
+    import numpy as np
+
     array = np.asanyarray(array)
     if array.dtype.kind not in "fiu":
         raise InputError(f"holds {array.dtype}, not numbers", where=where, fix="save a float32 array")
@@ -97,6 +103,8 @@ def not_finite(
     where: str | Path | None, row: int, column: int, value: float, dtype: np.dtype | None = None
 ) -> InputError:
     """Return the error for the first NaN or infinity of a score or embedding table."""
+    import numpy as np
+
     fix = "scores must be finite numbers, since NaN and infinity have no place in a ranking"
     if dtype == np.float16 and np.isinf(value):
         fix = "float16 holds numbers up to 65,504 only: save float32"

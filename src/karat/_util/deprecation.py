@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def renamed_keyword(old: str, new: str) -> Callable[[F], F]:
-    """Let a function take a keyword under its old name too.
+def renamed_keywords(**renamed: str) -> Callable[[F], F]:
+    """Let a function take keywords under their old names too: ``old="new"``.
 
-    >>> @renamed_keyword("pool", "aggregate")
+    >>> @renamed_keywords(pool="aggregate")
     ... def score(values, aggregate=sum):
     ...     return aggregate(values)
     >>> with warnings.catch_warnings(record=True) as caught:
@@ -25,12 +25,17 @@ def renamed_keyword(old: str, new: str) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def call(*args: Any, **keywords: Any) -> Any:
-            if old in keywords:
-                message = f"{function.__name__}({old}=…) is called {new}= now"
+            for old in renamed.keys() & keywords.keys():
+                message = f"{function.__name__}({old}=…) is called {renamed[old]}= now"
                 warnings.warn(message, DeprecationWarning, stacklevel=2)
-                keywords[new] = keywords.pop(old)
+                keywords[renamed[old]] = keywords.pop(old)
             return function(*args, **keywords)
 
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def renamed_keyword(old: str, new: str) -> Callable[[F], F]:
+    """Let a function take one keyword under its old name too."""
+    return renamed_keywords(**{old: new})

@@ -153,7 +153,11 @@ class Registry(Generic[T]):
         return self._things.values()
 
 
-PLUGINS = {"similarity": ("karat.captions.similarity",)}
+PLUGINS = {
+    "page": ("karat.reports.page",),
+    "similarity": ("karat.captions.similarity",),
+    "truth": ("karat.captions.machine_truths",),
+}
 """Per kind, the modules that register things with a package that may not import them."""
 
 

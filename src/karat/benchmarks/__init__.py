@@ -7,6 +7,9 @@ from karat._util.lazy import exports
 if TYPE_CHECKING:
     from karat.benchmarks.benchmark import Benchmark as Benchmark
     from karat.benchmarks.benchmark import build as build
+    from karat.benchmarks.catalogue import BenchmarkList as BenchmarkList
+    from karat.benchmarks.catalogue import BenchmarkSummary as BenchmarkSummary
+    from karat.benchmarks.catalogue import list_benchmarks as list_benchmarks
     from karat.benchmarks.cxc import read_pairs as read_pairs
     from karat.benchmarks.ids import Ids as Ids
     from karat.benchmarks.ids import as_id_array as as_id_array

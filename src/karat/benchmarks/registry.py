@@ -81,6 +81,8 @@ def load_benchmark(name: str | Path, **options: Any) -> Benchmark:
         return load_from(SOURCES[entry["source"]], {**entry["options"], **options})
     if Path(name).is_dir():
         return load_from(recognise(Path(name)), {"folder": name, **options})
+    if isinstance(name, Path) or "/" in name or os.sep in name:
+        raise MissingDataError("there is no such folder", where=name, fix="check its name")
     raise unknown_name("benchmark", str(name), [*SOURCES, *added])
 
 

@@ -49,19 +49,72 @@ class Rule(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class JudgedItems:
-    """The judged items of some queries, compressed by query: query q has rows ptr[q] to ptr[q + 1]."""
+def nothing() -> np.ndarray:
+    """Return a column that is not filled in yet."""
+    return np.zeros(0, np.int64)
 
+
+@dataclass(frozen=True, eq=False)
+class JudgedItems:
+    """Judged items of some queries, compressed by query: query q has rows ptr[q] to ptr[q + 1].
+
+    This is the one record on the way from labels to scores. A truth says which items are judged and in which
+    gallery they are ranked (`Truth.judged_by_fold`), a run adds where it ranks them (`karat.runs.Run.place`),
+    and the tie policy turns the counts into `karat.measures.Ranked`, which measures see.
+
+    Parameters
+    ----------
+    direction, queries
+        Which side asks, and the indices of its queries.
+    ptr, item, grade
+        Their judged items; `grade` may have leading axes (posterior draws of the grades), 0 is not relevant.
+    gallery, size
+        The items that are ranked, sorted, None for all; and per query how many these are.
+    outside
+        Per row, whether the item is not in the gallery, so that it can never be retrieved.
+    complete
+        Whether items without a row are judged not relevant, instead of unjudged.
+    above, tied, earlier
+        Per row, filled in by a run: how many items score strictly higher (−1: no known place),
+        how many others score the same, and how many of these come earlier in the benchmark's order.
+    depth
+        Per query, filled in by a run: how many places of the ranking are known.
+    total
+        Per query, how many items are relevant, where the rows do not list all.
+    ideal
+        Where grades are similarities: per query, the highest possible sum of the first 1, 2, … items.
+    """
+
+    direction: Direction
     queries: np.ndarray
     ptr: np.ndarray
     item: np.ndarray
     grade: np.ndarray
+    gallery: np.ndarray | None = None
+    size: np.ndarray = field(default_factory=nothing)
+    outside: np.ndarray = field(default_factory=nothing)
+    complete: bool = False
+    above: np.ndarray = field(default_factory=nothing)
+    tied: np.ndarray = field(default_factory=nothing)
+    earlier: np.ndarray = field(default_factory=nothing)
+    depth: np.ndarray = field(default_factory=nothing)
+    total: np.ndarray | None = None
+    ideal: np.ndarray | None = None
+
+    @cached_property
+    def number(self) -> np.ndarray:
+        """Per row, the number of its query: 0 for the first of `queries`."""
+        return np.repeat(np.arange(len(self.queries)), np.diff(self.ptr))
 
     @property
     def query_of_row(self) -> np.ndarray:
-        """The query of each row."""
-        return np.repeat(self.queries, np.diff(self.ptr))
+        """Per row, the index of its query."""
+        return self.queries[self.number]
+
+    @property
+    def nothing_unjudged(self) -> bool:
+        """Whether every pair is judged: by a rule, or by a truth that is complete."""
+        return self.complete or self.total is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,12 +195,59 @@ class Truth:
             pairs = self.judgments.pairs()
             query, item = (pairs.image, pairs.caption) if direction == "i2t" else (pairs.caption, pairs.image)
             queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
-            self._rows[direction] = compress(queries, query, item, pairs.grade)
+            ptr, rows = compress(queries, query, item)
+            self._rows[direction] = JudgedItems(
+                direction,
+                queries,
+                ptr,
+                item[rows].astype(np.int64),
+                pairs.grade[rows],
+                complete=self.complete,
+            )
         return self._rows[direction]
 
+    def judged_by_fold(self, direction: Direction, everything: int) -> list[JudgedItems]:
+        """Return the judged items of each fold with the gallery that they are ranked in.
 
-def compress(asked: np.ndarray, query: np.ndarray, item: np.ndarray, grade: np.ndarray) -> JudgedItems:
-    """Return the rows whose query is in `asked`, grouped by query in the order of `asked`."""
+        One record for the whole gallery of `everything` items where there are no folds. A fold has its own
+        queries and items: items of other folds are left out, items outside every gallery stay among the
+        positives. A rule has queries without rows.
+        """
+        folds: Sequence[Fold | None] = self.folds or [None]
+        return [self._in_fold(direction, fold, everything) for fold in folds]
+
+    def _in_fold(self, direction: Direction, fold: Fold | None, everything: int) -> JudgedItems:
+        queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
+        gallery = None if fold is None else np.sort(fold.items(direction))
+        inside = np.ones(len(queries), bool) if fold is None else np.isin(queries, fold.queries(direction))
+        if self.implicit:
+            item, grade, lengths = np.zeros(0, np.int64), np.zeros(0), np.zeros(int(inside.sum()), np.int64)
+        elif fold is None:
+            rows = self.judged(direction)
+            item, grade, lengths = rows.item, rows.grade, np.diff(rows.ptr)
+        else:
+            rows = self.judged(direction)
+            among = np.zeros(max(everything, int(rows.item.max(initial=-1)) + 1), bool)
+            among[gallery], among[everything:] = True, True
+            keep = inside[rows.number] & among[rows.item]
+            item, grade = rows.item[keep], rows.grade[keep]
+            lengths = np.bincount(rows.number[keep], minlength=len(queries))[inside]
+        size = everything if gallery is None else len(gallery)
+        return JudgedItems(
+            direction,
+            queries[inside],
+            np.r_[0, np.cumsum(lengths)],
+            item,
+            grade,
+            gallery,
+            np.full(len(lengths), size),
+            item >= everything,
+            self.complete,
+        )
+
+
+def compress(asked: np.ndarray, query: np.ndarray, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the rows of each query in `asked` begin, and these rows, sorted by query, then item."""
     most = max([int(query.max(initial=-1)), int(asked.max(initial=-1))]) + 1
     place = np.full(most, -1)
     place[asked] = np.arange(len(asked))
@@ -156,4 +256,4 @@ def compress(asked: np.ndarray, query: np.ndarray, item: np.ndarray, grade: np.n
     rows = rows[np.lexsort((item[rows], at[rows]))]
     ptr = np.zeros(len(asked) + 1, np.int64)
     np.cumsum(np.bincount(at[rows], minlength=len(asked)), out=ptr[1:])
-    return JudgedItems(asked, ptr, item[rows].astype(np.int64), grade[rows])
+    return ptr, rows

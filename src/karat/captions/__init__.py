@@ -5,12 +5,19 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.captions.caption_scores import CandidateScores as CandidateScores
+    from karat.captions.caption_scores import PairScores as PairScores
+    from karat.captions.caption_scores import score_candidates as score_candidates
+    from karat.captions.caption_scores import score_pairs as score_pairs
     from karat.captions.filter import caption_filter as caption_filter
+    from karat.captions.filter_audit import FilterAudit as FilterAudit
     from karat.captions.filter_audit import audit_filter as audit_filter
     from karat.captions.frequencies import DocumentFrequencies as DocumentFrequencies
     from karat.captions.graphs.extraction import scene_graph as scene_graph
     from karat.captions.graphs.extraction import scene_graphs as scene_graphs
     from karat.captions.graphs.graph import SceneGraph as SceneGraph
+    from karat.captions.graphs.parsed_captions import ParsedCaptions as ParsedCaptions
+    from karat.captions.graphs.parsed_captions import parse_captions as parse_captions
     from karat.captions.machine_truths import machine_truth as machine_truth
     from karat.captions.machine_truths import proper_name as proper_name
     from karat.captions.machine_truths import with_machine_truths as with_machine_truths

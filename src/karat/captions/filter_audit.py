@@ -1,11 +1,10 @@
 """What a filter costs: how many pairs it drops, and how many of those that people call relevant.
 
-`audit_filter` returns a `FilterAudit`: shares with intervals, in sentences and as records.
+`audit_filter` returns a `FilterAudit`: shares with intervals.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import TEXT_FORMATS, Result, plural
 from karat.benchmarks import Benchmark
 from karat.captions.filter import HAIR, caption_filter
 from karat.captions.metric import CaptionMetric
 from karat.errors import InputError
-from karat.scores import Located, Ratings, cut_texts, locate, name_of, numbers, read_ratings
+from karat.scores import Located, Ratings, cut_texts, estimate_record, locate, name_of, read_ratings
 from karat.stats import Estimate, Intervals, bootstrap_interval, how_intervals, percent
 
 
@@ -64,10 +63,12 @@ def audit_filter(
     >>> audit = audit_filter(tiny, [people])
     >>> audit
     FilterAudit(bleu-pre on tiny, 1 threshold)
-    >>> print("\\n".join(audit.sentences()[2:5]))
+    >>> print(audit.parts()[1])
     bleu-pre ≥ 0.25 drops 50.0% (50.0–50.0) of all pairs.
       Of 2 that people rates 2.5 or more it drops 50.0% (0.0–100.0).
         Of the 1 among them that are not original: 100.0% (100.0–100.0).
+      Of the dropped ones people judged 2:
+        all said no to 50.0% (0.0–100.0), most to 50.0% (0.0–100.0).
     """
     intervals = intervals or Intervals()
     if not ratings or not len(thresholds):
@@ -183,13 +184,13 @@ class ThresholdAudit:
                        for who, share in (("all", judged.all_no), ("most", judged.most_no))]  # fmt: skip
         empty = {"ratings": None, "rated_from": None}
         return [
-            {"statistic": name, "from": self.threshold, **empty, **more, **numbers(share)}
+            {"statistic": name, "from": self.threshold, **empty, **more, **estimate_record(share)}
             for name, more, share in shares
         ]
 
 
 @dataclass(frozen=True, eq=False)
-class FilterAudit:
+class FilterAudit(Result):
     """What a filter drops, and what that costs.
 
     Parameters
@@ -213,6 +214,7 @@ class FilterAudit:
     thresholds: tuple[ThresholdAudit, ...]
     notes: tuple[str, ...] = ()
     how: str = ""
+    formats = TEXT_FORMATS
 
     def at(self, threshold: float) -> ThresholdAudit:
         """Return what happens at one of the thresholds."""
@@ -226,30 +228,24 @@ class FilterAudit:
         """Return a record per number."""
         return [record for audit in self.thresholds for record in audit.records()]
 
-    def to_json(self) -> str:
-        """Return the records as json."""
-        return json.dumps(self.records(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-    def sentences(self) -> list[str]:
-        """Return what was found in words."""
+    def parts(self) -> list[str]:
+        """Return what was found in words, a paragraph per threshold."""
         size = f"{plural(self.images, 'image')} by {plural(self.captions, 'caption')}"
         out = [f"{self.benchmark}: {size}, {self.images * self.captions:,} pairs"]
         for text, audit in zip(cut_texts([audit.threshold for audit in self.thresholds]), self.thresholds):
-            out += ["", f"{self.metric} ≥ {text} drops {percent(audit.dropped)} of all pairs."]
+            said = [f"{self.metric} ≥ {text} drops {percent(audit.dropped)} of all pairs."]
             for lost in audit.lost:
                 high = f"{lost.share.n:,} that {lost.ratings} rates {cut_texts([lost.rated_from])[0]} or more"
-                out.append(f"  Of {high} it drops {percent(lost.share)}.")
+                said.append(f"  Of {high} it drops {percent(lost.share)}.")
                 if (other := lost.not_original) is not None:
-                    out.append(f"    Of the {other.n:,} among them that are not original: {percent(other)}.")
+                    said.append(f"    Of the {other.n:,} among them that are not original: {percent(other)}.")
             for seen in audit.judged:
-                said = f"    all said no to {percent(seen.all_no)}, most to {percent(seen.most_no)}."
+                answers = f"    all said no to {percent(seen.all_no)}, most to {percent(seen.most_no)}."
                 if not seen.several:
-                    said = f"    it rates {percent(seen.all_no)} below the middle of its scale."
-                out += [f"  Of the dropped ones {seen.ratings} judged {seen.all_no.n:,}:", said]
-        return [*out, "", self.how] if self.how else out
-
-    def __str__(self) -> str:
-        return "\n".join([*self.sentences(), *(f"note: {note}" for note in self.notes)])
+                    answers = f"    it rates {percent(seen.all_no)} below the middle of its scale."
+                said += [f"  Of the dropped ones {seen.ratings} judged {seen.all_no.n:,}:", answers]
+            out.append("\n".join(said))
+        return [*out, self.how] if self.how else out
 
     def __repr__(self) -> str:
         return f"FilterAudit({self.metric} on {self.benchmark}, {plural(len(self.thresholds), 'threshold')})"

@@ -14,7 +14,7 @@ from karat.benchmarks import Benchmark, Judgments, Provenance, Share, Truth
 from karat.captions.metric import CAPTION_METRICS
 from karat.errors import InputError
 from karat.runs import MatrixRun
-from karat.scores import Similarities, keep_computed
+from karat.scores import TRUTH_MAKERS, Similarities, keep_computed
 
 NAME = re.compile(r"machine\((?P<metric>[\w-]+)\s*>=\s*(?P<least>\d*\.?\d+)\)")
 BLOCK = 256
@@ -142,3 +142,11 @@ def proper_name(name: str) -> str:
     'machine(cider>=1)'
     """
     return name_of(*parse_name(name))
+
+
+def add_machine_truth(benchmark: Benchmark, name: str) -> tuple[Benchmark, str]:
+    """Return the benchmark with one machine-made truth added, and the truth's proper name."""
+    return with_machine_truths(benchmark, [name]), proper_name(name)
+
+
+TRUTH_MAKERS.add("machine", add_machine_truth)

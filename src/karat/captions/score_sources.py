@@ -14,7 +14,15 @@ from karat.captions.metric import CAPTION_METRICS
 from karat.captions.similarity import pair_scores
 from karat.errors import InputError, MissingDataError, unknown_name
 from karat.runs import group_sources, load_run
-from karat.scores import NAMES, SIGNS, Located, first_lines, read_ratings, run_scores, table_scores
+from karat.scores import (
+    COLUMN_NAMES,
+    SEPARATORS,
+    Located,
+    first_lines,
+    read_ratings,
+    run_scores,
+    table_scores,
+)
 
 ORIGINAL = "original"
 """The score that is 1 where the caption was written for the image, and 0 elsewhere."""
@@ -111,7 +119,7 @@ def is_table(path: Path) -> bool:
         with parsing(path, "is not a Parquet table", "write it again"):
             columns = list(pl.read_parquet_schema(path))
     else:
-        lines = first_lines(path, tuple(SIGNS))
-        columns = [cell for line in lines for cell in line.split(SIGNS[path.suffix.lower()])]
+        lines = first_lines(path, tuple(SEPARATORS))
+        columns = [cell for line in lines for cell in line.split(SEPARATORS[path.suffix.lower()])]
     known = {column.strip('\ufeff" ').lower() for column in columns}
-    return all(known & set(NAMES[kind]) for kind in ("image", "caption"))
+    return all(known & set(COLUMN_NAMES[kind]) for kind in ("image", "caption"))

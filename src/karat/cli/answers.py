@@ -9,13 +9,12 @@ from typing import Annotated
 import typer
 
 from karat._util import plural
-from karat.cli import judging_options
+from karat.cli import options
+from karat.cli.command import Command, Group
 
 app = typer.Typer()
-answers = typer.Typer(no_args_is_help=True, help="Export tasks or answers, and import answers.")
+answers = typer.Typer(cls=Group, no_args_is_help=True, help="Export tasks and answers, and import answers.")
 app.add_typer(answers, name="answers")
-
-FORMATS = "csv, jsonl, mturk or label-studio"
 
 
 class What(StrEnum):
@@ -25,21 +24,28 @@ class What(StrEnum):
     answers = "answers"
 
 
-@answers.command("export")
+@answers.command("export", cls=Command)
 def export(
-    project: judging_options.ProjectPlace,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
-    format: Annotated[
-        str | None, typer.Option(help=f"{FORMATS}; from the file's name by default.", show_default=False)
-    ] = None,
+    project: options.ProjectPlace,
+    output: Annotated[Path, options.output("a file; its name says the format.")],
+    format: options.AnswerFormat = None,
     what: Annotated[
-        What, typer.Option(help="Tasks for people to answer, or the answers so far.")
+        What,
+        options.option(
+            "--what", panel=options.OUTPUT, help="Tasks for annotators to answer, or the answers so far."
+        ),
     ] = What.tasks,
-    images: Annotated[
-        str, typer.Option(help="The address of an image, such as https://host/{name}; {id} is its id.")
+    image_url: Annotated[
+        str,
+        options.option(
+            "--image-url",
+            panel=options.OUTPUT,
+            metavar="URL",
+            help="The address of an image, such as https://host/{name}; {id} is its id.",
+        ),
     ] = "{name}",
 ) -> None:
-    """Write the tasks for another tool, or the answers so far.
+    """Write tasks for another tool, or the answers so far.
 
     Tasks never say which pairs are known beforehand, what systems scored or what others answered.
     """
@@ -48,7 +54,7 @@ def export(
 
     with open_project(project) as opened, waiting(f"writing {what.value}"):
         if what is What.tasks:
-            done = export_tasks(opened, output, format, images)
+            done = export_tasks(opened, output, format, image_url)
         else:
             done = export_answers(opened, output, format)
     files = " and ".join(str(path) for path in done.files)
@@ -56,15 +62,23 @@ def export(
     print_notes(done.notes)
 
 
-@answers.command("import")
+@answers.command("import", cls=Command)
 def import_(
-    project: judging_options.ProjectPlace,
-    file: Annotated[Path, typer.Argument(help="Text in UTF-8, or one such file packed by gzip or zip.")],
-    format: Annotated[
-        str | None, typer.Option(help=f"{FORMATS}; by how the file starts by default.", show_default=False)
-    ] = None,
+    project: options.ProjectPlace,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Text in UTF-8, or one such file packed by gzip or zip.",
+            show_default=False,
+        ),
+    ],
+    format: options.AnswerFormat = None,
 ) -> None:
-    """Bring answers from a file into the project: all of them, or none and the line that is wrong."""
+    """Bring answers from a file into the project.
+
+    All of them, or none and the line that is wrong.
+    """
     from karat.cli.show import print_notes, waiting
     from karat.judging import import_answers, open_project
 

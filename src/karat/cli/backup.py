@@ -8,19 +8,19 @@ from typing import Annotated
 import typer
 
 from karat._util import plural
+from karat.cli import options
+from karat.cli.command import Command
 
 app = typer.Typer()
 
 
-@app.command()
+@app.command(cls=Command)
 def backup(
-    project: Annotated[
-        str, typer.Argument(help="The project: a file, or postgresql://…", show_default=False)
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    project: options.ProjectPlace,
+    output: Annotated[Path, options.output("a file.")],
+    force: options.Force = False,
 ) -> None:
-    """Copy a project to a file while people go on judging.
+    """Copy a project to a file, also while it is served.
 
     The copy is of one moment and complete, or it is not there at all. It holds everything, the accounts
     included: only you can read it; keep it so. For PostgreSQL, pg_dump must be installed.

@@ -9,115 +9,106 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karat._util import check_writable, write_file
-from karat.cli.options import ListCommand, parse_settings
-from karat.errors import InputError
+from karat.cli import options
+from karat.cli.choices import completion
+from karat.cli.command import Command, Group
+from karat.cli.options import parse_settings
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
 
+
+class BenchmarksGroup(Group):
+    """The command ``benchmarks``: without a command it lists all, or shows the one that is named."""
+
+    def default_command(self, words: list[str]) -> list[str]:
+        """Return the words with the command in front that they are meant for."""
+        return ["list" if all(word.startswith("-") for word in words) else "show", *words]
+
+
 app = typer.Typer()
+benchmarks = typer.Typer(
+    cls=BenchmarksGroup,
+    help="List the benchmarks, show one, or add your own.\n\n"
+    "karat benchmarks lists them; karat benchmarks NAME shows one.",
+)
+app.add_typer(benchmarks, name="benchmarks")
 
 
-@app.command(cls=ListCommand)
-def benchmarks(
-    what: Annotated[
-        str | None,
-        typer.Argument(help="A benchmark's name or folder; or add, or remove.", show_default=False),
-    ] = None,
-    which: Annotated[
-        str | None, typer.Argument(help="What to add (a folder) or to remove (a name).", show_default=False)
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="With add: the name to remember it by.")] = None,
-    ids: Annotated[Path | None, typer.Option(help="Write the order of ids here as json.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Save the benchmark in this folder.")] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting: --set cxc_ratings=sits_test.csv.")
-    ] = None,
+@benchmarks.command("list", cls=Command)
+def list_benchmarks() -> None:
+    """List all benchmarks with their settings."""
+    from karat.benchmarks import list_benchmarks as catalogue
+    from karat.cli.show import show
+
+    show(catalogue())
+
+
+@benchmarks.command("show", cls=Command)
+def show_benchmark(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A benchmark's name or folder.",
+            show_default=False,
+            autocompletion=completion("sources"),
+        ),
+    ],
+    ids: options.IdsTarget = None,
+    save: options.Save = None,
+    setting: options.Setting = None,
 ) -> None:
-    """List the benchmarks, show one with its truths and counts, or add your own.
+    """Show a benchmark with its truths and counts."""
+    from karat.benchmarks import load_benchmark
 
-    `karat benchmarks add DIR` checks a folder and remembers it; `karat benchmarks remove NAME` forgets it.
-    """
-    from karat.benchmarks import add_benchmark, forget, load_benchmark, save_benchmark
+    check_writable(ids)
+    describe(load_benchmark(name, **parse_settings(setting)), ids, save)
 
-    settings = parse_settings(setting)
-    if what is None:
-        if ids is not None or save is not None:
-            raise InputError(
-                "--ids and --save need a benchmark", fix="write karat benchmarks NAME --ids FILE"
-            )
-        list_all()
-        return
-    if what in ("add", "remove"):
-        if which is None:
-            thing = "folder" if what == "add" else "name"
-            raise InputError(f"{what} needs a {thing}", fix=f"write karat benchmarks {what} {thing.upper()}")
-        if what == "remove":
-            forget(which)
-            print(f"removed {which}; its files are still there")
-            return
-        remembered, bench = add_benchmark(which, name, **settings)
-        print(f"added; use it as --benchmark {remembered}")
-    elif which is not None:
-        raise InputError(f"{which!r} is one word too many", fix="name one benchmark")
-    else:
-        check_writable(ids)
-        bench = load_benchmark(what, **settings)
+
+@benchmarks.command("add", cls=Command)
+def add(
+    folder: Annotated[
+        str,
+        typer.Argument(
+            metavar="FOLDER", help="Images with captions, or another benchmark.", show_default=False
+        ),
+    ],
+    name: Annotated[
+        str | None,
+        options.option("--name", panel=options.INPUT, help="What to call it; its own name by default."),
+    ] = None,
+    ids: options.IdsTarget = None,
+    save: options.Save = None,
+    setting: options.Setting = None,
+) -> None:
+    """Check a folder, and remember it as a benchmark."""
+    from karat.benchmarks import add_benchmark
+
+    remembered, bench = add_benchmark(folder, name, **parse_settings(setting))
+    print(f"added; use it as --benchmark {remembered}")
+    describe(bench, ids, save)
+
+
+@benchmarks.command("remove", cls=Command)
+def remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name that was added.", show_default=False)],
+) -> None:
+    """Forget a benchmark that was added; its files stay."""
+    from karat.benchmarks import forget
+
+    forget(name)
+    print(f"removed {name}; its files are still there")
+
+
+def describe(bench: Benchmark, ids: Path | None, save: Path | None) -> None:
+    """Write what was asked for, then print the benchmark."""
+    from karat.benchmarks import BenchmarkSummary, save_benchmark
+    from karat.cli.show import show
+
     if ids is not None:
         order = {"images": bench.images.gallery.tolist(), "captions": bench.captions.gallery.tolist()}
         write_file(ids, lambda path: path.write_text(json.dumps(order), encoding="utf-8"))
     if save is not None:
         save_benchmark(bench, save)
-    show(bench)
-
-
-def list_all() -> None:
-    """Print every source with its settings, and what the user has added."""
-    from rich.markup import escape
-
-    from karat._util import REQUIRED
-    from karat.benchmarks import SOURCES, registered
-    from karat.cli.show import console
-
-    screen = console()
-    for source in SOURCES.values():
-        screen.print(f"[bold]{escape(source.name)}[/]  {escape(source.about)}")
-        for param in source.params:
-            needed = " (needed)" if param.default is REQUIRED else ""
-            screen.print(escape(f"    --set {param.name}=…  {param.help}{needed}"))
-    for name, entry in registered().items():
-        settings = ", ".join(f"{key}={value}" for key, value in entry["options"].items())
-        screen.print(f"[bold]{escape(name)}[/]  {escape('added: ' + entry['source'] + ' with ' + settings)}")
-
-
-def show(bench: Benchmark) -> None:
-    """Print a benchmark with the counts of its truths."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    from karat.cli.show import console
-
-    screen = console()
-    counts = f"{bench.images.size:,} images, {bench.captions.size:,} captions"
-    screen.print(escape(f"{bench.name}: {counts}"), style="bold")
-    if bench.about:
-        screen.print(escape(bench.about))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("truth", "queries", "number", "relevant", "judged not", "off-gallery", "folds"):
-        table.add_column(title, justify="left" if title in ("truth", "queries") else "right", no_wrap=True)
-    summary = bench.summary()
-    for row in summary:
-        for direction, asked in (("i2t", "images"), ("t2i", "captions")):
-            found = row[direction]
-            table.add_row(
-                escape(row["truth"]) if direction == "i2t" else "",
-                asked,
-                *(f"{found[key]:,}" for key in ("queries", "positives", "negatives", "off_gallery")),
-                str(row["folds"]) if direction == "i2t" else "",
-            )
-    screen.print()
-    screen.print(table)
-    screen.print()
-    for row in summary:
-        if row["about"]:
-            screen.print(escape(f"{row['truth']}: {row['about']}"))
+    show(BenchmarkSummary(bench))

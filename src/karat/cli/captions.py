@@ -10,105 +10,179 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karat._util import check_extension, check_writable, plural, write_file
-from karat.cli import scoring
-from karat.cli.options import ListCommand, parse_settings, split_names
+from karat.cli import options
+from karat.cli.command import Command, Group, note
+from karat.cli.lines import read_lines
+from karat.cli.options import parse_settings
 from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
     from karat.captions import CaptionMetric
 
+
+class CaptionsGroup(Group):
+    """The command ``captions``, which takes its options without a command too, as in the version before."""
+
+    def default_command(self, words: list[str]) -> list[str] | None:
+        """Return the words with the command in front that says what they say."""
+        names = [word.partition("=")[0] for word in words]
+        if not words:
+            return None
+        if "--references" in names or "--candidate" in names:
+            name = "score"
+        elif "--pairs" in names:
+            name, words = "pairs", last(words, names.index("--pairs"))
+        elif "--save-corpus" in names and not {"-o", "--output"} & set(names):
+            name, words = "corpus", [word.replace("--save-corpus", "--output") for word in words]
+        else:
+            name = "table"
+        note(f"karat captions {name} does this now")
+        return [name, *words]
+
+
 app = typer.Typer()
+captions = typer.Typer(
+    cls=CaptionsGroup, no_args_is_help=True, help="Score captions against the captions that images have."
+)
+app.add_typer(captions, name="captions")
 
 
-@app.command(cls=ListCommand)
-def captions(
-    benchmark: Annotated[
-        str | None, typer.Argument(help="See `karat benchmarks`; it must hold captions.", show_default=False)
-    ] = None,
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option("--metrics", "-m", help="Such as cider, spice, bleu-4, rouge-l, hodosh-rouge."),
-    ] = None,
-    pairs: Annotated[
-        Path | None, typer.Option(help="Score only these: a table with the columns image and caption (ids).")
-    ] = None,
-    references: Annotated[
-        Path | None, typer.Option(help="One image's captions, one a line, instead of a benchmark.")
-    ] = None,
-    candidate: Annotated[
-        list[str] | None, typer.Option(help="With --references: captions to score against them.")
-    ] = None,
-    leave_out: Annotated[
-        bool, typer.Option("--leave-out", help="Leave a caption out of the references of its own image.")
-    ] = False,
-    corpus: Annotated[
-        Path | None, typer.Option(help="For cider: document frequencies that --save-corpus wrote.")
-    ] = None,
-    save_corpus: Annotated[
-        Path | None, typer.Option(help="Write the benchmark's document frequencies here (.npz).")
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A setting of the benchmark: --set captions=captions.tsv."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Write all pairs (.npy), or the scores of --pairs (.csv, .parquet)."
-        ),
-    ] = None,
-    threads: scoring.Threads = None,
+@captions.command("table", cls=Command)
+def score_table(
+    benchmark: options.Captioned,
+    metric: options.CaptionMetricNames = None,
+    output: Annotated[Path | None, options.output("a table of images by captions, .npy.")] = None,
+    leave_out: options.LeaveOut = False,
+    corpus: options.Corpus = None,
+    save_corpus: Annotated[Path | None, typer.Option("--save-corpus", hidden=True)] = None,
+    setting: options.Setting = None,
+    threads: options.Threads = None,
 ) -> None:
-    """Score captions against the captions of images: all pairs of a benchmark, a list of pairs, or one image.
+    """Score every image with every caption of a benchmark.
 
-    All pairs become a table of images by captions, which `karat evaluate` reads like any run.
+    `karat evaluate` reads the table like any run.
     """
-    from karat.benchmarks import load_benchmark
-    from karat.cli.caption_tables import TABLES, print_fit, score_pairs
-
+    if output is None:
+        raise InputError("all pairs are too many to print", fix="give -o N.npy, or karat captions pairs")
     for path in (output, save_corpus):
         check_writable(path)
-    chosen = find_metrics(metrics, corpus)
-    if (references is None) != (candidate is None):
-        raise InputError("--references and --candidate belong together", fix="give both, or a benchmark")
-    if references is not None:
-        others = {
-            "the benchmark": benchmark, "--pairs": pairs, "--output": output, "--save-corpus": save_corpus,
-            "--set": setting, "--leave-out": leave_out or None,
-        }  # fmt: skip
-        for name, value in others.items():
-            if value is not None:
-                raise InputError(f"{name} says nothing beside --references", fix="leave one of the two out")
-        print_fit(references, candidate or [], chosen, named=metrics is not None)
-        return
-    if benchmark is None:
-        raise InputError("no benchmark is named", fix="name one, or give --references and --candidate")
-    if save_corpus is None and (pairs is None and output is None):
-        raise InputError("all pairs are too many to print", fix="give -o N.npy, or --pairs FILE")
     check_extension(save_corpus, (".npz",))
-    check_extension(output, (".npy",) if pairs is None else TABLES)
-    if pairs is None and output is not None and len(chosen) != 1:
-        raise InputError(f"a table holds one metric, not {len(chosen)}", fix="name one: -m cider")
-    bench = load_benchmark(benchmark, **parse_settings(setting))
-    if bench.texts is None:
-        raise InputError(f"{bench.name} has ids but no captions", fix="name their file: --set captions=FILE")
+    check_extension(output, (".npy",))
+    metrics = list(find_metrics(metric, corpus).values())
+    if len(metrics) != 1:
+        raise InputError(f"a table holds one metric, not {len(metrics)}", fix="name one: -m cider")
+    bench = with_captions(benchmark, setting)
     if save_corpus is not None:
         write_corpus(bench, save_corpus)
-    if pairs is not None:
-        score_pairs(bench, pairs, chosen, leave_out, output)
-    elif output is not None:
-        (metric,) = chosen.values()
-        score_all(bench, metric, leave_out, output, threads)
+    score_all(bench, metrics[0], leave_out, output, threads)
+
+
+@captions.command("pairs", cls=Command)
+def score_listed(
+    benchmark: options.Captioned,
+    pairs: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PAIRS", help="A table with the columns image and caption (ids).", show_default=False
+        ),
+    ],
+    metric: options.CaptionMetricNames = None,
+    output: Annotated[Path | None, options.output("a table, .csv or .parquet; printed by default.")] = None,
+    leave_out: options.LeaveOut = False,
+    corpus: options.Corpus = None,
+    setting: options.Setting = None,
+    # Taken and not needed, as in the version before.
+    threads: Annotated[int | None, typer.Option("--threads", hidden=True)] = None,
+) -> None:
+    """Score listed pairs of images and captions."""
+    from karat.captions import PairScores, score_pairs
+    from karat.cli.show import saying, show
+
+    check_writable(output)
+    PairScores.check_path(output)
+    chosen = find_metrics(metric, corpus)
+    bench = with_captions(benchmark, setting)
+    with saying() as say:
+        found = score_pairs(bench, pairs, chosen, leave_out=leave_out, progress=say)
+    if output is None:
+        show(found)
+    else:
+        found.save(output)
+        print(f"wrote {output}: {', '.join(found.scores)} of {plural(len(found.image), 'pair')}")
+
+
+@captions.command("score", cls=Command)
+def score_image(
+    references: Annotated[
+        Path,
+        options.option(
+            "--references",
+            panel=options.INPUT,
+            show_default=False,
+            help="One image's captions, one per line.",
+        ),
+    ],
+    candidate: Annotated[
+        list[str],
+        options.option(
+            "--candidate",
+            panel=options.INPUT,
+            metavar="CAPTION",
+            show_default=False,
+            help="A caption to score against them; repeat it for more.",
+        ),
+    ],
+    metric: options.CaptionMetricNames = None,
+    corpus: options.Corpus = None,
+) -> None:
+    """Score captions of one image against others of it."""
+    from karat.captions import score_candidates
+    from karat.cli.show import show
+
+    chosen = find_metrics(metric, corpus)
+    show(score_candidates(read_lines(references), candidate, chosen, skip_missing=metric is None))
+
+
+@captions.command("corpus", cls=Command)
+def save_frequencies(
+    benchmark: options.Captioned,
+    output: Annotated[Path, options.output("a file, .npz.")],
+    setting: options.Setting = None,
+) -> None:
+    """Write a benchmark's document frequencies, for cider."""
+    check_writable(output)
+    check_extension(output, (".npz",))
+    write_corpus(with_captions(benchmark, setting), output)
+
+
+def last(words: list[str], at: int) -> list[str]:
+    """Return words with the value of the option at a place moved to the end, without the option.
+
+    >>> last(["my/", "--pairs", "pairs.csv", "-m", "cider"], 1)
+    ['my/', '-m', 'cider', 'pairs.csv']
+    """
+    _, equals, value = words[at].partition("=")
+    if equals:
+        return [*words[:at], *words[at + 1 :], value]
+    return [*words[:at], *words[at + 2 :], *words[at + 1 : at + 2]]
+
+
+def with_captions(name: str, setting: list[str] | None) -> Benchmark:
+    """Return a benchmark that has captions."""
+    from karat.benchmarks import load_benchmark
+
+    bench = load_benchmark(name, **parse_settings(setting))
+    if bench.texts is None:
+        raise InputError(f"{bench.name} has ids but no captions", fix="name their file: --set captions=FILE")
+    return bench
 
 
 def find_metrics(names: list[str] | None, corpus: Path | None) -> dict[str, CaptionMetric]:
     """Return the metrics asked for, or all; those that use document frequencies with those of a corpus."""
     from karat.captions import CAPTION_METRICS, DocumentFrequencies
 
-    found = {
-        CAPTION_METRICS[name].name: CAPTION_METRICS[name] for name in split_names(names) or CAPTION_METRICS
-    }
+    found = {CAPTION_METRICS[name].name: CAPTION_METRICS[name] for name in names or CAPTION_METRICS}
     if corpus is None:
         return found
     frequencies = DocumentFrequencies.load(corpus)

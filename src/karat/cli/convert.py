@@ -8,46 +8,45 @@ from typing import Annotated, Any
 import typer
 
 from karat._util import plural
+from karat.cli import options
+from karat.cli.command import Command
 from karat.cli.options import parse_settings
 from karat.errors import InputError
 
 app = typer.Typer()
 
 
-@app.command()
+@app.command(cls=Command)
 def convert(
     files: Annotated[
         list[Path],
         typer.Argument(
             help="What to read (a score table, ranked lists, an image and a caption embedding table, or both "
-            "of these in one), then what to write.",
+            "of these in one), then what to write: {run_targets}.",
             metavar="SOURCE [SECOND] TARGET",
             show_default=False,
         ),
     ],
-    benchmark: Annotated[
-        str | None, typer.Option("--benchmark", "-b", help="Check against it; name rows by its ids.")
-    ] = None,
+    benchmark: options.OptionalBenchmark = None,
     kind: Annotated[
         str | None,
-        typer.Option("--as", help="scores, embeddings or lists; as the source is, where TARGET takes it."),
+        options.option(
+            "--kind",
+            panel=options.OUTPUT,
+            choices="content_kinds",
+            help="{content_kinds}; as the source is, where TARGET takes it.",
+        ),
     ] = None,
-    top: Annotated[int | None, typer.Option(min=1, help="Keep the first K items of each query.")] = None,
-    direction: Annotated[
-        str | None, typer.Option(help="Keep one direction of ranked lists, i2t or t2i.")
-    ] = None,
-    similarity: Annotated[str, typer.Option(help="For embeddings: dot or cosine.")] = "dot",
-    ids: Annotated[
-        Path | None, typer.Option(help="Order of rows and columns; by default NAME.ids.json beside NAME.npy.")
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A setting of the benchmark: --set cxc_ratings=sits_test.csv."),
-    ] = None,
+    top: options.OptionalTop = None,
+    direction: options.Direction = None,
+    similarity: options.Similarity = "dot",
+    ids: options.Ids = None,
+    setting: options.Setting = None,
 ) -> None:
-    """Write a run in another format: npy, npz, safetensors, Parquet, csv, tsv, json, trec, clip-retrieval.
+    """Write a run in another file format.
 
-    Tables go through block by block. Embeddings become scores, and both become ranked lists with --top.
+    With a benchmark, the run is checked and rows are named by its ids. Tables go through block by block.
+    Embeddings become scores, and both become ranked lists with --top.
     """
     from karat.benchmarks import load_benchmark
     from karat.cli.show import console
@@ -62,18 +61,19 @@ def convert(
     *sources, target = files
     writer_of(target)  # a mistake in the target shows before anything large is read
     bench = None if benchmark is None else load_benchmark(benchmark, **parse_settings(setting))
-    options: dict[str, Any] = {
+    choices: dict[str, Any] = {
         "benchmark": bench,
         "kind": kind,
         "top": top,
-        "direction": direction,
+        # Both is what all files have anyway.
+        "direction": direction[0] if direction and len(set(direction)) == 1 else None,
         "similarity": similarity,
         "ids": ids,
     }
     screen = console(stderr=True)
     if screen.is_terminal:
         with screen.status(f"writing {target.name}"):
-            written = write(*sources, target=target, **options)
+            written = write(*sources, target=target, **choices)
     else:
-        written = write(*sources, target=target, **options)
+        written = write(*sources, target=target, **choices)
     print(f"wrote {' and '.join(str(path) for path in written)}")

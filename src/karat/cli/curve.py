@@ -7,75 +7,82 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_extension, check_writable, write_file
-from karat.cli import scoring
-from karat.cli.options import ListCommand, split_names
+from karat._util import check_writable
+from karat.cli import options
+from karat.cli.command import Command, split_names
+from karat.cli.evaluate import check_computed
+from karat.cli.options import parse_files, parse_settings
 from karat.errors import InputError
 
 app = typer.Typer()
 
 
-@app.command(cls=ListCommand)
+@app.command(cls=Command)
 def curve(
-    files: scoring.Files,
-    benchmark: scoring.BenchmarkName = "coco",
+    files: options.Files,
+    benchmark: options.BenchmarkName = "coco",
     by: Annotated[
-        str, typer.Option(help="The similarity: cider, spice, another caption metric, or one of --phi.")
+        str,
+        options.option(
+            "--by",
+            panel=options.SCORED,
+            choices="metrics",
+            help="The similarity, one of --phi or a caption metric: {metrics}.",
+        ),
     ] = "cider",
-    at: Annotated[int, typer.Option(min=1, help="The cut-off K.")] = 5,
+    at: Annotated[int, options.option("--at", min=1, panel=options.SCORED, help="The cut-off K.")] = 5,
     m: Annotated[
         list[str] | None,
-        typer.Option("--m", help="How many of the most similar items count as right: --m 1 5 10."),
+        options.option(
+            "--m",
+            panel=options.SCORED,
+            metavar="N",
+            help="How many of the most similar items count as right: 1,5,10.",
+        ),
     ] = None,
     with_gt: Annotated[
-        bool, typer.Option("--with-gt", help="Let what the truth lists take part; else it is taken out.")
+        bool,
+        options.option(
+            "--with-gt",
+            panel=options.SCORED,
+            help="Let what the truth lists take part; else it is taken out.",
+        ),
     ] = False,
-    names: scoring.Names = None,
-    truths: scoring.Truths = None,
-    directions: scoring.Directions = None,
-    intervals: Annotated[
-        bool, typer.Option("--intervals", help="Add bootstrap intervals over images with their captions.")
-    ] = False,
-    ties: scoring.Ties = "pessimistic",
-    ids: scoring.IdsFile = None,
-    similarity: scoring.Similarity = "dot",
-    transpose: scoring.Transpose = False,
-    phi: scoring.Phi = None,
-    setting: scoring.Setting = None,
-    json: Annotated[Path | None, typer.Option(help="Write the records here as json.")] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write the table (.csv, .md, …), or the drawing (.html)."),
-    ] = None,
-    threads: scoring.Threads = None,
+    name: options.Name = None,
+    truth: options.Truth = None,
+    direction: options.Direction = None,
+    ties: options.Ties = "pessimistic",
+    phi: options.Phi = None,
+    intervals: options.ScoreIntervals = False,
+    ids: options.Ids = None,
+    similarity: options.Similarity = "dot",
+    transpose: options.Transpose = False,
+    setting: options.Setting = None,
+    json: options.Json = None,
+    output: Annotated[Path | None, options.output("{scorecard_files}; html is a report.")] = None,
+    threads: options.Threads = None,
 ) -> None:
-    """Show Semantic Recall against the number of items that count as right, with the hit rate beside it.
+    """Draw recall by meaning against how many items count as right.
 
-    The m items most similar to the query by their captions count as right. SR@K is the share of them among
-    the first K; the hit rate asks for one of them only.
+    Semantic Recall, with the hit rate beside it. The m items most similar to the query by their captions
+    count as right. SR@K is the share of them among the first K; the hit rate asks for one of them only.
     """
-    from karat.cli.report import is_page, save_report
-    from karat.cli.show import print_notes, print_scorecard
-    from karat.scores import SCORECARD_WRITERS, M, curve_measures
-    from karat.stats import Intervals
+    from karat._util import is_page
+    from karat.cli.show import finish, progress
+    from karat.scores import CURVE_M, Scorecard, semantic_recall_curve
 
     for path in (json, output):
         check_writable(path)
-    check_extension(None if is_page(output) else output, (*SCORECARD_WRITERS, ".html"))
-    measures = [str(measure) for measure in curve_measures(by, at, counts(m) or M, with_gt)]
-    card, runs, suspicions = scoring.score_files(
-        files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,
-        unjudged="misses", setting=setting, phi=phi, threads=threads, ids=ids, similarity=similarity,
-        transpose=transpose, intervals=Intervals() if intervals else None,
-    )  # fmt: skip
-    if json is not None:
-        write_file(json, lambda path: path.write_text(card.to_json(), encoding="utf-8"))
-    if output is not None and is_page(output):
-        save_report(card, output, runs, threads=threads)
-    elif output is not None:
-        card.save(output)
-    print_scorecard(card)
-    print_notes(suspicions)
+    Scorecard.check_path(output)
+    with progress(len(files)) as step:
+        card = semantic_recall_curve(
+            files, benchmark, by, at, counts(m) or CURVE_M, with_gt=with_gt, truth=truth, direction=direction,
+            ties=ties, intervals=intervals, name=name, ids=ids, similarity=similarity, transpose=transpose,
+            phi=parse_files(phi), setting=parse_settings(setting), details=is_page(output), threads=threads,
+            progress=step,
+        )  # fmt: skip
+    check_computed(card)
+    finish(card, json, output)
 
 
 def counts(given: list[str] | None) -> list[int] | None:

@@ -8,26 +8,21 @@ from typing import Annotated
 import typer
 
 from karat._util import check_writable
-from karat.cli.options import ListCommand, parse_settings
+from karat.cli import options
+from karat.cli.command import Command
+from karat.cli.options import parse_settings
 
 app = typer.Typer()
 
 
-@app.command(cls=ListCommand)
+@app.command(cls=Command)
 def encode(
-    model: Annotated[Path, typer.Argument(help="A folder that karat fit wrote.", show_default=False)],
-    benchmark: Annotated[
-        str, typer.Option("--benchmark", "-b", help="Pictures and captions to encode.", show_default=False)
-    ],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="The run: .safetensors, .npz, .npy …", show_default=False),
-    ],
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of the benchmark: --set split=test.")
-    ] = None,
+    model: options.Model,
+    benchmark: options.BenchmarkName,
+    output: Annotated[Path, options.output("a run, {run_targets}.")],
+    setting: options.Setting = None,
 ) -> None:
-    """Encode pictures and captions with a model, for karat evaluate and compare.
+    """Encode pictures and captions with a model, as a run.
 
     Vectors have length 1, so that plain products score them.
     """

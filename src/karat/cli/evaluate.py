@@ -3,74 +3,81 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat._util import check_extension, check_writable, write_file
-from karat.cli import scoring
-from karat.cli.options import ListCommand
+from karat._util import check_extension, check_writable
+from karat.cli import options
+from karat.cli.command import Command
+from karat.cli.options import parse_files, parse_settings
+from karat.errors import InputError
+
+if TYPE_CHECKING:
+    from karat.scores import Scorecard
 
 app = typer.Typer()
 
 
-@app.command(cls=ListCommand)
+@app.command(cls=Command)
 def evaluate(
-    files: scoring.Files,
-    benchmark: scoring.BenchmarkName = "coco",
-    names: scoring.Names = None,
-    measures: scoring.Measures = None,
-    truths: scoring.Truths = None,
-    directions: scoring.Directions = None,
-    ties: scoring.Ties = "pessimistic",
-    unjudged: scoring.Unjudged = "misses",
-    intervals: Annotated[
-        bool, typer.Option("--intervals", help="Add bootstrap intervals over images with their captions.")
-    ] = False,
-    method: scoring.Method = "percentile",
-    level: scoring.Level = 0.95,
-    resamples: scoring.Resamples = 10_000,
-    seed: scoring.Seed = 0,
-    ids: scoring.IdsFile = None,
-    similarity: scoring.Similarity = "dot",
-    transpose: scoring.Transpose = False,
-    phi: scoring.Phi = None,
-    setting: scoring.Setting = None,
-    json: Annotated[Path | None, typer.Option(help="Write the records here as json.")] = None,
-    output: Annotated[
+    files: options.Files,
+    benchmark: options.BenchmarkName = "coco",
+    name: options.Name = None,
+    measure: options.Measure = None,
+    truth: options.Truth = None,
+    direction: options.Direction = None,
+    ties: options.Ties = "pessimistic",
+    unjudged: options.Unjudged = "misses",
+    phi: options.Phi = None,
+    intervals: options.ScoreIntervals = False,
+    interval_method: options.IntervalMethod = "percentile",
+    level: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+    ids: options.Ids = None,
+    similarity: options.Similarity = "dot",
+    transpose: options.Transpose = False,
+    setting: options.Setting = None,
+    json: options.Json = None,
+    output: Annotated[Path | None, options.output("{scorecard_files}; html is a report.")] = None,
+    per_query: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", help="Write the table (.json, .csv, .parquet, .md, .tex), or a report (.html)."
+        options.option(
+            "--per-query", panel=options.OUTPUT, help="Write a value per query: .csv or .parquet."
         ),
     ] = None,
-    per_query: Annotated[Path | None, typer.Option(help="Write a value per query: .csv or .parquet.")] = None,
-    threads: scoring.Threads = None,
+    threads: options.Threads = None,
 ) -> None:
-    """Score one or several runs, in both directions, on every truth of a benchmark.
+    """Score runs, what models returned, on a benchmark.
+
+    In both directions, on every truth. Several runs stand beside each other in one table.
 
     A bare table is read in the benchmark's own order of ids (`karat benchmarks coco --ids FILE`).
     """
-    from karat.cli.report import is_page, save_report
-    from karat.cli.show import print_notes, print_scorecard
-    from karat.scores import SCORECARD_WRITERS
-    from karat.stats import Intervals
+    from karat._util import is_page
+    from karat.cli.show import finish, progress
+    from karat.scores import Scorecard
+    from karat.scores import evaluate as score
 
     for path in (json, output, per_query):
         check_writable(path)
-    check_extension(None if is_page(output) else output, (*SCORECARD_WRITERS, ".html"))
+    Scorecard.check_path(output)
     check_extension(per_query, (".csv", ".parquet"))
-    card, runs, suspicions = scoring.score_files(
-        files, benchmark, names=names, measures=measures, truths=truths, directions=directions, ties=ties,
-        unjudged=unjudged, setting=setting, phi=phi, threads=threads, ids=ids, similarity=similarity,
-        transpose=transpose, intervals=Intervals(method, level, resamples, seed) if intervals else None,
-    )  # fmt: skip
-    if json is not None:
-        write_file(json, lambda path: path.write_text(card.to_json(), encoding="utf-8"))
-    if output is not None and is_page(output):
-        save_report(card, output, runs, threads=threads)
-    elif output is not None:
-        card.save(output)
+    with progress(len(files)) as step:
+        card = score(
+            files, benchmark, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged,
+            intervals=intervals, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
+            name=name, ids=ids, similarity=similarity, transpose=transpose, phi=parse_files(phi),
+            setting=parse_settings(setting), details=is_page(output), threads=threads, progress=step,
+        )  # fmt: skip
+    check_computed(card)
     if per_query is not None:
         card.save(per_query, per_query=True)
-    print_scorecard(card)
-    print_notes(suspicions)
+    finish(card, json, output)
+
+
+def check_computed(card: Scorecard) -> None:
+    """Raise where nothing has a value: whoever typed the command waits for a number."""
+    if all(column.value is None for column in card):
+        raise InputError(f"nothing could be computed: {card.notes[0]}", fix="karat inspect says more")

@@ -7,60 +7,67 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable, write_file
-from karat.cli import scoring
-from karat.cli.agree import as_numbers
-from karat.cli.options import ListCommand, parse_settings
+from karat._util import check_writable
+from karat.cli import options
+from karat.cli.command import Command, note
+from karat.cli.options import parse_numbers, parse_settings
 from karat.errors import InputError
 
 app = typer.Typer()
 
 
-@app.command(cls=ListCommand)
+@app.command(cls=Command)
 def filter(
-    benchmark: Annotated[
-        str,
-        typer.Argument(
-            help="A benchmark that holds its captions; see `karat benchmarks`.", show_default=False
-        ),
-    ],
+    benchmark: options.Captioned,
     files: Annotated[
-        list[Path] | None, typer.Argument(help="More tables of ratings.", show_default=False)
+        list[Path] | None,
+        typer.Argument(help="Tables of ratings, as after --ratings in the version before.", hidden=True),
     ] = None,
     ratings: Annotated[
-        list[Path] | None, typer.Option(help="Tables of people's ratings, as `karat agree` reads them.")
+        list[Path] | None,
+        options.option(
+            "--ratings", panel=options.INPUT, help="Tables of people's ratings, as `karat agree` reads them."
+        ),
     ] = None,
-    metric: Annotated[
-        str, typer.Option(help="How well an image's captions say that a caption fits.")
-    ] = "bleu-pre",
+    metric: Annotated[str, options.metric("one of {metrics}.", "metrics")] = "bleu-pre",
     begin: Annotated[
-        list[str] | None, typer.Option("--from", help="Pairs are kept from here on; 0.25 by default.")
+        list[str] | None,
+        options.option(
+            "--from", panel=options.SCORED, metavar="X", help="Pairs are kept from here on; 0.25 by default."
+        ),
     ] = None,
     relevant_from: Annotated[
         list[str] | None,
-        typer.Option(help="Ratings from which on a pair is relevant; the middle of the scale by default."),
+        options.option(
+            "--relevant-from",
+            panel=options.SCORED,
+            metavar="X",
+            help="Ratings from which on a pair is relevant; the middle of the scale by default.",
+        ),
     ] = None,
     rated_captions: Annotated[
-        bool, typer.Option("--rated-captions", help="Pair only captions that somebody rated.")
+        bool,
+        options.option("--rated-captions", panel=options.SCORED, help="Pair only captions that were rated."),
     ] = False,
-    setting: scoring.Setting = None,
-    level: scoring.Level = 0.95,
-    resamples: scoring.Resamples = 10_000,
-    seed: scoring.Seed = 0,
-    json: Annotated[Path | None, typer.Option(help="Write every number here as json.")] = None,
+    setting: options.Setting = None,
+    level: options.Level = 0.95,
+    resamples: options.Resamples = 10_000,
+    seed: options.Seed = 0,
+    json: options.Json = None,
 ) -> None:
-    """Show what a filter by captions drops before people judge: of all pairs, and of the relevant ones.
+    """Show what a filter by captions would drop.
 
-    A pair is kept when its caption is like those of the image: Hodosh et al. (2013) took unigram BLEU
-    after ROUGE's preprocessing, 0.25 or more.
+    Before people judge: of all pairs, and of the relevant ones. A pair is kept when its caption is like
+    those of the image: Hodosh et al. (2013) took unigram BLEU after ROUGE's preprocessing, 0.25 or more.
     """
     from karat.benchmarks import load_benchmark
     from karat.captions import audit_filter
-    from karat.cli.show import print_notes, waiting
+    from karat.cli.show import show, waiting, write_json
     from karat.stats import Intervals
 
     check_writable(json)
-    # Of several files after --ratings all but the first arrive as arguments.
+    if files:
+        note(f"write several values as --ratings {','.join(map(str, [*(ratings or ()), *files]))}")
     tables = [*(ratings or ()), *(files or ())]
     if not tables:
         raise InputError("there are no ratings to audit the filter with", fix="give a table: --ratings FILE")
@@ -69,13 +76,11 @@ def filter(
         found = audit_filter(
             bench,
             tables,
-            thresholds=sorted(as_numbers(begin, "--from") or [0.25]),
+            thresholds=sorted(parse_numbers(begin, "--from") or [0.25]),
             metric=metric,
-            relevant_from=as_numbers(relevant_from, "--relevant-from"),
+            relevant_from=parse_numbers(relevant_from, "--relevant-from"),
             rated_captions=rated_captions,
             intervals=Intervals(level=level, resamples=resamples, seed=seed),
         )
-    if json is not None:
-        write_file(json, lambda path: path.write_text(found.to_json(), encoding="utf-8"))
-    print("\n".join(found.sentences()))
-    print_notes(found.notes)
+    write_json(found, json)
+    show(found)

@@ -8,34 +8,35 @@ from typing import Annotated
 
 import typer
 
-from karat.cli.options import ListCommand, parse_settings
+from karat.cli import options
+from karat.cli.command import Command
+from karat.cli.options import parse_settings
 from karat.errors import InputError
 
 app = typer.Typer()
 
 
-@app.command(cls=ListCommand)
+@app.command(cls=Command)
 def fit(
-    benchmark: Annotated[
-        str, typer.Argument(help="A folder of pictures with captions, or a benchmark.", show_default=False)
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="The folder to write the model to.", show_default=False)
-    ],
+    benchmark: options.Captioned,
+    output: Annotated[Path, options.output("a folder for the model.")],
     text: Annotated[
-        str, typer.Option(help="The text kernel: BoW1, BoW5, BoW5-idf, TAGRANK, TRI5, TRI5-A,Dic-sqrt-idf …")
+        str, options.option("--text", choices="text_kernels", help="The text kernel: {text_kernels}.")
     ] = "BoW5",
-    image: Annotated[str, typer.Option(help="The image kernel: pyramid or histogram.")] = "pyramid",
+    image: Annotated[
+        str, options.option("--image", choices="image_kernels", help="The image kernel: {image_kernels}.")
+    ] = "pyramid",
     image_power: Annotated[
         float, typer.Option(help="The image kernel is raised to this power; 1 leaves it as it is.")
     ] = 3.0,
     kappa: Annotated[float, typer.Option(help="KCCA's regularisation.")] = 0.1,
     n: Annotated[int, typer.Option(min=1, help="KCCA's number of dimensions.")] = 50,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of the benchmark: --set split=train.")
-    ] = None,
+    setting: options.Setting = None,
 ) -> None:
-    """Train a baseline from pictures and captions alone (KCCA): minutes, and no pretrained model."""
+    """Train a baseline from pictures and captions alone.
+
+    By kernel canonical correlation analysis (KCCA): minutes, and no pretrained model.
+    """
     from karat.benchmarks import load_benchmark
     from karat.captions import references_of
     from karat.cli.show import saying

@@ -7,33 +7,49 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli import scoring
-from karat.cli.options import ListCommand, parse_settings, split_names
+from karat.cli import options
+from karat.cli.choices import in_words
+from karat.cli.command import Command
+from karat.cli.options import parse_numbers, parse_settings
 from karat.errors import InputError
 
 app = typer.Typer()
 
 
-@app.command(cls=ListCommand)
+@app.command(cls=Command)
 def fuse(
-    files: scoring.Files,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where the ranked lists go: .json, .csv, .parquet, .trec.")
-    ],
-    benchmark: scoring.BenchmarkName = "coco",
-    method: Annotated[str, typer.Option(help="borda, rrf, mean, zscore or minmax.")] = "borda",
-    k: Annotated[int | None, typer.Option("--k", min=0, help="For rrf: 1 / (k + place); 60 there.")] = None,
-    weights: Annotated[list[str] | None, typer.Option(help="A number for each run: --weights 2 1.")] = None,
-    depth: Annotated[int | None, typer.Option(min=1, help="Keep the first K items of each query.")] = None,
-    directions: scoring.Directions = None,
-    ids: scoring.IdsFile = None,
-    similarity: scoring.Similarity = "dot",
-    transpose: scoring.Transpose = False,
-    setting: scoring.Setting = None,
+    files: options.Files,
+    output: Annotated[Path, options.output("ranked lists, {list_files}.")],
+    benchmark: options.BenchmarkName = "coco",
+    method: Annotated[
+        str,
+        options.option(
+            "--method", panel=options.SCORED, choices="fusions", help="How items get points: {fusions}."
+        ),
+    ] = "borda",
+    method_set: Annotated[
+        list[str] | None,
+        options.option(
+            "--method-set",
+            panel=options.SCORED,
+            metavar="NAME=VALUE",
+            help="A setting of the method: k=60, for 1 / (k + place) of rrf.",
+        ),
+    ] = None,
+    weight: Annotated[
+        list[str] | None,
+        options.option("--weight", panel=options.SCORED, metavar="X", help="A number for each run: 2,1."),
+    ] = None,
+    top: options.OptionalTop = None,
+    direction: options.Direction = None,
+    ids: options.Ids = None,
+    similarity: options.Similarity = "dot",
+    transpose: options.Transpose = False,
+    setting: options.Setting = None,
 ) -> None:
-    """Fuse runs of one benchmark into one, by their rankings or by their scores.
+    """Make one ranking out of several runs.
 
-    Borda counts and reciprocal ranks take any runs; mean, zscore and minmax need scores.
+    Some methods fuse rankings and take any runs; others need scores.
     """
     from karat._util import check_choice
     from karat.benchmarks import DIRECTIONS, load_benchmark
@@ -44,22 +60,18 @@ def fuse(
 
     # Mistakes in these show before anything large is read.
     if "lists" not in writer_of(output).holds:
-        raise InputError(
-            "takes no ranked lists", where=output, fix="write .json, .csv, .tsv, .parquet or .trec"
-        )
+        raise InputError("takes no ranked lists", where=output, fix=f"write {in_words('list_files')}")
     FUSIONS[method]
-    asked: Any = split_names(directions)
-    for one in asked or ():
-        check_choice(one, DIRECTIONS, "directions")
-    shares = numbers(split_names(weights))
+    ways: Any = direction and [check_choice(way, DIRECTIONS, "direction") for way in direction]
+    weights = parse_numbers(weight, "--weight")
     bench = load_benchmark(benchmark, **parse_settings(setting))
-    runs = scoring.load_runs(files, bench, None, ids=ids, similarity=similarity, transpose=transpose)
+    runs = options.load_runs(files, bench, None, ids=ids, similarity=similarity, transpose=transpose)
     if len(runs) < 2:
         raise InputError(f"there is only the run {runs[0].name!r} to fuse", fix="give two or more")
-    options = {"weights": shares, "depth": depth, "directions": asked} | ({} if k is None else {"k": k})
+    choices: dict[str, Any] = {"weight": weights, "top": top, "direction": ways, **parse_settings(method_set)}
 
     def work() -> list[Path]:
-        fused = fuse_runs(runs, bench, method, **options)
+        fused = fuse_runs(runs, bench, method, **choices)
         return convert(fused.raw, target=output)
 
     screen = console(stderr=True)
@@ -69,15 +81,3 @@ def fuse(
     else:
         written = work()
     print(f"wrote {' and '.join(str(path) for path in written)}")
-
-
-def numbers(texts: list[str] | None) -> list[float] | None:
-    """Return weights as numbers.
-
-    >>> numbers(["2", "0.5"])
-    [2.0, 0.5]
-    """
-    try:
-        return None if texts is None else [float(text) for text in texts]
-    except ValueError as error:
-        raise InputError(f"a weight is no number ({error})", fix="write --weights 2 1") from None

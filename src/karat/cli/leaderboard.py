@@ -8,46 +8,43 @@ from typing import Annotated
 import typer
 
 from karat._util import check_writable
-from karat.cli.options import ListCommand, split_names
-from karat.cli.report import Title, as_typed, say_where
+from karat.cli import options
+from karat.cli.command import Command
 from karat.errors import InputError
 
 app = typer.Typer()
 
 
-@app.command(cls=ListCommand)
+@app.command(cls=Command)
 def leaderboard(
     files: Annotated[
         list[Path],
         typer.Argument(
+            metavar="FILE...",
             help="A table (csv, tsv, Parquet: the first column names the system, the others are metrics), "
             "json files of `karat evaluate --json`, or a folder of such files.",
             show_default=False,
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The html file to write.")] = Path(
-        "report.html"
-    ),
-    title: Title = None,
-    metrics: Annotated[
-        list[str] | None, typer.Option("--metrics", "-m", help="Only these columns, in this order.")
-    ] = None,
-    lower_is_better: Annotated[
-        list[str] | None, typer.Option(help="Metrics where low is good; MedR and MeanR are known to be.")
-    ] = None,
+    output: options.Page = Path("report.html"),
+    title: options.Title = None,
+    metric: options.BoardMetric = None,
+    lower_is_better: options.LowerIsBetter = None,
 ) -> None:
-    """Write one html file about a table of numbers: who leads where, and whether the metrics agree."""
-    from karat.cli.show import print_notes, waiting
+    """Write a report from a table of numbers alone.
+
+    Who leads where, and whether the metrics agree.
+    """
+    from karat.cli.show import as_typed, print_notes, say_where, waiting
     from karat.reports import check_target, marked_low, write_report
-    from karat.scores import choose, read_leaderboard
+    from karat.scores import read_leaderboard, select_metrics
 
     check_target(output)
     check_writable(output)
     board = read_leaderboard(*in_folders(files))
-    chosen = split_names(metrics)
-    if chosen is not None:
-        board = choose(board, chosen)
-    board = marked_low(board, split_names(lower_is_better) or [])
+    if metric:
+        board = select_metrics(board, metric)
+    board = marked_low(board, lower_is_better or [])
     with waiting(f"writing {output.name}"):
         write_report(board, output, title=title, command=as_typed())
     say_where(output)

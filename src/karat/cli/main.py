@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated
+import traceback
+from typing import Annotated, Any
 
 import typer
 
@@ -39,22 +40,43 @@ from karat.cli import (
     tasks,
     world,
 )
+from karat.cli.command import Group
 from karat.errors import KaratError
 
+PANELS = {
+    "Every day": (evaluate, compare, report, inspect, convert, benchmarks, measures, serve),
+    "Scores": (leaderboard, curve, correlate, agree),
+    "Captions": (captions, parse, filter),
+    "Models": (fit, encode, search, fuse),
+    "Judging": (pool, tasks, answers, quality, judge, publish, bias, backup),
+    "Data": (world,),
+}
+"""The commands in the order of the help, under its headings."""
+ORDER = [module.__name__.rpartition(".")[2] for modules in PANELS.values() for module in modules]
+
+
+class MainGroup(Group):
+    """The command ``karat`` itself."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the commands in the order of the help."""
+        return sorted(super().list_commands(ctx), key=ORDER.index)
+
+
 app = typer.Typer(
+    cls=MainGroup,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
-    help="Score image–text retrieval honestly when labels are incomplete and noisy.",
+    help="Score image–text retrieval when labels are incomplete and noisy.\n\n"
+    "Start with:  karat evaluate sims.npy -b coco",
+    epilog="karat COMMAND --help shows the options of a command.",
 )
-COMMANDS = (
-    evaluate, compare, report, leaderboard, curve, correlate, agree, captions, parse, filter, inspect,
-    convert, fit, encode, search, fuse, pool, tasks, answers, quality, judge, publish, bias, serve,
-    backup, benchmarks, measures, world,
-)  # fmt: skip
-for command in COMMANDS:
-    app.registered_commands += command.app.registered_commands
-    app.registered_groups += command.app.registered_groups
+for panel, modules in PANELS.items():
+    for module in modules:
+        for info in (*module.app.registered_commands, *module.app.registered_groups):
+            info.rich_help_panel = panel
+        app.registered_commands += module.app.registered_commands
+        app.registered_groups += module.app.registered_groups
 
 
 def show_version(asked: bool) -> None:
@@ -86,11 +108,12 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         # Not standalone: typer would frame its own messages in boxes of several lines.
-        code = typer.main.get_command(app).main(standalone_mode=False)
+        code = typer.main.get_command(app).main(prog_name="karat", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except KaratError as error:
         if os.environ.get("KARAT_DEBUG"):
-            raise
+            traceback.print_exc()
+            sys.exit(2)
         fail(str(error))
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough.
@@ -103,7 +126,8 @@ def main() -> None:
         if not message:
             # Called without a command: the help was printed.
             sys.exit(2)
-        fail(f"{message}; see karat --help.")
+        context = getattr(error, "ctx", None)
+        fail(f"{message}; see {context.command_path if context else 'karat'} --help.")
 
 
 def fail(sentence: str) -> None:

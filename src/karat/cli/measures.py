@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import typer
 
+from karat.cli.command import Command
+
 app = typer.Typer()
 
 
-@app.command()
+@app.command(cls=Command)
 def measures() -> None:
-    """List every measure: name, formula, paper, parameters."""
-    from rich.markup import escape
+    """List every measure: formula, paper, parameters."""
+    from karat.cli.show import show
+    from karat.measures import list_measures
 
-    from karat.cli.show import console
-    from karat.measures import describe_all
-
-    screen = console()
-    for entry in describe_all():
-        screen.print(f"[bold]{escape(entry.usage)}[/bold]  {escape(entry.title)}")
-        for label, text in entry.lines():
-            screen.print(escape(f"    {label:10} {text}"))
+    show(list_measures())

@@ -1,75 +1,338 @@
-"""What the commands share: lists after an option, one sentence for an error, where tables are printed."""
+"""The options that more than one command takes: each is said once, and named as in Python.
+
+What differs from command to command is a function of the words that differ; its name, panel and first words
+are the same everywhere.
+"""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from typer.core import TyperCommand
+import typer
 
+from karat.cli.choices import completion
+from karat.cli.command import ANSWERS, COST, INPUT, JUDGE, OTHER, OUTPUT, SCORED, SURE
+from karat.cli.command import split_names as split_names
 from karat.errors import InputError
 
-
-class ListCommand(TyperCommand):
-    """A command whose repeatable options take several values: ``--names A B`` is ``--names A --names B``.
-
-    A value that looks like a run's file belongs to the files again.
-    """
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Repeat the option before each of its values."""
-        lists = {name for param in self.params if getattr(param, "multiple", False) for name in param.opts}
-        out: list[str] = []
-        current = None
-        for arg in args:
-            option, equals, value = arg.partition("=")
-            if equals and option in lists:
-                current = option
-                out += [option, value]
-            elif arg.startswith("-") and len(arg) > 1 and not is_number(arg):
-                current = arg if arg in lists else None
-                out.append(arg)
-            elif current is None or (out[-1] != current and is_run_file(arg)):
-                current = None
-                out.append(arg)
-            else:
-                out += [arg] if out[-1] == current else [current, arg]
-        return super().parse_args(ctx, out)
+if TYPE_CHECKING:
+    from karat.benchmarks import Benchmark
+    from karat.runs import Run
 
 
-def is_number(text: str) -> bool:
-    """Whether a word that starts like an option is a negative number.
-
-    >>> is_number("-1.5"), is_number("-o")
-    (True, False)
-    """
-    return re.fullmatch(r"-\d*\.?\d+", text) is not None
+def option(*names: str, panel: str | None = None, choices: str = "", **keywords: Any) -> Any:
+    """Return an option; `choices` is the placeholder of its values, for completion in the shell."""
+    if choices:
+        keywords["autocompletion"] = completion(choices)
+    return typer.Option(*names, rich_help_panel=panel, **keywords)
 
 
-def is_run_file(text: str) -> bool:
-    """Whether a value looks like a run's file; ``NAME=FILE`` is a setting unless there is such a file.
-
-    >>> is_run_file("sims.npz"), is_run_file("cxc_ratings=sits.csv"), is_run_file("R@1")
-    (True, False, False)
-    """
-    # Late: the readers load numpy, which `--help` need not wait for.
-    from karat.runs import READERS
-
-    path = Path(text)
-    # Tables of ratings may be plain text.
-    return (path.suffix in READERS or path.suffix.lower() == ".txt") and ("=" not in text or path.exists())
+def output(what: str) -> Any:
+    """Return the option ``-o`` of a command, given what is written and to what."""
+    return option(
+        "--output",
+        "-o",
+        panel=OUTPUT,
+        metavar="FILE",
+        show_default=False,
+        help=f"Where the result goes: {what}",
+    )
 
 
-def split_names(given: list[str] | None) -> list[str] | None:
-    """Return names given one by one or separated by commas; commas inside parentheses stay.
+def metric(which: str, choices: str = "") -> Any:
+    """Return the option ``-m`` of commands that have metrics, given which ones."""
+    return option(
+        "--metric",
+        "-m",
+        panel=SCORED,
+        choices=choices,
+        show_default=bool(choices),
+        help=f"Which metrics: {which}",
+    )
 
-    >>> split_names(["R@1,RP", "SR(cider, m=10)@5"])
-    ['R@1', 'RP', 'SR(cider, m=10)@5']
-    """
-    if not given:
-        return None
-    return [name.strip() for text in given for name in re.split(r",(?![^()]*\))", text) if name.strip()]
+
+def intervals(which: str, *names: str) -> Any:
+    """Return the option ``--intervals``, given of what."""
+    return option(
+        *(names or ("--intervals",)), panel=SURE, show_default=False, help=f"Add intervals: {which}"
+    )
+
+
+def sample(of: str) -> Any:
+    """Return the option ``--sample``, given what is drawn."""
+    return option("--sample", panel=INPUT, metavar="N", help=f"How many, drawn at random: {of}")
+
+
+def original(more: str) -> Any:
+    """Return the option ``--original``, given what it is by default."""
+    return option(
+        "--original", panel=ANSWERS, metavar="TRUTH", help=f"The truth with the original positives; {more}"
+    )
+
+
+# Input.
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...",
+        help="Runs: score tables (images by captions), pairs of embedding tables, or ranked lists; "
+        "{run_files}.",
+        show_default=False,
+    ),
+]
+ProjectPlace = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROJECT", help="A project's file, or its postgresql:// address.", show_default=False
+    ),
+]
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A folder that karat fit wrote.", show_default=False)
+]
+Captioned = Annotated[
+    str,
+    typer.Argument(
+        metavar="BENCHMARK",
+        help="A benchmark with captions; see `karat benchmarks`.",
+        show_default=False,
+        autocompletion=completion("sources"),
+    ),
+]
+BenchmarkName = Annotated[
+    str,
+    option(
+        "--benchmark", "-b", panel=INPUT, choices="sources", help="Name or folder; see `karat benchmarks`."
+    ),
+]
+OptionalBenchmark = Annotated[
+    str | None,
+    option(
+        "--benchmark", "-b", panel=INPUT, choices="sources", help="Name or folder; see `karat benchmarks`."
+    ),
+]
+Setting = Annotated[
+    list[str] | None,
+    option(
+        "--set",
+        panel=INPUT,
+        metavar="NAME=VALUE",
+        help="A setting of the benchmark: cxc_ratings=sits_test.csv.",
+    ),
+]
+Name = Annotated[list[str] | None, option("--name", panel=INPUT, help="Names of the runs: A,B.")]
+Ids = Annotated[
+    Path | None,
+    option("--ids", panel=INPUT, help="Order of rows and columns; by default NAME.ids.json beside NAME.npy."),
+]
+Similarity = Annotated[
+    str, option("--similarity", panel=INPUT, choices="similarities", help="For embeddings: {similarities}.")
+]
+Transpose = Annotated[bool, option("--transpose", panel=INPUT, help="Score tables are captions by images.")]
+Corpus = Annotated[
+    Path | None,
+    option("--corpus", panel=INPUT, help="For cider: document frequencies, from `karat captions corpus`."),
+]
+LeaveOut = Annotated[bool, option("--leave-out", panel=SCORED, help="Do not compare a caption with itself.")]
+
+# What is scored.
+Measure = Annotated[
+    list[str] | None,
+    option(
+        "--measure", "-m", panel=SCORED, choices="measures", help="Such as R@1,mAP@R; see `karat measures`."
+    ),
+]
+Truth = Annotated[
+    list[str] | None,
+    option(
+        "--truth",
+        panel=SCORED,
+        help="Which truths of the benchmark; or made of captions: 'machine(cider>=1)'.",
+    ),
+]
+Direction = Annotated[
+    list[str] | None,
+    option("--direction", panel=SCORED, choices="directions", help="{directions}; both by default."),
+]
+Ties = Annotated[str, option("--ties", panel=SCORED, choices="ties", help="Equal scores: {ties}.")]
+Unjudged = Annotated[
+    str, option("--unjudged", panel=SCORED, choices="readings", help="Unjudged pairs: {readings}.")
+]
+Phi = Annotated[
+    list[str] | None,
+    option(
+        "--phi",
+        panel=SCORED,
+        metavar="NAME=VALUE",
+        help="A similarity of your own, for NCS and SR: mine=N.npy.",
+    ),
+]
+Top = Annotated[int, option("--top", "-k", min=1, panel=SCORED, help="Only the first N items of each query.")]
+OptionalTop = Annotated[
+    int | None, option("--top", "-k", min=1, panel=SCORED, help="Only the first N items of each query.")
+]
+LowerIsBetter = Annotated[
+    list[str] | None,
+    option(
+        "--lower-is-better", panel=SCORED, help="Metrics where low is good; MedR and MeanR are known to be."
+    ),
+]
+CaptionMetricNames = Annotated[list[str] | None, metric("{metrics}.", "metrics")]
+BoardMetric = Annotated[list[str] | None, metric("columns of the table, in this order; all by default.")]
+
+# Intervals and tests.
+ScoreIntervals = Annotated[bool, intervals("bootstrap over images with their captions.")]
+IntervalMethod = Annotated[
+    str,
+    option(
+        "--interval-method",
+        panel=SURE,
+        choices="interval_methods",
+        help="How intervals are made: {interval_methods}.",
+    ),
+]
+Level = Annotated[float, option("--level", panel=SURE, help="How often an interval should hold.")]
+Resamples = Annotated[int, option("--resamples", min=1, panel=SURE, help="How many bootstrap draws.")]
+Seed = Annotated[int, option("--seed", min=0, panel=SURE, help="Of every random draw.")]
+Test = Annotated[str, option("--test", panel=SURE, choices="tests", help="The paired test: {tests}.")]
+Samples = Annotated[int, option("--samples", min=1, panel=SURE, help="How many random swaps.")]
+Alpha = Annotated[float, option("--alpha", panel=SURE, help="The level at which one run beats another.")]
+
+# Judging: which answers count, and what they become.
+Aggregate = Annotated[
+    str,
+    option(
+        "--aggregate",
+        "-a",
+        panel=ANSWERS,
+        choices="aggregations",
+        help="How answers become verdicts: {aggregations}.",
+    ),
+]
+AggregateSetting = Annotated[
+    list[str] | None,
+    option(
+        "--aggregate-set",
+        panel=ANSWERS,
+        metavar="NAME=VALUE",
+        help="A setting of the aggregation: threshold=0.66.",
+    ),
+]
+Control = Annotated[
+    float,
+    option(
+        "--control",
+        min=0,
+        max=1,
+        panel=ANSWERS,
+        help="Share of gold pairs that an annotator must judge right.",
+    ),
+]
+OnlyIfCertain = Annotated[
+    bool,
+    option(
+        "--only-if-certain",
+        panel=ANSWERS,
+        help="Fail an annotator only when all of the 95% interval lies below.",
+    ),
+]
+CaptionsWrong = Annotated[
+    int,
+    option(
+        "--captions-wrong",
+        min=0,
+        panel=ANSWERS,
+        help="In a grid: captions of a gold image that may be wrong.",
+    ),
+]
+Exclude = Annotated[
+    bool | None,
+    option(
+        "--exclude/--keep",
+        panel=ANSWERS,
+        help="Leave out who fails the gold pairs; by default, unless the aggregation weighs annotators.",
+    ),
+]
+ApprovedOnly = Annotated[bool, option("--approved-only", panel=ANSWERS, help="Only approved hand-ins count.")]
+Reviewer = Annotated[
+    str,
+    option("--reviewer", panel=ANSWERS, show_default=False, help="Who decides; your login name by default."),
+]
+
+# Judging: tasks.
+TaskSize = Annotated[
+    int | None,
+    option("--task-size", min=1, panel=COST, help="Pairs to judge in a task; as the form says by default."),
+]
+Gold = Annotated[
+    int | None,
+    option("--gold", min=0, panel=COST, help="Gold pairs hidden in a task; as the form says by default."),
+]
+Overlap = Annotated[int, option("--overlap", min=1, panel=COST, help="How many annotators answer each task.")]
+PerHour = Annotated[float, option("--per-hour", min=0, panel=COST, help="Pay for an hour, in any currency.")]
+PerTask = Annotated[float | None, option("--per-task", min=0, panel=COST, help="Pay for a task, instead.")]
+Fee = Annotated[float, option("--fee", min=0, panel=COST, help="The platform's share on top of the pay.")]
+DryRun = Annotated[bool, option("--dry-run", panel=COST, help="Only say what it would cost.")]
+AnswerFormat = Annotated[
+    str | None,
+    option(
+        "--format",
+        panel=INPUT,
+        choices="answer_formats",
+        show_default=False,
+        help="{answer_formats}; by the file by default.",
+    ),
+]
+
+# Judging: machine judges.
+RunFile = Annotated[
+    list[Path] | None,
+    option("--run", panel=INPUT, help="Files of the runs: a.npy,b.npy; both tables of a run of embeddings."),
+]
+Config = Annotated[
+    Path | None,
+    option(
+        "--config",
+        panel=JUDGE,
+        help="A TOML file: url, model, timeout, parallel, price_in, price_out, key_env …",
+    ),
+]
+Url = Annotated[
+    str | None,
+    option("--url", panel=JUDGE, metavar="URL", help="A chat endpoint, such as http://127.0.0.1:8000/v1."),
+]
+ModelName = Annotated[
+    str | None,
+    option("--model", panel=JUDGE, help="The model's name there; its key comes from KARAT_JUDGE_KEY."),
+]
+Prompt = Annotated[
+    str, option("--prompt", panel=JUDGE, metavar="FILE", help="'default' or a text file with $caption in it.")
+]
+Threshold = Annotated[
+    list[float] | None,
+    option(
+        "--threshold", panel=JUDGE, help="With --run: rising scores, one fewer than the form has answers."
+    ),
+]
+MaxCost = Annotated[
+    float | None, option("--max-cost", min=0, panel=JUDGE, help="Stop when this much is spent.")
+]
+
+# Output.
+IdsTarget = Annotated[
+    Path | None, option("--ids", panel=OUTPUT, help="Write the order of ids to this file as json.")
+]
+Save = Annotated[
+    Path | None,
+    option("--save", panel=OUTPUT, metavar="FOLDER", help="Save the benchmark in this folder."),
+]
+Json = Annotated[
+    Path | None, option("--json", panel=OUTPUT, help="Also write the result to this file as json.")
+]
+Page = Annotated[Path, output("an html file.")]
+Title = Annotated[str | None, option("--title", panel=OUTPUT, help="The page's title.")]
+Force = Annotated[bool, option("--force", panel=OUTPUT, help="Replace what is there.")]
+Threads = Annotated[int | None, option("--threads", min=1, panel=OTHER, help="How many; all by default.")]
 
 
 def parse_settings(given: list[str] | None) -> dict[str, str]:
@@ -85,3 +348,39 @@ def parse_settings(given: list[str] | None) -> dict[str, str]:
             raise InputError(f"{text!r} is no setting", fix="write NAME=VALUE")
         settings[name.strip()] = value.strip()
     return settings
+
+
+def parse_numbers(given: list[str] | None, named: str) -> list[float] | None:
+    """Return the values of an option as numbers.
+
+    >>> parse_numbers(["2.66", "3"], "--first-from")
+    [2.66, 3.0]
+    """
+    try:
+        return None if not given else [float(text) for text in given]
+    except ValueError:
+        raise InputError(
+            f"{named} is {','.join(given or [])!r}", fix="give numbers such as 3,3.5,4"
+        ) from None
+
+
+def parse_files(given: list[str] | None) -> dict[str, Path]:
+    """Return ``NAME=FILE`` settings as a dictionary.
+
+    >>> parse_files(["mine=N.npy"])
+    {'mine': PosixPath('N.npy')}
+    """
+    return {name: Path(file) for name, file in parse_settings(given).items()}
+
+
+def load_runs(
+    files: list[Path], benchmark: Benchmark, name: list[str] | None = None, **loading: Any
+) -> list[Run]:
+    """Load the runs of `Files` as the options of reading them say, and print what a reader should know."""
+    from karat.cli.show import print_notes
+    from karat.runs import load_runs as load
+    from karat.runs import notes_on_loading
+
+    runs = load(files, benchmark, name=name, **loading)
+    print_notes(notes_on_loading(runs))
+    return runs

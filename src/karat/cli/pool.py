@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from karat._util import plural
-from karat.cli import scoring
-from karat.cli.options import ListCommand, parse_settings, split_names
+from karat.cli import options
+from karat.cli.command import Command
+from karat.cli.options import parse_settings
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,117 +18,138 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-FormName = Annotated[
-    str, typer.Option(help="What people are asked: pair, grid, expert, misread, or a .toml file.")
-]
-Pairs = Annotated[
-    int | None, typer.Option(min=1, help="Pairs to judge in a task; as the form says by default.")
-]
-Gold = Annotated[
-    int | None, typer.Option(min=0, help="Known pairs hidden in a task; as the form says by default.")
-]
-Overlap = Annotated[int, typer.Option(min=1, help="How many people answer each task.")]
-PerHour = Annotated[float, typer.Option(min=0, help="Pay for an hour, in any currency.")]
-PerTask = Annotated[float | None, typer.Option(min=0, help="Pay for a task, instead.")]
-Fee = Annotated[float, typer.Option(min=0, help="The platform's share on top of the pay.")]
 
-
-@app.command(cls=ListCommand)
+@app.command(cls=Command)
 def pool(
-    files: scoring.Files,
-    benchmark: scoring.BenchmarkName = "coco",
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", help="The project: a file, or postgresql://…")
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How deep each ranking is read.")] = 5,
-    form: FormName = "pair",
-    directions: scoring.Directions = None,
-    queries: Annotated[str | None, typer.Option(help="Only the queries that this truth covers.")] = None,
-    sample: Annotated[
-        list[str] | None, typer.Option(help="Only so many at random: --sample 500, or i2t=1261 t2i=1333.")
-    ] = None,
-    judged: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Leave out what these truths judge; `original` is each caption with its own image."
+    files: options.Files,
+    benchmark: options.BenchmarkName = "coco",
+    output: Annotated[str | None, options.output("a new project, a file or postgresql://…")] = None,
+    force: options.Force = False,
+    top: options.Top = 5,
+    form: Annotated[
+        str,
+        options.option(
+            "--form",
+            panel=options.SCORED,
+            choices="forms",
+            help="What annotators are asked: {forms}; or a .toml file.",
+        ),
+    ] = "pair",
+    direction: options.Direction = None,
+    queries: Annotated[
+        str | None,
+        options.option(
+            "--queries",
+            panel=options.SCORED,
+            metavar="TRUTH",
+            help="Only the queries that this truth covers.",
         ),
     ] = None,
-    filters: Annotated[
+    sample: Annotated[list[str] | None, options.sample("queries, 500 or i2t=1261,t2i=1333.")] = None,
+    judged: Annotated[
         list[str] | None,
-        typer.Option("--filter", help="Such as 'bleu-pre>=0.25', 'score(a)>=0.3' or 'systems>=2'."),
+        options.option(
+            "--judged",
+            panel=options.SCORED,
+            metavar="TRUTH",
+            help="Leave out what these truths judge; `original` is each caption with its own image.",
+        ),
+    ] = None,
+    filter: Annotated[
+        list[str] | None,
+        options.option(
+            "--filter",
+            panel=options.SCORED,
+            metavar="RULE",
+            help="Such as 'bleu-pre>=0.25', 'score(a)>=0.3' or 'systems>=2'.",
+        ),
     ] = None,
     fill: Annotated[
         int | None,
-        typer.Option(min=1, help="Fill up each image's captions to a multiple of this; a grid's by default."),
+        options.option(
+            "--fill",
+            min=1,
+            panel=options.SCORED,
+            help="Fill up each image's captions to a multiple of this; a grid's by default.",
+        ),
     ] = None,
-    pairs: Pairs = None,
-    gold: Gold = None,
-    overlap: Overlap = 3,
+    task_size: options.TaskSize = None,
+    gold: options.Gold = None,
+    overlap: options.Overlap = 3,
     gold_truth: Annotated[
         str | None,
-        typer.Option(help="Known positives are this truth's; by default captions with own images."),
+        options.option(
+            "--gold-truth",
+            panel=options.COST,
+            metavar="TRUTH",
+            help="Gold positives are this truth's; by default captions with own images.",
+        ),
     ] = None,
     gold_depth: Annotated[
-        int, typer.Option(min=0, help="Known negatives are in no system's first so many.")
+        int,
+        options.option(
+            "--gold-depth",
+            min=0,
+            panel=options.COST,
+            help="Gold negatives are in no system's first so many.",
+        ),
     ] = 25,
-    per_hour: PerHour = 15.0,
-    per_task: PerTask = None,
-    fee: Fee = 0.2,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would cost.")] = False,
-    seed: scoring.Seed = 0,
-    names: scoring.Names = None,
-    ids: scoring.IdsFile = None,
-    similarity: scoring.Similarity = "dot",
-    transpose: scoring.Transpose = False,
-    setting: scoring.Setting = None,
+    per_hour: options.PerHour = 15.0,
+    per_task: options.PerTask = None,
+    fee: options.Fee = 0.2,
+    dry_run: options.DryRun = False,
+    seed: options.Seed = 0,
+    name: options.Name = None,
+    ids: options.Ids = None,
+    similarity: options.Similarity = "dot",
+    transpose: options.Transpose = False,
+    setting: options.Setting = None,
 ) -> None:
-    """Pool the first items of several runs for people to judge; first it says what that costs.
+    """Pool what several runs suggest, for people to judge.
 
-    `karat tasks` packs the pool into tasks.
+    The first items of each run; first it says what judging them costs. `karat tasks` packs the pool into
+    tasks.
     """
     from karat.benchmarks import load_benchmark
-    from karat.cli.show import print_notes, waiting
-    from karat.judging import estimate_cost, make_pool
-    from karat.judging.pools import gold_notes, parse_filter, pool_sentences
+    from karat.cli.show import show, waiting
+    from karat.judging import make_pool, pool_cost
+    from karat.judging.pools import parse_filter, pool_sentences
 
     # Mistakes in these show before anything large is read.
     if output is None and not dry_run:
         raise InputError("there is no place for the project", fix="give one with -o project.db, or --dry-run")
     if output is not None and not dry_run:
-        check_new(output)
-    asked = sized_form(form, pairs, gold)
-    rules = split_names(filters) or []
+        check_new(output, force)
+    asked = sized_form(form, task_size, gold)
+    rules = filter or []
     for rule in rules:
         parse_filter(rule)
     settings = parse_settings(setting)
     bench = load_benchmark(benchmark, **settings)
-    left_out = split_names(judged) or []
-    sides: Any = split_names(directions)
-    options = {"ids": ids, "similarity": similarity, "transpose": transpose}
-    runs = scoring.load_runs(files, bench, split_names(names), **options)
+    left_out = judged or []
+    ways: Any = direction
+    loading = {"ids": ids, "similarity": similarity, "transpose": transpose}
+    runs = options.load_runs(files, bench, name, **loading)
     with waiting(f"pooling {plural(len(runs), 'run')}"):
         found = make_pool(
             runs,
             bench,
             top=top,
-            directions=sides,
+            direction=ways,
             queries=queries,
-            sample=parse_sample(split_names(sample)),
+            sample=parse_sample(sample),
             judged=left_out,
-            filters=rules,
+            filter=rules,
             form=asked,
             fill=fill,
             gold_truth=gold_truth,
             gold_depth=gold_depth,
             seed=seed,
         )
-    price = {"overlap": overlap, "per_hour": per_hour, "per_task": per_task, "fee": fee}
-    cost = estimate_cost(len(found), asked, **price)  # type: ignore[arg-type]
-    print("\n".join(pool_sentences(found)))
     if not len(found):
+        print("\n".join(pool_sentences(found)))
         raise InputError("nothing is left to judge", fix="pool deeper, filter less, or leave out fewer pairs")
-    print("\n".join(cost.sentences()))
-    print_notes(gold_notes(found, asked, cost))
+    show(pool_cost(found, asked, overlap=overlap, per_hour=per_hour, per_task=per_task, fee=fee))
     if dry_run or output is None:
         return
     from karat.judging import create_project
@@ -137,31 +159,41 @@ def pool(
         "sample": sample, "judged": left_out, "filters": rules, "gold_truth": gold_truth,
         "gold_depth": gold_depth, "seed": seed, "pairs": len(found), "suggestions": found.suggestions,
     }  # fmt: skip
+    if force and "://" not in output:
+        remove_project(output)
     with create_project(output, bench, asked, source=lasting(benchmark), settings=settings) as project:
         project.set_pool(found)
         project.log("pool", said)
     print(f"wrote {output}; next: karat tasks {output}")
 
 
-def sized_form(name: str, pairs: int | None, gold: int | None) -> Form:
+def sized_form(name: str, task_size: int | None, gold: int | None) -> Form:
     """Return a form with other sizes, which are then the project's own."""
     from karat.judging import load_form
     from karat.judging.forms import form_from_data, form_to_data
 
     data = form_to_data(load_form(name))
-    sizes = {"pairs": pairs, "gold": gold}
+    sizes = {"pairs": task_size, "gold": gold}
     return form_from_data(data | {what: one for what, one in sizes.items() if one is not None}, name)
 
 
-def check_new(output: str) -> None:
+def check_new(output: str, force: bool) -> None:
     """Raise when the project's file is there already, or its folder is not: before hours of reading runs."""
     from karat._util import check_writable
 
     if "://" in output:
         return
     check_writable(Path(output))
-    if Path(output).exists():
-        raise InputError("is there already", where=output, fix="choose another name, or remove it")
+    if Path(output).is_dir():
+        raise InputError("is a folder", where=output, fix="give the name of a file")
+    if Path(output).exists() and not force:
+        raise InputError("is there already", where=output, fix="choose another name, or pass --force")
+
+
+def remove_project(output: str) -> None:
+    """Remove a project's file, and what its database keeps beside it."""
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{output}{suffix}").unlink(missing_ok=True)
 
 
 def lasting(benchmark: str) -> str:
@@ -185,5 +217,5 @@ def parse_sample(given: list[str] | None) -> Any:
     numbers = parse_settings(given)
     for name, value in numbers.items():
         if name not in ("i2t", "t2i") or not value.isdecimal():
-            raise InputError(f"{name}={value} is no sample", fix="write --sample 500, or i2t=1261 t2i=1333")
+            raise InputError(f"{name}={value} is no sample", fix="write --sample 500, or i2t=1261,t2i=1333")
     return {name: int(value) for name, value in numbers.items()}

@@ -3,121 +3,138 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from karat._util import check_writable, plural, write_file
-from karat.cli import judging_options
-from karat.cli.options import ListCommand, parse_settings, split_names
-
-if TYPE_CHECKING:
-    from karat._util import Layout
-    from karat.judging import Published
+from karat._util import check_writable, plural
+from karat.cli import options
+from karat.cli.command import Command
+from karat.cli.options import parse_settings
 
 app = typer.Typer()
 
 
-@app.command(cls=ListCommand)
+@app.command(cls=Command)
 def publish(
-    project: judging_options.ProjectPlace,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="The new folder; one that karat published is replaced.")
-    ],
-    name: Annotated[str, typer.Option(help="What the new truth is called.")] = "corrected",
-    aggregation: judging_options.Aggregate = "dawid-skene",
-    setting: judging_options.Setting = None,
-    original: Annotated[
-        str | None, typer.Option(help="The truth with the original positives; the benchmark's first.")
-    ] = None,
+    project: options.ProjectPlace,
+    output: Annotated[Path, options.output("a new folder, or one that karat published and nobody changed.")],
+    force: options.Force = False,
+    truth_name: Annotated[
+        str,
+        options.option(
+            "--truth-name", panel=options.OUTPUT, metavar="NAME", help="What the new truth is called."
+        ),
+    ] = "corrected",
+    aggregate: options.Aggregate = "dawid-skene",
+    aggregate_set: options.AggregateSetting = None,
+    original: Annotated[str | None, options.original("the benchmark's first by default.")] = None,
     keep_original: Annotated[
         str,
-        typer.Option(help="Original positives: union keeps them all; people or majority may reject some."),
+        options.option(
+            "--keep-original",
+            panel=options.ANSWERS,
+            choices="policies",
+            help="Original positives, {policies}: the first keeps them all, the others may reject some.",
+        ),
     ] = "union",
     merge: Annotated[
-        list[str] | None, typer.Option(help="Further truths of the benchmark, such as cxc.", metavar="TRUTH")
+        list[str] | None,
+        options.option(
+            "--merge",
+            panel=options.ANSWERS,
+            metavar="TRUTH",
+            help="Further truths of the benchmark, such as cxc.",
+        ),
     ] = None,
     policy: Annotated[
-        str, typer.Option(help="Where these and people differ: union, people or majority.")
+        str,
+        options.option(
+            "--policy",
+            panel=options.ANSWERS,
+            choices="policies",
+            help="Where these and people differ: {policies}.",
+        ),
     ] = "union",
-    control: judging_options.Control = 0.7,
-    surely: judging_options.Surely = False,
-    captions_wrong: judging_options.CaptionsWrong = 0,
-    exclude: judging_options.Exclude = None,
-    approved_only: judging_options.ApprovedOnly = False,
-    real_names: Annotated[
-        bool, typer.Option("--real-names", help="Publish people's own names instead of w001, w002, …")
-    ] = False,
-    licence: Annotated[str, typer.Option(help="For the data card: the licence of the judgments.")] = "",
+    control: options.Control = 0.7,
+    only_if_certain: options.OnlyIfCertain = False,
+    captions_wrong: options.CaptionsWrong = 0,
+    exclude: options.Exclude = None,
+    approved_only: options.ApprovedOnly = False,
     invalid: Annotated[
         Path | None,
-        typer.Option(help="First mark what this copy of an invalid.csv decides: status remove or keep."),
+        options.option(
+            "--invalid",
+            panel=options.ANSWERS,
+            help="First mark what this copy of an invalid.csv decides: status remove or keep.",
+        ),
     ] = None,
-    reviewer: Annotated[str, typer.Option(help="With --invalid: who decided; your login name.")] = "",
-    made: Annotated[str, typer.Option(help="For the data card: when, or by whom.")] = "",
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a published folder that was changed since.")
+    reviewer: options.Reviewer = "",
+    real_names: Annotated[
+        bool,
+        options.option(
+            "--real-names",
+            panel=options.OUTPUT,
+            help="Publish annotators' own names instead of w001, w002, …",
+        ),
     ] = False,
-    json: Annotated[Path | None, typer.Option(help="Write how it was made here as json, too.")] = None,
+    licence: Annotated[
+        str,
+        options.option(
+            "--licence",
+            panel=options.OUTPUT,
+            show_default=False,
+            metavar="TEXT",
+            help="For the data card: the licence of the judgments.",
+        ),
+    ] = "",
+    made: Annotated[
+        str,
+        options.option(
+            "--made",
+            panel=options.OUTPUT,
+            show_default=False,
+            metavar="TEXT",
+            help="For the data card: when, or by whom.",
+        ),
+    ] = "",
+    json: options.Json = None,
 ) -> None:
-    """Publish a project: a benchmark folder with a corrected truth, every answer and a data card."""
+    """Publish a benchmark with the corrected truth.
+
+    A folder with the truth, every answer and a data card. --force replaces one that was changed since it was
+    published; what karat did not publish is never replaced.
+    """
     from karat.cli.quality import login_name
-    from karat.cli.show import console, print_notes, print_table, waiting
+    from karat.cli.show import console, show, waiting, write_json
     from karat.judging import open_project
     from karat.judging import publish as write
-    from karat.judging.publishing import FILE, mark
+    from karat.judging.publishing import mark
 
     check_writable(json)
-    options: dict[str, Any] = {
-        "name": name,
-        "aggregation": aggregation,
-        "settings": parse_settings(setting),
+    choices: dict[str, Any] = {
+        "truth_name": truth_name,
+        "aggregate": aggregate,
+        "aggregate_set": parse_settings(aggregate_set),
         "original": original,
-        "original_policy": keep_original,
-        "others": split_names(merge) or (),
+        "keep_original": keep_original,
+        "merge": merge or (),
         "policy": policy,
         "control": control,
         "exclude": exclude,
-        "surely": surely,
+        "only_if_certain": only_if_certain,
         "captions_wrong": captions_wrong,
         "approved_only": approved_only,
         "real_names": real_names,
         "licence": licence,
         "made": made,
-        "overwrite": overwrite,
+        "force": force,
     }
     with open_project(project) as opened:
         if invalid is not None:
             changed = mark(opened, invalid, reviewer or login_name())
             console(stderr=True).print(f"changed {plural(changed, 'mark')}")
         with waiting("publishing"):
-            found = write(opened, output, **options)
-    if json is not None:
-        made_how = (found.folder / FILE).read_text(encoding="utf-8")
-        write_file(json, lambda path: path.write_text(made_how, encoding="utf-8"))
-    print_table(summary(found), console())
-    print(f"\nwrote {found.folder}; read its README.md, then:\n")
-    print(f"  karat evaluate RUN --benchmark {found.folder}\n  karat bias {project}")
-    print_notes(found.notes)
-
-
-def summary(found: Published) -> Layout:
-    """Return the figures that matter most as a table."""
-    from karat._util import Layout
-
-    counts, last = found.facts.counts, found.facts.growth[-1]
-    rows = [
-        ["truth", found.correction.truth.name],
-        ["answers used", f"{counts['answers_used']:,} of {counts['answers']:,}"],
-        ["people", f"{counts['people']:,}"],
-        ["judged pairs", f"{counts['judged_pairs']:,} of {counts['pooled_pairs']:,} pooled"],
-        ["relevant of these", f"{counts['relevant_pairs']:,}"],
-        ["positive captions", last.shown("i2t")],
-        ["positive images", last.shown("t2i")],
-        ["conflicts", plural(len(found.facts.conflicts), "pair")],
-    ]
-    if counts["machines"]:
-        rows.insert(
-            3, ["machine judges", f"{len(counts['machines'])}, {counts['machine_answers']:,} answers"]
-        )
-    return Layout(["published", ""], rows, set(), 1, set())
+            found = write(opened, output, **choices)
+    write_json(found, json)
+    show(found)

@@ -3,58 +3,84 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from karat._util import check_extension, check_writable, write_file
-from karat.cli import judging_options, scoring
-from karat.cli.options import ListCommand, parse_settings, split_names
+from karat._util import check_extension, check_writable
+from karat.cli import options
+from karat.cli.command import REVIEW, Command
+from karat.cli.options import parse_settings
 from karat.errors import InputError
 
 app = typer.Typer()
 
 
-@app.command(cls=ListCommand)
+@app.command(cls=Command)
 def quality(
-    project: judging_options.ProjectPlace,
-    aggregation: judging_options.Aggregate = "dawid-skene",
-    setting: judging_options.Setting = None,
-    wrong: Annotated[int, typer.Option(min=0, help="Control items that may be wrong in a hand-in.")] = 0,
-    control: judging_options.Control = 0.7,
-    surely: judging_options.Surely = False,
-    captions_wrong: judging_options.CaptionsWrong = 0,
-    exclude: judging_options.Exclude = None,
-    approved_only: judging_options.ApprovedOnly = False,
+    project: options.ProjectPlace,
+    aggregate: options.Aggregate = "dawid-skene",
+    aggregate_set: options.AggregateSetting = None,
+    wrong: Annotated[
+        int,
+        options.option(
+            "--wrong", min=0, panel=options.ANSWERS, help="Gold pairs that may be wrong in a hand-in."
+        ),
+    ] = 0,
+    control: options.Control = 0.7,
+    only_if_certain: options.OnlyIfCertain = False,
+    captions_wrong: options.CaptionsWrong = 0,
+    exclude: options.Exclude = None,
+    approved_only: options.ApprovedOnly = False,
     approve_passed: Annotated[
         bool,
-        typer.Option(
-            "--approve-passed", help="Approve every unreviewed hand-in whose control items are right."
+        options.option(
+            "--approve-passed",
+            panel=REVIEW,
+            help="Approve every unreviewed hand-in whose gold pairs are right.",
         ),
     ] = False,
-    approve: Annotated[list[str] | None, typer.Option(help="Approve these hand-ins.", metavar="SLOT")] = None,
-    reject: Annotated[list[str] | None, typer.Option(help="Reject these hand-ins.", metavar="SLOT")] = None,
-    why: Annotated[str, typer.Option(help="With --reject: the reason.")] = "",
-    ask_again: Annotated[
-        bool, typer.Option("--ask-again", help="With --reject: offer each task to one more person.")
-    ] = False,
-    reviewer: Annotated[str, typer.Option(help="Who reviews; your login name by default.")] = "",
-    export_review: Annotated[
-        Path | None, typer.Option(help="Write every answer of hand-ins to look at: .csv or .json.")
+    approve: Annotated[
+        list[str] | None,
+        options.option("--approve", panel=REVIEW, metavar="N", help="Approve these hand-ins: 3,4."),
     ] = None,
-    level: scoring.Level = 0.95,
-    resamples: scoring.Resamples = 1000,
-    seed: scoring.Seed = 0,
-    json: Annotated[Path | None, typer.Option(help="Write every number here as json.")] = None,
+    reject: Annotated[
+        list[str] | None,
+        options.option("--reject", panel=REVIEW, metavar="N", help="Reject these hand-ins: 5,6."),
+    ] = None,
+    why: Annotated[
+        str,
+        options.option(
+            "--why", panel=REVIEW, metavar="TEXT", show_default=False, help="With --reject: the reason."
+        ),
+    ] = "",
+    ask_again: Annotated[
+        bool,
+        options.option(
+            "--ask-again", panel=REVIEW, help="With --reject: offer each task to one more annotator."
+        ),
+    ] = False,
+    reviewer: options.Reviewer = "",
+    export_review: Annotated[
+        Path | None,
+        options.option(
+            "--export-review",
+            panel=options.OUTPUT,
+            help="Write every answer of hand-ins to look at: .csv or .json.",
+        ),
+    ] = None,
+    level: options.Level = 0.95,
+    resamples: options.Resamples = 1000,
+    seed: options.Seed = 0,
+    json: options.Json = None,
 ) -> None:
-    """Show what the answers are worth: hand-ins, people, agreement, verdicts, answers by system and rank.
+    """Show what the answers are worth, and review hand-ins.
 
-    Hand-ins with a wrong control item are listed for review. Reviews are added before the report is made;
-    the latest of a hand-in counts.
+    Hand-ins, annotators, agreement, verdicts, answers by system and rank. Hand-ins with a wrong control
+    item are listed for review. Reviews are added before the report is made; the latest of a hand-in counts.
     """
-    from karat.cli.show import console, print_notes, print_table, waiting
-    from karat.judging import open_project
-    from karat.judging import quality as compute
+    from karat.cli.show import print_notes, show, waiting, write_json
+    from karat.judging import open_project, project_quality
     from karat.judging.checking import AGGREGATIONS, approve_passing, review_hand_ins
     from karat.stats import Intervals
 
@@ -62,7 +88,7 @@ def quality(
         check_writable(path)
     check_extension(export_review, (".csv", ".json"))
     # Wrong choices show before a large project is read.
-    AGGREGATIONS[aggregation]
+    AGGREGATIONS[aggregate]
     intervals = Intervals("percentile", level, resamples, seed)
     asked = {"approve": numbers(approve, "--approve"), "reject": numbers(reject, "--reject")}
     both = set(asked["approve"]) & set(asked["reject"])
@@ -75,52 +101,36 @@ def quality(
     reviewing = approve_passed or any(asked.values())
     who = reviewer or (login_name() if reviewing else "")
     with open_project(project) as opened:
-        with waiting("reading the answers"):
-            answers, slots = opened.answers(), opened.slots()
         if reviewing:
             done = review_hand_ins(
                 opened, who, approve=asked["approve"], reject=asked["reject"], why=why, ask_again=ask_again
             )
             if approve_passed:
-                done += approve_passing(opened, who, answers, wrong=wrong, captions_wrong=captions_wrong)
+                done += approve_passing(
+                    opened, who, opened.answers(), wrong=wrong, captions_wrong=captions_wrong
+                )
             print_notes(done)
         with waiting("describing the answers"):
-            found = compute(
-                answers, opened.form, pool_of(opened), slots, opened.reviews(), aggregation=aggregation,
-                settings=parse_settings(setting), wrong=wrong, control=control, surely=surely,
-                captions_wrong=captions_wrong, exclude=exclude, approved_only=approved_only,
-                intervals=intervals, benchmark=opened.benchmark(),
+            found = project_quality(
+                opened, aggregate=aggregate, aggregate_set=parse_settings(aggregate_set), wrong=wrong,
+                control=control, only_if_certain=only_if_certain, captions_wrong=captions_wrong,
+                exclude=exclude, approved_only=approved_only, intervals=intervals,
             )  # fmt: skip
         if export_review is not None:
             found.review.save(export_review)
-    if json is not None:
-        write_file(json, lambda path: path.write_text(found.to_json(), encoding="utf-8"))
-    screen = console()
-    for part in found.parts():
-        if isinstance(part, str):
-            print(part)
-        else:
-            print_table(part, screen)
-    print_notes(found.notes)
-
-
-def pool_of(project: Any) -> Any:
-    """Return a project's pool, None where it has none: answers may come from elsewhere."""
-    try:
-        return project.pool()
-    except InputError:
-        return None
+    write_json(found, json)
+    show(found)
 
 
 def numbers(given: list[str] | None, option: str) -> list[int]:
-    """Return hand-ins given one by one or separated by commas.
+    """Return the numbers of hand-ins, each once.
 
-    >>> numbers(["3", "4,5"], "--reject")
-    [3, 4, 5]
+    >>> numbers(["4", "3"], "--reject")
+    [3, 4]
     """
-    texts = split_names(given) or []
+    texts = given or []
     if not all(text.isascii() and text.isdigit() for text in texts):
-        raise InputError(f"{option} is {' '.join(texts)!r}", fix="give the numbers of hand-ins, such as 3 4")
+        raise InputError(f"{option} is {','.join(texts)!r}", fix="give the numbers of hand-ins, such as 3,4")
     return sorted({int(text) for text in texts})
 
 

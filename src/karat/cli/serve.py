@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karat._util import missing
+from karat.cli.command import Command
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,17 +23,22 @@ TURN = 0.0005
 NEEDED = ("fastapi", "uvicorn", "argon2", "sqlalchemy", "alembic")
 
 
-@app.command()
+@app.command(cls=Command)
 def serve(
     project: Annotated[
-        str, typer.Argument(help="What `karat pool` wrote: a file or an address.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="PROJECT", help="A project's file, or its postgresql:// address.", show_default=False
+        ),
     ] = "",
     host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 is everywhere.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="On which port; 0 takes a free one.")] = 8765,
-    url: Annotated[
+    public_url: Annotated[
         str, typer.Option(help="The address that people type, such as https://judge.example.org/karat.")
     ] = "",
-    prefix: Annotated[str, typer.Option(help="The path below which all pages lie, if --url has none.")] = "",
+    prefix: Annotated[
+        str, typer.Option(help="The path below which all pages lie, if --public-url has none.")
+    ] = "",
     proxy: Annotated[
         list[str] | None,
         typer.Option(help="The address of a reverse proxy whose X-Forwarded-For and -Proto are believed."),
@@ -52,7 +58,7 @@ def serve(
     ] = "",
     demo: Annotated[bool, typer.Option("--demo", help="Make a small world and serve that.")] = False,
 ) -> None:
-    """Serve the judging page, the dashboard and the accounts of a project.
+    """Serve the judging page and the dashboard of a project.
 
     Only this machine can reach it unless --host says otherwise, and then it does not start before there is an
     owner with a password. The owner comes in by a link that is printed here and works once.
@@ -77,8 +83,8 @@ def serve(
         listening = stack.enter_context(listen(host, port))
         port = listening.getsockname()[1]
         settings = Settings(
-            place, host, port, url, prefix, tuple(proxy or ()), lease_seconds=60 * lease, published=published,
-            demo=demo,
+            place, host, port, public_url, prefix, tuple(proxy or ()), lease_seconds=60 * lease,
+            published=published, demo=demo,
         )  # fmt: skip
         web = create_app(settings)
         stack.callback(close_app, web)
@@ -127,10 +133,18 @@ def add_owner(accounts: Accounts, name: str) -> None:
     from karat.web import OWNER
     from karat.web.accounts import LEAST
 
-    password = typer.prompt(
-        f"A password for {name}, at least {LEAST} characters", hide_input=True, confirmation_prompt=True
-    )
-    accounts.add(name, OWNER, password)
+    accounts.add(name, OWNER, ask_password(f"A password for {name}, at least {LEAST} characters"))
+
+
+def ask_password(prompt: str) -> str:
+    """Return a password that is typed twice; without a terminal, the first line of standard input."""
+    if sys.stdin.isatty():
+        return typer.prompt(prompt, hide_input=True, confirmation_prompt=True)
+    print("note: there is no terminal: the password is read from standard input", file=sys.stderr)
+    password = sys.stdin.readline().rstrip("\r\n")
+    if not password:
+        raise InputError("there is no password", fix="run it in a terminal, or give it on standard input")
+    return password
 
 
 def announce(place: str, settings: Settings, link: str | None) -> None:

@@ -1,9 +1,12 @@
-"""Tables and progress in the terminal; plain text when piped."""
+"""Results and progress in the terminal; plain text when piped."""
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -12,14 +15,10 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from karat._util import Layout
-    from karat.scores import Comparison, Scorecard
+    from karat._util import Layout, Result
 
-READING = {
-    "misses": "unjudged pairs count as misses",
-    "left_out": "unjudged pairs are left out",
-    "bounds": "unjudged pairs count as misses, [bounds] say what they could change",
-}
+WIDEST_BAR = 30
+NARROWEST_BAR = 10
 
 
 def console(stderr: bool = False) -> Console:
@@ -64,57 +63,59 @@ def saying() -> Iterator[Callable[[str], object]]:
         yield lambda what: status.update(escape(what))
 
 
-def print_scorecard(card: Scorecard) -> None:
-    """Print the table, then how it was made, then, on standard error, what a reader should know."""
-    from karat.measures import in_percent
-    from karat.scores import lay_out, similarities_of, to_text, units_drawn
+def show(result: Result, quiet: bool = False) -> None:
+    """Print a result: as `print` does when piped, drawn on a terminal; with `quiet`, its notes alone.
 
+    Whoever redirects standard output to a file sees the notes on standard error too.
+    """
     screen = console()
-    if screen.is_terminal:
-        layout = lay_out(card)
-        print_layout(with_bars(layout, card, screen.width) if len(card.runs) == 1 else layout, screen)
-    else:
-        print(to_text(card, notes=False))
-    percent = [in_percent(column.measure) for column in card]
-    unit = "Values in percent" if any(percent) else "Values are ranks"
-    if any(percent) and not all(percent):
-        unit += ", ranks as they are"
-    # By meaning, every pair has its value: nothing is unjudged.
-    by_labels = [c for c in card if not similarities_of(c.measure)]
-    reading = [READING[card.unjudged]] if by_labels else []
-    screen.print(escape("\n" + "; ".join([unit, *reading, f"ties are {card.ties}."])))
-    if card.intervals is not None:
-        made = card.intervals
-        screen.print(
-            f"In parentheses {100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples "
-            f"of {units_drawn(card)}."
-        )
-    print_notes(card.notes)
+    if quiet or not screen.is_terminal:
+        if not quiet:
+            print(result)
+        print_notes(result.notes)
+        return
+    for k, part in enumerate(result.parts()):
+        if k:
+            screen.print()
+        if isinstance(part, str):
+            screen.print(escape(part))
+        else:
+            print_layout(part, screen)
+    for note in result.notes:
+        screen.print(escape(f"note: {note}"))
 
 
-def print_comparison(found: Comparison, detail: bool) -> None:
-    """Print every table with its title, what they say in words, how they were made, and the notes."""
-    from karat.scores import headline, layouts, method_line, shown_standings
+def finish(result: Result, json: Path | None, output: Path | None, quiet: bool = False) -> None:
+    """Write a result where `--json` and `-o` say, then print it."""
+    from karat._util import is_page
+    from karat.reports import write_report
 
-    screen = console()
-    for title, layout in layouts(found, detail):
-        screen.print(f"[bold]{escape(title)}[/]")
-        print_table(layout, screen)
-        screen.print()
-    for sentence in headline(shown_standings(found, detail)):
-        screen.print(escape(sentence))
-    screen.print(escape(f"\n{method_line(found)}"))
-    print_notes(found.card.notes)
+    write_json(result, json)
+    if output is not None and is_page(output):
+        with waiting(f"writing {output.name}"):
+            write_report(result, output, command=as_typed())  # type: ignore[arg-type]
+        say_where(output)
+    elif output is not None:
+        result.save(output)
+    show(result, quiet)
 
 
-def print_table(layout: Layout, screen: Console) -> None:
-    """Draw a table on a terminal; print it as plain text elsewhere."""
-    from karat._util import text_of
+def as_typed() -> str:
+    """Return the command as it was typed, for the report's methods."""
+    return shlex.join(["karat", *sys.argv[1:]])
 
-    if screen.is_terminal:
-        print_layout(layout, screen)
-    else:
-        print(text_of(layout))
+
+def say_where(output: Path) -> None:
+    """Print the file's name and size."""
+    print(f"wrote {output} ({output.stat().st_size / 1e6:.1f} MB); open it in a browser")
+
+
+def write_json(result: Result, path: Path | None) -> None:
+    """Write what `--json` asks for, where a file is named."""
+    from karat._util import write_file, write_text
+
+    if path is not None:
+        write_file(path, lambda draft: write_text(draft, result.to_json()))
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -124,43 +125,39 @@ def print_notes(notes: Iterable[str]) -> None:
         errors.print(escape(f"note: {note}"))
 
 
-def with_bars(layout: Layout, card: Scorecard, width: int) -> Layout:
-    """Add a bar to each row of a single run's fractions, where there is room for it."""
+def with_bars(layout: Layout, width: int) -> Layout:
+    """Add a bar to each row that has a share, where there is room for it.
+
+    >>> from karat._util import Layout
+    >>> with_bars(Layout(["measure", "mean"], [["R@1", "50.00"]], shares=[0.5]), 27).rows
+    [['R@1', '50.00', '█████     ']]
+    """
     from dataclasses import replace
 
-    from karat.measures import is_share
+    from karat._util import bar
 
-    widths = [max(len(row[k]) for row in [layout.head, *layout.rows]) + 2 for k in range(len(layout.head))]
-    room = min(30, width - sum(widths) - 1)
-    if room < 10:
+    widths = [max(cell_len(row[k]) for row in [layout.head, *layout.rows]) + 2
+              for k in range(len(layout.head))]  # fmt: skip
+    room = min(WIDEST_BAR, width - sum(widths) - 1)
+    if not layout.shares or room < NARROWEST_BAR:
         return layout
-    rows: dict[tuple[str, str], float] = {}
-    for column in card:
-        # The last column of a row sums it up: the mean of both directions, or the only one there is.
-        if column.value is not None and is_share(column.measure):
-            rows[column.truth, str(column.measure)] = column.value
-    names = list(dict.fromkeys((column.truth, str(column.measure)) for column in card))
-    drawn = [bar(rows.get(name, 0.0), room) for name in names]
-    return replace(
-        layout, head=[*layout.head, ""], rows=[[*row, one] for row, one in zip(layout.rows, drawn)]
-    )
-
-
-def bar(share: float, width: int) -> str:
-    """Return a bar for a share of 1, in eighths of a letter; sums such as RSUM have none.
-
-    >>> bar(0.5, 4), bar(0.53, 4), bar(4.2, 4)
-    ('██  ', '██▏ ', '    ')
-    """
-    if not 0 <= share <= 1:
-        return " " * width
-    eighths = round(8 * width * share)
-    full, rest = divmod(eighths, 8)
-    return ("█" * full + " ▏▎▍▌▋▊▉"[rest] * (rest > 0)).ljust(width)
+    rows = [[*row, bar(share or 0.0, room)] for row, share in zip(layout.rows, layout.shares)]
+    return replace(layout, head=[*layout.head, ""], rows=rows)
 
 
 def print_layout(layout: Layout, screen: Console) -> None:
-    """Draw a table, in several parts when its columns do not fit beside each other."""
+    """Draw a table below its title, in several parts when its columns do not fit beside each other."""
+    from dataclasses import replace
+
+    from karat._util import text_of
+
+    if layout.title:
+        screen.print(f"[bold]{escape(layout.title)}[/]")
+    if not any(layout.head):
+        # Labelled lines: long ones are wrapped, not cut.
+        screen.print(escape(text_of(replace(layout, title=""))))
+        return
+    layout = with_bars(layout, screen.width)
     for shown in parts_that_fit(layout, screen.width):
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         for k in shown:
@@ -183,7 +180,7 @@ def parts_that_fit(layout: Layout, width: int) -> list[list[int]]:
     A last column without a head is an ornament (bars, stars): it goes where there is no room for it.
 
     >>> from karat._util import Layout
-    >>> layout = Layout(["run", "a", "b", ""], [["x", "1.23", "4.56", "****"]], set(), 1, set())
+    >>> layout = Layout(["run", "a", "b", ""], [["x", "1.23", "4.56", "****"]])
     >>> parts_that_fit(layout, 80), parts_that_fit(layout, 16), parts_that_fit(layout, 10)
     ([[0, 1, 2, 3]], [[0, 1, 2]], [[0, 1], [0, 2]])
     """

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from karat.cli import judging_options, scoring
-from karat.cli.pool import Fee, Gold, Overlap, Pairs, PerHour, PerTask
+from karat.cli import options
+from karat.cli.command import Command
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,22 +16,24 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-@app.command()
+@app.command(cls=Command)
 def tasks(
-    project: judging_options.ProjectPlace,
-    pairs: Pairs = None,
-    gold: Gold = None,
-    overlap: Overlap = 3,
-    per_hour: PerHour = 15.0,
-    per_task: PerTask = None,
-    fee: Fee = 0.2,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would cost.")] = False,
-    seed: scoring.Seed = 0,
+    project: options.ProjectPlace,
+    task_size: options.TaskSize = None,
+    gold: options.Gold = None,
+    overlap: options.Overlap = 3,
+    per_hour: options.PerHour = 15.0,
+    per_task: options.PerTask = None,
+    fee: options.Fee = 0.2,
+    dry_run: options.DryRun = False,
+    seed: options.Seed = 0,
 ) -> None:
-    """Pack the pool of a project into tasks, with known pairs hidden among the others.
+    """Pack a project's pool into tasks.
 
-    Pairs that are in a task already stay there: what was pooled later gets tasks of its own.
+    Gold pairs, whose answers are known, are hidden among the others. Pairs that are in a task already stay
+    there: what was pooled later gets tasks of its own.
     """
+    from karat.cli.show import show
     from karat.judging import estimate_cost, make_tasks, open_project
 
     with open_project(project) as opened:
@@ -39,12 +41,12 @@ def tasks(
         rest = not_planned(pool, before)
         if len(pool) and not len(rest):
             raise InputError("every pair is in a task already", where=project, fix="pool more pairs first")
-        plan = make_tasks(rest, opened.form, pairs=pairs, gold=gold, overlap=overlap, seed=seed)
+        plan = make_tasks(rest, opened.form, task_size=task_size, gold=gold, overlap=overlap, seed=seed)
         price = {"per_hour": per_hour, "per_task": per_task, "fee": fee}
         cost = estimate_cost(
-            len(rest), opened.form, pairs=pairs, gold=gold, overlap=overlap, **price  # type: ignore[arg-type]
+            len(rest), opened.form, task_size=task_size, gold=gold, overlap=overlap, **price  # type: ignore[arg-type]
         )  # fmt: skip
-        print("\n".join(cost.sentences()))
+        show(cost)
         if dry_run:
             return
         first = opened.add_tasks(plan)

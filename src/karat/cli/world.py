@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karat._util import plural
+from karat.cli import options
+from karat.cli.command import Command
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,24 +18,23 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-@app.command()
+@app.command(cls=Command)
 def world(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.", show_default=False)],
+    output: Annotated[Path, options.output("a folder.")],
     images: Annotated[int, typer.Option(help="How many pictures.")] = 1000,
     captions: Annotated[int, typer.Option(help="How many captions each.")] = 5,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes everywhere.")] = 0,
+    seed: options.Seed = 0,
     no_images: Annotated[bool, typer.Option("--no-images", help="Draw no pictures.")] = False,
     systems: Annotated[
         bool, typer.Option("--systems", help="Also write runs of simulated systems, to score and compare.")
     ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Write into a folder that is not empty; other files stay.")
-    ] = False,
+    force: options.Force = False,
 ) -> None:
-    """Make pictures and captions for which the right answer is known: a benchmark with its complete truth.
+    """Make pictures and captions whose right answers are known.
 
-    The truth `original` says which picture each caption was written for, as benchmarks do; `complete` says of
-    which pictures it is true, decided exactly.
+    A benchmark with its complete truth; the same seed gives the same bytes everywhere. The truth `original`
+    says which picture each caption was written for, as benchmarks do; `complete` says of which pictures it
+    is true, decided exactly.
     """
     from karat.cli.show import console, waiting
     from karat.world import make_world, save_world

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from karat.judging.bias.bias_report import measure_bias as measure_bias
     from karat.judging.bias.diversity import Diversity as Diversity
     from karat.judging.bias.diversity import compare_systems as compare_systems
+    from karat.judging.bias.project_labels import project_bias as project_bias
     from karat.judging.checking.accepting import accepted_answers as accepted_answers
     from karat.judging.checking.answers import AnswerTable as AnswerTable
     from karat.judging.checking.answers import make_answers as make_answers
     from karat.judging.checking.gold_check import check_gold as check_gold
+    from karat.judging.checking.quality import project_quality as project_quality
     from karat.judging.checking.quality import quality as quality
     from karat.judging.checking.verdicts import Aggregated as Aggregated
     from karat.judging.checking.verdicts import aggregate as aggregate
@@ -33,8 +35,10 @@ if TYPE_CHECKING:
     from karat.judging.forms.form_files import FORMS as FORMS
     from karat.judging.forms.form_files import load_form as load_form
     from karat.judging.forms.form_files import save_form as save_form
+    from karat.judging.pools.cost import Cost as Cost
     from karat.judging.pools.cost import estimate_cost as estimate_cost
     from karat.judging.pools.pool import Pool as Pool
+    from karat.judging.pools.pool_words import pool_cost as pool_cost
     from karat.judging.pools.pooling import make_pool as make_pool
     from karat.judging.publishing.correction import correct as correct
     from karat.judging.publishing.evidence import Evidence as Evidence

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from karat.measures.measure import parse_measures as parse_measures
     from karat.measures.measure import register as register
     from karat.measures.ranked import Ranked as Ranked
+    from karat.measures.reference import MeasureList as MeasureList
     from karat.measures.reference import describe_all as describe_all
+    from karat.measures.reference import list_measures as list_measures
     from karat.measures.semantic import Semantic as Semantic
     from karat.measures.semantic_recall import SemanticRecall as SemanticRecall
     from karat.measures.ties import READINGS as READINGS
     from karat.measures.ties import TIE_POLICIES as TIE_POLICIES
-    from karat.measures.ties import Counts as Counts
     from karat.measures.ties import Reading as Reading
     from karat.measures.ties import TiePolicy as TiePolicy
     from karat.measures.ties import equal_neighbours as equal_neighbours

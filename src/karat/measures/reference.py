@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from karat._util import REQUIRED, Param
+from karat._util import REQUIRED, Layout, Param, Result
 from karat.measures.measure import MEASURES, Combined, Measure, Named
 
 
@@ -35,6 +36,34 @@ class Entry:
         elif issubclass(m, Combined):
             traits.append("made of aggregated columns")
         yield "traits", ", ".join(traits)
+
+
+@dataclass(frozen=True)
+class MeasureList(Result):
+    """Every measure with its formula, paper and parameters."""
+
+    entries: tuple[Entry, ...]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per measure."""
+        return [
+            {"measure": entry.usage, "title": entry.title, "formula": entry.measure.formula,
+             "paper": entry.measure.source, "also": ", ".join(entry.measure.aliases),
+             "better": entry.measure.better}
+            for entry in self.entries
+        ]  # fmt: skip
+
+    def parts(self) -> list[Layout]:
+        """Return each measure as people read about it."""
+        return [
+            Layout(["", ""], list(map(list, entry.lines())), labels=2, title=f"{entry.usage}  {entry.title}")
+            for entry in self.entries
+        ]
+
+
+def list_measures() -> MeasureList:
+    """Return every registered measure, in order of name."""
+    return MeasureList(tuple(describe_all()))
 
 
 def describe_param(param: Param, after_at: bool) -> str:

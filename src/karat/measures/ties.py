@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
+from karat.benchmarks import JudgedItems
 from karat.measures.ranked import Ranked, reduce_rows
 
 Array = np.ndarray
@@ -20,57 +21,6 @@ Reading = Literal["misses", "left_out", "bounds"]
 READINGS = ("misses", "left_out", "bounds")
 """What an unjudged pair counts as: a miss; nothing (the judged items are ranked alone); or a miss,
 with bounds over everything it could be."""
-
-
-@dataclass(frozen=True, eq=False)
-class Counts:
-    """Per judged item, how many items of the gallery score higher and how many the same.
-
-    Parameters
-    ----------
-    ptr
-        Query q has rows ptr[q] to ptr[q + 1].
-    grade
-        Per row; may have leading axes (posterior draws).
-    above
-        How many items score strictly higher; −1 when the item has no known place.
-    tied
-        How many other items score the same.
-    earlier
-        How many of those stand earlier in the benchmark's order.
-    outside
-        Whether the item is outside the gallery, so that it can never be retrieved.
-    size, depth
-        Per query: how many items were ranked, and how many places of the ranking are known.
-    total
-        Per query, how many items are relevant, where the rows do not list all.
-    complete
-        Whether items without a row are judged not relevant, instead of unjudged.
-    ideal
-        Where grades are similarities: per query, the highest possible sum of the first 1, 2, … items.
-    """
-
-    ptr: Array
-    grade: Array
-    above: Array
-    tied: Array
-    earlier: Array
-    outside: Array
-    size: Array
-    depth: Array
-    total: Array | None = None
-    complete: bool = False
-    ideal: Array | None = None
-
-    @property
-    def nothing_unjudged(self) -> bool:
-        """Whether every pair is judged: by a rule, or by a truth that is complete."""
-        return self.complete or self.total is not None
-
-    @property
-    def query(self) -> Array:
-        """The query of each row."""
-        return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
 
 
 def equal_neighbours(query: Array, value: Array) -> tuple[Array, Array]:
@@ -89,39 +39,40 @@ def equal_neighbours(query: Array, value: Array) -> tuple[Array, Array]:
     return first[group], np.diff(np.r_[first, len(query)])[group]
 
 
-def leave_out_unjudged(counts: Counts) -> Counts:
-    """Return the counts among judged items alone (the *condensed* list).
+def leave_out_unjudged(items: JudgedItems) -> JudgedItems:
+    """Return the items ranked among themselves alone (the *condensed* list).
 
-    >>> counts = Counts(np.array([0, 2]), np.array([1.0, 0.0]), np.array([7, 3]), np.zeros(2, int),
-    ...     np.zeros(2, int), np.zeros(2, bool), np.array([10]), np.array([10]))
-    >>> leave_out_unjudged(counts).above.tolist()
+    >>> none = np.zeros(2, int)
+    >>> items = JudgedItems("i2t", np.array([0]), np.array([0, 2]), np.array([5, 6]), np.array([1.0, 0.0]),
+    ...     size=np.array([10]), outside=none > 0, above=np.array([7, 3]), tied=none, earlier=none)
+    >>> leave_out_unjudged(items).above.tolist()
     [1, 0]
     """
-    query, placed = counts.query, counts.above >= 0
-    n_queries = len(counts.ptr) - 1
-    order = np.lexsort((counts.earlier, counts.above, query))
+    query, placed = items.number, items.above >= 0
+    n_queries = len(items.ptr) - 1
+    order = np.lexsort((items.earlier, items.above, query))
     order = order[placed[order]]
     q = query[order]
     first_of_query = np.searchsorted(q, np.arange(n_queries))[q]
-    first, width = equal_neighbours(q, counts.above[order])
+    first, width = equal_neighbours(q, items.above[order])
     condensed: dict[str, Any] = {
         name: np.full(len(query), -1 if name == "above" else 0) for name in ("above", "tied", "earlier")
     }
     condensed["above"][order] = first - first_of_query
     condensed["tied"][order] = width - 1
     condensed["earlier"][order] = np.arange(len(q)) - first
-    size = np.bincount(query[~counts.outside], minlength=n_queries)
+    size = np.bincount(query[~items.outside], minlength=n_queries)
     depth = np.bincount(query[placed], minlength=n_queries)
-    return replace(counts, **condensed, size=size, depth=depth)
+    return replace(items, **condensed, size=size, depth=depth)
 
 
-def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant: bool = False) -> Ranked:
+def resolve(items: JudgedItems, policy: TiePolicy = "pessimistic", unjudged_relevant: bool = False) -> Ranked:
     """Place the judged items of every query.
 
     Parameters
     ----------
-    counts
-        What the run says.
+    items
+        With the counts of a run.
     policy
         One of `TIE_POLICIES`. Within a tied group, *pessimistic* puts unjudged items first and
         then the judged ones by rising grade; *optimistic* puts judged items first by falling grade;
@@ -130,18 +81,18 @@ def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant
         Read every unjudged item as relevant with grade 1: the other end of the bounds. Not for
         grades with leading axes.
     """
-    rows = counts.above.shape[-1]
-    query, placed = counts.query, counts.above >= 0
-    above = np.where(placed, counts.above, np.iinfo(np.int64).max)
+    rows = items.above.shape[-1]
+    query, placed = items.number, items.above >= 0
+    above = np.where(placed, items.above, np.iinfo(np.int64).max)
     second = {
-        "pessimistic": counts.grade,
-        "optimistic": -counts.grade,
-        "expected": -counts.grade,
-        "stable": np.broadcast_to(counts.earlier, counts.grade.shape),
+        "pessimistic": items.grade,
+        "optimistic": -items.grade,
+        "expected": -items.grade,
+        "stable": np.broadcast_to(items.earlier, items.grade.shape),
     }[policy]
     order = np.lexsort((second, np.broadcast_to(above, second.shape), np.broadcast_to(query, second.shape)))
-    grade = np.take_along_axis(counts.grade, order, axis=-1)
-    before, width = counts.above[order], counts.tied[order] + 1
+    grade = np.take_along_axis(items.grade, order, axis=-1)
+    before, width = items.above[order], items.tied[order] + 1
     known = placed[order]
 
     # Sorting by grade only moves rows inside their group, so the groups are those of any one draw.
@@ -153,7 +104,7 @@ def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant
     if policy == "expected":
         start = before.astype(np.float64)
     elif policy == "stable":
-        start = (before + counts.earlier[order]).astype(np.float64)
+        start = (before + items.earlier[order]).astype(np.float64)
     else:
         # Unjudged items are worth 0 or, in the upper reading, 1: does a judged item lie before or
         # after those it is tied with?
@@ -167,17 +118,17 @@ def resolve(counts: Counts, policy: TiePolicy = "pessimistic", unjudged_relevant
         # The same for all draws, because rows only moved inside their group.
         start = start.reshape(-1, rows)[0] if rows else start.reshape(-1)
     ranked = Ranked(
-        ptr=counts.ptr,
+        ptr=items.ptr,
         start=start,
         width=width.reshape(-1, rows)[0] if rows else width.reshape(-1),
         count=np.ones(rows),
         grade=grade,
-        size=counts.size,
-        depth=counts.depth,
-        hidden=(~placed & ~counts.outside)[order],
-        total=counts.total,
-        complete=counts.complete,
-        ideal=counts.ideal,
+        size=items.size,
+        depth=items.depth,
+        hidden=(~placed & ~items.outside)[order],
+        total=items.total,
+        complete=items.complete,
+        ideal=items.ideal,
     )
     return with_unjudged_relevant(ranked) if unjudged_relevant else ranked
 

@@ -7,6 +7,7 @@ from karat._util.lazy import exports
 if TYPE_CHECKING:
     from karat.models.fusion import fuse as fuse
     from karat.models.fusion_methods import FUSIONS as FUSIONS
+    from karat.models.image_text_model import IMAGE_KERNELS as IMAGE_KERNELS
     from karat.models.image_text_model import ImageTextModel as ImageTextModel
     from karat.models.image_text_model import pictures_of as pictures_of
     from karat.models.incomplete_cholesky import IncompleteCholesky as IncompleteCholesky
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from karat.models.kernel_matrix import scale_diagonal as scale_diagonal
     from karat.models.nearest import DirectedRun as DirectedRun
     from karat.models.nearest import NearestNeighbour as NearestNeighbour
+    from karat.models.search import SearchResult as SearchResult
+    from karat.models.search import search_pictures as search_pictures
     from karat.models.selection import Setting as Setting
     from karat.models.selection import best_settings as best_settings
     from karat.models.selection import dev_scores as dev_scores

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import plural, renamed_keyword
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids
 from karat.errors import InputError
 from karat.models.fusion_methods import FUSIONS, Ballot, FusionMethod
@@ -17,14 +17,17 @@ from karat.runs import EmbeddingRun, Lists, RankingsRun, Run, TableRun
 BLOCK_BYTES = 64 << 20
 
 
+@renamed_keyword("weights", "weight")
+@renamed_keyword("depth", "top")
+@renamed_keyword("directions", "direction")
 def fuse(
     runs: Sequence[Run],
     benchmark: Benchmark | None = None,
     method: str = "borda",
     *,
-    weights: Sequence[float] | None = None,
-    depth: int | None = None,
-    directions: Sequence[Direction] | None = None,
+    weight: Sequence[float] | None = None,
+    top: int | None = None,
+    direction: Sequence[Direction] | None = None,
     name: str = "fused",
     **params: Any,
 ) -> RankingsRun:
@@ -47,11 +50,11 @@ def fuse(
         What they answer; by default the one that they are aligned with.
     method
         One of `karat.models.FUSIONS`. Those that need scores do not take ranked lists.
-    weights
+    weight
         One number per run, not negative; equal by default.
-    depth
+    top
         How many items of each query to keep; all by default.
-    directions
+    direction
         Those that all runs have by default.
     name
         Of the result.
@@ -75,15 +78,15 @@ def fuse(
     settings = parse_params(chosen, method, params)
     if not len(runs):
         raise InputError("there is no run to fuse", fix="give two or more")
-    share = check_weights(weights, len(runs))
+    share = check_weights(weight, len(runs))
     bench = benchmark or runs[0].benchmark
     if bench is None:
         raise InputError("the runs are aligned with no benchmark", fix="give the benchmark")
-    if depth is not None and depth < 1:
-        raise InputError(f"the first {depth} items were asked for", fix="ask for 1 or more")
+    if top is not None and top < 1:
+        raise InputError(f"the first {top} items were asked for", fix="ask for 1 or more")
     # A run without weight has no say in ties either.
     voting = [(ready(run.align(bench)), w) for run, w in zip(runs, share) if w > 0]
-    shared = common_directions([run for run, _ in voting], directions)
+    shared = common_directions([run for run, _ in voting], direction)
     if chosen.needs_scores:
         by_ranks = [known for known in FUSIONS if not FUSIONS[known].needs_scores]
         for run, _ in voting:
@@ -93,9 +96,7 @@ def fuse(
                     where=run.where or run.name,
                     fix=f"choose {' or '.join(by_ranks)}",
                 )
-    lists = {
-        direction: fuse_direction(voting, bench, direction, chosen, settings, depth) for direction in shared
-    }
+    lists = {way: fuse_direction(voting, bench, way, chosen, settings, top) for way in shared}
     raw: dict[str, Any] = {
         way: IdLists(bench.queries(way), bench.items(way), own) for way, own in lists.items()
     }

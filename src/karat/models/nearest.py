@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems
 from karat.errors import InputError
 from karat.models.estimator import Estimator
 from karat.models.kernel_matrix import as_floats
-from karat.runs import MatrixRun, PlaceRequest, Places, Run, Top
+from karat.runs import FirstResults, MatrixRun, Run, Top
 
 
 class NearestNeighbour(Estimator):
@@ -108,6 +108,8 @@ class DirectedRun(Run):
     ([0.9], [0.2, 0.3])
     """
 
+    kind = "two score tables"
+
     def __init__(
         self,
         image_scores: Any,
@@ -144,14 +146,19 @@ class DirectedRun(Run):
         aligned.tables = {direction: table.align(benchmark) for direction, table in self.tables.items()}  # type: ignore[misc]
         return aligned
 
-    def place(self, questions: Sequence[PlaceRequest], threads: int | None = None) -> list[Places]:
-        """Ask each question of its direction's table, in one pass over each."""
-        answers: dict[int, Places] = {}
+    def scan(
+        self, items: Sequence[JudgedItems], threads: int | None = None, first: bool = False
+    ) -> tuple[list[JudgedItems], FirstResults]:
+        """Return where items come out and the first item of every query, in one pass over each table."""
+        placed: dict[int, JudgedItems] = {}
+        results: FirstResults = {}
         for direction, table in self.tables.items():
-            own = [k for k, question in enumerate(questions) if question.direction == direction]
-            if own:
-                answers.update(zip(own, table.place([questions[k] for k in own], threads)))
-        return [answers[k] for k in range(len(questions))]
+            own = [k for k, part in enumerate(items) if part.direction == direction]
+            if own or first:
+                parts, firsts = table.scan([items[k] for k in own], threads, first)
+                placed.update(zip(own, parts))
+                results.update({d: found for d, found in firsts.items() if d == direction})
+        return [placed[k] for k in range(len(items))], results
 
     def top(
         self,

@@ -51,7 +51,7 @@ def dev_scores(
     scores: dict[Direction, dict[Any, dict[str, float]]] = {direction: {} for direction in directions}
     for setting, candidate in candidates:
         run = candidate() if callable(candidate) else candidate
-        card = evaluate(run, benchmark, measures, truths=truth, directions=directions)
+        card = evaluate(run, benchmark, measures, truth=truth, direction=directions)
         for direction in directions:
             if setting in scores[direction]:
                 raise InputError(f"{setting} was given twice", fix="give each setting once")

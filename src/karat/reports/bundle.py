@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import missing
+from karat._util import cached, missing
 from karat.errors import MissingDataError
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def source_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
 
 
-def plotly_source() -> str:
+def plotly_file() -> Path:
     """Return plotly's script, as its package ships it; the package itself is not imported."""
     package = importlib.util.find_spec("plotly")
     if package is None or not package.submodule_search_locations:
@@ -115,7 +115,16 @@ def plotly_source() -> str:
     path = Path(package.submodule_search_locations[0]) / "package_data" / "plotly.min.js"
     if not path.is_file():
         raise MissingDataError("plotly came without plotly.min.js", where=path.parent, fix="reinstall plotly")
-    return path.read_text(encoding="utf-8")
+    return path
+
+
+def packed_plotly(path: Path) -> str:
+    """Return plotly's script packed; packing it takes as long as scoring a run, so it is kept in the cache.
+
+    A page names the hash of the script itself, so that a browser would not run another one.
+    """
+    kept = cached("plotly", [path], lambda: {"packed": np.array(packed(path.read_bytes()).encode("ascii"))})
+    return kept["packed"].item().decode("ascii")
 
 
 def safe_json(data: Any) -> str:

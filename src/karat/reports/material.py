@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from karat.benchmarks import DIRECTIONS
 from karat.errors import InputError, KaratError
 from karat.runs import Run
 from karat.scores import (
     Comparison,
+    Details,
     Leaderboard,
     Scorecard,
     Standing,
-    evaluate,
+    details_of,
     first_places,
     from_scorecards,
     shown_standings,
@@ -35,7 +34,7 @@ class Material:
     found
         What was found.
     runs
-        The runs behind it, where they are at hand: they add places, first results and Judged@10.
+        The runs behind a scorecard without details: they are asked for places, first results and Judged@10.
     title, command
         The page's title, and the command that made it.
     made
@@ -113,31 +112,23 @@ class Material:
         return [] if self.comparison is None else shown_standings(self.comparison)
 
     @cached_property
+    def details(self) -> Details | None:
+        """Places, first results and files: the scorecard's own, or from another pass over the runs."""
+        if self.card is None or self.card.details is not None or not self.runs:
+            return None if self.card is None else self.card.details
+        return details_of(self.card, self.runs, self.threads)
+
+    @property
     def places(self) -> Scorecard | None:
         """Places of first relevant items and Judged@10, for truths that list their pairs.
 
-        From the scorecard itself where it holds them, else from the runs; unjudged pairs count as misses
-        and ties are fixed, so that a place is a whole number.
+        Without details, the scorecard itself where it holds places that are whole numbers.
         """
         card = self.card
         if card is None:
             return None
-        names = [name for name in scored(card) if not card.benchmark.truth(name).implicit]
-        # Folds are galleries of their own: they take as long as all others, and say little more.
-        names = [name for name in names if not card.benchmark.truth(name).folds] or names
-        if not names:
-            return None
-        if self.runs:
-            ties: Any = "pessimistic" if card.ties == "expected" else card.ties
-            directions: list[Any] = [d for d in DIRECTIONS if any(c.direction == d for c in card)]
-            return evaluate(
-                list(self.runs), card.benchmark, ["MeanR", JUDGED], truths=names,
-                directions=directions or DIRECTIONS, ties=ties, threads=self.threads,
-            )  # fmt: skip
-        usable = card.ties != "expected" and card.unjudged != "left_out" and first_places(card)
+        if self.details is not None:
+            return self.details.places if len(self.details.places) else None
+        listed = any(not card.benchmark.truth(column.truth).implicit for column in card)
+        usable = listed and card.ties != "expected" and card.unjudged != "left_out" and first_places(card)
         return card if usable else None
-
-
-def scored(card: Scorecard) -> list[str]:
-    """Return the truths of a scorecard, each once."""
-    return list(dict.fromkeys(column.truth for column in card))

@@ -31,7 +31,7 @@ from karat.reports.presentation import (
     short_list,
     shown,
 )
-from karat.scores import TESTS, Column, Scorecard, Standing, alone, similarities_of
+from karat.scores import TESTS, Column, Scorecard, Standing, similarities_of, ungrouped_notes
 from karat.stats import Intervals
 
 BARS = 8
@@ -166,7 +166,7 @@ def sureness(material: Material, columns: list[Column], standing: Standing | Non
     pairs = len(columns) * (len(columns) - 1) // 2
     corrected = "" if pairs == 1 else f", corrected for testing {pairs:,} pairs"
     queries = plural(best.n, "query").replace("querys", "queries")
-    if not alone(card):
+    if not ungrouped_notes(card):
         queries += f" of {plural(best.effective, 'image')}"
     text += (
         "One system counts as better than another only if chance would rarely explain their difference "
@@ -293,7 +293,7 @@ def warnings(material: Material) -> str:
     """Return what a reader must know before believing a number; nothing where all is well."""
     card = material.card
     assert card is not None
-    notes = alone(card) if card.intervals is not None else []
+    notes = ungrouped_notes(card) if card.intervals is not None else []
     if card.unjudged == "left_out":
         notes += [note for note in card.notes if note.startswith("nothing is judged not relevant")]
     return " ".join(

@@ -5,21 +5,28 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.runs.conversion import CONTENT_KINDS as CONTENT_KINDS
     from karat.runs.conversion import convert as convert
     from karat.runs.conversion import writer_of as writer_of
+    from karat.runs.embeddings import SIMILARITIES as SIMILARITIES
     from karat.runs.embeddings import EmbeddingRun as EmbeddingRun
     from karat.runs.files import READERS as READERS
     from karat.runs.files import group_sources as group_sources
     from karat.runs.files import load_run as load_run
+    from karat.runs.files import load_runs as load_runs
+    from karat.runs.files import notes_on_loading as notes_on_loading
     from karat.runs.files import read_ids as read_ids
     from karat.runs.files import write_ids as write_ids
+    from karat.runs.formats.content import WRITERS as WRITERS
     from karat.runs.matrix import MatrixRun as MatrixRun
     from karat.runs.rankings import Lists as Lists
     from karat.runs.rankings import RankingsRun as RankingsRun
-    from karat.runs.run import PlaceRequest as PlaceRequest
-    from karat.runs.run import Places as Places
+    from karat.runs.run import FirstResults as FirstResults
     from karat.runs.run import Run as Run
     from karat.runs.run import Top as Top
+    from karat.runs.run import pairs_to_place as pairs_to_place
     from karat.runs.table import TableRun as TableRun
 
-__all__, __getattr__, __dir__ = exports(__name__, __file__, {"Question": "PlaceRequest", "Answer": "Places"})
+__all__, __getattr__, __dir__ = exports(
+    __name__, __file__, {"Question": "pairs_to_place", "PlaceRequest": "pairs_to_place"}
+)

@@ -34,7 +34,7 @@ from karat.runs.matrix import MatrixRun
 from karat.runs.rankings import FORM, RankingsRun
 from karat.runs.table import TableRun
 
-KINDS = ("scores", "embeddings", "lists")
+CONTENT_KINDS = ("scores", "embeddings", "lists")
 
 
 def convert(
@@ -71,7 +71,7 @@ def convert(
     target = Path(target)
     writer = writer_of(target)
     if kind is not None:
-        kind = check_choice(kind, KINDS, "kind")
+        kind = check_choice(kind, CONTENT_KINDS, "kind")
     if direction is not None:
         direction = check_choice(direction, DIRECTIONS, "direction")
     content, where, ids_where = gather(sources, ids)

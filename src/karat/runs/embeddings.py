@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from karat._util import Loop, check_choice, check_table, not_finite, threads
-from karat.benchmarks import Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, JudgedItems
 from karat.errors import InputError
 from karat.runs.matrix import as_float
-from karat.runs.run import PlaceRequest, Places
-from karat.runs.table import PlacePlan, TableRun
+from karat.runs.run import FirstResults
+from karat.runs.table import TableRun
 
 Similarity = Literal["dot", "cosine"]
 SIMILARITIES = ("dot", "cosine")
@@ -43,6 +43,8 @@ class EmbeddingRun(TableRun):
     >>> EmbeddingRun(images, captions).top("i2t", 1).item.tolist()
     [0, 2]
     """
+
+    kind = "embeddings"
 
     # Threads of the matrix library go on spinning for a while after each product.
     most_rows = 512
@@ -104,13 +106,15 @@ class EmbeddingRun(TableRun):
         spread = (self.images[some] @ self.captions.T).std(axis=1)
         return bool(np.median(self.image_error[some]) > 0.01 * np.median(spread))
 
-    def place(self, requests: Sequence[PlaceRequest], threads: int | None = None) -> list[Places]:
-        """Return the places that several requests ask for, in one pass over the products."""
+    def scan(
+        self, items: Sequence[JudgedItems], threads: int | None = None, first: bool = False
+    ) -> tuple[list[JudgedItems], FirstResults]:
+        """Return where items come out and the first item of every query, in one pass over the products."""
         if self.dtype == np.float32 and self.too_close():
             double = copy(self)
             double.use(np.float64)
-            return double.place(requests, threads)
-        return super().place(requests, threads)
+            return double.scan(items, threads, first)
+        return super().scan(items, threads, first)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -156,32 +160,48 @@ class EmbeddingRun(TableRun):
         """Nothing to do: finite embeddings within range have finite products."""
 
     def count_rows(
-        self, plan: PlacePlan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop
+        self,
+        counted: JudgedItems,
+        scores: np.ndarray,
+        order: np.ndarray,
+        block: np.ndarray,
+        row0: int,
+        first: int,
+        last: int,
+        loop: Loop,
     ) -> None:
-        """Count for the queries that are rows first to last of the block."""
+        """Add to the counts of the queries that are rows first to last of the block."""
         from karat.runs.kernels import count_near_in_rows
 
         loop(
             lambda b, e: count_near_in_rows(
-                block, row0, b, e, plan.ptr, plan.item, plan.threshold, plan.gallery, plan.order,
-                self.images, self.captions, self.image_error, plan.above, plan.tied, plan.earlier,
+                block, row0, b, e, counted.ptr, counted.item, scores, counted.gallery, order,
+                self.images, self.captions, self.image_error, counted.above, counted.tied, counted.earlier,
             ),
             first,
             last,
         )  # fmt: skip
 
     def count_columns(
-        self, plan: PlacePlan, block: np.ndarray, row0: int, rows: np.ndarray, loop: Loop
+        self,
+        counted: JudgedItems,
+        scores: np.ndarray,
+        order: np.ndarray,
+        block: np.ndarray,
+        row0: int,
+        rows: np.ndarray,
+        span: tuple[int, int],
+        loop: Loop,
     ) -> None:
-        """Count for the queries that are columns, over the given rows of the block."""
+        """Add to the counts of the queries that are columns of `span`, over the given rows of the block."""
         from karat.runs.kernels import count_near_in_columns
 
         loop(
             lambda b, e: count_near_in_columns(
-                block, row0, rows, b, e, plan.ptr, plan.item, plan.threshold, plan.order,
-                self.captions, self.images, self.caption_error, plan.above, plan.tied, plan.earlier,
+                block, row0, rows, b, e, counted.ptr, counted.item, scores, order,
+                self.captions, self.images, self.caption_error, counted.above, counted.tied, counted.earlier,
             ),
-            *plan.span,
+            *span,
         )  # fmt: skip
 
 

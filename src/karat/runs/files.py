@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,77 @@ def with_directions(
             if (benchmark.queries(direction).find(strange) >= 0).all():
                 return {direction: lists}
     raise InputError(f"has the key {strange[0]!r}, which is not a direction", where=where, fix=FORM)
+
+
+def load_runs(
+    sources: Any,
+    benchmark: Benchmark,
+    *,
+    name: Iterable[str] | str | None = None,
+    ids: Mapping[str, Sequence[Any]] | str | Path | None = None,
+    similarity: str = "dot",
+    transpose: bool = False,
+) -> list[Run]:
+    """Load several runs of one benchmark and name them.
+
+    Parameters
+    ----------
+    sources
+        A run or what `load_run` takes, or a list of these. In a list of paths an image and a caption
+        embedding table that follow each other are one run.
+    benchmark
+        What the runs answer.
+    name
+        A name for each; by default that of its file, with its folder where two files share a name.
+    ids, similarity, transpose
+        As `load_run` takes them, for what is not loaded yet.
+    """
+    listed = list(sources) if isinstance(sources, list) else [sources]
+    if not listed:
+        raise InputError("no run was given", fix="give at least one")
+    groups: list[tuple[Any, ...]]
+    if all(isinstance(source, str | Path) for source in listed):
+        groups = list(group_sources([Path(source) for source in listed], benchmark))
+        names = [group[0].stem for group in groups]
+        if len(set(names)) < len(names):
+            # a/sims.npy and b/sims.npy: the folders tell them apart.
+            names = [str(group[0].with_suffix("")) for group in groups]
+    else:
+        groups = [source if isinstance(source, tuple) else (source,) for source in listed]
+        names = [None] * len(groups)
+    if name is not None:
+        names = [name] if isinstance(name, str) else list(name)
+        if len(names) != len(groups):
+            given = f"{plural(len(groups), 'run')} but {plural(len(names), 'name')}"
+            raise InputError(given, fix="give as many names as runs")
+    options: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
+    runs = [as_run(group, benchmark, called, options) for group, called in zip(groups, names)]
+    if all(isinstance(run, RankingsRun) for run in runs) and (ids or transpose):
+        raise InputError(
+            "ranked lists carry their own ids and directions", fix="leave out --ids and --transpose"
+        )
+    return runs
+
+
+def as_run(group: tuple[Any, ...], benchmark: Benchmark, name: str | None, options: Mapping[str, Any]) -> Run:
+    """Return a run as it is, under another name where one is given, or load it."""
+    if len(group) != 1 or not isinstance(group[0], Run):
+        return load_run(*group, benchmark=benchmark, name=name, **options)
+    run = group[0]
+    if name is not None and name != run.name:
+        run = copy(run)
+        run.name = name
+    return run
+
+
+def notes_on_loading(runs: Sequence[Run]) -> list[str]:
+    """Return what a reader should know of how runs were read."""
+    return [
+        f"{run.name}: the embeddings are not of length 1 and scores are plain products; "
+        "--similarity cosine scales them"
+        for run in runs
+        if isinstance(run, EmbeddingRun) and run.similarity == "dot" and not run.unit_length
+    ]
 
 
 def group_sources(files: Sequence[Path], benchmark: Benchmark) -> list[tuple[Path, ...]]:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from karat._util import Loop, check_table, not_finite
-from karat.benchmarks import Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, JudgedItems
 from karat.errors import InputError
-from karat.runs.table import PlacePlan, TableRun
+from karat.runs.table import TableRun
 
 
 class MatrixRun(TableRun):
@@ -29,6 +29,8 @@ class MatrixRun(TableRun):
     >>> run.top("i2t", 2).item.tolist(), run.top("t2i", 1).item.tolist()
     ([0, 2, 1, 2], [0, 1, 0])
     """
+
+    kind = "score table"
 
     def __init__(
         self, scores: Any, name: str = "run", ids: dict[str, Any] | None = None, where: str | None = None
@@ -100,34 +102,52 @@ class MatrixRun(TableRun):
                 )
 
     def count_rows(
-        self, plan: PlacePlan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop
+        self,
+        counted: JudgedItems,
+        scores: np.ndarray,
+        order: np.ndarray,
+        block: np.ndarray,
+        row0: int,
+        first: int,
+        last: int,
+        loop: Loop,
     ) -> None:
-        """Count for the queries that are rows first to last of the block."""
+        """Add to the counts of the queries that are rows first to last of the block."""
         from karat.runs.kernels import count_in_rows
 
-        lo, hi = int(plan.gallery[0]), int(plan.gallery[-1]) + 1
-        listed = plan.gallery[:0] if hi - lo == len(plan.gallery) else plan.gallery
+        gallery = counted.gallery
+        assert gallery is not None
+        lo, hi = int(gallery[0]), int(gallery[-1]) + 1
+        listed = gallery[:0] if hi - lo == len(gallery) else gallery
         loop(
             lambda b, e: count_in_rows(
-                block, row0, b, e, plan.ptr, plan.item, listed, lo, hi, plan.order,
-                plan.above, plan.tied, plan.earlier,
+                block, row0, b, e, counted.ptr, counted.item, listed, lo, hi, order,
+                counted.above, counted.tied, counted.earlier,
             ),
             first,
             last,
         )  # fmt: skip
 
     def count_columns(
-        self, plan: PlacePlan, block: np.ndarray, row0: int, rows: np.ndarray, loop: Loop
+        self,
+        counted: JudgedItems,
+        scores: np.ndarray,
+        order: np.ndarray,
+        block: np.ndarray,
+        row0: int,
+        rows: np.ndarray,
+        span: tuple[int, int],
+        loop: Loop,
     ) -> None:
-        """Count for the queries that are columns, over the given rows of the block."""
+        """Add to the counts of the queries that are columns of `span`, over the given rows of the block."""
         from karat.runs.kernels import count_in_columns
 
         loop(
             lambda b, e: count_in_columns(
-                block, row0, rows, b, e, plan.ptr, plan.item, plan.threshold, plan.order,
-                plan.above, plan.tied, plan.earlier,
+                block, row0, rows, b, e, counted.ptr, counted.item, scores, order,
+                counted.above, counted.tied, counted.earlier,
             ),
-            *plan.span,
+            *span,
         )  # fmt: skip
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from karat._util import Loop
 from karat._util import threads as thread_loop
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids, JudgedItems
 from karat.errors import InputError
-from karat.runs.run import PlaceRequest, Places, Run, Top
+from karat.runs.run import FirstResults, Run, Top
 
 FORM = 'give {"i2t": {image id: [caption ids, best first]}, "t2i": {caption id: [image ids]}}'
 
@@ -37,6 +38,8 @@ class RankingsRun(Run):
     name, where
         See `karat.load_run`.
     """
+
+    kind = "ranked lists"
 
     def __init__(
         self, lists: Mapping[str, Mapping[Any, Sequence[Any]]], name: str = "run", where: str | None = None
@@ -94,33 +97,37 @@ class RankingsRun(Run):
         check_listed_once(row, item, queries, items, where)
         return Lists(ptr, item, items.size)
 
-    def place(self, requests: Sequence[PlaceRequest], threads: int | None = None) -> list[Places]:
-        """Look the pairs up in the lists."""
+    def scan(
+        self, items: Sequence[JudgedItems], threads: int | None = None, first: bool = False
+    ) -> tuple[list[JudgedItems], FirstResults]:
+        """Look the items up in the lists."""
         with thread_loop(threads) as loop:
-            return [self._place(request, loop) for request in requests]
+            placed = [self._place(part, loop) for part in items]
+        return placed, {direction: heads(lists) for direction, lists in self.lists.items()} if first else {}
 
-    def _place(self, request: PlaceRequest, loop: Any) -> Places:
+    def _place(self, items: JudgedItems, loop: Loop) -> JudgedItems:
         from karat.runs.kernels import count_in_lists
 
-        lists = self.lists[request.direction]
+        lists = self.lists[items.direction]
         n_queries = len(lists.ptr) - 1
         inside = np.ones(lists.n_items, np.bool_)
-        if request.gallery is not None:
+        if items.gallery is not None:
             inside[:] = False
-            inside[request.gallery] = True
-        ptr = np.searchsorted(request.query, np.arange(n_queries + 1))
-        above = np.full(len(request.query), -1, np.int64)
+            inside[items.gallery] = True
+        ptr = np.searchsorted(items.query_of_row, np.arange(n_queries + 1))
+        above = np.full(len(items.item), -1, np.int64)
         depth = np.zeros(n_queries, np.int64)
         loop(
             lambda b, e: count_in_lists(
-                lists.ptr, lists.item, inside, request.gallery is None, b, e, ptr, request.item,
+                lists.ptr, lists.item, inside, items.gallery is None, b, e, ptr, items.item,
                 lists.n_items, above, depth,
             ),
             0,
             n_queries,
         )  # fmt: skip
         zeros = np.zeros(len(above), np.int64)
-        return Places(above, zeros, zeros, depth)
+        size = np.full(len(items.queries), inside.sum())
+        return replace(items, above=above, tied=zeros, earlier=zeros, size=size, depth=depth[items.queries])
 
     def top(
         self,
@@ -133,14 +140,22 @@ class RankingsRun(Run):
         """Return the heads of the lists, as far as they go; the score is minus the place."""
         lists = self.lists[direction]
         queries = np.arange(len(lists.ptr) - 1) if queries is None else np.asarray(queries)
-        heads = []
+        tops = []
         for q in queries:
             listed = lists.item[lists.ptr[q] : lists.ptr[q + 1]]
-            heads.append((listed if gallery is None else listed[np.isin(listed, gallery)])[:k])
-        ptr = np.r_[0, np.cumsum([len(head) for head in heads])]
-        item = np.concatenate(heads) if heads else np.zeros(0, np.int32)
+            tops.append((listed if gallery is None else listed[np.isin(listed, gallery)])[:k])
+        ptr = np.r_[0, np.cumsum([len(top) for top in tops])]
+        item = np.concatenate(tops) if tops else np.zeros(0, np.int32)
         place = np.arange(len(item)) - np.repeat(ptr[:-1], np.diff(ptr))
         return Top(ptr, item.astype(np.int64), -1.0 - place)
+
+
+def heads(lists: Lists) -> np.ndarray:
+    """Return the first item of every list; one past the last item where a list is empty."""
+    first = np.full(len(lists.ptr) - 1, lists.n_items, np.int64)
+    some = np.diff(lists.ptr) > 0
+    first[some] = lists.item[lists.ptr[:-1][some]]
+    return first
 
 
 def in_parts(lists: Iterable[Sequence[Any]], most: int = 1 << 20) -> Iterator[Any]:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, JudgedItems
+
+FirstResults = dict[Direction, np.ndarray]
+"""Per direction, the item that each query ranks first; one past the last item where a list is empty."""
 
 
-@dataclass(frozen=True, eq=False)
-class PlaceRequest:
-    """Asks about given pairs: how many items score higher than the pair's item, and how many the same?
+def pairs_to_place(
+    direction: Direction, query: np.ndarray, item: np.ndarray, gallery: np.ndarray | None = None
+) -> JudgedItems:
+    """Return given pairs as `Run.place` takes them; what they are worth does not matter there.
 
     Parameters
     ----------
@@ -24,31 +29,8 @@ class PlaceRequest:
     gallery
         The items that count, sorted; None for all. The pairs' own items are among them.
     """
-
-    direction: Direction
-    query: np.ndarray
-    item: np.ndarray
-    gallery: np.ndarray | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Per pair of a request, how many items score higher and how many others the same.
-
-    Parameters
-    ----------
-    above
-        Items that score strictly higher; −1 when the pair's item has no known place.
-    tied, earlier
-        Other items that score the same, and those of them earlier in the benchmark's order.
-    depth
-        Per query of the gallery, how many places are known; None when all are.
-    """
-
-    above: np.ndarray
-    tied: np.ndarray
-    earlier: np.ndarray
-    depth: np.ndarray | None = None
+    queries, first = np.unique(query, return_index=True)
+    return JudgedItems(direction, queries, np.r_[first, len(query)], item, np.zeros(len(query)), gallery)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +56,9 @@ class Run(ABC):
         The file it came from, for messages.
     """
 
+    kind: ClassVar[str]
+    """What it is kept in, in words."""
+
     def __init__(self, name: str, where: str | None = None) -> None:
         self.name = name
         self.where = where
@@ -89,8 +74,25 @@ class Run(ABC):
         """Return the run with its ids matched to the benchmark's, and remember which; or raise."""
 
     @abstractmethod
-    def place(self, requests: Sequence[PlaceRequest], threads: int | None = None) -> list[Places]:
-        """Return the places that several requests ask for, in one pass over the scores."""
+    def scan(
+        self, items: Sequence[JudgedItems], threads: int | None = None, first: bool = False
+    ) -> tuple[list[JudgedItems], FirstResults]:
+        """Return where given items come out and the first item of every query, in one pass over the scores.
+
+        Parameters
+        ----------
+        items
+            Sorted by query, all inside their gallery.
+        threads
+            How many; all by default.
+        first
+            Whether first items are wanted; otherwise there are none. Scores may be rounded for this, and of
+            equal scores any may come first: they are for looking at, measures count ties exactly.
+        """
+
+    def place(self, items: Sequence[JudgedItems], threads: int | None = None) -> list[JudgedItems]:
+        """Return the items with the counts of higher and equal scores filled in, from one pass."""
+        return self.scan(items, threads)[0]
 
     @abstractmethod
     def top(

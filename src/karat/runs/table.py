@@ -5,49 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from karat._util import Loop
 from karat._util import threads as thread_loop
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems
 from karat.errors import InputError
-from karat.runs.run import PlaceRequest, Places, Run, Top
+from karat.runs.run import FirstResults, Run, Top
 
 BLOCK_BYTES = 64 << 20
-
-
-@dataclass(eq=False)
-class PlacePlan:
-    """A request for places in the table's own rows and columns, with room for the counts."""
-
-    by_rows: bool
-    ptr: np.ndarray
-    query: np.ndarray
-    item: np.ndarray
-    gallery: np.ndarray
-    order: np.ndarray
-    sorting: np.ndarray
-    threshold: np.ndarray
-    above: np.ndarray
-    tied: np.ndarray
-    earlier: np.ndarray
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """The first query with a pair, and one past the last."""
-        return (int(self.query[0]), int(self.query[-1]) + 1) if len(self.query) else (0, 0)
-
-    def places(self) -> Places:
-        """Return the counts in the request's own order; an item does not tie with itself."""
-        columns = []
-        for counted in (self.above, self.tied - 1, self.earlier):
-            column = np.empty_like(counted)
-            column[self.sorting] = counted
-            columns.append(column)
-        return Places(*columns)
 
 
 class TableRun(Run):
@@ -119,30 +88,43 @@ class TableRun(Run):
         pair = (query_of[query], item_of[item])
         return self.pair_scores(*(pair if self.asks_by_rows(direction) else pair[::-1]))
 
-    def plan(self, request: PlaceRequest) -> PlacePlan:
-        """Translate a request into rows and columns."""
-        query_of, item_of = self.maps(request.direction)
-        query, item = query_of[request.query], item_of[request.item]
+    def in_table(self, items: JudgedItems) -> JudgedItems:
+        """Return items in the table's own rows and columns, every query included, their counts at 0."""
+        query_of, item_of = self.maps(items.direction)
+        query = query_of[items.query_of_row]
         sorting = np.argsort(query, kind="stable")
-        query, item = query[sorting], item[sorting]
+        above, tied, earlier = (np.zeros(len(query), np.int64) for _ in range(3))
+        gallery = np.arange(len(item_of)) if items.gallery is None else np.sort(item_of[items.gallery])
+        return JudgedItems(
+            items.direction,
+            np.arange(len(query_of)),
+            np.searchsorted(query[sorting], np.arange(len(query_of) + 1)),
+            item_of[items.item][sorting],
+            items.grade,
+            gallery,
+            above=above,
+            tied=tied,
+            earlier=earlier,
+        )
+
+    def from_table(self, items: JudgedItems, counted: JudgedItems) -> JudgedItems:
+        """Return items with what was counted in the table's own order; an item does not tie with itself."""
+        sorting = np.argsort(self.maps(items.direction)[0][items.query_of_row], kind="stable")
+        columns = []
+        for column in (counted.above, counted.tied - 1, counted.earlier):
+            columns.append(np.empty_like(column))
+            columns[-1][sorting] = column
+        assert counted.gallery is not None
+        size = np.full(len(items.queries), len(counted.gallery))
+        above, tied, earlier = columns
+        return replace(items, above=above, tied=tied, earlier=earlier, size=size, depth=size)
+
+    def order(self, direction: Direction) -> np.ndarray:
+        """Return, for each row or column of the table that is an item, its place in the benchmark's order."""
+        item_of = self.maps(direction)[1]
         order = np.empty(len(item_of), np.int64)
         order[item_of] = np.arange(len(item_of))
-        counts = [np.zeros(len(query), np.int64) for _ in range(3)]
-        return PlacePlan(
-            by_rows=self.asks_by_rows(request.direction),
-            ptr=np.searchsorted(query, np.arange(len(query_of) + 1)),
-            query=query,
-            item=item,
-            gallery=np.arange(len(item_of)) if request.gallery is None else np.sort(item_of[request.gallery]),
-            order=order,
-            sorting=sorting,
-            threshold=self.pair_scores(
-                *((query, item) if self.asks_by_rows(request.direction) else (item, query))
-            ),
-            above=counts[0],
-            tied=counts[1],
-            earlier=counts[2],
-        )
+        return order
 
     @abstractmethod
     def pair_scores(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
@@ -159,22 +141,58 @@ class TableRun(Run):
         for begin in range(0, n_rows, step):
             yield begin, self.block(begin, min(begin + step, n_rows))
 
-    def place(self, requests: Sequence[PlaceRequest], threads: int | None = None) -> list[Places]:
-        """Return the places that several requests ask for, in one pass over the blocks."""
-        plans = [self.plan(request) for request in requests]
+    def scan(
+        self, items: Sequence[JudgedItems], threads: int | None = None, first: bool = False
+    ) -> tuple[list[JudgedItems], FirstResults]:
+        """Return where items come out and the first item of every query, in one pass over the blocks."""
+        parts = []
+        for part in items:
+            counted = self.in_table(part)
+            cells = (counted.query_of_row, counted.item)
+            scores = self.pair_scores(*(cells if self.asks_by_rows(part.direction) else cells[::-1]))
+            parts.append((counted, scores, self.order(part.direction)))
+        largest = LargestCells(self.shape) if first else None
         with thread_loop(threads) as loop:
             for row0, block in self.blocks():
                 self.check_block(block, row0, loop)
-                for plan in plans:
-                    if plan.by_rows:
-                        first, last = np.clip(plan.span, row0, row0 + len(block)) - row0
-                        if plan.ptr[row0 + first] < plan.ptr[row0 + last]:
-                            self.count_rows(plan, block, row0, int(first), int(last), loop)
-                    else:
-                        lo, hi = np.searchsorted(plan.gallery, (row0, row0 + len(block)))
-                        if lo < hi and len(plan.query):
-                            self.count_columns(plan, block, row0, plan.gallery[lo:hi] - row0, loop)
-        return [plan.places() for plan in plans]
+                if largest is not None:
+                    largest.add(block, row0, loop)
+                for counted, scores, order in parts:
+                    self._count(counted, scores, order, block, row0, loop)
+        placed = [self.from_table(part, counted) for part, (counted, _, _) in zip(items, parts)]
+        return placed, {} if largest is None else self._first_results(largest)
+
+    def _count(
+        self,
+        counted: JudgedItems,
+        scores: np.ndarray,
+        order: np.ndarray,
+        block: np.ndarray,
+        row0: int,
+        loop: Loop,
+    ) -> None:
+        # The first query with an item, and one past the last.
+        begin = int(np.searchsorted(counted.ptr, 0, side="right")) - 1
+        end = int(np.searchsorted(counted.ptr, counted.ptr[-1]))
+        if begin >= end:
+            return
+        if self.asks_by_rows(counted.direction):
+            first, last = np.clip((begin, end), row0, row0 + len(block)) - row0
+            if counted.ptr[row0 + first] < counted.ptr[row0 + last]:
+                self.count_rows(counted, scores, order, block, row0, int(first), int(last), loop)
+            return
+        gallery = counted.gallery
+        assert gallery is not None
+        lo, hi = np.searchsorted(gallery, (row0, row0 + len(block)))
+        if lo < hi:
+            self.count_columns(counted, scores, order, block, row0, gallery[lo:hi] - row0, (begin, end), loop)
+
+    def _first_results(self, largest: LargestCells) -> FirstResults:
+        first: FirstResults = {}
+        for direction in DIRECTIONS:
+            cells = largest.of_row if self.asks_by_rows(direction) else largest.of_column
+            first[direction] = self.order(direction)[cells[self.maps(direction)[0]]]
+        return first
 
     @abstractmethod
     def check_block(self, block: np.ndarray, row0: int, loop: Loop) -> None:
@@ -182,15 +200,35 @@ class TableRun(Run):
 
     @abstractmethod
     def count_rows(
-        self, plan: PlacePlan, block: np.ndarray, row0: int, first: int, last: int, loop: Loop
+        self,
+        counted: JudgedItems,
+        scores: np.ndarray,
+        order: np.ndarray,
+        block: np.ndarray,
+        row0: int,
+        first: int,
+        last: int,
+        loop: Loop,
     ) -> None:
-        """Count for the queries that are rows first to last of the block."""
+        """Add to the counts of the queries that are rows first to last of the block.
+
+        `scores` are those of the counted items; `order` is that of the benchmark, which decides who comes
+        earlier.
+        """
 
     @abstractmethod
     def count_columns(
-        self, plan: PlacePlan, block: np.ndarray, row0: int, rows: np.ndarray, loop: Loop
+        self,
+        counted: JudgedItems,
+        scores: np.ndarray,
+        order: np.ndarray,
+        block: np.ndarray,
+        row0: int,
+        rows: np.ndarray,
+        span: tuple[int, int],
+        loop: Loop,
     ) -> None:
-        """Count for the queries that are columns, over the given rows of the block."""
+        """Add to the counts of the queries that are columns of `span`, over the given rows of the block."""
 
     def top(
         self,
@@ -240,6 +278,25 @@ class TableRun(Run):
     def slack(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return how far below the k-th score an item may truly belong to the first k."""
         return np.zeros(len(queries))
+
+
+class LargestCells:
+    """Where the largest cell of every row and of every column of a table is, block by block."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        # As wide as a score, so that both are compared and replaced together.
+        self.of_row, self.of_column = (np.zeros(size, np.int32) for size in shape)
+        self._largest: np.ndarray | None = None
+
+    def add(self, block: np.ndarray, row0: int, loop: Loop) -> None:
+        """Look at the rows of a block, which starts at row `row0`."""
+        from karat.runs.kernels import largest_in_columns
+
+        if self._largest is None:
+            self._largest = np.full(len(self.of_column), -np.inf, block.dtype)
+        self.of_row[row0 : row0 + len(block)] = block.argmax(axis=1)
+        largest = self._largest
+        loop(lambda b, e: largest_in_columns(block, row0, b, e, largest, self.of_column), 0, len(largest))
 
 
 def reaching_kth(values: np.ndarray, k: int, slack: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

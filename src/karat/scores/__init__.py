@@ -9,44 +9,42 @@ if TYPE_CHECKING:
     from karat.scores.agreement.pair_scores import locate as locate
     from karat.scores.agreement.pair_scores import run_scores as run_scores
     from karat.scores.agreement.pair_scores import table_scores as table_scores
+    from karat.scores.agreement.rater_agreement import MISSING_PAIRS as MISSING_PAIRS
+    from karat.scores.agreement.rater_agreement import RESAMPLED as RESAMPLED
     from karat.scores.agreement.rater_agreement import Agreement as Agreement
     from karat.scores.agreement.rater_agreement import agree as agree
-    from karat.scores.agreement.rater_agreement import numbers as numbers
+    from karat.scores.agreement.rater_agreement import estimate_record as estimate_record
     from karat.scores.agreement.ratings import Ratings as Ratings
     from karat.scores.agreement.ratings import name_of as name_of
-    from karat.scores.agreement.ratings_file import NAMES as NAMES
+    from karat.scores.agreement.ratings_file import COLUMN_NAMES as COLUMN_NAMES
     from karat.scores.agreement.ratings_file import first_lines as first_lines
     from karat.scores.agreement.ratings_file import read_ratings as read_ratings
     from karat.scores.agreement.score_agreement import ScoreAgreement as ScoreAgreement
     from karat.scores.agreement.score_agreement import score_agreement as score_agreement
     from karat.scores.agreement.thresholds import cut_texts as cut_texts
-    from karat.scores.chance import misread as misread
-    from karat.scores.chance import runs_at_chance as runs_at_chance
-    from karat.scores.comparison.comparison import COMPARISON_WRITERS as COMPARISON_WRITERS
     from karat.scores.comparison.comparison import Comparison as Comparison
-    from karat.scores.comparison.comparison import headline as headline
-    from karat.scores.comparison.comparison import layouts as layouts
-    from karat.scores.comparison.comparison import method_line as method_line
     from karat.scores.comparison.comparison import show_p as show_p
     from karat.scores.comparison.comparison import show_places as show_places
     from karat.scores.comparison.comparison import shown_standings as shown_standings
-    from karat.scores.comparison.comparison import signed as signed
+    from karat.scores.comparison.comparison import signed_value as signed_value
     from karat.scores.comparison.paired_comparison import check_choices as check_choices
     from karat.scores.comparison.paired_comparison import compare as compare
     from karat.scores.comparison.paired_tests import TESTS as TESTS
     from karat.scores.comparison.standings import Difference as Difference
     from karat.scores.comparison.standings import Standing as Standing
-    from karat.scores.correlation import CORRELATION_WRITERS as CORRELATION_WRITERS
     from karat.scores.correlation import FEWEST_SYSTEMS as FEWEST_SYSTEMS
     from karat.scores.correlation import CorrelationTable as CorrelationTable
-    from karat.scores.correlation import choose as choose
     from karat.scores.correlation import correlate as correlate
+    from karat.scores.correlation import select_metrics as select_metrics
     from karat.scores.evaluation.batches import tie_notes as tie_notes
     from karat.scores.evaluation.evaluation import evaluate as evaluate
     from karat.scores.evaluation.label_versions import PlacedLabels as PlacedLabels
     from karat.scores.evaluation.label_versions import place_labels as place_labels
     from karat.scores.evaluation.label_versions import version_blocks as version_blocks
-    from karat.scores.evaluation.plan import make_plan as make_plan
+    from karat.scores.evaluation.options import TRUTH_MAKERS as TRUTH_MAKERS
+    from karat.scores.evaluation.options import ScoringOptions as ScoringOptions
+    from karat.scores.evaluation.options import check_options as check_options
+    from karat.scores.evaluation.scoring import details_of as details_of
     from karat.scores.evaluation.similarity import SIMILARITIES as SIMILARITIES
     from karat.scores.evaluation.similarity import Similarities as Similarities
     from karat.scores.evaluation.similarity import keep_computed as keep_computed
@@ -58,8 +56,7 @@ if TYPE_CHECKING:
     from karat.scores.inspection import Inspection as Inspection
     from karat.scores.inspection import inspect_run as inspect_run
     from karat.scores.intervals import ValueSamples as ValueSamples
-    from karat.scores.intervals import alone as alone
-    from karat.scores.intervals import units_drawn as units_drawn
+    from karat.scores.intervals import as_intervals as as_intervals
     from karat.scores.intervals import with_intervals as with_intervals
     from karat.scores.leaderboard import ARROWS as ARROWS
     from karat.scores.leaderboard import Leaderboard as Leaderboard
@@ -69,17 +66,30 @@ if TYPE_CHECKING:
     from karat.scores.leaderboard import read_leaderboard as read_leaderboard
     from karat.scores.scorecard import DIRECTION_TITLES as DIRECTION_TITLES
     from karat.scores.scorecard import RECORD as RECORD
-    from karat.scores.scorecard import SCORECARD_WRITERS as SCORECARD_WRITERS
     from karat.scores.scorecard import Column as Column
+    from karat.scores.scorecard import Details as Details
     from karat.scores.scorecard import Scorecard as Scorecard
     from karat.scores.scorecard import TieReport as TieReport
-    from karat.scores.scorecard import lay_out as lay_out
-    from karat.scores.scorecard import to_text as to_text
-    from karat.scores.semantic_curve import M as M
+    from karat.scores.scorecard import ungrouped_notes as ungrouped_notes
+    from karat.scores.scorecard import units_drawn as units_drawn
+    from karat.scores.semantic_curve import CURVE_M as CURVE_M
     from karat.scores.semantic_curve import SemanticCurve as SemanticCurve
     from karat.scores.semantic_curve import curve_measures as curve_measures
     from karat.scores.semantic_curve import semantic_curves as semantic_curves
-    from karat.scores.table_file import SIGNS as SIGNS
+    from karat.scores.semantic_curve import semantic_recall_curve as semantic_recall_curve
+    from karat.scores.table_file import SEPARATORS as SEPARATORS
     from karat.scores.table_file import read_cells as read_cells
 
-__all__, __getattr__, __dir__ = exports(__name__, __file__)
+__all__, __getattr__, __dir__ = exports(
+    __name__,
+    __file__,
+    {
+        "M": "CURVE_M",
+        "NAMES": "COLUMN_NAMES",
+        "SIGNS": "SEPARATORS",
+        "alone": "ungrouped_notes",
+        "choose": "select_metrics",
+        "numbers": "estimate_record",
+        "signed": "signed_value",
+    },
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -10,13 +10,26 @@ import numpy as np
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError
 from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, Run, load_run
-from karat.scores.evaluation import evaluate
+from karat.scores.evaluation import check_options, score_runs
 from karat.scores.scorecard import Scorecard
 
 FEW = 50
 """With fewer queries than these nobody can tell skill from luck."""
 
 Kind = Literal["sign", "order"]
+
+
+def check_chance(card: Scorecard, runs: Sequence[Run]) -> list[str]:
+    """Return notes on runs that rank no better than by lot; raise where the order of ids explains it."""
+    notes = []
+    for name, note in runs_at_chance(card).items():
+        run = next(run for run in runs if run.name == name)
+        for kind, text in misread(run, card.benchmark):
+            if kind == "order":
+                raise InputError(f"{note}, but {text}", where=run.where)
+            note = f"{note}; {text}"
+        notes.append(note)
+    return notes
 
 
 def runs_at_chance(card: Scorecard) -> dict[str, str]:
@@ -105,7 +118,8 @@ def listed_truth(benchmark: Benchmark) -> str | None:
 def quick_r1(run: Run, benchmark: Benchmark, truth: str) -> dict[Direction, float]:
     """Return R@1 in every direction that has it."""
     try:
-        card = evaluate(run, benchmark, ["R@1"], truths=truth, directions=run.directions, ties="expected")
+        options = check_options(benchmark, "R@1", truth=truth, direction=run.directions, ties="expected")
+        card = score_runs([run], options)
     except InputError:
         return {}
     return {d: card.value("R@1", direction=d) or 0.0 for d in run.directions}

@@ -1,12 +1,10 @@
-"""Correlation of metrics over a leaderboard: which order systems alike? As a table, in words, in files."""
+"""Correlation of metrics over a leaderboard: which order systems alike?"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,29 +12,28 @@ import numpy as np
 from karat._util import (
     MISSING,
     Layout,
+    Part,
+    Result,
     check_choice,
-    check_extension,
     ends,
-    markdown_of,
     or_none,
     plural,
+    renamed_keyword,
     signed,
-    text_of,
-    write_file,
 )
 from karat.errors import InputError
 from karat.scores.comparison import show_p
 from karat.scores.leaderboard import Leaderboard, as_leaderboard
 from karat.stats import COEFFICIENTS, Correlation, Intervals, correlation_matrix, how_intervals, with_interval
 
-SIGNS = {"tau": "τ", "spearman": "ρ", "pearson": "r"}
+SYMBOLS = {"tau": "τ", "spearman": "ρ", "pearson": "r"}
 FULL = {"tau": "Kendall's tau-b", "spearman": "Spearman's rho", "pearson": "Pearson's r"}
 SHOWN_PAIRS = 3
 FEWEST_SYSTEMS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class CorrelationTable:
+class CorrelationTable(Result):
     """The correlation of every pair of metrics, with intervals over systems.
 
     Parameters
@@ -53,6 +50,8 @@ class CorrelationTable:
         What a reader should know.
     how
         How the intervals were made, as a sentence.
+    detail
+        Whether every pair is shown with its interval, not the matrix alone.
     """
 
     board: Leaderboard
@@ -61,6 +60,7 @@ class CorrelationTable:
     turned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     how: str = ""
+    detail: bool = False
 
     def pair(self, first: str, second: str) -> Correlation:
         """Return the correlation of two metrics."""
@@ -80,17 +80,17 @@ class CorrelationTable:
             for first, second, result in self.pairs()
         ]  # fmt: skip
 
-    def lay_out(self) -> Layout:
+    def _matrix(self) -> Layout:
         """Return the matrix; columns go by numbers, so that many fit beside each other."""
         metrics = self.board.metrics
         rows = [
             [str(k + 1), name, *("·" if j == k else signed(result.value) for j, result in enumerate(row))]
             for k, (name, row) in enumerate(zip(metrics, self.matrix))
         ]
-        head = ["", SIGNS[self.method], *(str(k + 1) for k in range(len(metrics)))]
-        return Layout(head, rows, set(), 2, set())
+        head = ["", SYMBOLS[self.method], *(str(k + 1) for k in range(len(metrics)))]
+        return Layout(head, rows, labels=2)
 
-    def lay_out_pairs(self) -> Layout:
+    def _pair_table(self) -> Layout:
         """Return a row per pair with its interval, the lowest first."""
         level = f"{100 * self.matrix[0, 0].level:g}% interval"
         rows = [
@@ -98,7 +98,7 @@ class CorrelationTable:
              MISSING if np.isnan(result.p) else show_p(result.p), str(result.n)]
             for first, second, result in sorted(self.pairs(), key=lambda pair: sort_key(pair[2]))
         ]  # fmt: skip
-        return Layout(["metric", "metric", SIGNS[self.method], level, "p", "n"], rows, set(), 2, set())
+        return Layout(["metric", "metric", SYMBOLS[self.method], level, "p", "n"], rows, labels=2)
 
     def sentences(self) -> list[str]:
         """Return the least and the most alike metrics in words."""
@@ -115,7 +115,7 @@ class CorrelationTable:
 
     def sentence(self, first: str, second: str, result: Correlation) -> str:
         """Return a pair in words."""
-        text = f"{first} and {second}: {SIGNS[self.method]} {with_interval(result)}"
+        text = f"{first} and {second}: {SYMBOLS[self.method]} {with_interval(result)}"
         if self.method != "tau":
             return text
         swapped, comparable = self._swapped(first, second)
@@ -134,29 +134,18 @@ class CorrelationTable:
         metrics, systems = len(self.board.metrics), len(self.board.systems)
         return f"{FULL[self.method]} of {plural(metrics, 'metric')} over {plural(systems, 'system')}"
 
-    def __str__(self) -> str:
-        notes = [f"note: {note}" for note in self.notes]
-        return "\n".join(
-            [self.title, "", text_of(self.lay_out()), "", *self.sentences(), "", self.how, *notes]
-        )
+    def parts(self) -> list[Part]:
+        """Return the matrix, the pairs where asked for, and the least and the most alike metrics in words."""
+        pairs = [self._pair_table()] if self.detail else []
+        words = self.sentences()
+        return [self.title, self._matrix(), *pairs, *(["\n".join(words)] if words else []), self.how]
 
     def __repr__(self) -> str:
         return f"CorrelationTable({self.title})"
 
-    def to_json(self) -> str:
-        """Return the records as json."""
-        return json.dumps(self.records(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
     def to_markdown(self) -> str:
-        """Return the matrix, the pairs with their intervals, and the notes, in markdown."""
-        parts = [f"{self.title}\n", markdown_of(self.lay_out()), markdown_of(self.lay_out_pairs())]
-        return "\n".join([*parts, *(f"Note: {note}.\n" for note in self.notes)])
-
-    def save(self, path: str | Path) -> None:
-        """Write the table; the extension says how: json, csv (a row per pair) or md."""
-        path = Path(path)
-        check_extension(path, CORRELATION_WRITERS)
-        write_file(path, lambda place: CORRELATION_WRITERS[path.suffix](self, place))
+        """Return everything in markdown, the pairs with their intervals included."""
+        return super().to_markdown() if self.detail else replace(self, detail=True).to_markdown()
 
 
 def sort_key(result: Correlation) -> float:
@@ -164,11 +153,13 @@ def sort_key(result: Correlation) -> float:
     return np.inf if np.isnan(result.value) else result.value
 
 
+@renamed_keyword("method", "coefficient")
+@renamed_keyword("metrics", "metric")
 def correlate(
     source: Any,
-    method: str = "tau",
+    coefficient: str = "tau",
     *,
-    metrics: Iterable[str] | None = None,
+    metric: Iterable[str] | None = None,
     lower_is_better: Iterable[str] = (),
     intervals: Intervals | None = None,
 ) -> CorrelationTable:
@@ -182,9 +173,9 @@ def correlate(
     source
         A file (csv, tsv or Parquet whose first column names the system; json that `karat evaluate`
         wrote) or several json files, a `Leaderboard`, or one or several Scorecards.
-    method
+    coefficient
         "tau" (Kendall's tau-b), "spearman" or "pearson".
-    metrics
+    metric
         Which metrics, in this order; all when left out.
     lower_is_better
         Metrics where low is good, beside those whose names say so (MedR, MeanR).
@@ -212,10 +203,10 @@ def correlate(
     In brackets: 95% percentile intervals, 10,000 resamples of systems.
     note: low is good for MedR: its sign is changed, so that a positive number means agreement
     """
-    method = check_choice(method, tuple(COEFFICIENTS), "method")
+    coefficient = check_choice(coefficient, tuple(COEFFICIENTS), "coefficient")
     board = as_leaderboard(source)
-    if metrics is not None:
-        board = choose(board, list(metrics))
+    if metric is not None:
+        board = select_metrics(board, list(metric))
     for name in (low := list(lower_is_better)):
         board.place(name)
     if len(board.systems) < FEWEST_SYSTEMS:
@@ -227,12 +218,12 @@ def correlate(
     signs = np.array([-1.0 if name in turned else 1.0 for name in board.metrics])
     board = replace(board, values=board.values * signs)
     options = intervals or Intervals()
-    matrix = correlation_matrix(board.values, method, **asdict(options))
+    matrix = correlation_matrix(board.values, coefficient, **asdict(options))
     notes = (*board.notes, *sign_notes(turned), *remarks(board, matrix))
-    return CorrelationTable(board, method, matrix, turned, notes, how_intervals(options, "systems"))
+    return CorrelationTable(board, coefficient, matrix, turned, notes, how_intervals(options, "systems"))
 
 
-def choose(board: Leaderboard, metrics: list[str]) -> Leaderboard:
+def select_metrics(board: Leaderboard, metrics: list[str]) -> Leaderboard:
     """Return a leaderboard of some metrics."""
     columns = {name: board.place(name) for name in metrics}
     if len(columns) < 2:
@@ -267,17 +258,3 @@ def remarks(board: Leaderboard, matrix: np.ndarray) -> list[str]:
         elif len(board.metrics) > 2 and np.nanmax(values[k]) < 0:
             out.append(f"{name} runs against all other metrics: if low is good, pass --lower-is-better")
     return out
-
-
-def write_csv(table: CorrelationTable, path: Path) -> None:
-    """Write a row per pair."""
-    import polars as pl
-
-    pl.DataFrame(table.records(), infer_schema_length=None).write_csv(path)
-
-
-CORRELATION_WRITERS: dict[str, Callable[[CorrelationTable, Path], object]] = {
-    ".json": lambda table, path: path.write_text(table.to_json(), encoding="utf-8"),
-    ".csv": write_csv,
-    ".md": lambda table, path: path.write_text(table.to_markdown(), encoding="utf-8"),
-}

@@ -6,15 +6,15 @@ needed: the expectation has a closed form.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import lru_cache
 
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import InputError
-from karat.scores.evaluation import labels_of
 from karat.scores.scorecard import Column, Scorecard
 from karat.stats import Intervals, Sample, Samples
 
@@ -51,9 +51,9 @@ class GalleryCurve:
 
 
 def expected_recall(
-    place: np.ndarray, relevant: np.ndarray, gallery: np.ndarray, sizes: np.ndarray, k: int
+    place: np.ndarray, relevant: np.ndarray, gallery: np.ndarray, sizes: np.ndarray, ks: Sequence[int]
 ) -> np.ndarray:
-    """Return R@K in expectation over random galleries of each size, [sizes, queries].
+    """Return R@K in expectation over random galleries of each size, [ks, sizes, queries].
 
     The gallery keeps the query's R relevant items and n = size − R of its M = N − R other items. If d of
     these stand above the first relevant item, the number of them that stay is hypergeometric, and
@@ -69,17 +69,17 @@ def expected_recall(
         where it was not found.
     relevant, gallery
         R and N of each query; without a relevant item the answer is 0.
-    sizes, k
-        Of the smaller galleries, and of R@K.
+    sizes, ks
+        Of the smaller galleries, and every K of R@K.
 
     Examples
     --------
     Of ten items the relevant one is third: two of nine others stand above it. Among five items it is first
     when none of the two is among the four that stay: (7·6·5·4)/(9·8·7·6) = 5/18.
 
-    >>> expected_recall(np.array([3.0]), np.array([1]), np.array([10]), np.array([5, 10]), k=1).round(4)
-    array([[0.2778],
-           [0.    ]])
+    >>> expected_recall(np.array([3.0]), np.array([1]), np.array([10]), np.array([5, 10]), [1]).round(4)
+    array([[[0.2778],
+            [0.    ]]])
     """
     placed = np.isfinite(place) & (place <= gallery) & (relevant > 0)
     others = np.where(placed, gallery - relevant, 0).astype(np.int64)
@@ -90,23 +90,35 @@ def expected_recall(
     rest, r = np.divmod(cases, base)
     d, m = np.divmod(rest, base)
     n = np.clip(np.asarray(sizes)[:, None] - r, 0, m)
-    return np.where(placed, at_most(k - 1, d, m, n)[:, case], 0.0)
+    return np.where(placed, at_most(np.asarray(ks) - 1, d, m, n, log_factorials(base))[..., case], 0.0)
 
 
-def at_most(most: int, d: np.ndarray, m: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Return the chance that of n items drawn from m at most `most` belong to a given d of them."""
-    # Imported late: scipy takes its time, and nothing else here needs it.
-    from scipy.special import gammaln
+def at_most(
+    most: np.ndarray, d: np.ndarray, m: np.ndarray, n: np.ndarray, log_factorial: np.ndarray
+) -> np.ndarray:
+    """Return the chance that of n items drawn from m at most so many belong to a given d, [most, ...]."""
 
     def log_choose(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return gammaln(a + 1) - gammaln(b + 1) - gammaln(a - b + 1)
+        return log_factorial[a] - log_factorial[b] - log_factorial[a - b]
 
     all_ways, total = log_choose(m, n), np.zeros(n.shape)
-    for j in range(most + 1):
+    out = np.empty((len(most), *n.shape))
+    for j in range(int(most.max(initial=0)) + 1):
         possible = (j <= d) & (n - j <= m - d) & (j <= n)
-        ways = log_choose(d, np.where(possible, j, 0)) + log_choose(m - d, np.where(possible, n - j, 0))
+        ways = log_choose(d, np.where(j <= d, j, 0)) + log_choose(m - d, np.where(possible, n - j, 0))
         total += np.where(possible, np.exp(np.where(possible, ways - all_ways, 0.0)), 0.0)
-    return np.minimum(total, 1.0)
+        out[most == j] = np.minimum(total, 1.0)
+    return out
+
+
+@lru_cache(maxsize=2)
+def log_factorials(number: int) -> np.ndarray:
+    """Return the logarithms of the first factorials, from 0!; of both directions they are kept.
+
+    >>> np.exp(log_factorials(5)).round(6).tolist()
+    [1.0, 1.0, 2.0, 6.0, 24.0]
+    """
+    return np.array([math.lgamma(k) for k in range(1, number + 1)])
 
 
 def gallery_sizes(largest: int, points: int = 8) -> np.ndarray:
@@ -132,11 +144,11 @@ def first_places(card: Scorecard) -> dict[tuple[str, str, str], Column]:
 def counted(benchmark: Benchmark, truth: str, direction: str) -> tuple[np.ndarray, np.ndarray]:
     """Return, per query in a column's order, how many items are relevant and how many there are."""
     relevant, size = [], []
-    for labels in labels_of(benchmark, benchmark.truth(truth), direction):  # type: ignore[arg-type]
-        inside = (labels.grade > 0) & ~labels.outside
-        query = np.repeat(np.arange(len(labels.queries)), np.diff(labels.ptr))
-        relevant.append(np.bincount(query[inside], minlength=len(labels.queries)))
-        size.append(np.full(len(labels.queries), labels.size))
+    everything = benchmark.items(direction).size  # type: ignore[arg-type]
+    for items in benchmark.truth(truth).judged_by_fold(direction, everything):  # type: ignore[arg-type]
+        inside = (items.grade > 0) & ~items.outside
+        relevant.append(np.bincount(items.number[inside], minlength=len(items.queries)))
+        size.append(items.size)
     return np.concatenate(relevant), np.concatenate(size)
 
 
@@ -164,7 +176,7 @@ def gallery_curves(
     >>> ids = Ids(range(40), kind="image"), Ids(range(40), kind="caption")
     >>> bench = Benchmark("tiny", *ids, {"own": truth})
     >>> scores = 2 * np.eye(40) + np.random.default_rng(1).normal(size=(40, 40))
-    >>> card = karat.evaluate(karat.load_run(scores), bench, ["MeanR"], directions=["i2t"])
+    >>> card = karat.evaluate(karat.load_run(scores), bench, ["MeanR"], direction="i2t")
     >>> curve = gallery_curves(card)[0]
     >>> curve.sizes.tolist(), curve.values.round(2).tolist()
     ([2, 5, 10, 20, 40], [0.91, 0.76, 0.64, 0.52, 0.42])
@@ -191,12 +203,12 @@ def gallery_curves(
         for truth, direction in {(column.truth, column.direction) for column in columns}
     }
     plans, samples = [], []
-    for column, k in product(columns, ks):
+    for column in columns:
         relevant, size = counts[column.truth, column.direction]
         grid = gallery_sizes(int(size.max()))
-        plans.append((column, k, grid))
+        plans += [(column, k, grid) for k in ks]
         cluster = np.searchsorted(known, clusters_of(column))
-        samples += samples_of(column, cluster, relevant, size, grid, k)
+        samples += samples_of(column, cluster, relevant, size, grid, ks)
     column_samples = Samples(samples, len(known))
     value = column_samples.values()
     low, high = options.ends(value, *options.draw(column_samples.resampled, column_samples.clusters))
@@ -215,10 +227,16 @@ def clusters_of(column: Column) -> np.ndarray:
 
 
 def samples_of(
-    column: Column, cluster: np.ndarray, relevant: np.ndarray, size: np.ndarray, grid: np.ndarray, k: int
+    column: Column,
+    cluster: np.ndarray,
+    relevant: np.ndarray,
+    size: np.ndarray,
+    grid: np.ndarray,
+    ks: Sequence[int],
 ) -> list[Sample]:
-    """Return the values per query of one column at every size, as the statistics take them."""
+    """Return the values per query of one column for every K and size, as the statistics take them."""
     assert column.values is not None
     defined = ~np.isnan(column.values)
-    values = expected_recall(np.where(defined, column.values, 1.0), relevant, size, grid, k)
-    return [Sample(np.where(defined, row, np.nan), cluster, column.fold) for row in values]
+    values = expected_recall(np.where(defined, column.values, 1.0), relevant, size, grid, ks)
+    values[..., ~defined] = np.nan
+    return [Sample(row, cluster, column.fold) for row in values.reshape(-1, len(defined))]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import TEXT_FORMATS, Result, plural
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import KaratError
 from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, Run, load_run
@@ -25,9 +25,14 @@ class Finding:
     text: str
 
 
+MARKS: dict[Level, str] = {"fact": "  ", "warning": "! ", "error": "✗ "}
+
+
 @dataclass
-class Inspection:
+class Inspection(Result):
     """Everything that was seen, in order."""
+
+    formats = TEXT_FORMATS
 
     findings: list[Finding] = field(default_factory=list)
 
@@ -41,9 +46,13 @@ class Inspection:
         levels: tuple[Level, ...] = ("error", "warning")
         return next((level for level in levels if any(f.level == level for f in self.findings)), "fact")
 
-    def __str__(self) -> str:
-        marks = {"fact": "  ", "warning": "! ", "error": "✗ "}
-        return "\n".join(marks[f.level] + f.text for f in self.findings)
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per finding: its level and its text."""
+        return [asdict(finding) for finding in self.findings]
+
+    def parts(self) -> list[str]:
+        """Return a line per finding; ! marks a warning, ✗ an error."""
+        return ["\n".join(MARKS[finding.level] + finding.text for finding in self.findings)]
 
 
 def inspect_run(*sources: Any, benchmark: Benchmark, **options: Any) -> Inspection:

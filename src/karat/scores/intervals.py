@@ -7,29 +7,40 @@ go through one code path.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from karat.benchmarks import Benchmark, Direction
 from karat.measures import MEAN, Combined, Measure
-from karat.scores.scorecard import Column, Scorecard
-from karat.stats import Estimate, Intervals, Sample, Samples, subtract
+from karat.scores.scorecard import Column, Scorecard, ungrouped_notes
+from karat.stats import Estimate, Flips, Intervals, Sample, Samples, subtract
 
 
-def as_intervals(intervals: Intervals | str | bool | None) -> Intervals | None:
+def as_intervals(
+    intervals: Intervals | str | bool | None,
+    interval_method: str | None = None,
+    level: float | None = None,
+    resamples: int | None = None,
+    seed: int | None = None,
+) -> Intervals | None:
     """Return the choices behind intervals: None for none, True for the usual ones, or a method's name.
 
-    >>> as_intervals("bca").resamples, as_intervals(False)
-    (10000, None)
+    What else is given changes these choices.
+
+    >>> as_intervals("bca").resamples, as_intervals(False), as_intervals(True, level=0.9).level
+    (10000, None, 0.9)
     """
     if intervals is None or intervals is False:
         return None
-    if intervals is True:
-        return Intervals()
-    return intervals if isinstance(intervals, Intervals) else Intervals(intervals)
+    if isinstance(intervals, str):
+        intervals = Intervals(intervals)
+    chosen = Intervals() if intervals is True else intervals
+    changes = {"method": interval_method, "level": level, "resamples": resamples, "seed": seed}
+    changes = {key: value for key, value in changes.items() if value is not None}
+    return replace(chosen, **changes) if changes else chosen  # type: ignore[arg-type]
 
 
 def with_intervals(card: Scorecard, intervals: Intervals | str | bool = True) -> Scorecard:
@@ -42,8 +53,7 @@ def with_intervals(card: Scorecard, intervals: Intervals | str | bool = True) ->
     if options is None or all(column.value is None for column in card):
         return card
     column_samples = ColumnSamples(card.columns)
-    draws, jackknife = options.draw(column_samples.resampled, column_samples.clusters)
-    low, high = options.ends(column_samples.values(), draws, jackknife)
+    low, high = options.ends(column_samples.values(), *column_samples.draw(options))
     return with_ends(card, column_samples, low, high, options)
 
 
@@ -65,23 +75,9 @@ def with_ends(
         for c in columns
         if c.low is not None and c.high is None
     ]
-    return replace(card, columns=columns, intervals=intervals, notes=[*card.notes, *notes, *alone(card)])
-
-
-def alone(card: Scorecard) -> list[str]:
-    """Return the note on captions that are drawn one by one, since nobody knows which share an image."""
-    of_captions = any(column.direction != "i2t" for column in card if column.value is not None)
-    if not of_captions or card.benchmark.caption_image is not None:
-        return []
-    return [
-        f"{card.benchmark.name} does not say which captions share an image: each is drawn by itself, "
-        "and intervals and p-values of text→image are too small if some do"
-    ]
-
-
-def units_drawn(card: Scorecard) -> str:
-    """Say what is resampled."""
-    return "queries" if alone(card) else "images with their captions"
+    return replace(
+        card, columns=columns, intervals=intervals, notes=[*card.notes, *notes, *ungrouped_notes(card)]
+    )
 
 
 class ColumnSamples:
@@ -99,12 +95,14 @@ class ColumnSamples:
         self._leaves_of = [
             [leaves.setdefault(leaf, len(leaves)) for leaf in leaves_of(column)] for column in self.columns
         ]
-        # A query's image, or the query itself: the same number means the same thing in all columns.
-        labels = [leaf.cluster for leaf in leaves if leaf.cluster is not None]
-        known, number = np.unique(np.concatenate([*labels, np.zeros(0, np.int64)]), return_inverse=True)
-        numbers = np.split(number, np.cumsum([len(label) for label in labels])[:-1])
+        self._leaf_columns = list(leaves)
+        # A query's image, or the query itself: the same number means the same thing in all columns. Columns
+        # of one truth and direction share the array, which is numbered once.
+        labels = {id(leaf.cluster): leaf.cluster for leaf in leaves if leaf.cluster is not None}
+        known = np.unique(np.concatenate([*map(np.unique, labels.values()), np.zeros(0, np.int64)]))
+        numbers = {label: np.searchsorted(known, cluster) for label, cluster in labels.items()}
         self.clusters = len(known)
-        self._samples = [sample_of(leaf, cluster) for leaf, cluster in zip(leaves, numbers)]
+        self._samples = [sample_of(leaf, numbers[id(leaf.cluster)]) for leaf in leaves]
         self._leaves = Samples(self._samples, self.clusters)
 
     def values(self) -> np.ndarray:
@@ -114,6 +112,12 @@ class ColumnSamples:
     def resampled(self, weights: np.ndarray) -> np.ndarray:
         """Return every column under weights [B, C]: [T, B]."""
         return self._combine(self._leaves.resampled(weights))
+
+    def draw(self, intervals: Intervals) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return every column under every resample, [T, B], and, where the method needs it, with each
+        cluster left out, [T, C]."""
+        draws, jackknife = intervals.draw(self._leaves.resampled, self.clusters)
+        return self._combine(draws), None if jackknife is None else self._combine(jackknife)
 
     def swapped_differences(self, pairs: Sequence[tuple[int, int]], flips: np.ndarray) -> np.ndarray:
         """Return the difference of each pair of columns when flipped clusters change hands: [P, B]."""
@@ -132,28 +136,50 @@ class ColumnSamples:
             out[p] = subtract(ours, theirs)
         return out
 
-    def shares(self) -> tuple[np.ndarray, list[bytes | None]]:
-        """Return what each cluster adds to each column, [C, T], and a key of how many values it has there.
+    def kinds(self) -> list[tuple[Hashable, ...] | None]:
+        """Return what each column is the sum of, over clusters; None for medians and what is not linear.
 
-        The key is None, and the shares are 0, for columns that are not sums over clusters: medians, and
-        combinations that are not linear.
+        Two columns of one kind differ in the values alone: they have as many in every cluster.
         """
-        shares = np.zeros((self.clusters, len(self.columns)))
-        keys: list[bytes | None] = [None] * len(self.columns)
-        leaf_shares: dict[int, np.ndarray] = {}
-        leaf_keys: dict[int, bytes] = {}
-        for t, (column, leaves) in enumerate(zip(self.columns, self._leaves_of)):
+        kinds: list[tuple[Hashable, ...] | None] = []
+        for column, leaves in zip(self.columns, self._leaves_of):
             linear = not isinstance(column.measure, Combined) or column.measure.linear
-            if not linear or any(self._samples[leaf].aggregate is not MEAN for leaf in leaves):
-                continue
-            for leaf in leaves:
-                if leaf not in leaf_shares:
-                    leaf_shares[leaf] = self._samples[leaf].shares(self.clusters)
-                    counts = np.array(self._samples[leaf].counts(self.clusters))
-                    leaf_keys[leaf] = hashlib.sha256(counts.tobytes()).digest()
-            shares[:, t] = combine(column, np.stack([leaf_shares[leaf] for leaf in leaves]))
-            keys[t] = b"".join(leaf_keys[leaf] for leaf in leaves)
-        return shares, keys
+            kind = tuple(self._leaf_kinds[leaf] for leaf in leaves)
+            kinds.append(kind if linear and None not in kind else None)
+        return kinds
+
+    def swapped_sums(self, columns: Sequence[int], flips: Flips) -> Iterator[np.ndarray]:
+        """Yield columns when the signs of flipped clusters are turned, [columns, some samples].
+
+        The difference of two columns of one kind is then what it is when these clusters change hands. Each
+        column is given as what it has beyond the first one of its kind, which changes no difference and
+        leaves one column less to add up.
+        """
+        leaves = sorted({leaf for t in columns for leaf in self._leaves_of[t]})
+        shares = {leaf: self._samples[leaf].shares(self.clusters) for leaf in leaves}
+        first: dict[Hashable, int] = {}
+        for leaf in leaves:
+            first.setdefault(self._leaf_kinds[leaf], leaf)
+        others = [leaf for leaf in leaves if leaf not in first.values()]
+        beyond = np.zeros((self.clusters, len(others)))
+        for j, leaf in enumerate(others):
+            beyond[:, j] = shares[leaf][0] - shares[first[self._leaf_kinds[leaf]]][0]
+        units = np.array([[shares[leaf][1]] for leaf in others]).reshape(-1, 1)
+        total = beyond.sum(axis=0)[:, None]
+        for flipped in flips.sums(beyond):
+            swapped = np.zeros((len(self._samples), flipped.shape[1]))
+            swapped[others] = units * (total - 2 * flipped)
+            yield np.stack([combine(self.columns[t], swapped[self._leaves_of[t]]) for t in columns])
+
+    @cached_property
+    def _leaf_kinds(self) -> list[Hashable]:
+        """What each leaf is, but for its run, and how many values each cluster has; None if it is no mean."""
+        return [
+            (leaf.truth, leaf.direction, str(leaf.measure), sample.sums(self.clusters)[1].tobytes())
+            if sample.aggregate is MEAN
+            else None
+            for leaf, sample in zip(self._leaf_columns, self._samples)
+        ]
 
     def _combine(self, leaves: np.ndarray) -> np.ndarray:
         return np.stack([combine(column, leaves[at]) for column, at in zip(self.columns, self._leaves_of)])

@@ -10,7 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import NUMBER, TEXT, Record, check_once, or_none, plural, read_text
+from karat._util import (
+    MISSING,
+    NUMBER,
+    TEXT,
+    Layout,
+    Record,
+    Result,
+    check_once,
+    or_none,
+    plural,
+    read_text,
+)
 from karat.errors import InputError, KaratError, unknown_name
 from karat.measures import parse_measure
 from karat.scores.scorecard import Scorecard
@@ -22,7 +33,7 @@ Columns = dict[tuple[str, str, str], dict[str, float]]
 
 
 @dataclass(frozen=True, eq=False)
-class Leaderboard:
+class Leaderboard(Result):
     """How many systems fared under many metrics.
 
     Parameters
@@ -39,6 +50,11 @@ class Leaderboard:
     >>> board = Leaderboard(("a", "b"), ("R@1", "MedR"), np.array([[0.4, 3.0], [0.5, 2.0]]))
     >>> board, board.lower_is_better()
     (Leaderboard(2 systems, 2 metrics), ['MedR'])
+    >>> print(board)
+    system  R@1  MedR
+    ──────  ───  ────
+    a       0.4     3
+    b       0.5     2
     """
 
     systems: tuple[str, ...]
@@ -48,6 +64,28 @@ class Leaderboard:
 
     def __repr__(self) -> str:
         return f"Leaderboard({plural(len(self.systems), 'system')}, {plural(len(self.metrics), 'metric')})"
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per system and metric; None where there is no value."""
+        return [
+            {"system": system, "metric": metric, "value": or_none(float(value))}
+            for system, row in zip(self.systems, self.values)
+            for metric, value in zip(self.metrics, row)
+        ]
+
+    def parts(self) -> list[Layout]:
+        """Return systems by metrics, the best value of each metric marked."""
+        low = self.lower_is_better()
+        best = set()
+        for k, (metric, column) in enumerate(zip(self.metrics, self.values.T), start=1):
+            if not np.isnan(column).all():
+                top = np.nanmin(column) if metric in low else np.nanmax(column)
+                best |= {(int(row), k) for row in np.flatnonzero(column == top)}
+        rows = [
+            [system, *(MISSING if np.isnan(value) else f"{value:.4g}" for value in row)]
+            for system, row in zip(self.systems, self.values)
+        ]
+        return [Layout(["system", *self.metrics], rows, best=best)]
 
     def place(self, metric: str) -> int:
         """Return the number of a metric's column."""

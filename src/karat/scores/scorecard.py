@@ -1,22 +1,18 @@
-"""A Scorecard: values per query for every run, truth, direction and measure, and their aggregates.
-
-It is shown as one layout, drawn as text, markdown or LaTeX, and written to files by their extension.
-"""
+"""A Scorecard: values per query for every run, truth, direction and measure, and their aggregates."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import Layout, check_extension, grouped, latex_of, markdown_of, text_of, write_file
-from karat.benchmarks import Benchmark
+from karat._util import Layout, Part, Result, check_extension, grouped, write_file
+from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError, unknown_name
-from karat.measures import Combined, Named, parse_measure, show_value
+from karat.measures import Combined, Named, Semantic, in_percent, is_share, parse_measure, show_value
 from karat.stats import Estimate, Intervals
 
 if TYPE_CHECKING:
@@ -112,8 +108,36 @@ class TieReport:
     range: dict[str, tuple[float, float]]
 
 
+READING = {
+    "misses": "unjudged pairs count as misses",
+    "left_out": "unjudged pairs are left out",
+    "bounds": "unjudged pairs count as misses, [bounds] say what they could change",
+}
+
+
 @dataclass(frozen=True, eq=False)
-class Scorecard:
+class Details:
+    """What a report shows of every query besides its scores, from the same pass over the runs.
+
+    Parameters
+    ----------
+    places
+        MeanR, whose values per query are the place of the first relevant item, and Judged@10: for truths that
+        list their pairs, with ties fixed and unjudged pairs as misses.
+    first
+        Per run and direction, the item that each query of the benchmark ranks first; one past the last item
+        where a list is empty.
+    sources
+        Per run, the file it was read from (None for one given in memory), and its kind.
+    """
+
+    places: Scorecard
+    first: Mapping[str, Mapping[Direction, np.ndarray]]
+    sources: Mapping[str, tuple[str | None, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Scorecard(Result):
     """Every column of an evaluation, with the choices that were made.
 
     Parameters
@@ -130,6 +154,8 @@ class Scorecard:
         What a reader should know.
     intervals
         How the intervals were made; None when there are none.
+    details
+        What a report shows of every query, where it was asked for.
 
     Examples
     --------
@@ -145,6 +171,8 @@ class Scorecard:
     ─────  ───────  ──────────  ──────────  ─────
     own    R@1          100.00       50.00  75.00
            MedR              1         1.5   1.25
+    <BLANKLINE>
+    Values in percent, ranks as they are; unjudged pairs count as misses; ties are pessimistic.
     >>> card.value("R@1", direction="t2i")
     0.5
     """
@@ -156,6 +184,7 @@ class Scorecard:
     tie_reports: Sequence[TieReport] = ()
     notes: Sequence[str] = ()
     intervals: Intervals | None = None
+    details: Details | None = None
     _index: dict[tuple[str, str, str, str], Column] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -256,26 +285,15 @@ class Scorecard:
             )
         return pl.concat(frames)
 
-    def __str__(self) -> str:
-        return to_text(self)
+    def parts(self) -> list[Part]:
+        """Return the table, and how to read it."""
+        return [lay_out(self), reading(self)]
 
     def __repr__(self) -> str:
         return f"Scorecard({len(self.columns)} columns of {', '.join(self.runs)} on {self.benchmark.name})"
 
-    def to_json(self) -> str:
-        """Return the records as json."""
-        return json.dumps(self.records(), indent=1, allow_nan=False) + "\n"
-
-    def to_markdown(self) -> str:
-        """Return the table in markdown, the best value of each row in bold."""
-        return markdown_of(lay_out(self))
-
-    def to_latex(self) -> str:
-        """Return the table in LaTeX (booktabs)."""
-        return latex_of(lay_out(self))
-
     def save(self, path: str | Path, per_query: bool = False) -> None:
-        """Write the scorecard; the extension says how: json, csv, parquet, md or tex.
+        """Write the scorecard; the extension says how: json, csv, parquet, md, tex or html.
 
         Parameters
         ----------
@@ -284,9 +302,13 @@ class Scorecard:
         per_query
             Write one row per query instead of one per column (csv and parquet).
         """
+        if not per_query:
+            super().save(path)
+            return
         path = Path(path)
-        check_extension(path, (".csv", ".parquet") if per_query else SCORECARD_WRITERS)
-        write_file(path, lambda draft: SCORECARD_WRITERS[path.suffix](self, draft, per_query))
+        check_extension(path, (".csv", ".parquet"))
+        frame = self.per_query()
+        write_file(path, frame.write_csv if path.suffix == ".csv" else frame.write_parquet)
 
 
 DIRECTION_TITLES = {"i2t": "image→text", "t2i": "text→image", "mean": "mean", "both": "both"}
@@ -314,48 +336,73 @@ def lay_out(card: Scorecard) -> Layout:
     if len(card.runs) == 1:
         for name in names:
             lines.append((name, [cells.get((card.runs[0], *name, direction)) for direction in directions]))
-        return arrange(
-            ["truth", "measure", *(DIRECTION_TITLES[d] for d in directions)], lines, mark_best=False
-        )
+        head = ["truth", "measure", *(DIRECTION_TITLES[d] for d in directions)]
+        return replace(arrange(head, lines), shares=[row_share(line) for _, line in lines])
     for name in names:
         for direction in directions:
             line = [cells.get((run, *name, direction)) for run in card.runs]
             if any(line):
                 lines.append(((*name, DIRECTION_TITLES[direction]), line))
-    head = ["truth", "measure", "direction", *card.runs]
-    return arrange(head, lines, mark_best=True)
+    return arrange(["truth", "measure", "direction", *card.runs], lines, best_cells(lines))
 
 
 def arrange(
-    head: list[str], lines: Sequence[tuple[tuple[str, ...], list[Column | None]]], mark_best: bool
+    head: list[str],
+    lines: Sequence[tuple[tuple[str, ...], list[Column | None]]],
+    best: Collection[tuple[int, int]] = (),
 ) -> Layout:
-    """Turn labelled lines of columns into text, the best values marked."""
-    best: set[tuple[int, int]] = set()
-    for row, (labels, line) in enumerate(lines):
-        known = {k: c.value for k, c in enumerate(line) if c is not None and c.value is not None}
-        if known and mark_best:
-            low_is_good = any(c is not None and c.measure.better == "low" for c in line)
-            top = min(known.values()) if low_is_good else max(known.values())
-            best |= {(row, len(labels) + k) for k, value in known.items() if value == top}
+    """Turn labelled lines of columns into text."""
     return grouped(head, [(labels, [show_cell(column) for column in line]) for labels, line in lines], best)
 
 
-def to_text(card: Scorecard, notes: bool = True) -> str:
-    """Return the table in plain text, numbers aligned, followed by the notes."""
-    return "\n".join([text_of(lay_out(card)), *(f"note: {note}" for note in card.notes if notes)])
+def best_cells(lines: Sequence[tuple[tuple[str, ...], list[Column | None]]]) -> set[tuple[int, int]]:
+    """Return where the best value of each line stands."""
+    best: set[tuple[int, int]] = set()
+    for row, (labels, line) in enumerate(lines):
+        known = {k: c.value for k, c in enumerate(line) if c is not None and c.value is not None}
+        if known:
+            low_is_good = any(c is not None and c.measure.better == "low" for c in line)
+            top = min(known.values()) if low_is_good else max(known.values())
+            best |= {(row, len(labels) + k) for k, value in known.items() if value == top}
+    return best
 
 
-def frame(card: Scorecard, per_query: bool) -> pl.DataFrame:
-    """Return the records, or the values per query, as a table."""
-    import polars as pl
+def row_share(line: Sequence[Column | None]) -> float | None:
+    """Return what sums a row up: the mean of both directions, or the only one there is; None of ranks."""
+    shares = [c.value for c in line if c is not None and c.value is not None and is_share(c.measure)]
+    return shares[-1] if shares else None
 
-    return card.per_query() if per_query else pl.DataFrame(card.records(), infer_schema_length=None)
+
+def reading(card: Scorecard) -> str:
+    """Say how the values are to be read, and how the intervals were made."""
+    percent = [in_percent(column.measure) for column in card]
+    unit = "Values in percent" if any(percent) else "Values are ranks"
+    if any(percent) and not all(percent):
+        unit += ", ranks as they are"
+    # By meaning, every pair has its value: nothing is unjudged.
+    by_labels = any(not isinstance(leaf.measure, Semantic) for c in card for leaf in c.parts or (c,))
+    unjudged = [READING[card.unjudged]] if by_labels else []
+    lines = ["; ".join([unit, *unjudged, f"ties are {card.ties}."])]
+    if card.intervals is not None:
+        made = card.intervals
+        lines.append(
+            f"In parentheses {100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples "
+            f"of {units_drawn(card)}."
+        )
+    return "\n".join(lines)
 
 
-SCORECARD_WRITERS: dict[str, Callable[[Scorecard, Path, bool], object]] = {
-    ".json": lambda card, path, _: path.write_text(card.to_json(), encoding="utf-8"),
-    ".csv": lambda card, path, per_query: frame(card, per_query).write_csv(path),
-    ".parquet": lambda card, path, per_query: frame(card, per_query).write_parquet(path),
-    ".md": lambda card, path, _: path.write_text(card.to_markdown(), encoding="utf-8"),
-    ".tex": lambda card, path, _: path.write_text(card.to_latex(), encoding="utf-8"),
-}
+def ungrouped_notes(card: Scorecard) -> list[str]:
+    """Return the note on captions that are drawn one by one, since nobody knows which share an image."""
+    of_captions = any(column.direction != "i2t" for column in card if column.value is not None)
+    if not of_captions or card.benchmark.caption_image is not None:
+        return []
+    return [
+        f"{card.benchmark.name} does not say which captions share an image: each is drawn by itself, "
+        "and intervals and p-values of text→image are too small if some do"
+    ]
+
+
+def units_drawn(card: Scorecard) -> str:
+    """Say what is resampled."""
+    return "queries" if ungrouped_notes(card) else "images with their captions"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from karat._util import renamed_keywords
 from karat.benchmarks import Benchmark
 from karat.measures import SemanticRecall
 from karat.scores.evaluation import evaluate
 from karat.scores.scorecard import Column, Scorecard
 
-M = (1, 2, 5, 10, 20, 50)
+CURVE_M = (1, 2, 5, 10, 20, 50)
 
 
 @dataclass(frozen=True)
@@ -39,17 +41,19 @@ class SemanticCurve:
         return f"SR({self.phi}{'' if self.gt else ', gt=no'})@{self.k}"
 
 
+@renamed_keywords(k="at", gt="with_gt")
 def semantic_recall_curve(
     runs: Any,
     benchmark: Benchmark | str,
-    phi: str = "cider",
-    k: int = 5,
-    m: Sequence[int] = M,
+    by: str = "cider",
+    at: int = 5,
+    m: Sequence[int] = CURVE_M,
     *,
-    gt: bool = False,
+    with_gt: bool = False,
+    phi: Mapping[str, Any] | str | None = None,
     **options: Any,
 ) -> Scorecard:
-    """Score SR(phi, m)@K and the hit rate for every m (Semantic margin figure 3).
+    """Score SR(by, m)@K and the hit rate for every m (Semantic margin figure 3).
 
     The hit rate rises with m since one of more items is enough; SR says what share of them is found.
 
@@ -57,10 +61,12 @@ def semantic_recall_curve(
     ----------
     runs, benchmark
         As `karat.evaluate` takes them.
-    phi, k, m
+    by, at, m
         The similarity, the cut-off, and how many of the most similar items count as relevant.
-    gt
+    with_gt
         Whether what the truth lists as relevant takes part; figure 3 leaves it out.
+    phi
+        Similarities of your own, as `karat.evaluate` takes them.
     **options
         As `karat.evaluate` takes them.
 
@@ -75,11 +81,14 @@ def semantic_recall_curve(
     >>> from karat.world import make_world, simulate
     >>> world = make_world(40, seed=3)
     >>> run, bench = simulate(world, strength=3, seed=1), world.benchmark()
-    >>> card = semantic_recall_curve(run, bench, "cider", m=(1, 5), truths="original", directions="t2i")
+    >>> card = semantic_recall_curve(run, bench, "cider", m=(1, 5), truth="original", direction="t2i")
     >>> [curve.any for curve in semantic_curves(card)]
     [False, True]
     """
-    return evaluate(runs, benchmark, curve_measures(phi, k, m, gt), **options)
+    if isinstance(phi, str):
+        warnings.warn("semantic_recall_curve(phi=…) is called by= now", DeprecationWarning, stacklevel=3)
+        by, phi = phi, None
+    return evaluate(runs, benchmark, curve_measures(by, at, m, with_gt), phi=phi, **options)
 
 
 def curve_measures(phi: str, k: int, m: Sequence[int], gt: bool) -> list[SemanticRecall]:

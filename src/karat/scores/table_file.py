@@ -15,7 +15,7 @@ from karat.errors import InputError, MissingDataError, unknown_name
 if TYPE_CHECKING:
     import polars as pl
 
-SIGNS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 MISSING = ("", "-", "–", "—", "na", "n/a", "nan", "none", "null")
 """How people write that a cell holds nothing."""
 ANSWERS = {"yes": "1", "true": "1", "no": "0", "false": "0"}
@@ -124,13 +124,13 @@ def read_cells(path: Path, head: bool = True, answers: bool = False) -> TableFil
     if path.suffix.lower() == ".parquet":
         with parsing(path, "is not a Parquet table", "write it again"):
             return TableFile(pl.read_parquet(path, glob=False), path, 1, answers)
-    if path.suffix.lower() not in SIGNS:
-        known = ", ".join([*SIGNS, ".parquet"])
+    if path.suffix.lower() not in SEPARATORS:
+        known = ", ".join([*SEPARATORS, ".parquet"])
         raise InputError(f"has the extension {path.suffix!r}", where=path, fix=f"use one of {known}")
     check_text(path)
     if not path.stat().st_size:
         raise InputError("is empty", where=path, fix=FIX)
-    sign = SIGNS[path.suffix.lower()]
+    sign = SEPARATORS[path.suffix.lower()]
     name = "commas" if sign == "," else "tabs"
     with parsing(path, f"is not a table with {name} between cells", FIX):
         frame = pl.read_csv(path, separator=sign, has_header=False, infer_schema=False, glob=False)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from karat.stats.estimate import Estimate as Estimate
     from karat.stats.estimate import percent as percent
     from karat.stats.estimate import with_interval as with_interval
+    from karat.stats.intervals import INTERVAL_METHODS as INTERVAL_METHODS
     from karat.stats.intervals import Intervals as Intervals
     from karat.stats.intervals import check_count as check_count
     from karat.stats.intervals import check_level as check_level

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from karat._util import renamed_keyword
+from karat._util import Loop, renamed_keyword, threads
 from karat.errors import InputError
 from karat.measures import MEAN, Aggregate
 from karat.stats.estimate import how_many
@@ -168,8 +168,11 @@ def randomisation_test(
     least = least_to_count(difference, finite_scale(values))
     if aggregate is MEAN:
         # A swap turns the sign of what a cluster adds to the difference.
-        shares = np.subtract(*(sample.shares(both.clusters) for sample in columns))
-        drawn: Iterable[np.ndarray] = (shares.sum() - 2 * flipped for flipped in flips.sums(shares))
+        (ours, unit), (theirs, _) = (sample.shares(both.clusters) for sample in columns)
+        added = ours - theirs
+        drawn: Iterable[np.ndarray] = (
+            unit * (added.sum() - 2 * flipped[0]) for flipped in flips.sums(added[:, None])
+        )
     else:
         drawn = (subtract(*both.swapped([(0, 1)], block)[:, 0]) for block in flips.blocks())
     as_large = sum(int((np.abs(some) >= least).sum()) for some in drawn)
@@ -234,7 +237,7 @@ class Flips:
 
     def blocks(self) -> Iterator[np.ndarray]:
         """Yield whether each cluster is flipped, uint8 [some samples, clusters]."""
-        for packed in self.packed(max(1, BLOCK // self.clusters)):
+        for packed in self.packed(max(1, 4 * BLOCK // self.clusters)):
             yield np.unpackbits(packed, axis=1, count=self.clusters, bitorder="little")
 
     def packed(self, rows: int) -> Iterator[np.ndarray]:
@@ -250,24 +253,89 @@ class Flips:
             else:
                 yield np.frombuffer(rng.bytes(count * width), np.uint8).reshape(count, width)
 
-    def sums(self, shares: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield the sum of the flipped clusters' shares, sample by sample, in blocks.
+    def sums(self, added: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the sums over flipped clusters of what each adds to each column, [columns, some samples].
 
-        Eight clusters at a time are looked up in a table of their 256 sums: an eighth of the
-        additions, and nothing to unpack.
-
-        >>> np.concatenate(list(Flips(2).sums(np.array([1.0, 10.0])))).tolist()
-        [0.0, 1.0, 10.0, 11.0]
+        >>> np.concatenate(list(Flips(2).sums(np.array([[1.0, 0.5], [10.0, 0.25]]))), axis=1).tolist()
+        [[0.0, 1.0, 10.0, 11.0], [0.0, 0.5, 0.25, 0.75]]
         """
-        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
-        padded = np.zeros(64 * -(-self.clusters // 64))
-        padded[: self.clusters] = shares
-        tables = padded.reshape(-1, 8) @ bits.T.astype(np.float64)
-        for packed in self.packed(max(1, 8 * BLOCK // len(padded))):
-            total = np.zeros(len(packed))
-            for table, byte in zip(tables, np.ascontiguousarray(packed.T)):
-                total += table[byte]
-            yield total
+        # Imported late: numba takes a third of a second.
+        from karat.stats.kernels import flipped_sums
+
+        shared = SharedWords(added)
+        words = shared.words(added)
+        # A row of words fills whole lines of the processor's cache.
+        padded = np.zeros((64 * -(-self.clusters // 64), 8 * -(-words.shape[1] // 8)))
+        padded[: self.clusters, : words.shape[1]] = words
+        # So many that filling the tables does not count: up to 8 MB of flips, and of sums.
+        columns = max(1, padded.shape[1], added.shape[1])
+        most = max(1, min(256 * BLOCK // len(padded), 4 * BLOCK // columns))
+        with threads() as loop:
+            for packed in self.packed(most):
+                yield shared.columns(row_by_row(flipped_sums, loop, packed, padded).T)
+
+
+def row_by_row(kernel: Any, loop: Loop, rows: np.ndarray, constant: np.ndarray) -> np.ndarray:
+    """Return what a kernel gives for disjoint parts of the rows, one after the other."""
+    parts: list[Any] = loop(lambda begin, end: kernel(rows[begin:end], constant), 0, len(rows))
+    return np.concatenate(parts)
+
+
+class SharedWords:
+    """Columns of whole numbers that share float64 words, so that one addition serves several of them.
+
+    A float64 holds whole numbers of 53 bits; sums of a few thousand hits and misses need a third of them.
+    A column whose sums stay below ½ r in size, r a power of 2, leaves the multiples of r to the next column.
+    Columns of other numbers have words of their own.
+
+    Parameters
+    ----------
+    added
+        What each cluster adds to each column, [C, J].
+
+    Examples
+    --------
+    >>> added = np.array([[1.0, -2.0, 0.3], [1.0, 1.0, 0.3]])
+    >>> shared = SharedWords(added)
+    >>> words = shared.words(added)
+    >>> words.shape, shared.columns(words.sum(axis=0)[:, None])[:, 0].tolist()
+    ((2, 2), [2.0, -1.0, 0.6])
+    """
+
+    def __init__(self, added: np.ndarray) -> None:
+        largest = np.abs(added).sum(axis=0)
+        whole = (added == np.rint(added)).all(axis=0) & np.isfinite(largest)
+        radix = np.where(whole, np.ldexp(1.0, np.frexp(2 * largest)[1]), np.inf)
+        self._words: list[list[tuple[int, float]]] = []
+        room = 0.0
+        for column in np.argsort(radix, kind="stable"):
+            if radix[column] > room:
+                self._words.append([])
+                room = 2.0**53
+            room /= radix[column]
+            self._words[-1].append((int(column), float(radix[column])))
+
+    def words(self, added: np.ndarray) -> np.ndarray:
+        """Return the words [C, W] of columns [C, J]."""
+        out = np.zeros((len(added), len(self._words)))
+        for w, columns in enumerate(self._words):
+            place = 1.0
+            for column, radix in columns:
+                out[:, w] += place * added[:, column]
+                place *= radix
+        return out
+
+    def columns(self, words: np.ndarray) -> np.ndarray:
+        """Return the columns [J, B] of sums of words [W, B]."""
+        out = np.empty((sum(map(len, self._words)), words.shape[1]))
+        for w, columns in enumerate(self._words):
+            rest = words[w]
+            for column, radix in columns[:-1]:
+                higher = np.rint(rest / radix)
+                out[column] = rest - higher * radix
+                rest = higher
+            out[columns[-1][0]] = rest
+        return out
 
 
 def subtract(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -46,19 +46,38 @@ class Sample:
         folds = [defined & (fold == number) for number in np.unique(fold)]
         return [(self.values[rows], self.cluster[rows]) for rows in folds]
 
-    def shares(self, clusters: int) -> np.ndarray:
-        """Return what each cluster adds to the column, where the aggregate is the mean: they add up to it.
+    def sums(self, clusters: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sum and the number of each cluster's defined values, fold by fold, each [F, C].
 
-        >>> Sample(np.array([1.0, 0.0, 1.0]), np.array([0, 1, 1])).shares(2).round(3).tolist()
-        [0.333, 0.333]
+        >>> sums, counts = Sample(np.array([1.0, 0.5, 1.0]), np.array([0, 1, 1])).sums(2)
+        >>> sums.tolist(), counts.tolist()
+        ([[1.0, 1.5]], [[1, 2]])
         """
-        parts = [part for part in self.parts() if len(part[0])]
-        added = [np.bincount(cluster, values, clusters) / len(values) for values, cluster in parts]
-        return np.sum(added, axis=0) / len(parts)
+        values, defined = self.values, ~np.isnan(self.values)
+        at, size = self.cluster, np.array([len(values)])
+        if self.fold is not None:
+            at, size = self.fold * clusters + at, np.bincount(self.fold)
+        if not defined.all():
+            values, at = values[defined], at[defined]
+        sums = np.bincount(at, values, len(size) * clusters).reshape(-1, clusters)
+        counts = np.bincount(at, minlength=len(size) * clusters).reshape(-1, clusters)
+        return sums[size > 0], counts[size > 0]
 
-    def counts(self, clusters: int) -> list[np.ndarray]:
-        """Return how many defined values each cluster has, fold by fold."""
-        return [np.bincount(cluster, minlength=clusters) for _, cluster in self.parts()]
+    def shares(self, clusters: int) -> tuple[np.ndarray, float]:
+        """Return what each cluster adds to the column, if the aggregate is the mean: numbers and their unit.
+
+        The numbers are whole where the values are and all folds have one size; numbers times unit add up to
+        the column.
+
+        >>> added, unit = Sample(np.array([1.0, 0.0, 1.0]), np.array([0, 1, 1])).shares(2)
+        >>> added.tolist(), round(1 / unit)
+        ([1.0, 1.0], 3)
+        """
+        sums, counts = self.sums(clusters)
+        sizes = counts.sum(axis=1)
+        known = sizes > 0
+        scale = sizes.max(initial=0) / sizes[known]
+        return (sums[known] * scale[:, None]).sum(axis=0), 1 / (sizes.max(initial=0) * known.sum())
 
 
 class Samples:
@@ -133,37 +152,40 @@ class Backend(Protocol):
 
 
 class Means:
-    """Σ w s / Σ w n with s and n the sum and the number of a cluster's values: one product for all."""
+    """Σ w s / Σ w n with s and n the sum and the number of a cluster's values: few products for all."""
 
     def __init__(self, samples: Sequence[Sample], clusters: int) -> None:
+        self.count_of: list[int] = []
+        self.columns_of: list[np.ndarray] = []
+        known: dict[bytes, int] = {}
         columns: list[np.ndarray] = []
         counts: list[np.ndarray] = []
-        self.columns_of: list[list[int]] = []
-        self.count_of: list[int] = []
-        known: dict[bytes, int] = {}
         for sample in samples:
-            self.columns_of.append([])
-            for values, cluster in sample.parts():
-                self.columns_of[-1].append(len(columns))
-                columns.append(np.bincount(cluster, values, clusters))
-                count = np.bincount(cluster, minlength=clusters)
+            sums, numbers = sample.sums(clusters)
+            self.columns_of.append(len(columns) + np.arange(len(sums)))
+            columns += list(sums)
+            for count in numbers:
                 # Columns of one truth are defined for the same queries: counted once.
                 self.count_of.append(known.setdefault(count.tobytes(), len(known)))
                 if len(known) > len(counts):
                     counts.append(count.astype(np.float64))
-        self.sums = np.stack(columns, axis=1) if columns else np.zeros((clusters, 0))
-        self.counts = np.stack(counts, axis=1) if counts else np.zeros((clusters, 0))
+        inside = [count > 0 for count in counts]
+        self.sums = WeightedSums(
+            [*columns, *counts], [*(inside[number] for number in self.count_of), *inside], clusters
+        )
 
     def resampled(self, weights: np.ndarray) -> np.ndarray:
         """Return the columns under weights."""
-        means = divide(weights @ self.sums, (weights @ self.counts)[:, self.count_of])
+        sums, counts = np.split(self.sums.under(weights), [len(self.count_of)], axis=1)
+        means = divide(sums, counts[:, self.count_of])
         return mean_over_folds(means, np.cumsum([0, *map(len, self.columns_of)]))
 
     def swapped(self, pairs: Sequence[Pair], flips: np.ndarray) -> np.ndarray:
         """Return both columns of each pair after swapping."""
         moved = flips.astype(np.float64)
-        sums, counts = moved @ self.sums, moved @ self.counts
-        kept_sums, kept_counts = self.sums.sum(axis=0) - sums, self.counts.sum(axis=0) - counts
+        gone = self.sums.under(moved)
+        sums, counts = np.split(gone, [len(self.count_of)], axis=1)
+        kept_sums, kept_counts = np.split(self.sums.total - gone, [len(self.count_of)], axis=1)
         count_of = np.array(self.count_of)
         own, other = (np.concatenate([self.columns_of[pair[side]] for pair in pairs]) for side in range(2))
         ptr = np.cumsum([0, *(len(self.columns_of[first]) for first, _ in pairs)])
@@ -173,6 +195,60 @@ class Means:
             means = divide(kept_sums[:, mine] + sums[:, theirs], n)
             out.append(mean_over_folds(means, ptr))
         return np.stack(out)
+
+
+class WeightedSums:
+    """Weighted sums over clusters of several columns; columns that lie in the same few clusters go together.
+
+    Of a fold, or a truth that covers a part of the images, most clusters have nothing to add.
+
+    Parameters
+    ----------
+    columns
+        What each cluster adds, per column.
+    inside
+        Per column, which clusters have something to add.
+    clusters
+        How many there are.
+
+    Examples
+    --------
+    >>> columns = [np.array([1.0, 2.0, 0.0]), np.array([0.0, 0.0, 5.0])]
+    >>> sums = WeightedSums(columns, [column > 0 for column in columns], 3)
+    >>> sums.under(np.array([[1.0, 1.0, 1.0], [0.0, 2.0, 1.0]])).tolist()
+    [[3.0, 5.0], [4.0, 5.0]]
+    """
+
+    def __init__(self, columns: Sequence[np.ndarray], inside: Sequence[np.ndarray], clusters: int) -> None:
+        self.size = len(columns)
+        self.total = np.array([column.sum() for column in columns])
+        groups: dict[bytes, list[int]] = {}
+        for number, here in enumerate(inside):
+            groups.setdefault(here.tobytes(), []).append(number)
+        everywhere: list[int] = []
+        self._blocks: list[tuple[list[int], slice | np.ndarray, np.ndarray]] = []
+        for numbers in groups.values():
+            rows = np.flatnonzero(inside[numbers[0]])
+            # Taking their weights out costs as much as a product with a dozen columns.
+            if len(numbers) * (clusters - len(rows)) > 12 * len(rows):
+                self._add([columns[number] for number in numbers], numbers, rows)
+            else:
+                everywhere += numbers
+        if everywhere:
+            self._add([columns[number] for number in everywhere], everywhere, np.arange(clusters))
+
+    def _add(self, columns: list[np.ndarray], numbers: list[int], rows: np.ndarray) -> None:
+        """Add a block of columns that have nothing outside some rows."""
+        together = len(rows) and rows[-1] - rows[0] + 1 == len(rows)
+        chosen = slice(rows[0], rows[-1] + 1) if together else rows
+        self._blocks.append((numbers, chosen, np.stack([column[chosen] for column in columns], axis=1)))
+
+    def under(self, weights: np.ndarray) -> np.ndarray:
+        """Return the sums under weights [B, C]: [B, columns]."""
+        out = np.empty((len(weights), self.size))
+        for numbers, rows, columns in self._blocks:
+            out[:, numbers] = weights[:, rows] @ columns
+        return out
 
 
 class Medians:

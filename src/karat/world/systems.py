@@ -91,7 +91,7 @@ def simulate(
     >>> from karat.world import make_world
     >>> world = make_world(images=60, captions=2, seed=4)
     >>> runs = [simulate(world, strength=s, name=f"strength {s}") for s in (1, 3, 6)]
-    >>> card = karat.evaluate(runs, world.benchmark(), ["mAP@R"], truths="complete", directions=["t2i"])
+    >>> card = karat.evaluate(runs, world.benchmark(), ["mAP@R"], truth="complete", direction="t2i")
     >>> [round(column.value, 2) for column in card]
     [0.16, 0.73, 0.95]
     """

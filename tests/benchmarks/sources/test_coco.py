@@ -62,8 +62,8 @@ def test_scores_with_ratings_stay_and_bounds_are_finite(coco, data, rng):
     rated = karat.load_benchmark("coco", cxc_ratings=data / "cxc" / "sits_test.csv")
     scores = rng.random((5000, 25000), dtype=np.float32)
     scores[coco.caption_image, np.arange(25000)] += 0.5
-    plain = karat.evaluate(scores, coco, ["R@1", "R@5"], truths="cxc")
-    bounded = karat.evaluate(scores, rated, ["R@1", "R@5", "Judged@5"], truths="cxc", unjudged="bounds")
+    plain = karat.evaluate(scores, coco, ["R@1", "R@5"], truth="cxc")
+    bounded = karat.evaluate(scores, rated, ["R@1", "R@5", "Judged@5"], truth="cxc", unjudged="bounds")
     for column in plain:
         again = bounded.column(str(column.measure), direction=column.direction)
         assert again.value == column.value == again.lower_bound <= again.upper_bound <= 1

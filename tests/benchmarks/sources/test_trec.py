@@ -15,7 +15,7 @@ def test_qrels(tmp_path):
     row = bench.summary()[0]["i2t"]
     assert row == {"queries": 2, "positives": 3, "negatives": 2, "off_gallery": 1}
     assert sorted(bench.truth("qrels").judgments.pairs().grade) == [0, 0, 0.5, 0.5, 1]
-    card = karat.evaluate(np.array([[4.0, 3, 2, 1], [1, 2, 3, 4]]), bench, ["R@1", "AP"], directions=["i2t"])
+    card = karat.evaluate(np.array([[4.0, 3, 2, 1], [1, 2, 3, 4]]), bench, ["R@1", "AP"], direction=["i2t"])
     assert card.value("R@1", direction="i2t") == 0.5
     turned = karat.load_benchmark("trec", qrels=tmp_path / "q.txt", direction="t2i")
     assert turned.images.gallery.tolist() == ["d1", "d9", "d2", "d3"]

@@ -68,12 +68,12 @@ def test_a_judge_is_refused_until_people_agree_with_it(made):
     with pytest.raises(InputError, match="never compared with people"):
         judge_in(made.store, judge)
     assert calibration_of(made.store, judge) is None
-    found = calibrate_in(made.store, judge, pairs=80)
+    found = calibrate_in(made.store, judge, sample=80)
     assert found.kappa.low > 0.6
     assert found.people is not None
     assert found.asked == 80
     with pytest.raises(InputError, match="80 pairs, not 5000"):
-        judge_in(made.store, judge, least_pairs=5000)
+        judge_in(made.store, judge, min_pairs=5000)
     added = judge_in(made.store, judge)
     assert added == int((~made.half).sum())
     answers = made.store.answers()
@@ -172,10 +172,10 @@ def test_command_line(made, tmp_path, monkeypatch, capsys):
     assert (code, err) == (0, "")
     assert "competitor 'system-0'" in out
     assert json.loads((tmp_path / "c.json").read_text())[0]["judge"] == "system-0"
-    code, _, err = run("run", where, "--run", run_file, "--least-kappa", "0.99")
+    code, _, err = run("run", where, "--run", run_file, "--min-kappa", "0.99")
     assert code == 2
     assert "not fit to be used" in err
-    code, out, err = run("run", where, "--run", run_file, "--least-kappa", "-1", "--least-pairs", "1")
+    code, out, err = run("run", where, "--run", run_file, "--min-kappa", "-1", "--min-pairs", "1")
     assert (code, err) == (0, "")
     assert out.startswith("added ")
     code, out, _ = run("list", where)

@@ -79,7 +79,7 @@ def test_nothing_is_overwritten_unless_one_says_so(on_file, tmp_path):
     with pytest.raises(InputError, match="is there already"):
         back_up(place, copy)
     assert copy.read_text() == "mine"
-    assert back_up(place, copy, overwrite=True).answers == 0
+    assert back_up(place, copy, force=True).answers == 0
     for wrong, words in (
         (place, "project itself"),
         (tmp_path, "is a folder"),
@@ -87,7 +87,7 @@ def test_nothing_is_overwritten_unless_one_says_so(on_file, tmp_path):
         ("/dev/null", "is not a file"),
     ):
         with pytest.raises(InputError, match=words):
-            back_up(place, wrong, overwrite=True)
+            back_up(place, wrong, force=True)
     with pytest.raises(InputError, match="no such project"):
         back_up(tmp_path / "none.db", tmp_path / "b.db")
     assert not (tmp_path / "none.db").exists()

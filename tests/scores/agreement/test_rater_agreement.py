@@ -79,9 +79,9 @@ def test_flickr8k_files(tmp_path):
     assert counted.rating.tolist() == pytest.approx([1 / 3, 1])
     assert np.array_equal(counted.values, [[1, 0, 0, np.nan], [1, 1, 1, 1]], equal_nan=True)
     alone = agree(expert, intervals=QUICK)
-    assert not alone.tables[0].kappas
+    assert not alone.raters[0].kappas
     assert "no column is one person's" in alone.notes[0]
-    assert list(agree(expert, crowd, intervals=QUICK).tables[1].alpha) == ["nominal"]
+    assert list(agree(expert, crowd, intervals=QUICK).raters[1].alpha) == ["nominal"]
 
 
 def test_named_columns_are_persons_even_in_order(tmp_path, rng):
@@ -91,7 +91,7 @@ def test_named_columns_are_persons_even_in_order(tmp_path, rng):
     path = tmp_path / "two.csv"
     path.write_text("image,caption,strict,lenient\n" + rows)
     found = agree(path, intervals=QUICK)
-    (pair,) = found.tables[0].kappas
+    (pair,) = found.raters[0].kappas
     assert pair.nominal.value == pytest.approx(cohen_kappa_score(level, level + 1), abs=1e-12)
     assert "2 raters" in str(found)
     assert any("the ratings rise from strict to lenient" in note for note in found.notes)
@@ -108,28 +108,28 @@ def test_continuous_ratings_have_alpha_but_no_kappa(rng):
     for scale, at in places.items():
         spread = at.size * (at**2).sum() - at.sum() ** 2
         expected = 1 - (at.size - 1) * ((at[:, 0] - at[:, 1]) ** 2).sum() / spread
-        assert found.tables[0].alpha[scale].value == pytest.approx(expected, abs=1e-12)
-    assert found.tables[0].alpha["nominal"].value == pytest.approx(0, abs=1e-12)
-    assert not found.tables[0].kappas
+        assert found.raters[0].alpha[scale].value == pytest.approx(expected, abs=1e-12)
+    assert found.raters[0].alpha["nominal"].value == pytest.approx(0, abs=1e-12)
+    assert not found.raters[0].kappas
     assert found.notes[0].startswith("there are 1,400 different ratings: alpha holds, kappa of two raters")
 
 
 def test_one_table(table, tmp_path):
     found = agree(table, intervals=QUICK)
-    for scale, one in found.tables[0].alpha.items():
+    for scale, one in found.raters[0].alpha.items():
         expected = krippendorff.alpha(table.values.T, level_of_measurement=scale)
         assert one.value == pytest.approx(expected, abs=1e-12)
         assert one.low < one.value < one.high
-    pair = found.tables[0].kappas[0]
+    pair = found.raters[0].kappas[0]
     both = ~np.isnan(table.values[:, :2]).any(axis=1)
     ann, bob = table.values[both, 0], table.values[both, 1]
     for weights, one in ((None, pair.nominal), ("linear", pair.linear), ("quadratic", pair.quadratic)):
         assert one.value == pytest.approx(cohen_kappa_score(ann, bob, weights=weights), abs=1e-12)
-    assert [(k.first, k.second) for k in found.tables[0].kappas] == [
+    assert [(k.first, k.second) for k in found.raters[0].kappas] == [
         ("ann", "bob"), ("ann", "cid"), ("bob", "cid"),
     ]  # fmt: skip
     assert len(found.records()) == 3 + 9
-    by_image = agree(table, resample="image", intervals=QUICK).tables[0].alpha["nominal"]
+    by_image = agree(table, resample="image", intervals=QUICK).raters[0].alpha["nominal"]
     assert (by_image.n, by_image.effective) == (40, 8)
 
 
@@ -137,7 +137,7 @@ def test_yes_no_and_undefined_numbers(tmp_path):
     path = tmp_path / "yes.csv"
     path.write_text("image,caption,a,b\n1,1,yes,Yes\n2,1,no,yes\n3,1,no,NO\n4,2,,no\n")
     found = agree(path, intervals=QUICK)
-    assert list(found.tables[0].alpha) == ["nominal"]
+    assert list(found.raters[0].alpha) == ["nominal"]
     path.write_text("image,caption,a,b\n1,1,1,1\n2,1,1,1\n")
     text = str(agree(path, intervals=QUICK))
     assert "alpha, nominal  not defined" in text
@@ -148,9 +148,9 @@ def test_many_raters(rng):
     values = rng.integers(0, 2, (30, 30)).astype(float)
     table = Ratings(range(30), range(30), tuple(f"w{k}" for k in range(30)), values)
     found = agree(table, intervals=Intervals(resamples=2))
-    assert len(found.tables[0].kappas) == 200
+    assert len(found.raters[0].kappas) == 200
     assert "kappa of the 200 pairs of raters with most items, of 435 pairs" in found.notes[0]
-    assert len(found.tables[0].lay_out().rows) == 14
+    assert len(found.raters[0].lay_out().rows) == 14
 
 
 def test_thresholds_equal_scikit_learn(rng):
@@ -233,7 +233,7 @@ def test_tables_of_one_name_are_told_apart(table, tmp_path):
     found = agree(tmp_path / "a" / "r.csv", tmp_path / "b" / "r.csv", intervals=QUICK)
     names = str(tmp_path / "a" / "r"), str(tmp_path / "b" / "r")
     assert (found.thresholds.first, found.thresholds.second) == names
-    assert tuple(one.name for one in found.tables) == names
+    assert tuple(one.name for one in found.raters) == names
     assert {record["table"] for record in found.records() if "table" in record} == set(names)
     twice = agree(table, table, intervals=QUICK)
     assert repr(twice) == "Agreement(of people (1) and people (2))"

@@ -1,6 +1,7 @@
 """Comparisons: p-values by brute force, Holm per column, places, ties for first, files."""
 
 import json
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -19,28 +20,28 @@ from made import make_benchmark, make_run, recomputed
 def found():
     bench = make_benchmark(100)
     runs = [make_run(bench, s, k, n) for k, (s, n) in enumerate([(3, "good"), (3.05, "fine"), (1, "weak")])]
-    return karat.compare(runs, bench, measures=["R@1", "MedR", "RSUM"], samples=2000)
+    return karat.compare(runs, bench, measure=["R@1", "MedR", "RSUM"], samples=2000)
 
 
 def test_p_equals_all_swaps_by_hand():
     """Eight images: all 256 swaps of every column, combinations, medians and folds included."""
     bench = make_benchmark(8)
-    runs = [make_run(bench, 2, 1, "A"), make_run(bench, 0.5, 2, "B")]
+    runs = [make_run(bench, 2, 1, "A"), make_run(bench, 0.5, 2, "B"), make_run(bench, 1, 3, "C")]
     card = karat.evaluate(runs, bench, ["R@1", "mAP@R", "MedR", "RSUM"])
     found = karat.compare(card, samples=1000)
     swaps = [np.array(flip) for flip in product([0, 1], repeat=8)]
 
     def swapped(a, b, flip):
         """Column a with b's values where an image is flipped."""
-        from dataclasses import replace
-
         if a.parts:
             return replace(a, parts=tuple(swapped(x, y, flip) for x, y in zip(a.parts, b.parts)))
         return replace(a, values=np.where(flip[a.cluster] == 1, b.values, a.values))
 
+    assert {(d.first, d.second) for d in found.differences} == {("A", "B"), ("A", "C"), ("B", "C")}
     for d in found.differences:
         a, b = (
-            card.column(str(d.measure), truth=d.truth, direction=d.direction, run=run) for run in ("A", "B")
+            card.column(str(d.measure), truth=d.truth, direction=d.direction, run=run)
+            for run in (d.first, d.second)
         )
         ones = np.ones(8)
         drawn = [
@@ -48,6 +49,28 @@ def test_p_equals_all_swaps_by_hand():
         ]
         assert d.difference == pytest.approx(drawn[0])
         assert d.p == pytest.approx(np.mean(np.abs(drawn) >= abs(drawn[0]) - 1e-9)), (d.measure, d.direction)
+
+
+def test_a_run_that_lacks_queries_takes_them_along_in_a_swap():
+    """The means of three runs, one of which has no value for some queries: all swaps by hand."""
+    bench = make_benchmark(8)
+    runs = [make_run(bench, signal, k, "ABC"[k]) for k, signal in enumerate((2, 1, 0.5))]
+    card = karat.evaluate(runs, bench, ["R@1"], truth="own", direction="t2i")
+    columns = [
+        replace(column, values=np.where(np.arange(24) < 5, np.nan, column.values))
+        if column.run == "B"
+        else column
+        for column in card
+    ]
+    found = karat.compare(replace(card, columns=columns), samples=1000)
+    values = {column.run: column.values for column in columns}
+    for d in found.differences:
+        a, b = values[d.first], values[d.second]
+        drawn = []
+        for flip in product([False, True], repeat=8):
+            moved = np.array(flip)[columns[0].cluster]
+            drawn.append(np.nanmean(np.where(moved, b, a)) - np.nanmean(np.where(moved, a, b)))
+        assert d.p == pytest.approx(np.mean(np.abs(drawn) >= abs(drawn[0]) - 1e-9)), (d.first, d.second)
 
 
 def test_one_column_equals_the_test_of_its_values(found):
@@ -90,7 +113,7 @@ def test_differences_read_both_ways(found):
 def test_equal_runs_are_tied():
     bench = make_benchmark()
     twins = [make_run(bench, 2, 1, name) for name in ("one", "two")]
-    found = karat.compare(twins, bench, measures=["R@1", "MedR"], samples=500)
+    found = karat.compare(twins, bench, measure=["R@1", "MedR"], samples=500)
     assert all(d.p == 1 and d.better is None and d.difference == 0 for d in found.differences)
     assert all(set(s.first) == {"one", "two"} for s in found.standings)
     assert "Tied for first: one and two everywhere." in str(found)
@@ -99,7 +122,7 @@ def test_equal_runs_are_tied():
 def test_mcnemar_only_where_it_holds():
     bench = make_benchmark()
     runs = [make_run(bench, 2, 1, "A"), make_run(bench, 3, 2, "B")]
-    found = karat.compare(runs, bench, measures=["R@1", "mAP@R"], truths="own", test="mcnemar-exact")
+    found = karat.compare(runs, bench, measure=["R@1", "mAP@R"], truth="own", test="mcnemar-exact")
     one = found.difference("A", "B", "R@1", direction="i2t")
     a, b = (found.card.column("R@1", direction="i2t", run=run).values for run in "AB")
     assert one.p == mcnemar(a, b, "exact").p
@@ -112,7 +135,7 @@ def test_mcnemar_only_where_it_holds():
 def test_bootstrap_agrees_with_its_interval():
     bench = make_benchmark(60)
     runs = [make_run(bench, s, k, str(k)) for k, s in enumerate([1.5, 1.8, 2.1, 2.4])]
-    found = karat.compare(runs, bench, measures=["R@1", "RSUM"], test="bootstrap")
+    found = karat.compare(runs, bench, measure=["R@1", "RSUM"], test="bootstrap")
     for d in found.differences:
         outside = d.low > 0 or d.high < 0
         assert outside == (d.p < 0.05) or 0.045 < d.p < 0.055
@@ -166,7 +189,7 @@ def one_direction(bench, name):
 def test_a_run_with_one_direction_is_not_left_out():
     bench = make_benchmark(20)
     runs = [make_run(bench, 3, 1, "A"), make_run(bench, 2, 2, "B"), one_direction(bench, "C")]
-    found = karat.compare(runs, bench, measures=["R@1"], truths="own", samples=200)
+    found = karat.compare(runs, bench, measure=["R@1"], truth="own", samples=200)
     assert "C" in str(found).split("Differences")[0]
     assert "everywhere" not in str(found)
 
@@ -177,21 +200,21 @@ def test_captions_drawn_alone_are_said_to_be():
     bench = make_benchmark(20)
     runs = [make_run(bench, 3, 1, "A"), make_run(bench, 2, 2, "B")]
     unknown = replace(bench, caption_image=None)
-    found = karat.compare(runs, unknown, measures=["R@1"], truths="own", samples=200)
+    found = karat.compare(runs, unknown, measure=["R@1"], truth="own", samples=200)
     assert any("does not say which captions share an image" in note for note in found.card.notes)
     assert "resamples of queries" in str(found)
-    known = karat.compare(runs, bench, measures=["R@1"], truths="own", samples=200)
+    known = karat.compare(runs, bench, measure=["R@1"], truth="own", samples=200)
     assert "resamples of images with their captions" in str(known)
 
 
 def test_too_few_draws_are_mentioned():
     bench = make_benchmark(40)
     runs = [make_run(bench, s, k, str(k)) for k, s in enumerate([0.5, 2, 4])]
-    few = karat.compare(runs, bench, measures=["R@1"], samples=19)
+    few = karat.compare(runs, bench, measure=["R@1"], samples=19)
     assert any("nobody can beat anybody" in note for note in few.card.notes)
-    few = karat.compare(runs, bench, measures=["R@1"], test="bootstrap", intervals=Intervals(resamples=50))
+    few = karat.compare(runs, bench, measure=["R@1"], test="bootstrap", intervals=Intervals(resamples=50))
     assert any("nobody can beat anybody" in note for note in few.card.notes)
-    enough = karat.compare(runs, bench, measures=["R@1"], samples=500)
+    enough = karat.compare(runs, bench, measure=["R@1"], samples=500)
     assert not any("nobody can beat anybody" in note for note in enough.card.notes)
 
 
@@ -210,7 +233,7 @@ def test_ranks_beyond_the_end_leave_the_interval_open():
             for c, keep in enumerate(kept)
         }
         runs.append(karat.load_run({"t2i": lists}, benchmark=bench, name=name))
-    found = karat.compare(runs, bench, measures=["MedR"], truths="own", directions="t2i", test="bootstrap")
+    found = karat.compare(runs, bench, measure=["MedR"], truth="own", direction="t2i", test="bootstrap")
     far = found.card.column("MedR", direction="t2i", run="far")
     assert (far.value, far.low, far.high) == (1, 1, None)
     assert found.card.column("MedR", direction="t2i", run="near").high == 1

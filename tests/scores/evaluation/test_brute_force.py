@@ -85,7 +85,7 @@ def test_the_ideal_ranking_reaches_the_attainable_maximum(small: Small):
     # Scores that follow the grades give, for each query by itself, the best of all orders.
     n_captions = small.scores.shape[1]
     ideal = np.array([[grade or 0.0 for grade in row[:n_captions]] for row in small.grades], dtype=np.float32)
-    card = karat.evaluate(karat.load_run(ideal), small.benchmark, MEASURES, truths="whole")
+    card = karat.evaluate(karat.load_run(ideal), small.benchmark, MEASURES, truth="whole")
     for column in card:
         if column.values is None or str(column.measure).startswith("Judged"):
             continue

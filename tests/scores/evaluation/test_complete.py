@@ -32,7 +32,7 @@ def test_complete_equals_everything_listed(small: Small, reading: str):
     short = with_truths(small, whole=replace(small.benchmark.truth("whole"), complete=True))
     run = karat.load_run(small.scores)
     ours, theirs = (
-        karat.evaluate(run, bench, MEASURES, truths="whole", unjudged=reading) for bench in (short, listed)
+        karat.evaluate(run, bench, MEASURES, truth="whole", unjudged=reading) for bench in (short, listed)
     )
     for a, b in zip(ours, theirs):
         assert a.value == pytest.approx(b.value, nan_ok=True)

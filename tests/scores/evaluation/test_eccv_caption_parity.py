@@ -108,7 +108,7 @@ def test_dropping_the_off_gallery_positives_would_show(coco):
     pairs = coco.truth("eccv").judgments.pairs()
     inside = pairs.caption < 25000
     scores[pairs.image[inside], pairs.caption[inside]] = 1
-    card = karat.evaluate(scores, coco, ["mAP@R", "RP"], truths="eccv")
+    card = karat.evaluate(scores, coco, ["mAP@R", "RP"], truth="eccv")
     assert card.value("mAP@R", direction="t2i") == 1
     for measure in ("mAP@R", "RP"):
         assert 1e-5 < 1 - card.value(measure, direction="i2t") < 2e-4

@@ -39,7 +39,7 @@ def case():
 
 def per_query(case, measure: str) -> dict[str, float]:
     scores, bench, _, _ = case
-    column = karat.evaluate(scores, bench, [measure], directions=["i2t"]).column(measure, direction="i2t")
+    column = karat.evaluate(scores, bench, [measure], direction=["i2t"]).column(measure, direction="i2t")
     return dict(zip(bench.images[column.query], column.values))
 
 

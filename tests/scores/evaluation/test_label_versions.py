@@ -110,7 +110,7 @@ def test_combinations_come_from_the_parts(case):
     labels = place_labels(runs, bench, ["own"])["own"]
     parts = labels.aggregates(labels.pairs.grade[None], {part.measure for part in rsum.parts("own")})
     scores = rsum.combine([parts[part] for part in rsum.parts("own")])
-    card = karat.evaluate(runs, bench, ["RSUM"], truths="own")
+    card = karat.evaluate(runs, bench, ["RSUM"], truth="own")
     assert scores[0] == pytest.approx([card.value("RSUM", run=run.name) for run in runs])
 
 

@@ -13,7 +13,6 @@ import karat
 from karat.errors import InputError
 from karat.measures import TIE_POLICIES, parse_measure
 from karat.scores.evaluation import first_items as module
-from karat.scores.evaluation.labels import labels_of
 
 from made import make_benchmark, make_run
 from worlds import Small, smalls
@@ -84,9 +83,7 @@ def similar(draw) -> tuple[Small, np.ndarray]:
 @given(case=similar())
 def test_values_per_query(case: tuple[Small, np.ndarray], policy: str):
     small, phi = case
-    card = karat.evaluate(
-        karat.load_run(small.scores), small.benchmark, NAMES, ties=policy, similarities={"phi": phi}
-    )
+    card = karat.evaluate(karat.load_run(small.scores), small.benchmark, NAMES, ties=policy, phi={"phi": phi})
     for column in card:
         if column.values is None:
             continue
@@ -114,16 +111,14 @@ def phi(bench):
 
 def test_the_ideal_run_scores_one(bench, phi):
     names = ["NCS(n)@1", "NCS(n)@10", "NCS(n, gt=no)@10", "SR(n, m=7)@7", "NSUM(n)"]
-    card = karat.evaluate(karat.load_run(phi), bench, names, similarities={"N": phi})
+    card = karat.evaluate(karat.load_run(phi), bench, names, phi={"N": phi})
     for column in card:
         assert column.value == pytest.approx(6 if str(column.measure) == "NSUM(n)" else 1)
 
 
 def test_nsum_adds_six_columns(bench, phi):
     run = make_run(bench, 1.0, 3, "one")
-    card = karat.evaluate(
-        run, bench, ["NSUM(n)", "NCS(n)@1", "NCS(n)@5", "NCS(n)@10"], similarities={"n": phi}
-    )
+    card = karat.evaluate(run, bench, ["NSUM(n)", "NCS(n)@1", "NCS(n)@5", "NCS(n)@10"], phi={"n": phi})
     parts = [card.value(f"NCS(n)@{k}", truth="own", direction=d) for k in (1, 5, 10) for d in ("i2t", "t2i")]
     assert card.value("NSUM(n)", truth="own") == pytest.approx(sum(parts))
 
@@ -136,12 +131,12 @@ def test_truncated_lists_say_so(bench, phi):
         karat.load_run(lists),
         bench,
         ["NCS(n)@3", "NCS(n)@4"],
-        truths="own",
-        directions="i2t",
-        similarities={"n": phi},
+        truth="own",
+        direction="i2t",
+        phi={"n": phi},
     )
     full = karat.evaluate(
-        karat.load_run(scores), bench, ["NCS(n)@3"], truths="own", directions="i2t", similarities={"n": phi}
+        karat.load_run(scores), bench, ["NCS(n)@3"], truth="own", direction="i2t", phi={"n": phi}
     )
     assert card.value("NCS(n)@3", direction="i2t") == pytest.approx(full.value("NCS(n)@3", direction="i2t"))
     assert next(c for c in card if c.measure.k == 4).value is None
@@ -152,7 +147,7 @@ def test_intervals_and_comparison(bench, phi):
     runs = [make_run(bench, signal, 2, name) for signal, name in ((0.2, "weak"), (3.0, "strong"))]
     phi = phi / 10
     phi[bench.caption_image, np.arange(bench.captions.size)] += 1
-    card = karat.evaluate(runs, bench, ["NCS(n)@1"], truths="own", similarities={"n": phi}, intervals=True)
+    card = karat.evaluate(runs, bench, ["NCS(n)@1"], truth="own", phi={"n": phi}, intervals=True)
     for column in card:
         assert column.low < column.value < column.high
     assert card.value("NCS(n)@1", run="strong") > card.value("NCS(n)@1", run="weak") + 0.1
@@ -165,9 +160,9 @@ def test_wrong_input_says_so(bench, phi):
     with pytest.raises(InputError, match="similarity 'cidre'"):
         karat.evaluate(run, replace(bench, texts=["x"] * bench.captions.size), ["NCS(cidre)@1"])
     with pytest.raises(InputError, match="values from 0 on"):
-        karat.evaluate(run, bench, ["NCS(n)@1"], similarities={"n": phi - 1})
+        karat.evaluate(run, bench, ["NCS(n)@1"], phi={"n": phi - 1})
     with pytest.raises(InputError, match="40 images by 120 captions"):
-        karat.evaluate(run, bench, ["NCS(n)@1"], similarities={"n": phi[1:]})
+        karat.evaluate(run, bench, ["NCS(n)@1"], phi={"n": phi[1:]})
 
 
 @pytest.mark.parametrize("name", [*NAMES, "NSUM(spice)", "NSUM(spice, gt=no)"])
@@ -179,10 +174,10 @@ def test_two_similarities_of_one_name_stay_apart(bench, phi):
     """The ideal ranking is remembered: that of one must not be taken for the other's."""
     tables = {"a": phi, "b": np.random.default_rng(8).random(phi.shape)}
     run, names = make_run(bench, 1.0, 3, "one"), ["NCS(a)@3", "SR(b, m=4)@3", "NCS(b)@3"]
-    plain = karat.evaluate(run, bench, names, similarities=tables)
+    plain = karat.evaluate(run, bench, names, phi=tables)
     given = {name: karat.load_run(table) for name, table in tables.items()}
     assert given["a"].name == given["b"].name
-    same = karat.evaluate(run, bench, names, similarities=given)
+    same = karat.evaluate(run, bench, names, phi=given)
     assert [c.value for c in same] == pytest.approx([c.value for c in plain])
     assert given["a"].name == "run"
 
@@ -190,7 +185,7 @@ def test_two_similarities_of_one_name_stay_apart(bench, phi):
 def test_equal_scores_are_looked_at_in_parts(bench, phi, monkeypatch):
     """A whole gallery of equal scores, as a table of 0 and 1 has it, must fit memory on any benchmark."""
     run, names = karat.load_run(np.zeros_like(phi)), ["NCS(n)@3", "SR(n, m=4, gt=no)@3"]
-    asked = {"truths": "own", "similarities": {"n": phi}, "ties": "expected"}
+    asked = {"truth": "own", "phi": {"n": phi}, "ties": "expected"}
     whole = karat.evaluate(run, bench, names, **asked)
     lengths, plain = [], module.first_items
 
@@ -207,10 +202,11 @@ def test_equal_scores_are_looked_at_in_parts(bench, phi, monkeypatch):
 
 
 def test_k_and_m_beyond_the_gallery_take_no_room(bench, phi):
-    labels = labels_of(bench, bench.truth("own"), "i2t")[0]
+    own = bench.truth("own")
+    items = own.judged_by_fold("i2t", bench.captions.size)[0]
     tables = [karat.load_run(table).align(bench) for table in (np.zeros_like(phi), phi)]
-    asked = (*tables, labels, True, 10**9, [None, 10**9], {})
-    _, counts = next(module.semantic_counts(*asked))
+    asked = (*tables, own, 0, items, True, 10**9, [None, 10**9], {})
+    counts = next(module.semantic_counts(*asked))
     assert counts[None].ideal.shape == (bench.images.size, bench.captions.size)
     for one in counts.values():
         assert one.grade.min() > 0  # what adds nothing has no row
@@ -219,10 +215,10 @@ def test_k_and_m_beyond_the_gallery_take_no_room(bench, phi):
 def test_what_a_similarity_must_be(bench, phi):
     run, name = make_run(bench, 1.0, 3, "one"), ["NCS(n)@1"]
     with pytest.raises(InputError, match="'n': is captions by images; turn it round") as error:
-        karat.evaluate(run, bench, name, similarities={"n": phi.T})
+        karat.evaluate(run, bench, name, phi={"n": phi.T})
     assert "--transpose" not in str(error.value)  # which is about runs
     with pytest.raises(InputError, match="similarity 'n': holds bool"):
-        karat.evaluate(run, bench, name, similarities={"n": phi > 1})
+        karat.evaluate(run, bench, name, phi={"n": phi > 1})
     with pytest.raises(InputError, match="letters, digits"):
         parse_measure("NCS(my n)@1")
     orphans = replace(bench, texts=["x"] * bench.captions.size, caption_image=None)
@@ -232,9 +228,9 @@ def test_what_a_similarity_must_be(bench, phi):
 
 def test_notes_speak_of_similarity(bench, phi):
     run = make_run(bench, 1.0, 3, "one")
-    asked = {"truths": "own", "unjudged": "bounds"}
-    card = karat.evaluate(run, bench, ["NCS(n)@1"], similarities={"n": 0 * phi}, **asked)
+    asked = {"truth": "own", "unjudged": "bounds"}
+    card = karat.evaluate(run, bench, ["NCS(n)@1"], phi={"n": 0 * phi}, **asked)
     assert "no query has an item with any similarity" in card.notes[0]
     assert not any("judged not relevant" in note for note in card.notes)
-    other = karat.evaluate(run, bench, ["NCS(n)@1", "R@1"], similarities={"n": phi}, **asked)
+    other = karat.evaluate(run, bench, ["NCS(n)@1", "R@1"], phi={"n": phi}, **asked)
     assert any("judged not relevant" in note for note in other.notes)

@@ -37,7 +37,7 @@ def test_complete_lists_equal_scores(small: Small):
 def test_truncated_lists_do_not_guess(small: Small, depth: int, reading: str):
     """A value is given only when every completion of the ranking agrees on it."""
     card = karat.evaluate(
-        karat.load_run(as_lists(small, depth)), small.benchmark, MEASURES, truths="whole", unjudged=reading
+        karat.load_run(as_lists(small, depth)), small.benchmark, MEASURES, truth="whole", unjudged=reading
     )
     for column in card:
         if column.values is None:
@@ -73,7 +73,7 @@ def test_truncated_lists_do_not_guess(small: Small, depth: int, reading: str):
 def test_bounds_of_truncated_lists_hold(small: Small, depth: int):
     """Bounds enclose the value of every completion, of the ranking and of the judgments."""
     card = karat.evaluate(
-        karat.load_run(as_lists(small, depth)), small.benchmark, MEASURES, truths="whole", unjudged="bounds"
+        karat.load_run(as_lists(small, depth)), small.benchmark, MEASURES, truth="whole", unjudged="bounds"
     )
     for column in card:
         name = str(column.measure)
@@ -100,7 +100,7 @@ def test_bounds_of_truncated_lists_hold(small: Small, depth: int):
 def test_what_a_truncated_run_cannot_answer_is_said(coco):
     images = coco.images.gallery[:3]
     lists = {"i2t": {int(i): coco.captions.gallery[:50].tolist() for i in images}}
-    card = karat.evaluate(karat.load_run(lists), coco, ["R@1", "MRR"], truths="coco-5k")
+    card = karat.evaluate(karat.load_run(lists), coco, ["R@1", "MRR"], truth="coco-5k")
     assert [c.direction for c in card] == ["i2t", "i2t"]
     assert all(c.value is None for c in card)
     text = " ".join(card.notes)

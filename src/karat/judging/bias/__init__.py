@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.judging.bias.bias_tables import bias_layouts as bias_layouts
-    from karat.judging.bias.bias_words import bias_sentences as bias_sentences
+    from karat.judging.bias.project_labels import judged_pairs as judged_pairs
+    from karat.judging.bias.project_labels import project_bias as project_bias
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

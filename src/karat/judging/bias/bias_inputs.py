@@ -18,13 +18,13 @@ def in_order(runs: Sequence[Run], systems: Sequence[str]) -> list[Run]:
     """Return the runs of the pool's systems in their order, or say which is missing or strange."""
     by_name = {run.name: run for run in runs}
     if len(by_name) < len(runs):
-        raise InputError("two runs have the same name", fix="name them as in the pool: --names A B")
+        raise InputError("two runs have the same name", fix="name them as in the pool: --name A,B")
     strange = [name for name in by_name if name not in systems]
     missing = [name for name in systems if name not in by_name]
     if strange or missing:
         what = f"the run {strange[0]!r} is no system" if strange else f"there is no run {missing[0]!r}"
         raise InputError(
-            f"{what} of the pool", fix=f"give the runs of {', '.join(systems)}, named so: --names A B"
+            f"{what} of the pool", fix=f"give the runs of {', '.join(systems)}, named so: --name A,B"
         )
     return [by_name[name] for name in systems]
 

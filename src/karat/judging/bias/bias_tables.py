@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from karat._util import MISSING, Layout, grouped
+from karat._util import MISSING, Layout, bar, grouped
 from karat.judging.bias.bias import BiasTable
-from karat.judging.bias.bias_report import BiasReport
 from karat.judging.bias.diversity import Diversity
 from karat.judging.bias.leave_one_out import LeftOut
 from karat.judging.bias.true_bias import TruthGap
@@ -17,6 +16,8 @@ from karat.stats import Estimate
 
 WIDE = 8
 """Tables of systems by systems with more columns than this help nobody; the json has everything."""
+BAR = 24
+"""How long the longest bar of a curve is."""
 
 
 def percent(value: float | None, sign: bool = False) -> str:
@@ -37,7 +38,7 @@ def with_interval(estimate: Estimate) -> str:
     return f"{percent(estimate.value, sign=True)} ({ends})"
 
 
-def score_layout(table: BiasTable, true: Sequence[float] | None = None) -> Layout:
+def score_layout(table: BiasTable, title: str, true: Sequence[float] | None = None) -> Layout:
     """Return the scores on the labels of no system, of each alone, and of all (tables E.1a and E.1b)."""
     size = table.size
     rows = [k for k in range(len(size)) if size[k] in (0, len(table.systems)) or size[k] == 1]
@@ -56,23 +57,26 @@ def score_layout(table: BiasTable, true: Sequence[float] | None = None) -> Layou
     cells = [
         [name, *(percent(column[system]) for column in columns)] for system, name in enumerate(table.systems)
     ]
-    return Layout(["system", *heads], cells, set(), 1, best)
+    return Layout(["system", *heads], cells, best=best, title=f"{title}: scores on the labels of each system")
 
 
-def curve_layout(table: BiasTable, against: BiasTable | None = None) -> Layout:
+def curve_layout(table: BiasTable, title: str, against: BiasTable | None = None) -> Layout:
     """Return the mean bias by the number of systems (figure E.2), and the subset with the least."""
-    head = ["systems", "subsets", "bias", "self", "non-self"]
+    head = ["systems", "subsets", "bias", "", "self", "non-self"]
     distance = None if against is None else {point.size: point.bias for point in against.curve()}
+    curve = table.curve()
+    most = max((point.bias or 0.0 for point in curve), default=0.0) or 1.0
     rows = []
-    for point in table.curve():
+    for point in curve:
         names = table.names(table.least(point.size))
         least = "" if point.size in (0, len(table.systems)) else " + ".join(names)
-        cells = [percent(value) for value in (point.bias, point.self_bias, point.other_bias)]
+        cells = [percent(value) for value in (point.self_bias, point.other_bias)]
         off = [] if distance is None else [percent(distance[point.size])]
-        rows.append([str(point.size), f"{point.subsets:,}", *cells, *off, least])
+        drawn = bar((point.bias or 0.0) / most, BAR)
+        rows.append([str(point.size), f"{point.subsets:,}", percent(point.bias), drawn, *cells, *off, least])
     if against is not None:
         head.append("from truth")
-    return Layout([*head, "least bias"], rows, set(), 1, set())
+    return Layout([*head, "least bias"], rows, title=f"{title}: bias by the number of systems")
 
 
 def left_out_layout(found: Sequence[LeftOut]) -> Layout:
@@ -95,10 +99,10 @@ def left_out_layout(found: Sequence[LeftOut]) -> Layout:
         )
         for one in found
     ]
-    return grouped(head, lines)
+    return grouped(head, lines, title="A system that does not contribute to the pool")
 
 
-def gap_layout(found: Sequence[TruthGap]) -> Layout:
+def gap_layout(found: Sequence[TruthGap], truth: str | None) -> Layout:
     """Return how far the labels of all systems are from a complete truth."""
     head = ["measure", "direction", "system", "score", "true", "score − true"]
     lines = [
@@ -108,10 +112,10 @@ def gap_layout(found: Sequence[TruthGap]) -> Layout:
         )
         for one in found
     ]
-    return grouped(head, lines)
+    return grouped(head, lines, title=f"All labels against {truth}")
 
 
-def pair_layout(systems: Sequence[str], values: np.ndarray, form: str) -> Layout:
+def pair_layout(systems: Sequence[str], values: np.ndarray, form: str, title: str) -> Layout:
     """Return a table of systems by systems; the row's system is compared with the column's."""
     rows = [
         [
@@ -123,44 +127,19 @@ def pair_layout(systems: Sequence[str], values: np.ndarray, form: str) -> Layout
         ]
         for a, name in enumerate(systems)
     ]
-    return Layout(["", *systems], rows, set(), 1, set())
+    return Layout(["", *systems], rows, title=title)
 
 
-def diversity_layouts(found: Diversity) -> list[tuple[str, Layout]]:
-    """Return tables A.1a and A.1b with their titles."""
-    title = DIRECTION_TITLES[found.direction]
+def diversity_layouts(found: Diversity) -> list[Layout]:
+    """Return tables A.1a and A.1b."""
+    side = DIRECTION_TITLES[found.direction]
     at_least = " (at least: some lie beyond the known places)" if (found.beyond > 0).any() else ""
     return [
-        (
-            f"Kendall's tau of the first {found.depth}, {title}",
-            pair_layout(found.systems, found.tau, ".2f"),
-        ),
-        (
-            f"Share of the first {found.depth} in common, {title}",
-            pair_layout(found.systems, found.overlap, ".0%"),
-        ),
-        (
-            f"Mean place of the row's first item in the column's ranking, {title}{at_least}",
-            pair_layout(found.systems, found.first_rank, ".1f"),
-        ),
-    ]
-
-
-def bias_layouts(report: BiasReport) -> list[tuple[str, Layout]]:
-    """Return every table of a report with its title; tables of many systems by systems are left out."""
-    out = []
-    few = len(report.systems) <= WIDE
-    for (direction, measure), table in report.tables.items():
-        title = f"{measure}, {DIRECTION_TITLES[direction]}"
-        against = report.against_truth.get((direction, measure))
-        out.append((f"{title}: bias by the number of systems", curve_layout(table, against)))
-        if few:
-            true = None if against is None else against.reference.tolist()
-            out.append((f"{title}: scores on the labels of each system", score_layout(table, true)))
-    if report.left_out:
-        out.append(("A system that does not contribute to the pool", left_out_layout(report.left_out)))
-    if report.gaps:
-        out.append((f"All labels against {report.truth}", gap_layout(report.gaps)))
-    for found in report.diversity.values():
-        out += diversity_layouts(found) if few else []
-    return out
+        pair_layout(found.systems, values, form, title)
+        for values, form, title in (
+            (found.tau, ".2f", f"Kendall's tau of the first {found.depth}, {side}"),
+            (found.overlap, ".0%", f"Share of the first {found.depth} in common, {side}"),
+            (found.first_rank, ".1f",
+             f"Mean place of the row's first item in the column's ranking, {side}{at_least}"),
+        )
+    ]  # fmt: skip

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, JudgedItems
 from karat.errors import InputError
 from karat.judging.bias.bias_means import mean_of
 from karat.judging.pools import key_of, split_key
-from karat.runs import PlaceRequest, Places, Run, Top
+from karat.runs import Run, Top, pairs_to_place
 
 TEXT_TO_IMAGE: Mapping[Direction, np.ndarray | None] = {"t2i": None}
 NEAR = 3
@@ -139,7 +139,7 @@ def compare_systems(
     }
     firsts = [First(direction, some, tops[direction], benchmark) for direction, some in asked.items()]
     # One pass over a run answers both directions.
-    answers = [run.place([first.question for first in firsts], threads) for run in aligned]
+    answers = [run.place([first.pairs for first in firsts], threads) for run in aligned]
     out = {}
     for number, first in enumerate(firsts):
         size = benchmark.items(first.direction).size
@@ -179,14 +179,14 @@ class First:
         keys = [key_of(asked[has], top.item[top.ptr[:-1][has]]) for top, has in zip(tops, some)]
         pairs = np.unique(np.concatenate(keys))
         self._at = [np.searchsorted(pairs, key) for key in keys]
-        self.question = PlaceRequest(direction, *split_key(pairs))
+        self.pairs = pairs_to_place(direction, *split_key(pairs))
 
-    def summary(self, answer: Places) -> np.ndarray:
+    def summary(self, placed: JudgedItems) -> np.ndarray:
         """Return where a run places each system's first items: mean, median, how often near, how often
         beyond its end; [4, systems]."""
-        unknown = answer.above < 0
-        end = self.size if answer.depth is None else answer.depth[self.question.query]
-        place = np.where(unknown, np.minimum(end + 1, self.size), answer.above + answer.earlier + 1)
+        unknown = placed.above < 0
+        end = placed.depth[placed.number]
+        place = np.where(unknown, np.minimum(end + 1, self.size), placed.above + placed.earlier + 1)
         out = np.full((4, len(self._at)), np.nan)
         for number, at in enumerate(self._at):
             if len(at):

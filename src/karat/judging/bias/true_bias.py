@@ -88,7 +88,7 @@ def true_columns(
         truths={truth: replace(known, queries=kept, folds=() if fold is None else (fold,))},
         defaults={},
     )
-    card = evaluate(list(runs), small, measures, directions=directions, ties="stable", threads=threads)
+    card = evaluate(list(runs), small, measures, direction=directions, ties="stable", threads=threads)
     out = {}
     for direction in directions:
         for measure in measures:
@@ -96,7 +96,7 @@ def true_columns(
             for column in columns:
                 if column.value is None:
                     what = f"{measure} on {truth} ({direction}) has no value: {column.note}"
-                    raise InputError(what, where=column.run, fix="give the whole runs (--runs)")
+                    raise InputError(what, where=column.run, fix="give the whole runs (--run)")
             out[direction, str(measure)] = columns
     return out
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from karat.judging.checking.answers import AnswerTable as AnswerTable
     from karat.judging.checking.answers import make_answers as make_answers
     from karat.judging.checking.gold_check import CONTROL as CONTROL
+    from karat.judging.checking.quality import project_quality as project_quality
     from karat.judging.checking.quality_report import QualityReport as QualityReport
     from karat.judging.checking.review_list import ReviewList as ReviewList
     from karat.judging.checking.reviewing import approve_passing as approve_passing

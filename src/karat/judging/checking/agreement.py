@@ -11,7 +11,7 @@ from karat.judging.checking.answers import PERSON, AnswerTable
 from karat.judging.checking.grouped import Grouped, group
 from karat.judging.forms import Form
 from karat.judging.tasks import UNKNOWN
-from karat.scores import numbers
+from karat.scores import estimate_record
 from karat.stats import (
     SCALES,
     Disagreement,
@@ -55,8 +55,11 @@ class PeopleAgreement:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a record per number."""
-        out = [{"statistic": "alpha", "scale": scale, **numbers(one)} for scale, one in self.alpha.items()]
-        return [*out, {"statistic": "mean kappa", "couples": self.couples, **numbers(self.kappa)}]
+        out = [
+            {"statistic": "alpha", "scale": scale, **estimate_record(one)}
+            for scale, one in self.alpha.items()
+        ]
+        return [*out, {"statistic": "mean kappa", "couples": self.couples, **estimate_record(self.kappa)}]
 
     def lines(self) -> list[str]:
         """Return the figures as lines of text."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import plural, renamed_keyword
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.judging.checking.accepting import accepted_answers
@@ -20,7 +20,8 @@ from karat.judging.checking.grouped import number_pairs
 from karat.judging.checking.hand_ins import hand_ins
 from karat.judging.checking.quality_report import QualityReport
 from karat.judging.checking.review_list import review_list
-from karat.judging.checking.verdicts import AGGREGATIONS, Aggregated, aggregate
+from karat.judging.checking.verdicts import AGGREGATIONS, Aggregated
+from karat.judging.checking.verdicts import aggregate as aggregated
 from karat.judging.checking.worker_table import WorkerTable
 from karat.judging.checking.workers import worker_table
 from karat.judging.forms import Form
@@ -28,7 +29,13 @@ from karat.judging.pools import Pool
 from karat.judging.tasks import UNKNOWN
 from karat.stats import Intervals, how_intervals
 
+if TYPE_CHECKING:
+    from karat.judging.store import Project
 
+
+@renamed_keyword("aggregation", "aggregate")
+@renamed_keyword("settings", "aggregate_set")
+@renamed_keyword("surely", "only_if_certain")
 def quality(
     answers: AnswerTable,
     form: Form,
@@ -37,11 +44,11 @@ def quality(
     reviews: Mapping[int, Any] | None = None,
     *,
     benchmark: Benchmark | None = None,
-    aggregation: str = "dawid-skene",
-    settings: Mapping[str, Any] | None = None,
+    aggregate: str = "dawid-skene",
+    aggregate_set: Mapping[str, Any] | None = None,
     wrong: int = 0,
     control: float = CONTROL,
-    surely: bool = False,
+    only_if_certain: bool = False,
     captions_wrong: int = 0,
     exclude: bool | None = None,
     approved_only: bool = False,
@@ -62,9 +69,9 @@ def quality(
         The project's slots, and per slot its latest review.
     benchmark
         Whose ids and captions the hand-ins to look at are shown with; indices without one.
-    aggregation, settings
-        How answers become verdicts, as `aggregate` takes them.
-    wrong, control, surely, captions_wrong
+    aggregate, aggregate_set
+        How answers become verdicts: the method and its settings, as `karat.judging.aggregate` takes them.
+    wrong, control, only_if_certain, captions_wrong
         The rules for known pairs, as `check_gold` takes them.
     exclude
         Whether answers of people who fail the control rule are left out; by default, unless the aggregation
@@ -80,9 +87,9 @@ def quality(
     # Who decides where people disagree is none of them.
     voted = split_adjudicated(answers)[0]
     finished = accepted_answers(voted, form, slots=slots, control=None).answers
-    rules: dict[str, Any] = {"surely": surely, "captions_wrong": captions_wrong}
+    rules: dict[str, Any] = {"surely": only_if_certain, "captions_wrong": captions_wrong}
     gold = check_gold(finished, form, wrong=wrong, control=control, **rules)
-    exclude = not AGGREGATIONS[aggregation].weighs_people if exclude is None else exclude
+    exclude = not AGGREGATIONS[aggregate].weighs_people if exclude is None else exclude
     accepted = accepted_answers(
         answers, form, slots=slots, reviews=reviews, control=control if exclude else None,
         approved_only=approved_only, **rules,
@@ -94,10 +101,10 @@ def quality(
             f"no answer counts ({'; '.join(accepted.notes) or 'all are about known pairs'})",
             fix="approve hand-ins, or lower the control rule",
         )
-    plain = AGGREGATIONS[aggregation] is AGGREGATIONS["majority"]
+    plain = AGGREGATIONS[aggregate] is AGGREGATIONS["majority"]
     asked = number_pairs(*(column[answers.gold == UNKNOWN] for column in (answers.image, answers.caption)))
-    verdicts = [aggregate(counted, form, aggregation, **(settings or {})).asked]
-    verdicts += [] if plain else [aggregate(counted, form, "majority").asked]
+    verdicts = [aggregated(counted, form, aggregate, **(aggregate_set or {})).asked]
+    verdicts += [] if plain else [aggregated(counted, form, "majority").asked]
     people = len(np.unique(voted.worker))
     who = "1 person" if people == 1 else f"{people:,} people"
     about = f"{plural(len(voted), 'answer')} of {who}, {plural(len(asked[1]), 'pair')} to judge"
@@ -115,6 +122,27 @@ def quality(
         accepted,
         how_intervals(made, "images"),
     )
+
+
+def project_quality(project: Project, **options: Any) -> QualityReport:
+    """Return everything that a project's answers say about their quality; `karat quality` prints it.
+
+    Parameters
+    ----------
+    project
+        As `karat.judging.open_project` returns it.
+    **options
+        What `quality` takes by name.
+    """
+    try:
+        pool = project.pool()
+    except InputError:
+        # Answers may come from elsewhere.
+        pool = None
+    return quality(
+        project.answers(), project.form, pool, project.slots(), project.reviews(),
+        benchmark=project.benchmark(), **options,
+    )  # fmt: skip
 
 
 def with_expected(workers: WorkerTable, verdicts: Aggregated) -> WorkerTable:

@@ -1,12 +1,13 @@
-"""What `quality` returns: tables in text and files."""
+"""The report on what answers are worth."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from karat._util import Layout, plural, text_of
+import numpy as np
+
+from karat._util import Layout, Part, Result, flat, json_text, plural
 from karat.judging.checking.accepting import Accepted
 from karat.judging.checking.agreement import PeopleAgreement
 from karat.judging.checking.answer_tables import Shares
@@ -18,7 +19,7 @@ from karat.judging.checking.worker_table import WorkerTable
 
 
 @dataclass(frozen=True, eq=False)
-class QualityReport:
+class QualityReport(Result):
     """What `quality` found.
 
     Parameters
@@ -76,36 +77,46 @@ class QualityReport:
             out[table.title.replace(" ", "_")] = table.records()
         return out
 
-    def to_json(self) -> str:
-        """Return the records as json."""
-        return json.dumps(self.to_records(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    def records(self) -> list[dict[str, Any]]:
+        """Return the same in one list; `table` says which a record is of."""
+        tables = self.to_records()
+        # Bins such as "2–5" do not go into one column with the numbers of hand-ins of each worker.
+        tables["hand_ins"] = [
+            {"bin": record["hand_ins"], **{key: value for key, value in record.items() if key != "hand_ins"}}
+            for record in tables["hand_ins"]
+        ]
+        return [{"table": name, **flat(record)} for name, records in tables.items() for record in records]
 
-    def parts(self) -> list[str | Layout]:
-        """Return what there is to show, in order: lines of text, and tables."""
-        out: list[str | Layout] = [self.answers, "", "Hand-ins", self.hand_ins.lay_out()]
+    def to_json(self) -> str:
+        """Return `to_records` as json."""
+        return json_text(self.to_records())
+
+    def parts(self) -> list[Part]:
+        """Return hand-ins, people, what to look at, agreement, verdicts, and answers by system and rank."""
+        out: list[Part] = [self.answers, replace(self.hand_ins.lay_out(), title="Hand-ins")]
         if self.hand_ins.submitted[-1] > self.hand_ins.reviewed:
             out.append("An unreviewed hand-in counts as approved when its known pairs are right.")
-        shown = self.workers.lay_out()
-        of = f", {len(shown.rows)} of {len(self.workers):,}" if len(shown.rows) < len(self.workers) else ""
-        out += ["", f"People{of}", shown]
+        out.append(shortened("People", self.workers.lay_out(), len(self.workers)))
         if len(self.review):
-            table = self.review.lay_out()
-            of = f", {len(table.rows)} of {len(self.review):,}" if len(table.rows) < len(self.review) else ""
-            out += ["", f"Hand-ins to look at{of}", table]
-        out += ["", f"Agreement on {plural(self.agreement.pairs, 'pair')}", *self.agreement.lines(), self.how]
-        out += ["", "Verdicts", verdict_layout(self.verdicts)]
+            out.append(shortened("Hand-ins to look at", self.review.lay_out(), len(self.review)))
+        agreement = f"Agreement on {plural(self.agreement.pairs, 'pair')}"
+        out.append("\n".join([agreement, *self.agreement.lines(), self.how]))
+        out.append(verdict_layout(self.verdicts))
         for shares in (*([] if self.by_rank is None else [self.by_rank]), *self.details):
-            out += ["", shares.title, shares.lay_out()]
-            if shares.heads == ("system",) and len(shares.labels) > 2:
+            out.append(replace(shares.lay_out(), title=shares.title))
+            # Where all gave one answer there is nothing to associate.
+            if shares.heads == ("system",) and len(shares.labels) > 2 and not np.isnan(shares.association):
                 out.append(f"Cramér's V {shares.association:.3f} (0: all systems alike)")
         return out
 
-    def __str__(self) -> str:
-        shown = [part if isinstance(part, str) else text_of(part) for part in self.parts()]
-        return "\n".join([*shown, *(f"note: {note}" for note in self.notes)])
-
     def __repr__(self) -> str:
         return f"QualityReport({self.answers})"
+
+
+def shortened(title: str, layout: Layout, rows: int) -> Layout:
+    """Return a table with its title, which says how many rows there are where not all are shown."""
+    of = f", {len(layout.rows)} of {rows:,}" if len(layout.rows) < rows else ""
+    return replace(layout, title=f"{title}{of}")
 
 
 def summary(one: Aggregated, other: Aggregated) -> dict[str, Any]:
@@ -128,6 +139,5 @@ def verdict_layout(verdicts: tuple[Aggregated, ...]) -> Layout:
         [one["aggregation"], f"{one['pairs']:,}", f"{one['relevant']:,}", f"{one['mean_grade']:.3f}",
          f"{one['unlike']:,}"] for one in found
     ]  # fmt: skip
-    return Layout(
-        ["by", "pairs", "relevant", "mean grade", f"unlike {verdicts[-1].method}"], rows, set(), 1, set()
-    )
+    head = ["by", "pairs", "relevant", "mean grade", f"unlike {verdicts[-1].method}"]
+    return Layout(head, rows, title="Verdicts")

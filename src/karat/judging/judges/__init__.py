@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from karat.judging.judges.calibration import LEAST_KAPPA as LEAST_KAPPA
     from karat.judging.judges.calibration import LEAST_PAIRS as LEAST_PAIRS
     from karat.judging.judges.calibration import Calibration as Calibration
+    from karat.judging.judges.calibration import CalibrationTable as CalibrationTable
     from karat.judging.judges.calibration import calibrate as calibrate
     from karat.judging.judges.chat import ChatJudge as ChatJudge
     from karat.judging.judges.endpoint import Endpoint as Endpoint

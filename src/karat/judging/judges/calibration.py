@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import Layout, Part, Result, flat, json_text, plural
 from karat.errors import InputError
 from karat.judging.checking import PERSON, AnswerTable
 from karat.judging.forms import Form
@@ -22,7 +22,7 @@ LEAST_KAPPA = 0.4
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Result):
     """How a judge compared with people.
 
     Parameters
@@ -89,6 +89,18 @@ class Calibration:
         """Return it as plain data, for the store and for json."""
         return asdict(self)
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record: the judge, its agreement, and what asking cost."""
+        return CalibrationTable((self,)).records()
+
+    def parts(self) -> list[Part]:
+        """Return the figures, and whether the judge may be used."""
+        return CalibrationTable((self,)).parts()
+
+    def to_json(self) -> str:
+        """Return a list with `as_data` as json."""
+        return CalibrationTable((self,)).to_json()
+
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Calibration:
         """Return what `as_data` wrote."""
@@ -96,6 +108,64 @@ class Calibration:
         for name in ("kappa", "graded", "people"):
             kept[name] = None if kept[name] is None else Estimate(**kept[name])
         return cls(**kept)
+
+
+@dataclass(frozen=True)
+class CalibrationTable(Result):
+    """How several judges compared with people; `karat judge list` prints it."""
+
+    calibrations: tuple[Calibration, ...]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per judge."""
+        return [flat(without_nan(judge.as_data())) for judge in self.calibrations]
+
+    def to_json(self) -> str:
+        """Return a list of each judge's `as_data` as json."""
+        return json_text([without_nan(judge.as_data()) for judge in self.calibrations])
+
+    def parts(self) -> list[Part]:
+        """Return the figures side by side, and which judges may be used."""
+        if not self.calibrations:
+            return ["no judge was compared with people yet: karat judge calibrate"]
+        head = [
+            "judge", "pairs", "no answer", "agree", "kappa", "graded kappa", "people", "too kind",
+            "too strict", "cost",
+        ]  # fmt: skip
+        verdicts = []
+        for judge in self.calibrations:
+            verdicts.append(judge.sentence())
+            verdicts += [f"  Not fit to be used: {reason}." for reason in judge.objections()]
+        return [
+            Layout(head, [calibration_row(judge) for judge in self.calibrations]),
+            "kappa: relevant or not, against the median of the people, with 95% intervals over images;\n"
+            "people: one person against the others.",
+            "\n".join(verdicts),
+        ]
+
+
+def calibration_row(judge: Calibration) -> list[str]:
+    """Return a judge's figures as people read them."""
+    return [
+        judge.judge,
+        f"{judge.asked:,}",
+        f"{judge.asked - judge.answered:,}",
+        f"{100 * judge.agreement:.1f}%",
+        f"{judge.kappa.value:.2f} ({judge.kappa.low:.2f}–{judge.kappa.high:.2f})",
+        f"{judge.graded.value:.2f} ({judge.graded.low:.2f}–{judge.graded.high:.2f})",
+        "" if judge.people is None else f"{judge.people.value:.2f}",
+        f"{100 * judge.too_kind:.1f}%",
+        f"{100 * judge.too_strict:.1f}%",
+        f"{judge.cost:.2f}",
+    ]
+
+
+def without_nan(data: dict[str, Any]) -> dict[str, Any]:
+    """Return plain data with None where a number is not defined: json knows no NaN."""
+    return {
+        key: without_nan(value) if isinstance(value, dict) else None if value != value else value
+        for key, value in data.items()
+    }
 
 
 def calibrate(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import plural, renamed_keyword
 from karat.errors import InputError
 from karat.judging.checking import PERSON
 from karat.judging.judges.calibration import LEAST_KAPPA, LEAST_PAIRS, Calibration, calibrate
@@ -58,17 +58,19 @@ def ask(
         if most_cost is not None and spent >= most_cost:
             raise InputError(
                 f"the judge has cost {spent:.2f}, the most that was allowed",
-                fix="what it said is kept: ask again with a larger --most-cost to go on",
+                fix="what it said is kept: ask again with a larger --max-cost to go on",
             )
 
 
+@renamed_keyword("pairs", "sample")
+@renamed_keyword("most_cost", "max_cost")
 def calibrate_in(
     project: Project,
     judge: Judge,
-    pairs: int = 200,
+    sample: int = 200,
     seed: int = 0,
     images: np.ndarray | None = None,
-    most_cost: float | None = None,
+    max_cost: float | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Calibration:
     """Compare a judge with people on a sample of the pairs that people have judged, and keep the result.
@@ -77,11 +79,11 @@ def calibrate_in(
     ----------
     project, judge
         Where, and who.
-    pairs
+    sample
         How many pairs, drawn at random by `seed`; all when there are fewer.
     images
         Only pairs of these; for a judge that has learned from the others.
-    most_cost, progress
+    max_cost, progress
         See `ask`; `progress` is called with how many are done and of how many.
     """
     people = approved(project)
@@ -91,10 +93,10 @@ def calibrate_in(
     found = np.unique(np.c_[table.image, table.caption], axis=0)
     if not len(found):
         raise InputError("people have judged nothing yet", fix="a judge is compared with people first")
-    drawn = np.sort(np.random.default_rng(seed).permutation(len(found))[:pairs])
+    drawn = np.sort(np.random.default_rng(seed).permutation(len(found))[:sample])
     asked = questions_about(project.benchmark(), *found[drawn].T)
     verdicts = []
-    for verdict in ask(project, judge, asked, most_cost):
+    for verdict in ask(project, judge, asked, max_cost):
         verdicts.append(verdict)
         if progress is not None:
             progress(len(verdicts), len(asked))
@@ -106,14 +108,17 @@ def calibrate_in(
     return result
 
 
+@renamed_keyword("least_pairs", "min_pairs")
+@renamed_keyword("least_kappa", "min_kappa")
+@renamed_keyword("most_cost", "max_cost")
 def judge_in(
     project: Project,
     judge: Judge,
     *,
     everything: bool = False,
-    least_pairs: int = LEAST_PAIRS,
-    least_kappa: float = LEAST_KAPPA,
-    most_cost: float | None = None,
+    min_pairs: int = LEAST_PAIRS,
+    min_kappa: float = LEAST_KAPPA,
+    max_cost: float | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> int:
     """Let a judge answer the pool's pairs, and return how many answers were added.
@@ -124,9 +129,9 @@ def judge_in(
         Where, and who.
     everything
         All pairs of the pool instead of those that no person has judged.
-    least_pairs, least_kappa
+    min_pairs, min_kappa
         What its comparison with people must have shown; see `Calibration.objections`.
-    most_cost, progress
+    max_cost, progress
         See `ask`.
 
     Raises
@@ -140,11 +145,11 @@ def judge_in(
             f"the judge {judge.name!r} (version {judge.version}) was never compared with people",
             fix="run karat judge calibrate first; another model, prompt or threshold is another version",
         )
-    objections = compared.objections(least_pairs, least_kappa)
+    objections = compared.objections(min_pairs, min_kappa)
     if objections:
         raise InputError(
             f"the judge {judge.name!r} is not fit to be used: {' and '.join(objections)}",
-            fix="compare it on more pairs, improve it, or lower --least-kappa and say why",
+            fix="compare it on more pairs, improve it, or lower --min-kappa and say why",
         )
     pool, answers = project.pool(), project.answers()
     size = len(project.benchmark().captions)
@@ -157,7 +162,7 @@ def judge_in(
     asked = questions_about(project.benchmark(), pool.image[left], pool.caption[left])
     verdicts = []
     try:
-        for verdict in ask(project, judge, asked, most_cost):
+        for verdict in ask(project, judge, asked, max_cost):
             verdicts.append(verdict)
             if progress is not None:
                 progress(len(verdicts), len(asked))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from karat.judging.pools.pool import Pool as Pool
     from karat.judging.pools.pool_filters import parse_filter as parse_filter
     from karat.judging.pools.pool_runs import runs_of_pool as runs_of_pool
-    from karat.judging.pools.pool_words import gold_notes as gold_notes
+    from karat.judging.pools.pool_words import pool_cost as pool_cost
     from karat.judging.pools.pool_words import pool_sentences as pool_sentences
     from karat.judging.pools.pooling import without as without
 

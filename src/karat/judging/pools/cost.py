@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from karat._util import plural
+from karat._util import TEXT_FORMATS, Result, plural, renamed_keyword
 from karat.errors import InputError
 from karat.judging.forms import Form
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(Result):
     """An estimate; see `estimate_cost`.
 
     Parameters
@@ -26,13 +27,18 @@ class Cost:
         To all people together, without fees.
     fee
         The platform's share on top of the pay.
+    about
+        Sentences on what is judged, said first.
+    notes
+        What a reader should know.
 
     Examples
     --------
     ECCV Caption's 2,160 tasks of 20 pairs, at the pay of its first stage:
 
     >>> from karat.judging import load_form
-    >>> cost = estimate_cost(43_200, load_form("pair"), pairs=20, gold=0, overlap=1, per_task=1.4, fee=0.18)
+    >>> asked = {"task_size": 20, "gold": 0, "overlap": 1, "per_task": 1.4, "fee": 0.18}
+    >>> cost = estimate_cost(43_200, load_form("pair"), **asked)
     >>> cost.tasks, round(cost.money / cost.tasks, 2), cost.hours
     (2160, 1.65, 216.0)
     """
@@ -44,6 +50,9 @@ class Cost:
     seconds: float
     pay: float
     fee: float
+    about: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    formats = TEXT_FORMATS
 
     @property
     def answers(self) -> int:
@@ -60,11 +69,20 @@ class Cost:
         """The pay with fees."""
         return self.pay * (1 + self.fee)
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record: sizes, hours and money."""
+        own = {name: value for name, value in asdict(self).items() if name not in ("about", "notes")}
+        return [own | {"answers": self.answers, "hours": self.hours, "money": self.money}]
+
+    def parts(self) -> list[str]:
+        """Return what is judged, and the estimate in words."""
+        return ["\n".join([*self.about, *self.sentences()])]
+
     def sentences(self) -> list[str]:
         """Return the estimate in words.
 
         >>> from karat.judging import load_form
-        >>> print("\\n".join(estimate_cost(1000, load_form("pair")).sentences()))
+        >>> print(estimate_cost(1000, load_form("pair")))
         1,000 pairs to judge in 63 tasks of up to 16, with 126 known pairs hidden among them.
         3 people each: 3,378 answers, about 16.9 hours at 18 seconds an answer.
         Pay 253.35, with a fee of 20% 304.02.
@@ -83,11 +101,12 @@ class Cost:
         return said
 
 
+@renamed_keyword("pairs", "task_size")
 def estimate_cost(
     number: int,
     form: Form,
     *,
-    pairs: int | None = None,
+    task_size: int | None = None,
     gold: int | None = None,
     overlap: int = 3,
     seconds: float | None = None,
@@ -103,7 +122,7 @@ def estimate_cost(
         How many pairs.
     form
         Its sizes and its seconds an answer, where none are given.
-    pairs, gold, overlap
+    task_size, gold, overlap
         As for `karat.judging.make_tasks`.
     seconds
         What one answer takes.
@@ -112,7 +131,7 @@ def estimate_cost(
     fee
         The platform's share on top; Mechanical Turk takes 20%.
     """
-    pairs = form.pairs if pairs is None else pairs
+    pairs = form.pairs if task_size is None else task_size
     gold = form.gold if gold is None else gold
     seconds = form.seconds if seconds is None else seconds
     if number < 0 or pairs < 1 or gold < 0 or overlap < 1:

@@ -18,7 +18,7 @@ from karat.judging.pools.known_pairs import positive_keys, relevant_by_rule, sur
 from karat.judging.pools.pair_keys import find, key_of, split_key
 from karat.judging.pools.pool import Pool
 from karat.judging.tasks import KNOWN_NO, KNOWN_YES
-from karat.runs import PlaceRequest, Run
+from karat.runs import Run, pairs_to_place
 
 GOLD_DEPTH = 25
 """ECCV Caption's."""
@@ -134,14 +134,14 @@ def ranked_high(runs: Sequence[Run], keys: np.ndarray, depth: int) -> np.ndarray
     if not len(keys) or not depth:
         return high
     for run in runs:
-        questions, orders = [], []
+        pairs, orders = [], []
         for direction in run.directions:
             query, item = (image, caption) if direction == "i2t" else (caption, image)
             orders.append(np.argsort(query, kind="stable"))
-            questions.append(PlaceRequest(direction, query[orders[-1]], item[orders[-1]]))
-        for order, answer in zip(orders, run.place(questions)):
+            pairs.append(pairs_to_place(direction, query[orders[-1]], item[orders[-1]]))
+        for order, placed in zip(orders, run.place(pairs)):
             # −1: a list that was cut off before the item.
-            high[order] |= (answer.above >= 0) & (answer.above < depth)
+            high[order] |= (placed.above >= 0) & (placed.above < depth)
     return high
 
 

@@ -59,7 +59,7 @@ def first_places(
         raise InputError(
             f"the pool does not hold all first places of {pool.systems[system]!r} ({direction}): some pairs "
             "were judged already or filtered",
-            fix="give the runs that were pooled: --runs a.npy b.npy",
+            fix="give the runs that were pooled: --run a.npy,b.npy",
         )
     names, items = (ids.values.tolist() for ids in (benchmark.queries(direction), benchmark.items(direction)))
     ends = np.r_[begin[1:], len(query)]

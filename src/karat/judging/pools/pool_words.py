@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from karat._util import plural
 from karat.judging.forms import Form
-from karat.judging.pools.cost import Cost
+from karat.judging.pools.cost import Cost, estimate_cost
 from karat.judging.pools.pool import FILLED, Pool
 from karat.judging.tasks import KNOWN_NO, KNOWN_YES
 
@@ -32,6 +35,31 @@ def pool_sentences(pool: Pool) -> list[str]:
         audit = f" {plural(filled, 'further pair')} fill up the images' captions." if filled else ""
         said.append(f"Filtered out: {plural(pool.filtered, 'pair')}.{audit}")
     return said
+
+
+def pool_cost(pool: Pool, form: Form, **options: Any) -> Cost:
+    """Return what a pool is and what it costs to have it judged; `karat pool` prints it.
+
+    Parameters
+    ----------
+    pool, form
+        What is judged, and how it is asked.
+    **options
+        What `estimate_cost` takes by name.
+
+    Examples
+    --------
+    >>> from karat.judging import load_form, make_pool
+    >>> from karat.world import make_world, simulate_systems
+    >>> world = make_world(images=60, captions=2, seed=1)
+    >>> print(pool_cost(make_pool(simulate_systems(world), world.benchmark(), top=2), load_form("pair")))
+    The first 2 of 6 systems for 60 i2t and 120 t2i queries: 2,160 suggestions, 695 pairs.
+    695 pairs to judge in 44 tasks of up to 16, with 88 known pairs hidden among them.
+    3 people each: 2,349 answers, about 11.7 hours at 18 seconds an answer.
+    Pay 176.17, with a fee of 20% 211.41.
+    """
+    cost = estimate_cost(len(pool), form, **options)
+    return replace(cost, about=tuple(pool_sentences(pool)), notes=tuple(gold_notes(pool, form, cost)))
 
 
 def gold_notes(pool: Pool, form: Form, cost: Cost) -> list[str]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from karat._util import renamed_keyword
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError
 from karat.judging.forms import Form
@@ -27,16 +28,18 @@ from karat.judging.pools.pool_queries import Queries, Sample, choose_queries
 from karat.runs import RankingsRun, Run
 
 
+@renamed_keyword("directions", "direction")
+@renamed_keyword("filters", "filter")
 def make_pool(
     runs: Sequence[Run],
     benchmark: Benchmark,
     *,
     top: int = 5,
-    directions: Sequence[Direction] | None = None,
+    direction: Sequence[Direction] | None = None,
     queries: Queries = None,
     sample: Sample = None,
     judged: Sequence[str] = (),
-    filters: Sequence[str | Keep] = (),
+    filter: Sequence[str | Keep] = (),
     form: Form | None = None,
     fill: int | None = None,
     gold: int | None = None,
@@ -56,7 +59,7 @@ def make_pool(
         What they were asked.
     top
         How deep each ranking is read.
-    directions
+    direction
         i2t, t2i; by default those that any run answers.
     queries, sample
         See `karat.judging.pools.pool_queries.choose_queries`.
@@ -64,7 +67,7 @@ def make_pool(
         Truths whose judged pairs, relevant or not, are left out; "original" is the pairing of captions with
         the images that they were written for. A form that shows the caption's own image leaves these out
         in any case: there is nothing to compare.
-    filters
+    filter
         Such as ``bleu-pre>=0.25`` (see `pool_filters`), or functions of their own. A pair is kept
         when all of them keep it.
     form
@@ -91,16 +94,16 @@ def make_pool(
     """
     names = [run.name for run in runs]
     if not names or len(set(names)) < len(names):
-        raise InputError("there is no run, or two have the same name", fix="name them apart: --names A B")
+        raise InputError("there is no run, or two have the same name", fix="name them apart: --name A,B")
     if top < 1:
         raise InputError(f"top is {top}", fix="pool the first 1 or more")
     aligned = [run.align(benchmark) for run in runs]
     able = [one for one in DIRECTIONS if any(one in run.directions for run in aligned)]
-    for one in directions or ():
+    for one in direction or ():
         if one in DIRECTIONS and one not in able:
             raise InputError(f"no run answers {one}", fix=f"ask for {' or '.join(able)}")
-    asked = choose_queries(benchmark, directions or able, queries, sample, seed)
-    chosen = [parse_filter(one) if isinstance(one, str) else one for one in filters]
+    asked = choose_queries(benchmark, direction or able, queries, sample, seed)
+    chosen = [parse_filter(one) if isinstance(one, str) else one for one in filter]
     skipped = [*judged, *(["original"] if form is not None and form.own_image else [])]
     known = judged_keys(benchmark, skipped)
     columns = (form.columns if form is not None else 1) if fill is None else fill

@@ -6,6 +6,7 @@ from karat._util.lazy import exports
 
 if TYPE_CHECKING:
     from karat.judging.publishing.marking import mark as mark
+    from karat.judging.publishing.merging import POLICIES as POLICIES
     from karat.judging.publishing.provenance import FILE as FILE
     from karat.judging.publishing.publish import NAME as NAME
     from karat.judging.publishing.validity import FOLD as FOLD

@@ -58,7 +58,7 @@ def use_part(evidence: Evidence, found: Correction, facts: Facts) -> str:
     name = json.dumps(found.truth.name, ensure_ascii=False)
     python = (
         'import karat\n\nbench = karat.load_benchmark("this-folder")\n'
-        f'print(karat.evaluate("run.npy", bench, truths=[{name}]))'
+        f'print(karat.evaluate("run.npy", bench, truth={name}))'
     )
     shell = "karat evaluate run.npy --benchmark this-folder/"
     return "\n\n".join([code(shell), code(python, "python"), table(["file", "what"], FILES, labels=2)])

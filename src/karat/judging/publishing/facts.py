@@ -17,7 +17,7 @@ from karat.judging.publishing.growth import Growth, growth
 from karat.judging.publishing.invalid import Candidate, invalid_candidates
 from karat.judging.publishing.label_quality import LabelQuality, label_quality
 from karat.judging.tasks import UNKNOWN
-from karat.scores import numbers
+from karat.scores import estimate_record
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +117,9 @@ def quality_record(one: LabelQuality) -> dict[str, Any]:
         "truth": one.truth,
         "against": one.against,
         "direction": one.direction,
-        "precision": numbers(one.precision),
-        "judged_precision": numbers(one.judged_precision),
-        "recall": numbers(one.recall),
+        "precision": estimate_record(one.precision),
+        "judged_precision": estimate_record(one.judged_precision),
+        "recall": estimate_record(one.recall),
         "judged_share": or_none(one.judged_share),
     }
 

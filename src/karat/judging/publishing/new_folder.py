@@ -8,11 +8,11 @@ from karat.errors import InputError
 from karat.judging.publishing.provenance import changed_files
 
 
-def check_place(folder: str | Path, overwrite: bool = False) -> Path:
+def check_place(folder: str | Path, force: bool = False) -> Path:
     """Return where a folder goes, or raise when something is there that must not be lost.
 
     A folder that karat published, and that nobody touched since, can be made again from its project: it is
-    replaced. One that was touched (a licence written into its card) is replaced only with `overwrite`;
+    replaced. One that was touched (a licence written into its card) is replaced only with `force`;
     anything else never.
     """
     folder = Path(folder)
@@ -27,10 +27,10 @@ def check_place(folder: str | Path, overwrite: bool = False) -> Path:
         raise InputError(
             "holds something that karat did not publish", where=folder, fix="choose another folder"
         )
-    if changed and not overwrite:
+    if changed and not force:
         raise InputError(
             f"{changed[0]!r} was changed since it was published",
             where=folder,
-            fix="choose another folder, or --overwrite",
+            fix="choose another folder, or pass --force",
         )
     return folder

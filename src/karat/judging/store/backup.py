@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sqlalchemy import URL
 
-from karat._util import check_writable, replacing, write_errors
+from karat._util import check_writable, renamed_keyword, replacing, write_errors
 from karat.errors import InputError, MissingDataError
 from karat.judging.store.explaining import explained
 from karat.judging.store.inspecting import check_file
@@ -41,7 +41,8 @@ class Backup:
     restore: str
 
 
-def back_up(where: str | Path, to: str | Path, overwrite: bool = False) -> Backup:
+@renamed_keyword("overwrite", "force")
+def back_up(where: str | Path, to: str | Path, force: bool = False) -> Backup:
     """Copy a project to a file; a server may go on writing, and waits for nothing.
 
     A project in a file is copied page by page into another file, which is a project itself. One in PostgreSQL
@@ -54,7 +55,7 @@ def back_up(where: str | Path, to: str | Path, overwrite: bool = False) -> Backu
         The file or the address of the project; it is not changed, nor brought up to date.
     to
         The file to write.
-    overwrite
+    force
         Whether a file of that name may be replaced.
 
     Examples
@@ -70,7 +71,7 @@ def back_up(where: str | Path, to: str | Path, overwrite: bool = False) -> Backu
     """
     place, path = find_place(where), Path(to)
     check_file(place, new=False)
-    check_target(place, path, overwrite)
+    check_target(place, path, force)
     with write_errors(path), replacing(path, private=True, durable=True) as draft:
         try:
             answers = None
@@ -86,14 +87,14 @@ def back_up(where: str | Path, to: str | Path, overwrite: bool = False) -> Backu
     return Backup(path, size, answers, how)
 
 
-def check_target(place: Place, path: Path, overwrite: bool) -> None:
+def check_target(place: Place, path: Path, force: bool) -> None:
     """Raise unless a copy may be written there."""
     check_writable(path)
     if place.path is not None and path.exists() and path.samefile(place.path):
         raise InputError("is the project itself", where=path, fix="choose another name")
     if path.exists() and not path.is_file():
         raise InputError("is not a file", where=path, fix="give the name of a file")
-    if path.exists() and not overwrite:
+    if path.exists() and not force:
         raise InputError("is there already", where=path, fix="choose another name, or pass --force")
 
 

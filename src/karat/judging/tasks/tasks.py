@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import plural, renamed_keyword
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools import Pool, find, key_of
@@ -13,11 +13,12 @@ from karat.judging.tasks.grids import make_grid_tasks
 from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES, UNKNOWN, TaskPlan
 
 
+@renamed_keyword("pairs", "task_size")
 def make_tasks(
     pool: Pool,
     form: Form,
     *,
-    pairs: int | None = None,
+    task_size: int | None = None,
     gold: int | None = None,
     overlap: int = 3,
     seed: int = 0,
@@ -37,7 +38,7 @@ def make_tasks(
         With its stock of known pairs.
     form
         Its layout, and the sizes when none are given.
-    pairs, gold
+    task_size, gold
         How many pairs to judge a task has at most, and how many known ones. ECCV Caption: 16 and 2.
     overlap
         How many people answer each task, without seeing each other's answers.
@@ -53,7 +54,7 @@ def make_tasks(
     >>> make_tasks(pool, load_form("pair"))
     TaskPlan(44 tasks of 783 pairs, 88 of them gold, for 3 people each)
     """
-    pairs = form.pairs if pairs is None else pairs
+    pairs = form.pairs if task_size is None else task_size
     gold = form.gold if gold is None else gold
     if pairs < 1 or gold < 0 or overlap < 1:
         raise InputError(

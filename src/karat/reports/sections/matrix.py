@@ -8,7 +8,7 @@ from karat.reports.columns import key_of, ordered_columns
 from karat.reports.material import Material
 from karat.reports.presentation import AXES, DIRECTION_TITLES, cell, table
 from karat.reports.section import SectionData, section
-from karat.scores import Comparison, Standing, show_p, signed
+from karat.scores import Comparison, Standing, show_p, signed_value
 
 FEW = 9
 """Up to so many systems each cell shows the difference; beyond, only who wins."""
@@ -54,7 +54,7 @@ def matrix(comparison: Comparison, standing: Standing) -> dict[str, Any]:
             elif few:
                 difference, p = pairs[run, other]
                 below = "" if p is None else f"p {show_p(p).replace('< ', '<')}"
-                cells.append(cell(signed(standing.measure, difference), below, kind))
+                cells.append(cell(signed_value(standing.measure, difference), below, kind))
             else:
                 cells.append(cell({"win": "▲", "loss": "▼", "open": "·"}[kind], kind=kind))
         rows.append(cells)

@@ -14,7 +14,7 @@ from karat.reports.columns import truths_of
 from karat.reports.material import Material
 from karat.reports.presentation import in_words, table
 from karat.reports.section import SectionData, section
-from karat.scores import TESTS, Scorecard, alone, tie_notes, units_drawn
+from karat.scores import TESTS, Scorecard, tie_notes, ungrouped_notes, units_drawn
 
 READINGS = {
     "misses": "A pair that nobody judged counts as not relevant, as in published numbers.",
@@ -71,7 +71,7 @@ def choices(material: Material) -> list[dict[str, str]]:
     ]  # fmt: skip
     if card.intervals is not None:
         intervals = card.intervals
-        why = "" if alone(card) else ", since captions of one image are not independent"
+        why = "" if ungrouped_notes(card) else ", since captions of one image are not independent"
         out.append(("Intervals", (
             f"{100 * intervals.level:g}% {intervals.shown} bootstrap, {intervals.resamples:,} resamples, "
             f"seed {intervals.seed}. "
@@ -85,7 +85,7 @@ def choices(material: Material) -> list[dict[str, str]]:
             draws = f", {comparison.samples:,} random swaps, seed {comparison.seed}"
         elif comparison.test == "bootstrap" and card.intervals is not None:
             draws = f", {card.intervals.resamples:,} resamples, seed {card.intervals.seed}"
-        clustered = "" if alone(card) else " and clustered by image"
+        clustered = "" if ungrouped_notes(card) else " and clustered by image"
         out += [
             ("Test", f"{test.about}, paired by query{clustered}{draws}."),
             ("Correction", "Holm, over the pairs of systems of each score; "
@@ -148,7 +148,7 @@ def truth_table(card: Scorecard) -> dict[str, Any]:
         "Labels",
         "What they are",
         "Queries",
-        "Queries drawn one by one" if alone(card) else "Images (clusters)",
+        "Queries drawn one by one" if ungrouped_notes(card) else "Images (clusters)",
         "Relevant pairs",
         "Judged not relevant",
         "Read in",
@@ -157,20 +157,14 @@ def truth_table(card: Scorecard) -> dict[str, Any]:
 
 
 def run_table(material: Material) -> dict[str, Any] | None:
-    """Return what each run is, where the runs are at hand."""
-    if not material.runs:
+    """Return what each run is, where that is known."""
+    if material.details is None:
         return None
-    rows = [
-        [run.name, Path(run.where).name if run.where else "given in memory", kind_of(run)]
-        for run in material.runs
-    ]
+    rows = []
+    for name in material.systems:
+        where, kind = material.details.sources[name]
+        rows.append([name, Path(where).name if where else "given in memory", kind])
     return table("Runs", ["System", "File", "Kind"], rows)
-
-
-def kind_of(run: Any) -> str:
-    """Return a run's kind in words."""
-    names = {"MatrixRun": "score table", "EmbeddingRun": "embeddings", "RankingsRun": "ranked lists"}
-    return names.get(type(run).__name__, type(run).__name__)
 
 
 def versions() -> list[dict[str, str]]:

@@ -6,21 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.reports.bundle import Pack, packed_texts
 from karat.reports.columns import truths_of
 from karat.reports.material import Material
 from karat.reports.presentation import DIRECTION_TITLES
 from karat.reports.section import SectionData, section
 from karat.reports.thumbnails import thumbnails
-from karat.runs import Run, TableRun
 from karat.scores import Column, Scorecard, first_places
 
 LISTED = 12
 """How many right answers of a query are listed; all are counted."""
 PLACE = "place of the first right answer"
-FirstResults = dict[Direction, np.ndarray]
-"""Per direction, the first item of every query; the number of all items where there is none."""
 
 
 @section("queries", "Query by query", "Queries", order=110)
@@ -149,67 +146,12 @@ def is_right(
 
 
 def all_first_results(material: Material) -> dict[str, list[np.ndarray]]:
-    """Return each run's first results, per direction that all runs answer; nothing without the runs."""
-    card = material.card
-    assert card is not None
-    runs = {run.name: run for run in material.runs}
-    if not all(name in runs for name in card.runs):
+    """Return each run's first results, per direction that all runs answer; nothing without details."""
+    if material.details is None:
         return {}
-    firsts = [first_results(runs[name], card.benchmark) for name in card.runs]
+    first = [material.details.first[run] for run in material.systems]
     return {
-        direction: [first[direction] for first in firsts]
+        direction: [items[direction] for items in first]
         for direction in DIRECTIONS
-        if all(direction in first for first in firsts)
+        if all(direction in items for items in first)
     }
-
-
-def first_results(run: Run, benchmark: Benchmark) -> FirstResults:
-    """Return the first result of every query in every direction that the run answers.
-
-    Tables are passed through once for both directions. They are read as rounded scores, and of equal
-    scores any one may come first: this is for looking at, measures count ties exactly.
-
-    Examples
-    --------
-    >>> import karat
-    >>> from karat.benchmarks import Ids, Judgments, Provenance, Truth
-    >>> own = Judgments(range(3), range(3), sources=[Provenance("original")])
-    >>> ids = Ids(range(3), kind="image"), Ids(range(3), kind="caption")
-    >>> bench = Benchmark("tiny", *ids, {"own": Truth("own", own, {"i2t": np.arange(3)})})
-    >>> run = karat.load_run(np.array([[3.0, 1, 2], [1, 2, 9], [8, 5, 4]]))
-    >>> {direction: first.tolist() for direction, first in first_results(run, bench).items()}
-    {'i2t': [0, 2, 0], 't2i': [2, 2, 1]}
-    """
-    aligned = run.align(benchmark)
-    if isinstance(aligned, TableRun):
-        return in_one_pass(aligned)
-    firsts: FirstResults = {}
-    for direction in DIRECTIONS:
-        if direction in run.directions:
-            top = aligned.top(direction, 1)
-            items = np.full(benchmark.queries(direction).size, len(benchmark.items(direction)))
-            some = np.diff(top.ptr) > 0
-            items[some] = top.item[top.ptr[:-1][some]]
-            firsts[direction] = items
-    return firsts
-
-
-def in_one_pass(run: TableRun) -> FirstResults:
-    """Return the first results of a table: the largest cell of every row and of every column."""
-    rows, columns = run.shape
-    of_row, of_column = np.zeros(rows, np.int64), np.zeros(columns, np.int64)
-    largest = np.full(columns, -np.inf)
-    for begin, block in run.blocks():
-        of_row[begin : begin + len(block)] = block.argmax(axis=1)
-        highest = block.max(axis=0)
-        better = np.flatnonzero(highest > largest)
-        # Where in the block: only asked for the columns that this block improves.
-        of_column[better] = begin + block[:, better].argmax(axis=0)
-        largest[better] = highest[better]
-    firsts: FirstResults = {}
-    for direction in DIRECTIONS:
-        query_of, item_of = run.maps(direction)
-        number = np.empty(len(item_of), np.int64)
-        number[item_of] = np.arange(len(item_of))
-        firsts[direction] = number[(of_row if run.asks_by_rows(direction) else of_column)[query_of]]
-    return firsts

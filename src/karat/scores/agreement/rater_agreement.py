@@ -1,20 +1,19 @@
 """Agreement of people: the raters of one table, or two tables over the thresholds of their scales.
 
-Krippendorff's alpha, Cohen's kappa of every two raters, and kappa over thresholds; in text and as records.
+Krippendorff's alpha, Cohen's kappa of every two raters, and kappa over thresholds.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, check_choice, or_none, text_of
+from karat._util import Layout, Part, Result, check_choice, or_none
 from karat.errors import InputError
 from karat.scores.agreement.ratings import Ratings, in_order, join, name_of, names_of
 from karat.scores.agreement.ratings_file import read_ratings
@@ -30,8 +29,8 @@ from karat.stats import (
     with_interval,
 )
 
-MISSING = ("left_out", "no")
-DRAWN = ("item", "image", "caption")
+MISSING_PAIRS = ("left_out", "no")
+RESAMPLED = ("item", "image", "caption")
 WEIGHTS = (None, "linear", "quadratic")
 MOST_PAIRS = 200
 NO_ACCIDENT = 20
@@ -101,63 +100,62 @@ class RaterAgreement:
     def records(self) -> list[dict[str, Any]]:
         """Return a record per number."""
         out = [
-            {"statistic": "alpha", "table": self.name, "scale": scale, **numbers(alpha)}
+            {"statistic": "alpha", "table": self.name, "scale": scale, **estimate_record(alpha)}
             for scale, alpha in self.alpha.items()
         ]
         for pair in self.kappas:
             for weights in ("nominal", "linear", "quadratic"):
                 out.append(
                     {"statistic": "kappa", "table": self.name, "first": pair.first, "second": pair.second,
-                     "weights": weights, **numbers(getattr(pair, weights))}
+                     "weights": weights, **estimate_record(getattr(pair, weights))}
                 )  # fmt: skip
         return out
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement:
+class Agreement(Result):
     """Agreement within and between tables of ratings.
 
     Parameters
     ----------
-    tables
-        The raters of each table.
+    raters
+        Those of each table.
     thresholds
         Two tables over the thresholds of their scales.
     notes
         What a reader should know.
     how
         How the intervals were made, as a sentence.
+    show_intervals
+        Whether the table of thresholds shows intervals; by default where they fit.
     """
 
-    tables: tuple[RaterAgreement, ...]
+    raters: tuple[RaterAgreement, ...]
     thresholds: ThresholdTable | None = None
     notes: tuple[str, ...] = ()
     how: str = ""
+    show_intervals: bool | None = None
 
     def records(self) -> list[dict[str, Any]]:
         """Return a record per number: alphas, kappas of raters, kappas of thresholds."""
-        records = [record for table in self.tables for record in table.records()]
+        records = [record for table in self.raters for record in table.records()]
         return records + ([] if self.thresholds is None else self.thresholds.records())
 
-    def to_json(self) -> str:
-        """Return the records as json."""
-        return json.dumps(self.records(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-    def parts(self, intervals: bool | None = None) -> list[str | Layout]:
-        """Return what there is to show, in order: lines of text, and tables."""
-        out: list[str | Layout] = []
-        for table in self.tables:
-            out += [*(["", ] if out else []), *table.lines()]  # fmt: skip
+    def parts(self) -> list[Part]:
+        """Return each table's raters, kappa over the thresholds, and how the intervals were made."""
+        out: list[Part] = []
+        for table in self.raters:
+            out.append("\n".join(table.lines()))
             if table.kappas:
-                out += ["", table.lay_out()]
+                out.append(table.lay_out())
         if self.thresholds is not None:
             crossed = self.thresholds
             items = crossed.kappa[0, 0].n
             title = f"kappa over {items:,} items: {crossed.first} down, {crossed.second} across"
-            out += ["", title, crossed.lay_out(intervals)]
+            out.append(replace(crossed.lay_out(self.show_intervals), title=title))
             if crossed.best is not None:
-                out += ["", self.best_in_words()]
-        return [*out, "", self.how] if self.how else out
+                out.append(self.best_in_words())
+        return [*out, self.how] if self.how else out
 
     def best_in_words(self) -> str:
         """Return the two thresholds that agree best, as a sentence."""
@@ -172,15 +170,11 @@ class Agreement:
         where = f"{table.first} from {first}, {table.second} from {second}"
         return f"* best: kappa {with_interval(kappa)}\n  {where}"
 
-    def __str__(self) -> str:
-        shown = [part if isinstance(part, str) else text_of(part) for part in self.parts()]
-        return "\n".join([*shown, *(f"note: {note}" for note in self.notes)])
-
     def __repr__(self) -> str:
-        return f"Agreement(of {' and '.join(table.name for table in self.tables)})"
+        return f"Agreement(of {' and '.join(table.name for table in self.raters)})"
 
 
-def numbers(estimate: Estimate) -> dict[str, Any]:
+def estimate_record(estimate: Estimate) -> dict[str, Any]:
     """Return what a record tells of an estimate; None where it is not defined."""
     return {**{key: or_none(getattr(estimate, key)) for key in ("value", "low", "high")}, "n": estimate.n}
 
@@ -242,8 +236,8 @@ def agree(
     <BLANKLINE>
     In brackets: 95% percentile intervals, 10,000 resamples of items.
     """
-    missing = check_choice(missing, MISSING, "missing")
-    resample = check_choice(resample, DRAWN, "resample")
+    missing = check_choice(missing, MISSING_PAIRS, "missing")
+    resample = check_choice(resample, RESAMPLED, "resample")
     options = intervals or Intervals()
     ratings = first if isinstance(first, Ratings) else read_ratings(first)
     if second is None:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from karat._util import check_once
+from karat._util import check_once, renamed_keyword
 from karat.benchmarks import read_pairs
 from karat.errors import InputError
 from karat.scores.agreement.ratings import Ratings, in_order
 from karat.scores.table_file import TableFile, read_cells
 from karat.stats import divide
 
-NAMES = {
+COLUMN_NAMES = {
     "image": ("image", "image_id", "img", "photo"),
     "caption": ("caption", "caption_id", "text", "text_id", "sentence"),
     "rater": ("rater", "rater_id", "worker", "worker_id", "annotator", "judge"),
@@ -31,37 +31,38 @@ CXC = re.compile(r"COCO_\w+:sentid:\d+,COCO_\w+")
 MOST_CELLS = 20_000_000
 
 
-def read_ratings(path: str | Path, raters: Sequence[str] | None = None) -> Ratings:
+@renamed_keyword("raters", "rater")
+def read_ratings(path: str | Path, rater: Sequence[str] | None = None) -> Ratings:
     """Read a table of ratings; see docs/agreement.md for the layouts.
 
     Parameters
     ----------
     path
         csv, tsv, txt (tab-separated) or Parquet.
-    raters
+    rater
         Only these columns of a wide table, or these raters of a long one.
     """
     path = Path(path)
-    if is_cxc(path) and raters is None:
+    if is_cxc(path) and rater is None:
         return cxc(path)
     published = is_flickr8k(path)
     cells = flickr8k(path) if published else read_cells(path, answers=True)
-    columns = {kind: find(cells, kind) for kind in NAMES}
+    columns = {kind: find(cells, kind) for kind in COLUMN_NAMES}
     for kind in ("image", "caption"):
         if columns[kind] is None:
             raise InputError(f"has no column {kind!r}", where=path, fix=FIX)
     image, caption = (cells.text(str(columns[kind])) for kind in ("image", "caption"))
     if columns["rater"] is not None:
-        return long(cells, image, caption, columns, raters)
+        return long(cells, image, caption, columns, rater)
     check_once(
         (f"{i} with {c}" for i, c in zip(image, caption)),
         "pair",
         lambda at: f"row {at + cells.first_row}",
         path,
     )
-    if columns["yes"] and columns["no"] and raters is None:
+    if columns["yes"] and columns["no"] and rater is None:
         return counted(cells, image, caption, columns["yes"], columns["no"])
-    table = wide(cells, image, caption, [str(columns[kind]) for kind in ("image", "caption")], raters)
+    table = wide(cells, image, caption, [str(columns[kind]) for kind in ("image", "caption")], rater)
     # Flickr8k's experts are sorted within each row. Columns with names of their own are taken for persons.
     return replace(table, persons=False) if published and in_order(table.values) else table
 
@@ -111,7 +112,7 @@ def flickr8k(path: Path) -> TableFile:
 def find(cells: TableFile, kind: str) -> str | None:
     """Return the column that is called like this kind of column."""
     by_name = {name.lower(): name for name in cells.frame.columns}
-    return next((by_name[name] for name in NAMES[kind] if name in by_name), None)
+    return next((by_name[name] for name in COLUMN_NAMES[kind] if name in by_name), None)
 
 
 def counted(cells: TableFile, image: np.ndarray, caption: np.ndarray, yes: str, no: str) -> Ratings:
@@ -180,7 +181,7 @@ def long(
     )
     names, rater = np.unique(who[rows], return_inverse=True)
     if len(pairs) * len(names) > MOST_CELLS:
-        fix = "choose some with --raters"
+        fix = "choose some with --rater"
         raise InputError(f"has {len(names):,} raters of {len(pairs):,} items", where=cells.where, fix=fix)
     values = np.full((len(pairs), len(names)), np.nan)
     values[item, rater] = rating[rows]

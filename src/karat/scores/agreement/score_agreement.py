@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, check_choice, plural, text_of
+from karat._util import Layout, Part, Result, check_choice, plural
 from karat.errors import InputError, unknown_name
-from karat.scores.agreement.rater_agreement import DRAWN, numbers
+from karat.scores.agreement.rater_agreement import RESAMPLED, estimate_record
 from karat.scores.agreement.ratings import Ratings, name_of
 from karat.scores.agreement.ratings_file import read_ratings
 from karat.scores.agreement.thresholds import (
@@ -66,7 +65,12 @@ class ScoreRow:
     def records(self) -> list[dict[str, Any]]:
         """Return a record per number."""
         out = [
-            {"statistic": name, "score": self.score, "pairs": self.pairs, **numbers(getattr(self, name))}
+            {
+                "statistic": name,
+                "score": self.score,
+                "pairs": self.pairs,
+                **estimate_record(getattr(self, name)),
+            }
             for name in HEADS
         ]
         cuts = [] if self.thresholds is None else self.thresholds.records()
@@ -74,7 +78,7 @@ class ScoreRow:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreAgreement:
+class ScoreAgreement(Result):
     """Agreement of scores with people's ratings.
 
     Parameters
@@ -87,6 +91,8 @@ class ScoreAgreement:
         What a reader should know.
     how
         How the intervals were made, as a sentence.
+    show_intervals
+        Whether the tables of thresholds show intervals; by default where they fit.
     """
 
     ratings: str
@@ -94,6 +100,7 @@ class ScoreAgreement:
     rows: tuple[ScoreRow, ...]
     notes: tuple[str, ...] = ()
     how: str = ""
+    show_intervals: bool | None = None
 
     def row(self, score: str, pairs: str = ALL) -> ScoreRow:
         """Return what one score has over one group of pairs."""
@@ -106,10 +113,6 @@ class ScoreAgreement:
     def records(self) -> list[dict[str, Any]]:
         """Return a record per number: correlations, and kappas of thresholds."""
         return [record for row in self.rows for record in row.records()]
-
-    def to_json(self) -> str:
-        """Return the records as json."""
-        return json.dumps(self.records(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     def lay_out(self, pairs: str) -> Layout:
         """Return the correlations of every score over one group of pairs."""
@@ -129,31 +132,25 @@ class ScoreAgreement:
             shown = [cut_texts(values[at : at + 1])[0] for values, at in sides]
             rows.append([row.score, row.pairs, *shown, with_interval(best)])
         head = ["score", "pairs", "rating from", "score from", "kappa"]
-        return Layout(head, rows, set(), 2, set())
+        return Layout(head, rows, labels=2, title="best kappa, both sides cut into yes and no")
 
-    def parts(self, intervals: bool | None = None) -> list[str | Layout]:
-        """Return what there is to show, in order: lines of text, and tables."""
-        out: list[str | Layout] = [f"{self.ratings}: {self.about}"]
+    def parts(self) -> list[Part]:
+        """Return the correlations of every group, kappa over the thresholds, and the best of it."""
+        out: list[Part] = [f"{self.ratings}: {self.about}"]
         for group, title in TITLES.items():
             sizes = [row.pearson.n for row in self.rows if row.pairs == group]
             if sizes:
-                out += ["", title.format(plural(max(sizes), "pair")), self.lay_out(group)]
+                out.append(replace(self.lay_out(group), title=title.format(plural(max(sizes), "pair"))))
         # One cut of each side leaves nothing to choose from, and no table to show.
         tables = [(row, table) for row in self.rows if (table := row.thresholds) and table.kappa.size > 1]
         if len({row.score for row in self.rows}) == 1:
             for row, table in tables:
                 title = f"kappa, {row.pairs} pairs: {table.first} down, {table.second} across"
-                out += ["", title, table.lay_out(intervals)]
+                out.append(replace(table.lay_out(self.show_intervals), title=title))
         kappas = self.lay_out_kappas()
         if kappas.rows:
-            out += ["", "best kappa, both sides cut into yes and no", kappas]
-        if kappas.rows and tables:
-            out += ["", CHOSEN]
-        return [*out, "", self.how] if self.how else out
-
-    def __str__(self) -> str:
-        shown = [part if isinstance(part, str) else text_of(part) for part in self.parts()]
-        return "\n".join([*shown, *(f"note: {note}" for note in self.notes)])
+            out += [kappas, *([CHOSEN] if tables else [])]
+        return [*out, self.how] if self.how else out
 
     def __repr__(self) -> str:
         names = ", ".join(dict.fromkeys(row.score for row in self.rows))
@@ -216,7 +213,7 @@ def score_agreement(
     <BLANKLINE>
     In brackets: 95% percentile intervals, 10,000 resamples of items.
     """
-    resample = check_choice(resample, DRAWN, "resample")
+    resample = check_choice(resample, RESAMPLED, "resample")
     options = intervals or Intervals()
     table = ratings if isinstance(ratings, Ratings) else read_ratings(ratings)
     if not scores:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
-from karat._util import MISSING, Layout, check_extension, grouped, markdown_of, text_of, write_file
+from karat._util import MISSING, Layout, Part, Result, grouped, json_text
 from karat.errors import InputError, unknown_name
 from karat.measures import Combined, Named, parse_measure, show_value
 from karat.scores.comparison.paired_tests import TESTS
 from karat.scores.comparison.standings import Difference, Standing, reverse, standings
-from karat.scores.intervals import units_drawn
-from karat.scores.scorecard import DIRECTION_TITLES, Column, Scorecard
-
-if TYPE_CHECKING:
-    import polars as pl
+from karat.scores.scorecard import DIRECTION_TITLES, Column, Scorecard, units_drawn
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Result):
     """Several runs on the same queries.
 
     Parameters
@@ -32,6 +26,8 @@ class Comparison:
         Every pair of runs on every column.
     test, alpha, samples, seed
         The paired test, the level of its decisions, and its draws.
+    detail
+        Whether each direction is shown, not only what sums both up.
     standings
         Who beats whom on every column.
     """
@@ -42,6 +38,7 @@ class Comparison:
     alpha: float
     samples: int
     seed: int
+    detail: bool = False
     standings: Sequence[Standing] = field(init=False)
     _index: dict[tuple[str, ...], Difference] = field(init=False, repr=False)
 
@@ -98,21 +95,40 @@ class Comparison:
             },
         }
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a reader should know of the scores."""
+        return self.card.notes
+
+    def with_notes(self, notes: Sequence[str]) -> Self:
+        """Return it with further notes."""
+        return replace(self, card=self.card.with_notes(notes))
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per difference; json holds more."""
+        return [difference.record() for difference in self.differences]
+
+    def parts(self) -> list[Part]:
+        """Return scores, differences and who beats whom, what they say in words, and how they were made."""
+        shown = shown_standings(self, self.detail)
+        truths = {standing.truth for standing in shown}
+        where = f" on {next(iter(truths))}" if len(truths) == 1 else ""
+        tables = [score_table(self, shown, where), difference_table(self, shown, where)]
+        if len(shown) == 1 and len(self.card.runs) > 2:
+            tables.append(matrix_table(shown[0]))
+        words = headline(shown)
+        return [*tables, *(["\n".join(words)] if words else []), method_line(self)]
+
     def to_json(self) -> str:
         """Return `to_dict` as json."""
-        return json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        return json_text(self.to_dict())
 
-    def __str__(self) -> str:
-        return comparison_text(self)
+    def to_markdown(self) -> str:
+        """Return everything in markdown, each direction included."""
+        return super().to_markdown() if self.detail else replace(self, detail=True).to_markdown()
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(self.card.runs)} on {self.card.benchmark.name}, {self.test})"
-
-    def save(self, path: str | Path) -> None:
-        """Write it; the extension says how: json for everything, csv, parquet or md for the differences."""
-        path = Path(path)
-        check_extension(path, COMPARISON_WRITERS)
-        write_file(path, lambda draft: COMPARISON_WRITERS[path.suffix](self, draft))
 
 
 FEW_RUNS = 4
@@ -135,7 +151,7 @@ def shown_standings(comparison: Comparison, detail: bool = False) -> list[Standi
     return summed if enough and not detail else list(comparison.standings)
 
 
-def score_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
+def score_table(comparison: Comparison, shown: Sequence[Standing], where: str) -> Layout:
     """Arrange scores with intervals and places, best run first; the intervals are drawn beside each other."""
     lines: list[tuple[tuple[str, ...], list[str]]] = []
     marked: set[tuple[int, int]] = set()
@@ -160,24 +176,28 @@ def score_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
             lines.append(((*labels(standing, shown), f"{mark} {column.run}"), cells))
     level = 0.95 if comparison.card.intervals is None else comparison.card.intervals.level
     head = [*label_heads(shown), "  run", "score", f"{100 * level:g}% interval", "place", ""]
-    return grouped(head, lines, marked)
+    return grouped(head, lines, marked, f"Scores{where}, best first (● first, or tied for first)")
 
 
-def difference_table(comparison: Comparison, shown: Sequence[Standing]) -> Layout:
+def difference_table(comparison: Comparison, shown: Sequence[Standing], where: str) -> Layout:
     """Arrange the differences: all pairs of few runs, or each run against the best."""
-    two = len(comparison.card.runs) == 2
+    runs = comparison.card.runs
+    two = len(runs) == 2
+    title = f"Differences{where}" if len(runs) <= FEW_RUNS else f"Differences to the best run{where}"
+    if two:
+        title = f"{title}, {runs[0]} − {runs[1]}"
     lines = []
     for standing in shown:
         for pair in pairs_of(comparison, standing):
-            ends = [MISSING if x is None else signed(pair.measure, x) for x in (pair.low, pair.high)]
-            cells = [signed(pair.measure, pair.difference), " to ".join(ends)]
+            ends = [MISSING if x is None else signed_value(pair.measure, x) for x in (pair.low, pair.high)]
+            cells = [signed_value(pair.measure, pair.difference), " to ".join(ends)]
             cells += [MISSING if pair.corrected is None else show_p(pair.corrected), pair.stars]
             # Of two runs there is one pair: the title names it.
             names = [] if two else [f"{pair.first} − {pair.second}"]
             lines.append(((*labels(standing, shown), *names), cells))
     level = 0.95 if comparison.card.intervals is None else comparison.card.intervals.level
     head = [*label_heads(shown), *([] if two else ["runs"]), "difference", f"{100 * level:g}% interval"]
-    return grouped([*head, "p" if two else "Holm p", ""], lines)
+    return grouped([*head, "p" if two else "Holm p", ""], lines, title=title)
 
 
 def matrix_table(standing: Standing) -> Layout:
@@ -189,7 +209,8 @@ def matrix_table(standing: Standing) -> Layout:
             sign = ">" if standing.beats[a, b] else "<" if standing.beats[b, a] else "·"
             cells.append("" if a == b else sign)
         lines.append(((run,), cells))
-    return grouped(["", *standing.runs], lines)
+    title = "Who beats whom (> row beats column, < is beaten, · neither)"
+    return grouped(["", *standing.runs], lines, title=title)
 
 
 def pairs_of(comparison: Comparison, standing: Standing) -> list[Difference]:
@@ -225,11 +246,11 @@ def label_heads(shown: Sequence[Standing]) -> list[str]:
     return [*(["truth"] if truths > 1 else []), "measure", *([] if summed else ["direction"])]
 
 
-def signed(measure: Named, value: float) -> str:
+def signed_value(measure: Named, value: float) -> str:
     """Return a difference with its sign, in points of percent or in ranks.
 
     >>> from karat.measures import parse_measure
-    >>> signed(parse_measure("R@1"), -0.012)
+    >>> signed_value(parse_measure("R@1"), -0.012)
     '−1.20'
     """
     shown = show_value(measure, abs(value))
@@ -284,45 +305,6 @@ def show_places(places: tuple[int, int] | None) -> str:
     return str(places[0]) if places[0] == places[1] else f"{places[0]}–{places[1]}"
 
 
-def layouts(comparison: Comparison, detail: bool = False) -> Iterable[tuple[str, Layout]]:
-    """Yield every table with its title."""
-    shown = shown_standings(comparison, detail)
-    truths = {standing.truth for standing in shown}
-    where = f" on {next(iter(truths))}" if len(truths) == 1 else ""
-    yield f"Scores{where}, best first (● first, or tied for first)", score_table(comparison, shown)
-    runs = comparison.card.runs
-    title = f"Differences{where}" if len(runs) <= FEW_RUNS else f"Differences to the best run{where}"
-    if len(runs) == 2:
-        title = f"Differences{where}, {runs[0]} − {runs[1]}"
-    yield title, difference_table(comparison, shown)
-    if len(shown) == 1 and len(comparison.card.runs) > 2:
-        yield "Who beats whom (> row beats column, < is beaten, · neither)", matrix_table(shown[0])
-
-
-def comparison_text(comparison: Comparison, detail: bool = False) -> str:
-    """Return every table in plain text, what they say in words, and how they were made."""
-    parts = [f"{title}\n{text_of(layout)}" for title, layout in layouts(comparison, detail)]
-    parts.append("\n".join([*headline(shown_standings(comparison, detail)), method_line(comparison)]))
-    return "\n\n".join([*parts, *(f"note: {note}" for note in comparison.card.notes)])
-
-
-def comparison_markdown(comparison: Comparison) -> str:
-    """Return every table in markdown, each direction included."""
-    parts = [
-        f"## {title}\n\n{markdown_of(without_drawings(layout))}"
-        for title, layout in layouts(comparison, detail=True)
-    ]
-    notes = [f"\n- {note}" for note in comparison.card.notes]
-    return "\n".join([*parts, *headline(comparison.standings), "", method_line(comparison), *notes, ""])
-
-
-def without_drawings(layout: Layout) -> Layout:
-    """Return a table without the drawn intervals, whose blanks markdown would swallow."""
-    if not any("├" in row[-1] for row in layout.rows):
-        return layout
-    return replace(layout, head=layout.head[:-1], rows=[row[:-1] for row in layout.rows])
-
-
 def headline(shown: Sequence[Standing]) -> list[str]:
     """Return sentences that say who is first where; equal outcomes are said once."""
     where: dict[tuple[str, ...], list[str]] = {}
@@ -363,20 +345,3 @@ def method_line(comparison: Comparison) -> str:
         methods.append("p corrected by Holm over the pairs of runs of each measure")
     methods.append(f"one run beats another at p ≤ {comparison.alpha:g}")
     return f"Values in percent, ranks as they are; {'; '.join(methods)}."
-
-
-def difference_frame(comparison: Comparison) -> pl.DataFrame:
-    """Return the differences as a table."""
-    import polars as pl
-
-    return pl.DataFrame(
-        [difference.record() for difference in comparison.differences], infer_schema_length=None
-    )
-
-
-COMPARISON_WRITERS: dict[str, Callable[[Comparison, Path], object]] = {
-    ".json": lambda comparison, path: path.write_text(comparison.to_json(), encoding="utf-8"),
-    ".csv": lambda comparison, path: difference_frame(comparison).write_csv(path),
-    ".parquet": lambda comparison, path: difference_frame(comparison).write_parquet(path),
-    ".md": lambda comparison, path: path.write_text(comparison_markdown(comparison), encoding="utf-8"),
-}

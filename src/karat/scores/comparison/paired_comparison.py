@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import plural, renamed_keywords
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.scores.comparison.comparison import Comparison
@@ -21,13 +22,18 @@ from karat.scores.scorecard import Column, Scorecard
 from karat.stats import Intervals, check_count, check_seed, holm, subtract
 
 
+@renamed_keywords(measures="measure", truths="truth", directions="direction", similarities="phi")
 def compare(
     runs: Scorecard | Any,
-    benchmark: Benchmark | str | None = None,
+    benchmark: Benchmark | str | Path | None = None,
+    measure: Any = None,
     *,
     test: str = "randomisation",
     alpha: float = 0.05,
     intervals: Intervals | str | bool = True,
+    interval_method: str | None = None,
+    level: float | None = None,
+    resamples: int | None = None,
     samples: int = 100_000,
     seed: int = 0,
     **options: Any,
@@ -43,19 +49,19 @@ def compare(
     ----------
     runs
         A list of what `karat.evaluate` takes, or a Scorecard of several runs.
-    benchmark
-        A benchmark or its name; not needed with a Scorecard.
+    benchmark, measure
+        As `karat.evaluate` takes them; not needed with a Scorecard.
     test
         "randomisation" (the default, for every measure), "bootstrap", "mcnemar" (mid-p) or
         "mcnemar-exact" (these two for R@K in one direction).
     alpha
         The level at which one run beats another.
-    intervals
-        True, "bca", or `karat.stats.Intervals`.
+    intervals, interval_method, level, resamples
+        True, "bca", or `karat.stats.Intervals`, and what is different about them.
     samples, seed
-        How many random swaps, and their seed.
+        How many random swaps, and the seed of these and of the intervals.
     **options
-        As `karat.evaluate` takes them: measures, truths, directions, ties, unjudged, threads, progress.
+        As `karat.evaluate` takes them: truth, direction, ties, unjudged, name, threads, …
 
     Returns
     -------
@@ -72,26 +78,30 @@ def compare(
     >>> rng = np.random.default_rng(1)
     >>> runs = [karat.load_run(signal * np.eye(50) + rng.normal(size=(50, 50)), name=name)
     ...         for name, signal in (("weak", 1.0), ("fair", 3.0), ("good", 3.2))]
-    >>> comparison = karat.compare(runs, bench, measures=["R@1"])
+    >>> comparison = karat.compare(runs, bench, measure="R@1")
     >>> comparison.standing("R@1").first
     ('fair', 'good')
     >>> comparison.standing("R@1").places
     {'fair': (1, 2), 'good': (1, 2), 'weak': (3, 3)}
     """
     column_test = check_choices(test, alpha, samples, seed)
-    interval_options = as_intervals(intervals) or Intervals()
+    # A seed of the intervals' own stays.
+    drawn = None if isinstance(intervals, Intervals) else seed
+    interval_options = as_intervals(intervals, interval_method, level, resamples, drawn) or Intervals(
+        seed=seed
+    )
     if isinstance(runs, Scorecard):
-        if benchmark is not None or options:
+        if benchmark is not None or measure is not None or options:
             raise InputError("a scorecard is scored already", fix="give it alone, or give runs")
         card = runs
     elif benchmark is None:
         raise InputError("no benchmark was given", fix="name one, such as coco")
     else:
-        card = evaluate(runs, benchmark, **options)
+        card = evaluate(runs, benchmark, measure, **options)
     if len(card.runs) < 2:
         raise InputError(f"there is only the run {card.runs[0]!r} to compare", fix="give two or more")
     column_samples = ColumnSamples(card.columns)
-    draws, jackknife = interval_options.draw(column_samples.resampled, column_samples.clusters)
+    draws, jackknife = column_samples.draw(interval_options)
     card = with_ends(
         card,
         column_samples,

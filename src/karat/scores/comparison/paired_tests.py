@@ -93,59 +93,44 @@ def randomisation(problem: Problem) -> np.ndarray:
     """Swap the two runs' values cluster by cluster; all pairs see the same swaps."""
     flips = Flips(problem.column_samples.clusters, problem.samples, problem.seed)
     least = least_to_count(problem.differences, finite_scale(problem.values))
-    swaps = Swaps(problem.column_samples, problem.pairs, least)
-    as_large = np.zeros(len(problem.pairs), np.int64)
-    for block in flips.blocks():
-        as_large += swaps.count(block)
+    pairs = np.array(problem.pairs, np.int64).reshape(-1, 2)
+    kinds = problem.column_samples.kinds()
+    sums = np.array([kinds[a] is not None and kinds[a] == kinds[b] for a, b in pairs], bool)
+    as_large = np.zeros(len(pairs), np.int64)
+    as_large[sums] = count_sums(problem.column_samples, pairs[sums], flips, least[sums])
+    as_large[~sums] = count_anew(problem.column_samples, pairs[~sums], flips, least[~sums])
     return flips.p_value(as_large)
 
 
-class Swaps:
-    """Counts large differences of pairs of columns after swaps.
+def count_sums(
+    column_samples: ColumnSamples, pairs: np.ndarray, flips: Flips, least: np.ndarray
+) -> np.ndarray:
+    """Return, per pair of columns that are sums over clusters, how many swaps give a large difference.
 
-    Of columns that are sums over clusters a swap only turns signs, so that one product per column
-    serves all of its pairs; others (medians) are aggregated anew for each pair.
-
-    Parameters
-    ----------
-    column_samples
-        The columns.
-    pairs
-        Numbers of two columns each.
-    least
-        Per pair, how large a difference counts, in either direction.
+    A swap only turns signs, so that one sum per column serves all of its pairs.
     """
+    # Imported late: numba takes a third of a second.
+    from karat.stats import count_large_differences
 
-    def __init__(
-        self, column_samples: ColumnSamples, pairs: Sequence[tuple[int, int]], least: np.ndarray
-    ) -> None:
-        self.column_samples, self.least = column_samples, least
-        shares, keys = column_samples.shares()
-        self.quick = np.array([keys[a] is not None and keys[a] == keys[b] for a, b in pairs], bool)
-        first, second = np.array(pairs, np.int64).reshape(-1, 2)[self.quick].T
-        self.slow = [pair for pair, quick in zip(pairs, self.quick) if not quick]
-        # Only the columns of these pairs, numbered anew.
-        columns, at = np.unique(np.concatenate([first, second]), return_inverse=True)
-        self.shares = np.ascontiguousarray(shares[:, columns].T)
-        self.first, self.second = np.split(at, 2)
+    counts = np.zeros(len(pairs), np.int64)
+    columns, at = np.unique(pairs, return_inverse=True)
+    first, second = at.reshape(-1, 2).T.copy()
+    if len(pairs):
+        for swapped in column_samples.swapped_sums(columns.tolist(), flips):
+            count_large_differences(swapped, first, second, least, counts)
+    return counts
 
-    def count(self, flips: np.ndarray) -> np.ndarray:
-        """Return, per pair, how many rows of `flips` [B, C] give a large difference."""
-        counts = np.zeros(len(self.quick), np.int64)
-        counts[self.quick] = self._count_quick(flips)
-        if self.slow:
-            drawn = np.abs(self.column_samples.swapped_differences(self.slow, flips))
-            counts[~self.quick] = (drawn >= self.least[~self.quick, None]).sum(axis=1)
-        return counts
 
-    def _count_quick(self, flips: np.ndarray) -> np.ndarray:
-        from karat.stats import count_large_differences
-
-        counts = np.zeros(len(self.first), np.int64)
-        if len(counts):
-            swapped = self.shares.sum(axis=1)[:, None] - 2 * (self.shares @ flips.T.astype(np.float64))
-            count_large_differences(swapped, self.first, self.second, self.least[self.quick], counts)
-        return counts
+def count_anew(
+    column_samples: ColumnSamples, pairs: np.ndarray, flips: Flips, least: np.ndarray
+) -> np.ndarray:
+    """Return the same of other columns, such as medians: both are aggregated anew after every swap."""
+    counts = np.zeros(len(pairs), np.int64)
+    if len(pairs):
+        for block in flips.blocks():
+            drawn = np.abs(column_samples.swapped_differences([(a, b) for a, b in pairs.tolist()], block))
+            counts += (drawn >= least[:, None]).sum(axis=1)
+    return counts
 
 
 def bootstrap(problem: Problem) -> np.ndarray:

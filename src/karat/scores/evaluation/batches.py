@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from karat._util import plural
-from karat.benchmarks import Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, JudgedItems
 from karat.measures import (
-    Counts,
     Measure,
     TiePolicy,
     in_percent,
@@ -24,7 +23,7 @@ from karat.measures import (
     show_value,
 )
 from karat.runs import Run
-from karat.scores.evaluation.plan import ScoringOptions
+from karat.scores.evaluation.options import ScoringOptions
 from karat.scores.scorecard import TieReport
 
 Values = dict[Measure, np.ndarray]
@@ -61,17 +60,15 @@ class Batch:
     largest: int
 
 
-def score_batch(
-    queries: np.ndarray, fold: int, counts: Counts, measures: Sequence[Measure], options: ScoringOptions
-) -> Batch:
+def score_batch(items: JudgedItems, fold: int, measures: Sequence[Measure], options: ScoringOptions) -> Batch:
     """Compute every measure of some queries, under the chosen reading and tie policy."""
-    leave_out = options.unjudged == "left_out" and not counts.nothing_unjudged
-    read = leave_out_unjudged(counts) if leave_out else counts
+    leave_out = options.unjudged == "left_out" and not items.nothing_unjudged
+    read = leave_out_unjudged(items) if leave_out else items
     ranked = resolve(read, options.ties)
     values = {measure: measure(ranked) for measure in measures}
     upper, upper_unanswered = {}, {}
     if options.unjudged == "bounds":
-        filled = resolve(counts, options.ties, unjudged_relevant=not counts.nothing_unjudged)
+        filled = resolve(items, options.ties, unjudged_relevant=not items.nothing_unjudged)
         bounded = [measure for measure in measures if measure.bounded]
         upper = {measure: measure(filled) for measure in bounded}
         upper_unanswered = {measure: measure.unanswered(filled) for measure in bounded}
@@ -85,7 +82,7 @@ def score_batch(
         return {measure: measure(resolved) for measure in measures}
 
     return Batch(
-        queries,
+        items.queries,
         fold,
         ranked.depth,
         values,
@@ -94,7 +91,7 @@ def score_batch(
         upper_unanswered,
         under("pessimistic"),
         under("optimistic"),
-        len(np.unique(read.query[tied])),
+        len(np.unique(read.number[tied])),
         int(read.tied[tied].max(initial=0)) + 1,
     )
 
@@ -106,8 +103,13 @@ def aggregate_folds(measure: Measure, values: np.ndarray, folds: np.ndarray) -> 
     return float(np.mean(known)) if known else None
 
 
+def folds_of(batches: Sequence[Batch]) -> np.ndarray:
+    """Return the number of each query's fold."""
+    return np.repeat([batch.fold for batch in batches], [len(batch.queries) for batch in batches])
+
+
 def aggregate(
-    measure: Measure, batches: Sequence[Batch], folds: np.ndarray, benchmark: Benchmark, direction: Direction
+    measure: Measure, batches: Sequence[Batch], benchmark: Benchmark, direction: Direction
 ) -> tuple[float | None, str | None]:
     """Return the aggregate, or why there is none."""
     unanswered = np.concatenate([batch.unanswered[measure] for batch in batches])
@@ -120,7 +122,8 @@ def aggregate(
             f"the ranking of {queries} ends too early, "
             f"first {benchmark.queries(direction)[query]} with {plural(depth, 'known place')}"
         )
-    value = aggregate_folds(measure, np.concatenate([batch.values[measure] for batch in batches]), folds)
+    values = np.concatenate([batch.values[measure] for batch in batches])
+    value = aggregate_folds(measure, values, folds_of(batches))
     if value is None:
         return None, f"no query has {measure.wants}"
     if not np.isfinite(value):
@@ -129,7 +132,7 @@ def aggregate(
 
 
 def bounds_of(
-    measure: Measure, value: float | None, batches: Sequence[Batch], folds: np.ndarray
+    measure: Measure, value: float | None, batches: Sequence[Batch]
 ) -> tuple[float | None, float | None]:
     """Return the bounds: the score itself, and what it is if every unjudged pair is relevant.
 
@@ -140,7 +143,7 @@ def bounds_of(
     ):
         return None, None
     ends = [np.where(np.isnan(batch.values[measure]), np.nan, batch.upper[measure]) for batch in batches]
-    bound = aggregate_folds(measure, np.concatenate(ends), folds)
+    bound = aggregate_folds(measure, np.concatenate(ends), folds_of(batches))
     if bound is None or not np.isfinite(bound):
         return None, None
     return (value, bound) if measure.better == "high" else (bound, value)
@@ -151,7 +154,6 @@ def tie_report(
     truth: str,
     direction: str,
     batches: Sequence[Batch],
-    folds: np.ndarray,
     measures: Sequence[Measure],
 ) -> TieReport | None:
     """Return how many queries have a tied relevant item, and the range that ties leave."""
@@ -159,6 +161,7 @@ def tie_report(
     if not tied_queries:
         return None
     ranges = {}
+    folds = folds_of(batches)
     for measure in measures:
         worst, best = (
             aggregate_folds(measure, np.concatenate([values[measure] for values in side]), folds)

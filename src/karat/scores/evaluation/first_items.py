@@ -7,65 +7,62 @@ similarity φ of every pair, whose own first items are the ideal ranking.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karat.benchmarks import Direction
+from karat.benchmarks import Direction, JudgedItems, Rule, Truth
 from karat.errors import InputError
-from karat.measures import Counts, Measure, Ranked, equal_neighbours
+from karat.measures import Measure, Ranked, equal_neighbours
 from karat.runs import RankingsRun, Run, TableRun
-from karat.scores.evaluation.labels import KEY_BASE, Labels, pair_keys
+from karat.scores.evaluation.shared_pairs import KEY_BASE, pair_keys
 
 MOST_ROWS = 1 << 22
 """Items that are asked about at once."""
 
 
 def implicit_counts(
-    run: Run, labels: Labels, measures: Sequence[Measure]
-) -> Iterator[tuple[np.ndarray, Counts]]:
-    """Yield batches of queries with the counts of the items that the measures look at."""
-    rule = labels.truth.rule
+    run: Run, truth: Truth, asked: JudgedItems, measures: Sequence[Measure]
+) -> Iterator[JudgedItems]:
+    """Yield batches of queries with the items that the measures look at: a rule judges every one."""
+    rule = truth.rule
     assert rule is not None
     # In a fold the rule cannot count its positives: the fold's items are asked about one by one.
     total = (
-        fold_positives(labels)
-        if labels.gallery is not None
-        else rule.positives(labels.direction, labels.queries)
+        fold_positives(rule, asked)
+        if asked.gallery is not None
+        else rule.positives(asked.direction, asked.queries)
     )
-    k = max(1, look_ahead(measures, total, np.full(len(total), labels.size)))
+    k = max(1, look_ahead(measures, total, asked.size))
     # Lists are in memory as they are; and cut off, their ranks have to be compared all together.
-    parts = [slice(None)] if isinstance(run, RankingsRun) else query_batches(labels)
+    parts = [slice(None)] if isinstance(run, RankingsRun) else query_batches(asked)
     for part in parts:
-        queries = labels.queries[part]
-        yield queries, count_batch(run, labels, queries, total[part].astype(np.float64), k)
+        queries = asked.queries[part]
+        top = run.top(asked.direction, k, queries, asked.gallery, whole_ties=True)
+        query = np.repeat(np.arange(len(queries)), np.diff(top.ptr))
+        first, width = equal_neighbours(query, top.score)
+        yield JudgedItems(
+            asked.direction,
+            queries,
+            top.ptr,
+            top.item,
+            np.asarray(rule.relevant(asked.direction, queries[query], top.item), dtype=np.float64),
+            asked.gallery,
+            asked.size[part],
+            np.zeros(len(query), bool),
+            above=first - top.ptr[query],
+            tied=width - 1,
+            earlier=np.arange(len(query)) - first,
+            depth=np.diff(top.ptr),
+            total=total[part].astype(np.float64),
+        )
 
 
-def query_batches(labels: Labels) -> Iterator[slice]:
+def query_batches(asked: JudgedItems) -> Iterator[slice]:
     """Yield the queries that are asked about at once: few enough even if all scores are equal."""
-    step = max(1, MOST_ROWS // max(1, labels.size))
-    for begin in range(0, max(1, len(labels.queries)), step):
+    step = max(1, MOST_ROWS // max(1, int(asked.size.max(initial=1))))
+    for begin in range(0, max(1, len(asked.queries)), step):
         yield slice(begin, begin + step)
-
-
-def count_batch(run: Run, labels: Labels, queries: np.ndarray, total: np.ndarray, k: int) -> Counts:
-    """Return the counts of the first `k` items of some queries: every one is judged, by the rule."""
-    rule = labels.truth.rule
-    assert rule is not None
-    top = run.top(labels.direction, k, queries, labels.gallery, whole_ties=True)
-    query = np.repeat(np.arange(len(queries)), np.diff(top.ptr))
-    first, width = equal_neighbours(query, top.score)
-    return Counts(
-        ptr=top.ptr,
-        grade=np.asarray(rule.relevant(labels.direction, queries[query], top.item), dtype=np.float64),
-        above=first - top.ptr[query],
-        tied=width - 1,
-        earlier=np.arange(len(query)) - first,
-        outside=np.zeros(len(query), bool),
-        size=np.full(len(queries), labels.size),
-        depth=np.diff(top.ptr),
-        total=total,
-    )
 
 
 def look_ahead(measures: Sequence[Measure], total: np.ndarray, size: np.ndarray) -> int:
@@ -84,15 +81,13 @@ def rank_depth(measure: Measure, size: np.ndarray) -> np.ndarray:
     return size if measure.unit == "rank" else np.zeros_like(size)
 
 
-def fold_positives(labels: Labels) -> np.ndarray:
+def fold_positives(rule: Rule, asked: JudgedItems) -> np.ndarray:
     """Count the positives of a rule inside a fold's gallery."""
-    rule = labels.truth.rule
-    assert rule is not None
-    assert labels.gallery is not None
-    counts = np.zeros(len(labels.queries))
-    for number, query in enumerate(labels.queries):
-        repeated = np.full(len(labels.gallery), query)
-        counts[number] = rule.relevant(labels.direction, repeated, labels.gallery).sum()
+    assert asked.gallery is not None
+    counts = np.zeros(len(asked.queries))
+    for number, query in enumerate(asked.queries):
+        repeated = np.full(len(asked.gallery), query)
+        counts[number] = rule.relevant(asked.direction, repeated, asked.gallery).sum()
     return counts
 
 
@@ -114,18 +109,22 @@ class FirstItems:
 def semantic_counts(
     run: Run,
     similarity: TableRun,
-    labels: Labels,
+    truth: Truth,
+    fold: int,
+    judged: JudgedItems,
     gt: bool,
     k: int,
     several_m: Sequence[int | None],
     known: dict[Hashable, FirstItems],
-) -> Iterator[tuple[np.ndarray, dict[int | None, Counts]]]:
-    """Yield batches of queries with the counts of their first `k` items, for each m.
+) -> Iterator[dict[int | None, JudgedItems]]:
+    """Yield batches of queries with their first `k` items, for each m.
 
     Parameters
     ----------
     similarity
         φ of every pair.
+    truth, fold, judged
+        What the truth lists in one of its folds.
     gt
         Whether what the truth lists as relevant takes part.
     several_m
@@ -133,42 +132,33 @@ def semantic_counts(
     known
         The ideal rankings of earlier runs, which this one adds to: they are the same for every run.
     """
-    out = np.zeros(0, np.int64) if gt else listed(labels)
-    taken = np.diff(np.searchsorted(out, np.c_[labels.queries, labels.queries + 1] * KEY_BASE), axis=1)[:, 0]
+    out = np.zeros(0, np.int64) if gt else listed(truth, judged)
+    taken = np.diff(np.searchsorted(out, np.c_[judged.queries, judged.queries + 1] * KEY_BASE), axis=1)[:, 0]
     most = int(taken.max(initial=0))
     # Nothing lies deeper than the gallery.
-    k, ideal_deep = (min(deep, labels.size) for deep in (k, max(k, *(m or 0 for m in several_m))))
-    fold = None if labels.fold is None else labels.fold.name
-    for part in query_batches(labels):
-        queries = labels.queries[part]
-        where = (labels.direction, queries, labels.gallery, out)
+    size = int(judged.size.max(initial=0))
+    k, ideal_deep = (min(deep, size) for deep in (k, max(k, *(m or 0 for m in several_m))))
+    for part in query_batches(judged):
+        queries = judged.queries[part]
+        where = (judged.direction, queries, judged.gallery, out)
         first = first_items(run, k + most, *where, whole_ties=True)
-        key = (
-            similarity.name,
-            labels.truth.name,
-            labels.direction,
-            fold,
-            gt,
-            ideal_deep,
-            part.start,
-            part.stop,
-        )
+        key = (similarity.name, truth.name, judged.direction, fold, gt, ideal_deep, part.start, part.stop)
         if key not in known:
             known[key] = first_items(similarity, ideal_deep + most, *where)
         ideal = known[key]
-        phi = similarity.pairs(labels.direction, queries[first.query], first.item)
+        phi = similarity.pairs(judged.direction, queries[first.query], first.item)
         check_similarity(similarity, phi, ideal.score)
-        size = labels.size - taken[part]
-        yield queries, {m: counts_for(m, k, first, phi, ideal, size) for m in several_m}
+        some = replace(judged, queries=queries, size=judged.size[part] - taken[part])
+        yield {m: counts_for(m, k, first, phi, ideal, some) for m in several_m}
 
 
-def listed(labels: Labels) -> np.ndarray:
+def listed(truth: Truth, judged: JudgedItems) -> np.ndarray:
     """Return the pairs that the truth lists as relevant, as sorted numbers."""
-    if labels.truth.implicit:
+    if truth.implicit:
         raise InputError(
-            f"gt=no on {labels.truth.name}, a rule that lists no pairs", fix="choose a truth with a list"
+            f"gt=no on {truth.name}, a rule that lists no pairs", fix="choose a truth with a list"
         )
-    return np.sort(pair_keys(labels)[(labels.grade > 0) & ~labels.outside])
+    return np.sort(pair_keys(judged)[(judged.grade > 0) & ~judged.outside])
 
 
 def first_items(
@@ -202,10 +192,10 @@ def check_similarity(similarity: TableRun, *values: np.ndarray) -> None:
 
 
 def counts_for(
-    m: int | None, k: int, first: FirstItems, phi: np.ndarray, ideal: FirstItems, size: np.ndarray
-) -> Counts:
-    """Return what measures see: φ of the items and its ideal sums, or which of the m they are."""
-    n_queries = len(size)
+    m: int | None, k: int, first: FirstItems, phi: np.ndarray, ideal: FirstItems, asked: JudgedItems
+) -> JudgedItems:
+    """Return what measures see: φ of items and its ideal sums, or which of the m most similar they are."""
+    n_queries = len(asked.queries)
     start, width = equal_neighbours(first.query, first.score)
     if m is None:
         best = np.zeros((n_queries, k))
@@ -222,14 +212,18 @@ def counts_for(
     # Items that add nothing need no row: their places are known from the others'.
     row = np.flatnonzero(grade)
     query, start = first.query[row], start[row]
-    return Counts(
-        ptr=np.searchsorted(query, np.arange(n_queries + 1)),
-        grade=grade[row],
+    return JudgedItems(
+        asked.direction,
+        asked.queries,
+        np.searchsorted(query, np.arange(n_queries + 1)),
+        first.item[row],
+        grade[row],
+        asked.gallery,
+        asked.size,
+        np.zeros(len(row), bool),
         above=start - first.ptr[query],
         tied=width[row] - 1,
         earlier=row - start,
-        outside=np.zeros(len(row), bool),
-        size=size,
         depth=np.diff(first.ptr),
         total=total,
         ideal=best,

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Pairs, Truth
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems, Pairs, Truth
 from karat.errors import InputError
-from karat.measures import MEAN, ColumnKey, Counts, Measure, Ranked, Semantic, TiePolicy, resolve
+from karat.measures import MEAN, ColumnKey, Measure, Ranked, Semantic, TiePolicy, resolve
 from karat.runs import Run
-from karat.scores.evaluation.evaluation import named_apart
-from karat.scores.evaluation.labels import KEY_BASE, Labels, SharedRequests, labels_of
+from karat.scores.evaluation.scoring import named_apart
+from karat.scores.evaluation.shared_pairs import KEY_BASE, SharedPairs
 from karat.stats import divide
 
 BLOCK = 1 << 22
@@ -74,29 +74,28 @@ def place_labels(
     [[0.0, 1.0], [1.0, 1.0]]
     """
     by_name = {t.name: t for t in (benchmark.truth(t) if isinstance(t, str) else t for t in truths)}
-    label_sets = {
-        (name, direction): labels_of(benchmark, truth, direction)
+    judged = {
+        (name, direction): truth.judged_by_fold(direction, benchmark.items(direction).size)
         for name, truth in by_name.items()
         for direction in directions
         if len(truth.queries.get(direction, ()))
     }
     pairs = {name: listed_pairs(truth) for name, truth in by_name.items()}
     rows = {
-        key: [(labels, pair_of_row(labels, pairs[key[0]])) for labels in group]
-        for key, group in label_sets.items()
+        key: [(items, pair_of_row(items, pairs[key[0]])) for items in group] for key, group in judged.items()
     }
-    shared = SharedRequests([labels for group in label_sets.values() for labels in group])
+    shared = SharedPairs([items for group in judged.values() for items in group])
     placed: dict[tuple[str, str, Direction], list[PlacedFold]] = {}
     for run in named_apart(list(runs)):
         aligned = run.align(benchmark)
-        for _, direction in label_sets:
+        for _, direction in judged:
             if direction not in aligned.directions:
                 fix = "give a run of both directions, or ask for the other direction alone"
                 raise InputError(f"has no {direction} rankings", where=run.where or run.name, fix=fix)
-        counts = shared.counts(aligned, threads)
+        counted = shared.spread(aligned.place(shared.distinct, threads))
         for (name, direction), group in rows.items():
             placed[name, run.name, direction] = [
-                place_fold(counts[labels], pair, ties) for labels, pair in group
+                place_fold(counted[items], pair, ties) for items, pair in group
             ]
     names = tuple(run.name for run in runs)
     return {
@@ -104,7 +103,7 @@ def place_labels(
             name,
             pairs[name],
             names,
-            {direction: group for (truth, direction), group in label_sets.items() if truth == name},
+            {direction: group for (truth, direction), group in judged.items() if truth == name},
             {(run, direction): folds for (truth, run, direction), folds in placed.items() if truth == name},
         )
         for name in by_name
@@ -126,8 +125,8 @@ class PlacedLabels:
         The labelled pairs, sorted by image, then caption, with the truth's own grades.
     runs
         The names of the runs.
-    label_sets
-        Per direction, the labels of each fold.
+    judged
+        Per direction, the judged items of each fold.
     folds
         Per run and direction, where the labelled items of each fold are.
     """
@@ -135,17 +134,17 @@ class PlacedLabels:
     truth: str
     pairs: Pairs
     runs: tuple[str, ...]
-    label_sets: Mapping[Direction, Sequence[Labels]]
+    judged: Mapping[Direction, Sequence[JudgedItems]]
     folds: Mapping[tuple[str, Direction], Sequence[PlacedFold]]
 
     @property
     def directions(self) -> tuple[Direction, ...]:
         """The directions that have queries."""
-        return tuple(self.label_sets)
+        return tuple(self.judged)
 
     def queries(self, direction: Direction) -> np.ndarray:
         """Return the queries of a direction as indices, fold by fold."""
-        return np.concatenate([labels.queries for labels in self.label_sets[direction]])
+        return np.concatenate([items.queries for items in self.judged[direction]])
 
     def values(
         self,
@@ -226,7 +225,7 @@ class PlacedLabels:
                     f"{measure} needs more places than are known, for {int(unanswered.sum()):,} of "
                     f"{ranked.n_queries:,} queries ({direction})",
                     where=run,
-                    fix="give the whole runs (--runs), or ask for a measure of the first places such as R@1",
+                    fix="give the whole runs (--run), or ask for a measure of the first places such as R@1",
                 )
             values = np.broadcast_to(measure(ranked), shape)
             if counted_under is not None:
@@ -246,13 +245,14 @@ class PlacedFold:
     pair
         Per row, the number of its pair.
     places
-        `Ranked` where no grade can change a place, its rows as `pair` has them; otherwise the counts.
+        `Ranked` where no grade can change a place, its rows as `pair` has them; otherwise the items with
+        their counts.
     ties
         How equal scores are resolved, which may depend on the grades.
     """
 
     pair: np.ndarray
-    places: Ranked | Counts
+    places: Ranked | JudgedItems
     ties: TiePolicy
 
     def ranked(self, grades: np.ndarray) -> Ranked:
@@ -261,12 +261,12 @@ class PlacedFold:
         return graded if isinstance(graded, Ranked) else resolve(graded, self.ties)
 
 
-def place_fold(counts: Counts, pair: np.ndarray, ties: TiePolicy) -> PlacedFold:
+def place_fold(items: JudgedItems, pair: np.ndarray, ties: TiePolicy) -> PlacedFold:
     """Put the rows of a fold in the order of their places, where these do not depend on grades."""
-    if ties != "stable" and (counts.tied[counts.above >= 0] > 0).any():
-        return PlacedFold(pair, counts, ties)
+    if ties != "stable" and (items.tied[items.above >= 0] > 0).any():
+        return PlacedFold(pair, items, ties)
     # Row numbers instead of grades come back sorted by place, and so tell where each row went.
-    ranked = resolve(replace(counts, grade=np.arange(len(pair), dtype=np.float64)), "stable")
+    ranked = resolve(replace(items, grade=np.arange(len(pair), dtype=np.float64)), "stable")
     return PlacedFold(pair[ranked.grade.astype(np.int64)], ranked, ties)
 
 
@@ -277,10 +277,10 @@ def listed_pairs(truth: Truth) -> Pairs:
     return truth.judgments.pairs()
 
 
-def pair_of_row(labels: Labels, pairs: Pairs) -> np.ndarray:
-    """Return the number of the pair that each labelled row is."""
-    sides = (labels.query_of_row, labels.item)
-    image, caption = sides if labels.direction == "i2t" else sides[::-1]
+def pair_of_row(items: JudgedItems, pairs: Pairs) -> np.ndarray:
+    """Return the number of the pair that each judged row is."""
+    sides = (items.query_of_row, items.item)
+    image, caption = sides if items.direction == "i2t" else sides[::-1]
     keys = pairs.image.astype(np.int64) * KEY_BASE + pairs.caption
     return np.searchsorted(keys, image * KEY_BASE + caption)
 

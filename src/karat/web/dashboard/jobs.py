@@ -22,7 +22,7 @@ LOG = logging.getLogger("karat.web")
 
 
 @dataclass
-class Result:
+class JobOutcome:
     """What a job left: a sentence, further notes, and what can be downloaded under which name."""
 
     said: str
@@ -43,7 +43,7 @@ class Job:
     step: str = ""
     began: float | None = None
     ended: float | None = None
-    result: Result | None = None
+    result: JobOutcome | None = None
     error: str | None = None
 
     def shown(self) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class Job:
         }  # fmt: skip
 
 
-Work = Callable[[Job, Path], Result]
+Work = Callable[[Job, Path], JobOutcome]
 """Does a job; it may set the job's step, and write into the folder that it is given."""
 
 
@@ -73,7 +73,7 @@ class Jobs:
     Examples
     --------
     >>> jobs = Jobs(lambda: None)
-    >>> one = jobs.start("try", "ann", lambda job, folder: Result("it worked"))
+    >>> one = jobs.start("try", "ann", lambda job, folder: JobOutcome("it worked"))
     >>> jobs.close()
     >>> jobs.get(one.number).shown()["said"]
     'it worked'

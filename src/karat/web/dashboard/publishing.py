@@ -12,7 +12,7 @@ from karat.errors import InputError
 from karat.judging import Project, export_answers, export_tasks, publish
 from karat.judging.exchange import FORMATS
 from karat.judging.publishing import FILE, NAME
-from karat.web.dashboard.jobs import Job, Result
+from karat.web.dashboard.jobs import Job, JobOutcome
 
 Step = Callable[[Job, str], None]
 
@@ -61,30 +61,38 @@ class Shelf:
 
 def publish_job(
     project: Project, shelf: Shelf, step: Step, options: Mapping[str, Any]
-) -> Callable[[Job, Path], Result]:
+) -> Callable[[Job, Path], JobOutcome]:
     """Return the work of publishing; wrong choices raise at once."""
     name, place = options["name"], shelf.place(options["name"])
 
-    def work(job: Job, folder: Path) -> Result:
+    def work(job: Job, folder: Path) -> JobOutcome:
         step(job, "reading the answers and writing the folder")
-        found = publish(project, place, **options)
+        found = publish(
+            project,
+            place,
+            truth_name=name,
+            aggregate=options["aggregation"],
+            keep_original=options["original_policy"],
+            approved_only=options["approved_only"],
+            licence=options["licence"],
+        )
         counts = found.facts.counts
         said = (
             f"{found.correction.truth.name}: {plural(counts['judged_pairs'], 'pair')} judged, "
             f"{counts['relevant_pairs']:,} relevant, from {plural(counts['answers_used'], 'answer')}"
         )
-        return Result(said, found.notes, found.folder, f"{name}.zip")
+        return JobOutcome(said, found.notes, found.folder, f"{name}.zip")
 
     return work
 
 
 def export_job(
     project: Project, step: Step, what: Literal["answers", "tasks"], format: str
-) -> Callable[[Job, Path], Result]:
+) -> Callable[[Job, Path], JobOutcome]:
     """Return the work of exporting."""
     suffix = FORMATS[format].suffix
 
-    def work(job: Job, folder: Path) -> Result:
+    def work(job: Job, folder: Path) -> JobOutcome:
         step(job, f"writing {what}")
         path = folder / f"{what}-{format}{suffix}"
         done = (
@@ -93,6 +101,6 @@ def export_job(
         single = len(done.files) == 1
         said = f"{plural(done.number, what[:-1])} written as {done.format}"
         name = path.name if single else f"{what}-{format}.zip"
-        return Result(said, done.notes, done.files[0] if single else folder, name)
+        return JobOutcome(said, done.notes, done.files[0] if single else folder, name)
 
     return work

@@ -14,7 +14,7 @@ from karat.judging.checking import QualityReport, ReviewList, rows_of, summed
 from karat.judging.judges import calibrations
 from karat.judging.pools import FILLED
 from karat.judging.tasks import UNKNOWN
-from karat.scores import numbers
+from karat.scores import estimate_record
 from karat.web.dashboard.disagreements import Disagreements, find_disagreements
 
 MOST_PEOPLE, MOST_REVIEWS = 500, 50
@@ -115,8 +115,8 @@ def make_up(pool: Pool, answers: AnswerTable) -> dict[str, Any]:
 def machines(project: Project) -> list[dict[str, Any]]:
     """Return how each machine judge compared with people."""
     return [
-        {"judge": one.judge, "model": one.model, "kappa": numbers(one.kappa), "asked": one.asked,
-         "answered": one.answered, "people": None if one.people is None else numbers(one.people),
+        {"judge": one.judge, "model": one.model, "kappa": estimate_record(one.kappa), "asked": one.asked,
+         "answered": one.answered, "people": None if one.people is None else estimate_record(one.people),
          "cost": one.cost, "objections": one.objections(), "said": one.sentence()}
         for one in calibrations(project)
     ]  # fmt: skip

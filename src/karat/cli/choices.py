@@ -1,0 +1,102 @@
+"""The names that options take, read from the registries when a help text or a shell asks for them.
+
+A help text holds a placeholder, such as ``{ties}``; it is filled when the help is shown, so that nothing is
+imported for commands whose help nobody reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from operator import attrgetter
+
+CHOICES = {
+    "aggregations": "karat.judging.checking:AGGREGATIONS",
+    "answer_formats": "karat.judging.exchange:FORMATS",
+    "coefficients": "karat.stats:COEFFICIENTS",
+    "comparison_files": "karat.scores:Comparison.formats",
+    "content_kinds": "karat.runs:CONTENT_KINDS",
+    "conventions": "karat.captions.graphs:CONVENTIONS",
+    "correlation_files": "karat.scores:CorrelationTable.formats",
+    "directions": "karat.benchmarks:DIRECTIONS",
+    "forms": "karat.judging:FORMS",
+    "fusions": "karat.models:FUSIONS",
+    "image_kernels": "karat.models:IMAGE_KERNELS",
+    "interval_methods": "karat.stats:INTERVAL_METHODS",
+    "list_files": "karat.cli.choices:list_files",
+    "measures": "karat.measures:MEASURES",
+    "metrics": "karat.captions:CAPTION_METRICS",
+    "missing_pairs": "karat.scores:MISSING_PAIRS",
+    "policies": "karat.judging.publishing:POLICIES",
+    "readings": "karat.measures:READINGS",
+    "resampled": "karat.scores:RESAMPLED",
+    "run_files": "karat.runs:READERS",
+    "run_targets": "karat.runs:WRITERS",
+    "scorecard_files": "karat.scores:Scorecard.formats",
+    "similarities": "karat.runs:SIMILARITIES",
+    "sources": "karat.cli.choices:benchmark_names",
+    "tests": "karat.scores:TESTS",
+    "text_kernels": "karat.models.text:TEXT_KERNELS",
+    "ties": "karat.measures:TIE_POLICIES",
+}
+"""For each placeholder, the package and the registry, tuple or function that has its names."""
+
+
+def choice_names(placeholder: str) -> list[str]:
+    """Return the names behind a placeholder, spelled as on the command line.
+
+    >>> choice_names("readings")
+    ['misses', 'left-out', 'bounds']
+    """
+    package, _, attribute = CHOICES[placeholder].partition(":")
+    holder: Iterable[str] | Callable[[], Iterable[str]] = attrgetter(attribute)(import_module(package))
+    return [name.replace("_", "-") for name in (holder() if callable(holder) else holder)]
+
+
+def filled(text: str) -> str:
+    """Return a help text with the names in place of its placeholders; other braces stay.
+
+    >>> filled("Equal scores: {ties}; {id} is an id.")
+    'Equal scores: pessimistic, optimistic, expected or stable; {id} is an id.'
+    """
+    return re.sub(r"\{(\w+)\}", lambda match: in_words(match[1]) if match[1] in CHOICES else match[0], text)
+
+
+def in_words(placeholder: str) -> str:
+    """Return the names behind a placeholder as part of a sentence."""
+    *first, last = choice_names(placeholder)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def unfilled(text: str) -> str:
+    """Return a help text with dots in place of its placeholders, where reading the names takes too long.
+
+    >>> unfilled("Equal scores: {ties}.")
+    'Equal scores: ….'
+    """
+    return re.sub(r"\{(\w+)\}", lambda match: "…" if match[1] in CHOICES else match[0], text)
+
+
+def completion(placeholder: str) -> Callable[[str], list[str]]:
+    """Return what completes a value in the shell; after a comma, the next one."""
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, _ = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in choice_names(placeholder)]
+
+    return complete
+
+
+def benchmark_names() -> list[str]:
+    """Return the sources of benchmarks, and what the user has added."""
+    from karat.benchmarks import SOURCES, registered
+
+    return [*SOURCES, *registered()]
+
+
+def list_files() -> list[str]:
+    """Return the extensions of files that hold ranked lists."""
+    from karat.runs import WRITERS
+
+    return [name for name in WRITERS if "lists" in WRITERS[name].holds]

@@ -1,0 +1,320 @@
+"""Commands and groups of commands: how their words are read, and how their help looks."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import redirect_stdout
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from karat.cli.choices import choice_names, filled, unfilled
+
+RENAMED: Mapping[str, Mapping[str, str]] = {
+    "": {
+        "--measures": "--measure",
+        "--metrics": "--metric",
+        "--truths": "--truth",
+        "--directions": "--direction",
+        "--names": "--name",
+        "--weights": "--weight",
+        "--thresholds": "--threshold",
+        "--raters": "--rater",
+        "--bca": "--interval-method bca",
+        "--most-cost": "--max-cost",
+        "--least-kappa": "--min-kappa",
+        "--least-pairs": "--min-pairs",
+        "--surely": "--only-if-certain",
+        "--overwrite": "--force",
+    },
+    "evaluate": {"--method": "--interval-method"},
+    "compare": {"--method": "--interval-method"},
+    "report": {"--method": "--interval-method", "--images": "--image-folder"},
+    "correlate": {"--method": "--coefficient"},
+    "convert": {"--as": "--kind"},
+    "fuse": {"--depth": "--top", "--k": "--method-set k="},
+    "pool": {"--pairs": "--task-size"},
+    "tasks": {"--pairs": "--task-size"},
+    "answers export": {"--images": "--image-url"},
+    "quality": {"--set": "--aggregate-set"},
+    "publish": {"--set": "--aggregate-set", "--name": "--truth-name"},
+    "bias": {"--runs": "--run", "--method": "--aggregate", "--truth": "--complete"},
+    "judge calibrate": {"--pairs": "--sample"},
+    "serve": {"--url": "--public-url"},
+}
+"""Options of the version before, which keep working for one version: by command (all commands: ""), what
+stands for them now."""
+
+WHOLE = ("NAME=VALUE", "CAPTION")
+"""The metavars of options that are repeated but not separated by commas: commas belong to the value."""
+METAVARS = {int: "N", float: "X", Path: "FILE"}
+"""What stands for a value in the help, by its type; other values are names."""
+INPUT = "Input"
+SCORED = "What is scored"
+JUDGE = "The machine judge"
+ANSWERS = "Which answers count"
+REVIEW = "Review of hand-ins"
+COST = "Tasks and their cost"
+SURE = "Intervals and tests"
+OUTPUT = "Output"
+OTHER = "Other"
+PANELS = (INPUT, SCORED, JUDGE, ANSWERS, REVIEW, COST, SURE, OUTPUT, OTHER)
+"""The panels of a command's help, in order; options without one come before them."""
+
+
+def silence(ctx: typer.Context, value: bool) -> None:
+    """Send standard output nowhere for as long as the command runs."""
+    if value and not ctx.resilient_parsing:
+        ctx.with_resource(redirect_stdout(io.StringIO()))
+
+
+def every_command(
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            callback=silence,
+            expose_value=False,
+            rich_help_panel=OTHER,
+            help="Print nothing; write the files that were asked for.",
+        ),
+    ] = False,
+) -> None:
+    """Take the options that all commands have."""
+
+
+@cache
+def shared_params() -> list[Any]:
+    """Return the options that all commands have."""
+    holder = typer.Typer(add_completion=False)
+    holder.command()(every_command)
+    return typer.main.get_command(holder).params
+
+
+class Command(TyperCommand):
+    """A command whose options may be repeated or take several values separated by commas.
+
+    ``-m R@1,RP`` and ``-m R@1 -m RP`` are the same. As in the version before, options have their old names,
+    and a word after a value that is not the name of a file is one more value; both with a note.
+    """
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self.params = [*self.params, *shared_params()]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Bring the words into the form that typer reads: new names, one value per option."""
+        if ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
+        words = self.with_new_names(ctx.command_path, args)
+        return super().parse_args(ctx, self.one_by_one(words))
+
+    def with_new_names(self, path: str, args: list[str]) -> list[str]:
+        """Return the words with today's names of options, and say which are used under an old one."""
+        own = {name for param in self.params for name in param.opts}
+        here = RENAMED.get(path.partition(" ")[2], {})
+        words: list[str] = []
+        rest = iter(args)
+        for word in rest:
+            if word == "--":
+                return [*words, word, *rest]
+            option, equals, value = word.partition("=")
+            new = here.get(option) or ("" if option in own else RENAMED[""].get(option, ""))
+            if not new or new.split()[0] not in own:
+                words.append(word)
+                continue
+            note(f"{option} is called {new.removesuffix('=')} now")
+            if new.endswith("="):
+                new += value if equals else next(rest, "")
+                words += new.split(maxsplit=1)
+            else:
+                words += [*new.split(), *([value] if equals else [])]
+        return words
+
+    def one_by_one(self, args: list[str]) -> list[str]:
+        """Return the words with one value per option."""
+        several = {name: param for param in self.params if is_repeatable(param) for name in param.opts}
+        takes_value = {name for param in self.params if not is_flag(param) for name in param.opts}
+        words: list[str] = []
+        # The option whose values are being read, the values that it has, and what to write instead.
+        current, values = "", list[str]()
+        notes: dict[str, str] = {}
+        rest = iter(args)
+        for word in rest:
+            option, equals, value = word.partition("=")
+            if word[:2] in several and word[:2] != "--" and len(word) > 2:
+                # -mR@1
+                option, equals, value = word[:2], "=", word[2:].removeprefix("=")
+            if word == "--":
+                words += [word, *rest]
+                break
+            if option in several and (equals or word == option):
+                given = value if equals else next(rest, None)
+                current, values = option, [given or ""]
+                words += [option] if given is None else spread(option, given, several[option])
+            elif word.startswith("-") and len(word) > 1 and not is_number(word):
+                current = ""
+                words.append(word)
+                if word in takes_value:
+                    words += itertools.islice(rest, 1)
+            elif current and continues(word, several[current]) and not self.takes_benchmark(word):
+                values.append(word)
+                words += spread(current, word, several[current])
+                together = ",".join(values) if separable(several[current]) else f" {current} ".join(values)
+                notes[current] = f"write several values as {current} {together}"
+            else:
+                current = ""
+                words.append(word)
+        for sentence in notes.values():
+            note(sentence)
+        return words
+
+    def takes_benchmark(self, word: str) -> bool:
+        """Whether a word is the name of a benchmark, and the command's argument is one."""
+        arguments = {param.name for param in self.params if param.param_type_name == "argument"}
+        return "benchmark" in arguments and word in choice_names("sources")
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options and arguments, dressed for the help."""
+        return dressed(super().get_params(ctx))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage line."""
+        arguments = [param for param in self.get_params(ctx) if param.param_type_name == "argument"]
+        shown = [param for param in arguments if not param.hidden]
+        return ["[OPTIONS]", *(p.metavar if p.required else f"[{p.metavar}]" for p in shown)]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Fill the placeholders, then show the help."""
+        # typer keeps the line breaks of all paragraphs but the first.
+        paragraphs = [" ".join(text.split()) for text in filled(self.help or "").split("\n\n")]
+        self.help = "\n\n".join(paragraphs)
+        for param in self.get_params(ctx):
+            param.help = filled(param.help or "")
+        super().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Return what the shell may offer next."""
+        items = super().shell_complete(ctx, incomplete)
+        for item in items:
+            item.help = unfilled(item.help or "")
+        return items
+
+
+class Group(TyperGroup):
+    """A command with commands of its own."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options, dressed for the help."""
+        return dressed(super().get_params(ctx))
+
+    def default_command(self, words: list[str]) -> list[str] | None:
+        """Return the words with the command in front that they are meant for, None when there is none."""
+        return None
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put a command in front of words that have none."""
+        if not ctx.resilient_parsing and "--help" not in args[:1] and not set(args[:1]) & set(self.commands):
+            args = self.default_command(args) or args
+        return super().parse_args(ctx, args)
+
+
+def note(sentence: str) -> None:
+    """Print on standard error what still works and is going to change."""
+    print(f"note: {sentence}", file=sys.stderr)
+
+
+def is_flag(param: Any) -> bool:
+    """Whether a parameter is an option without a value."""
+    return bool(getattr(param, "is_flag", False))
+
+
+def is_repeatable(param: Any) -> bool:
+    """Whether a parameter is an option that may be given several times."""
+    return bool(getattr(param, "multiple", False))
+
+
+def separable(param: Any) -> bool:
+    """Whether commas separate the values of an option."""
+    return param.metavar not in WHOLE
+
+
+def spread(option: str, given: str, param: Any) -> list[str]:
+    """Return the option before each of the values that a word holds."""
+    values = split_names([given]) or [given] if separable(param) and not Path(given).exists() else [given]
+    return [part for value in values for part in (option, value)]
+
+
+def continues(word: str, param: Any) -> bool:
+    """Whether a word after an option's value is one more value, as in the version before."""
+    if param.metavar == "NAME=VALUE":
+        return re.match(r"[\w.-]+=", word) is not None and not Path(word).exists()
+    return not looks_like_file(word)
+
+
+def is_number(text: str) -> bool:
+    """Whether a word that starts like an option is a negative number.
+
+    >>> is_number("-1.5"), is_number("-o")
+    (True, False)
+    """
+    return re.fullmatch(r"-\d*\.?\d+", text) is not None
+
+
+def looks_like_file(word: str) -> bool:
+    """Whether a word is the path of something, or looks like one: with a folder, an address, or an extension.
+
+    >>> [looks_like_file(word) for word in ("sims.npz", "runs/a", "R@1", "0.21", "machine(cider>=1.5)")]
+    [True, True, False, False, False]
+    """
+    extension = re.search(r"[\w)\]*?]\.[A-Za-z]\w*$", word)
+    return Path(word).exists() or "/" in word or extension is not None
+
+
+def split_names(given: list[str] | None) -> list[str] | None:
+    """Return names given one by one or separated by commas; commas inside brackets stay.
+
+    >>> split_names(["R@1,RP", "SR(cider, m=10)@5"])
+    ['R@1', 'RP', 'SR(cider, m=10)@5']
+    """
+    if not given:
+        return None
+    return [name.strip() for text in given for name in re.split(r",(?![^()]*\))", text) if name.strip()]
+
+
+def dressed(params: Iterable[Any]) -> list[Any]:
+    """Return options and arguments with what the help shows for their values: no types, no ranges."""
+    shown = list(params)
+    panels = any(panel_order(param) >= 0 for param in shown)
+    for param in shown:
+        if param.metavar is None:
+            param.metavar = "" if is_flag(param) else metavar(param)
+        if "--help" in param.opts and panels:
+            param.rich_help_panel = OTHER
+        # Of arguments typer shows the type beside the metavar; of numbers their range.
+        if param.param_type_name == "argument":
+            param.display_type_rich = lambda ctx: None
+        param._get_number_range_help_str = lambda: None
+    return sorted(shown, key=panel_order)
+
+
+def panel_order(param: Any) -> int:
+    """Return where a parameter stands in the help: arguments first, then panel by panel."""
+    panel = getattr(param, "rich_help_panel", None)
+    return PANELS.index(panel) if panel in PANELS else -1
+
+
+def metavar(param: Any) -> str:
+    """Return what stands for a parameter's value."""
+    if param.param_type_name == "argument":
+        return str(param.name).upper()
+    kind = getattr(getattr(param, "type_descriptor", None), "annotation", str)
+    return METAVARS.get(getattr(kind, "__args__", (kind,))[0], "NAME")

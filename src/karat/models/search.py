@@ -1,0 +1,108 @@
+"""Search: the pictures that fit a sentence best, by a trained model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from karat._util import TEXT_FORMATS, Result
+from karat.benchmarks import find_images, load_benchmark
+from karat.errors import InputError
+from karat.models.image_text_model import ImageTextModel, Says, pictures_of
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A picture that was found: its name, its file, and the cosine of picture and sentence."""
+
+    name: str
+    path: str
+    score: float
+
+
+@dataclass(frozen=True)
+class SearchResult(Result):
+    """The pictures that fit a sentence best.
+
+    Parameters
+    ----------
+    query
+        What was looked for.
+    hits
+        What was found, the best first.
+    notes
+        What a reader should know, such as words that the model does not know.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    notes: tuple[str, ...] = ()
+    formats = TEXT_FORMATS
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per picture: its place, name, file and score."""
+        return [{"place": place, **asdict(hit)} for place, hit in enumerate(self.hits, start=1)]
+
+    def parts(self) -> list[str]:
+        """Return a line per picture: the place, the cosine, and the picture."""
+        lines = [f"{place:>3}  {hit.score:.3f}  {hit.name}" for place, hit in enumerate(self.hits, start=1)]
+        return ["\n".join(lines)] if lines else []
+
+
+def search_pictures(
+    model: ImageTextModel | str | Path,
+    query: str,
+    where: str | Path,
+    top: int = 10,
+    *,
+    says: Says | None = None,
+    **settings: Any,
+) -> SearchResult:
+    """Return the pictures that fit a sentence best.
+
+    Parameters
+    ----------
+    model
+        A trained model, or the folder that it was saved in.
+    query
+        What to look for.
+    where
+        A folder of pictures, with captions or without, or a benchmark.
+    top
+        How many pictures.
+    says
+        Called with a sentence before each part of the work.
+    **settings
+        Of the benchmark.
+    """
+    if not query.strip():
+        raise InputError("there is nothing to look for", fix='write a sentence, such as "a dog on a beach"')
+    fitted = model if isinstance(model, ImageTextModel) else ImageTextModel.load(model)
+    names, paths = gallery(where, settings)
+    hits = tuple(Hit(names[k], paths[k], score) for k, score in fitted.search(query, paths, top, says=says))
+    if not hits:
+        return SearchResult(
+            query, (), (f"no word of {query!r} was in the captions that the model was trained on",)
+        )
+    unknown = unknown_words(fitted, query)
+    notes = [f"not in the captions that the model was trained on: {', '.join(unknown)}"] if unknown else []
+    return SearchResult(query, hits, tuple(notes))
+
+
+def unknown_words(model: ImageTextModel, query: str) -> list[str]:
+    """Return the words of a query that no training caption has."""
+    words = model.words_.transform([query])[0]
+    return [word for word in dict.fromkeys(words) if word not in model.kernel_.vocabulary_]
+
+
+def gallery(where: str | Path, settings: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return names and files of pictures: all in a folder, with captions or without, or a benchmark's."""
+    folder = Path(where)
+    if settings or not folder.is_dir() or (folder / "benchmark.json").is_file():
+        bench = load_benchmark(where, **settings)
+        return bench.images.values.astype(str).tolist(), pictures_of(bench)
+    names = find_images(folder)
+    if not names:
+        raise InputError("holds no pictures", where=folder, fix="give a folder of jpg, png or webp files")
+    return names, [str(folder / name) for name in names]

@@ -1,0 +1,270 @@
+"""The report: what all sections collected, in one html file that opens without a network.
+
+Templates escape everything; the page's policy allows its own two scripts and no network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import karat
+from karat._util import PAGES, plural, renamed_keywords, write_file
+from karat.benchmarks import Benchmark
+from karat.errors import InputError, MissingDataError
+from karat.reports.bundle import (
+    packed_plotly,
+    plotly_file,
+    safe_json,
+    script,
+    source_hash,
+    styles,
+    template,
+)
+from karat.reports.material import Material
+from karat.reports.section import in_order
+from karat.runs import Run
+from karat.scores import (
+    Comparison,
+    Leaderboard,
+    Scorecard,
+    as_intervals,
+    check_choices,
+    compare,
+    evaluate,
+    with_intervals,
+)
+from karat.stats import Intervals
+
+SUFFIXES = (".html", ".htm")
+MOST_INLINE = 10_000
+
+
+@renamed_keywords(measures="measure", truths="truth", directions="direction", similarities="phi")
+def report(
+    runs: Any,
+    benchmark: Benchmark | str | Path,
+    measure: Any = None,
+    *,
+    output: str | Path = "report.html",
+    title: str | None = None,
+    image_folder: str | Path | None = None,
+    inline_images: float = 2.0,
+    command: str | None = None,
+    test: str = "randomisation",
+    alpha: float = 0.05,
+    intervals: Intervals | str | bool = True,
+    interval_method: str | None = None,
+    level: float | None = None,
+    resamples: int | None = None,
+    samples: int = 100_000,
+    seed: int = 0,
+    **options: Any,
+) -> Comparison | Scorecard:
+    """Score runs, compare them where there are several, and write one html page about them.
+
+    The scores of each run are read once.
+
+    Parameters
+    ----------
+    runs, benchmark, measure, **options
+        As `karat.evaluate` takes them.
+    output, title, image_folder, inline_images, command
+        The file and what is on it, as `write_report` takes them.
+    test, alpha, intervals, interval_method, level, resamples, samples, seed
+        As `karat.compare` takes them.
+
+    Returns
+    -------
+    Comparison or Scorecard
+        What the page shows: a comparison, or the scorecard of one run with intervals.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from karat.world import make_world, simulate
+    >>> world = make_world(40, seed=3)
+    >>> runs = [simulate(world, strength=strength, seed=1) for strength in (1, 3)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = f"{folder}/report.html"
+    ...     shown = report(runs, world.benchmark(), "R@1", output=page, name=["weak", "good"], samples=99)
+    >>> shown.standing("R@1", truth="original").runs
+    ('good', 'weak')
+    """
+    target = Path(output)
+    # Wrong choices show before large files are read.
+    check_page(target, image_folder, inline_images)
+    check_choices(test, alpha, samples, seed)
+    # A seed of the intervals' own stays.
+    drawn = None if isinstance(intervals, Intervals) else seed
+    made = as_intervals(intervals, interval_method, level, resamples, drawn) or Intervals(seed=seed)
+    card = evaluate(runs, benchmark, measure, details=True, **options)
+    found: Comparison | Scorecard
+    if len(card.runs) > 1:
+        found = compare(card, test=test, alpha=alpha, intervals=made, samples=samples, seed=seed)
+    else:
+        found = with_intervals(card, made)
+    write_report(
+        found, target, title=title, image_folder=image_folder, inline_images=inline_images, command=command,
+        threads=options.get("threads"),
+    )  # fmt: skip
+    return found
+
+
+@renamed_keywords(images="image_folder")
+def write_report(
+    found: Comparison | Scorecard | Leaderboard,
+    path: str | Path,
+    *,
+    runs: Sequence[Run] = (),
+    title: str | None = None,
+    image_folder: str | Path | None = None,
+    inline_images: float = 2.0,
+    command: str | None = None,
+    made: datetime | None = None,
+    threads: int | None = None,
+) -> Path:
+    """Write one html file that says what was found, and opens without a network.
+
+    Parameters
+    ----------
+    found
+        What `karat.compare` or `karat.evaluate` returned, or a leaderboard of numbers alone. Several runs of
+        a scorecard are compared, and one run is given intervals, so that the page does not depend on who made
+        it.
+    path
+        The file, which ends in .html.
+    runs
+        The runs behind it, where it was evaluated without ``details=True``: they are read again for the place
+        of each first right answer, scores in smaller galleries, first results, and how much of them was
+        judged.
+    title
+        Of the page.
+    image_folder
+        The folder that image files must lie in to be shown; by default the one that the benchmark's
+        own files share.
+    inline_images
+        How many megabytes of small pictures go into the file; further ones are linked.
+    command, made
+        Said in the methods: the command that made it, and when (now by default).
+    threads
+        For what is asked of the runs.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> board = Leaderboard(("a", "b", "c"), ("R@1", "RP"), np.array([[0.2, 0.3], [0.3, 0.2], [0.4, 0.4]]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     "Do the metrics agree?" in write_report(board, f"{folder}/report.html").read_text("utf-8")
+    True
+    """
+    target = Path(path)
+    check_page(target, image_folder, inline_images)
+    options: dict[str, Any] = {} if made is None else {"made": made}
+    material = Material(
+        complete(found), tuple(runs), title, command, target=target,
+        images=None if image_folder is None else Path(image_folder),
+        inline_bytes=int(inline_images * 1e6), threads=threads, **options,
+    )  # fmt: skip
+    text = render(material)
+    # Names of files may hold bytes that are no text.
+    content = text.encode("utf-8", "replace")
+    write_file(target, lambda place: place.write_bytes(content))
+    return target
+
+
+def complete(found: Comparison | Scorecard | Leaderboard) -> Comparison | Scorecard | Leaderboard:
+    """Return a scorecard compared, or with intervals where there is one run; anything else as it is."""
+    if not isinstance(found, Scorecard) or all(column.value is None for column in found):
+        return found
+    if len(found.runs) == 1:
+        return found if found.intervals is not None else with_intervals(found)
+    try:
+        return compare(found, intervals=found.intervals or True)
+    except InputError:
+        # No two runs share a measure: there is nothing to compare.
+        return found if found.intervals is not None else with_intervals(found)
+
+
+def check_page(target: Path, image_folder: str | Path | None, inline_images: float) -> None:
+    """Raise before the work starts when a page could not be written as asked."""
+    check_target(target)
+    if not 0 <= inline_images < MOST_INLINE:
+        raise InputError(f"inline_images is {inline_images:g}", fix="give megabytes, 0 for none")
+    if image_folder is not None and not Path(image_folder).is_dir():
+        raise MissingDataError(
+            "there is no such folder", where=image_folder, fix="give the folder of the images"
+        )
+
+
+def check_target(target: Path) -> None:
+    """Raise before the work starts when the file's name says that it is something else."""
+    if target.suffix.lower() not in SUFFIXES:
+        raise InputError(f"has the extension {target.suffix!r}", where=target, fix="name it report.html")
+
+
+def render(material: Material) -> str:
+    """Return the page."""
+    from markupsafe import Markup
+
+    sections: list[dict[str, Any]] = []
+    for_scripts: dict[str, Any] = {"systems": material.systems}
+    for section in in_order():
+        data = section.collect(material)
+        if data is None:
+            continue
+        reason = data if isinstance(data, str) else None
+        sections.append({"name": section.name, "title": section.title, "short": section.short,
+                         "reason": reason, "data": None if reason else data})  # fmt: skip
+        if reason is None and section.scripted:
+            for_scripts[section.name] = data
+    pictures = for_scripts.get("queries", {}).get("thumbnails") or {}
+    linked = bool(pictures.get("linked"))
+    code, plotly = script(), plotly_file()
+    return template("page.html", trim=True).render(
+        title=title_of(material),
+        sections=sections,
+        linked=linked,
+        policy=policy(code, plotly.read_text(encoding="utf-8"), linked),
+        # Markup: made by karat itself, or escaped for where it stands.
+        style=Markup(styles()),
+        script=Markup(code),
+        data=Markup(safe_json(for_scripts)),
+        plotly=Markup(packed_plotly(plotly)),
+        version=karat.__version__,
+        made=material.made.strftime("%Y-%m-%d"),
+    )
+
+
+def title_of(material: Material) -> str:
+    """Return the page's title: as given, or what was done."""
+    if material.title:
+        return material.title
+    systems = plural(len(material.systems), "system")
+    if material.card is None:
+        return f"{systems} by {plural(len(material.board.metrics), 'metric')}"  # type: ignore[union-attr]
+    return f"{systems} on {material.card.benchmark.name}"
+
+
+def policy(code: str, plotly: str, linked: bool) -> str:
+    """Return the content security policy: two known scripts, pictures, nothing from any network.
+
+    Styles may be set by scripts, since plotly does; a style runs nothing.
+    """
+    local = " 'self' file:" if linked else ""
+    return (
+        f"default-src 'none'; script-src {source_hash(code)} {source_hash(plotly)}; "
+        f"style-src 'unsafe-inline'; img-src data: blob:{local}; base-uri 'none'; form-action 'none'"
+    )
+
+
+for kind in (Scorecard, Comparison, Leaderboard):
+    PAGES.add(kind.__name__, write_report)

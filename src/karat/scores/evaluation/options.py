@@ -1,0 +1,191 @@
+"""What is chosen about an evaluation, checked once for Python, the command line, reports and the web."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from karat._util import Registry, check_choice, import_plugins
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, load_benchmark
+from karat.errors import InputError, unknown_name
+from karat.measures import (
+    READINGS,
+    TIE_POLICIES,
+    Combined,
+    Measure,
+    Named,
+    Reading,
+    Semantic,
+    TiePolicy,
+    parse_measures,
+)
+from karat.scores.evaluation.similarity import Similarities
+from karat.scores.intervals import as_intervals
+from karat.stats import Intervals
+
+DEFAULT_MEASURES = ("R@1", "R@5", "R@10")
+
+TruthMaker = Callable[[Benchmark, str], tuple[Benchmark, str]]
+"""Adds the truth of a name to a benchmark; returns the benchmark, and the name as the truth itself has it."""
+
+TRUTH_MAKERS: Registry[TruthMaker] = Registry("kind of truth", fill=lambda: import_plugins("truth"))
+"""By the word before the parentheses, as in "machine(cider>=1)"."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoringOptions:
+    """Everything that is chosen about an evaluation; `check_options` makes it.
+
+    Parameters
+    ----------
+    benchmark
+        With the truths that were made for this evaluation.
+    measures
+        Per truth, what is computed.
+    directions, ties, unjudged
+        Which side asks; what happens to equal scores; what unjudged pairs count as.
+    similarities
+        For measures of meaning.
+    intervals
+        How intervals are made; None for none.
+    threads
+        How many; None for all.
+    """
+
+    benchmark: Benchmark
+    measures: Mapping[str, Sequence[Named]]
+    directions: tuple[Direction, ...]
+    ties: TiePolicy
+    unjudged: Reading
+    similarities: Similarities
+    intervals: Intervals | None = None
+    threads: int | None = None
+
+    def needed(self) -> dict[str, list[Measure]]:
+        """Return the measures per query of each truth, those that combinations are made of included."""
+        needed: dict[str, dict[Measure, None]] = {}
+        for truth, measures in self.measures.items():
+            for named in measures:
+                if isinstance(named, Measure):
+                    needed.setdefault(truth, {})[named] = None
+                for part in named.parts(truth) if isinstance(named, Combined) else ():
+                    needed.setdefault(self.benchmark.truth(part.truth).name, {})[part.measure] = None
+        return {truth: list(measures) for truth, measures in needed.items()}
+
+    def notes(self) -> list[str]:
+        """Return what a reader of these truths under this reading should know."""
+        machines = [name for name in self.measures if self.benchmark.truth(name).machine]
+        made = (
+            [f"{', '.join(machines)}: made by a machine; no person judged these labels"] if machines else []
+        )
+        return [*made, *self._unjudged_notes()]
+
+    def _unjudged_notes(self) -> list[str]:
+        one_sided = [
+            name
+            for name, measures in self.needed().items()
+            if not self.benchmark.truth(name).has_negatives
+            # Measures of meaning leave nothing unjudged.
+            and not all(isinstance(measure, Semantic) for measure in measures)
+        ]
+        if self.unjudged == "misses" or not one_sided:
+            return []
+        nothing = f"nothing is judged not relevant in {', '.join(one_sided)}"
+        if self.unjudged == "left_out":
+            return [f"{nothing}: scores there are as high as they can be"]
+        return [f"{nothing}: upper bounds say only that anything is possible"]
+
+
+def check_options(
+    benchmark: Benchmark | str | Path,
+    measure: Iterable[str | Named] | str | Named | None = None,
+    *,
+    truth: Iterable[str] | str | None = None,
+    direction: Iterable[str] | str | None = None,
+    ties: str = "pessimistic",
+    unjudged: str = "misses",
+    intervals: Intervals | str | bool | None = None,
+    interval_method: str | None = None,
+    level: float | None = None,
+    resamples: int | None = None,
+    seed: int | None = None,
+    phi: Mapping[str, Any] | None = None,
+    setting: Mapping[str, Any] | None = None,
+    threads: int | None = None,
+) -> ScoringOptions:
+    """Return the choices of an evaluation, or raise before anything large is loaded; see `karat.evaluate`."""
+    chosen = as_intervals(intervals, interval_method, level, resamples, seed)
+    if isinstance(benchmark, Benchmark):
+        if setting:
+            raise InputError("settings of a benchmark that is loaded already", fix="give its name instead")
+        bench = benchmark
+    else:
+        bench = load_benchmark(benchmark, **(setting or {}))
+    bench, truths = with_made_truths(bench, as_list(truth))
+    options = ScoringOptions(
+        bench,
+        measures_by_truth(bench, as_list(measure), truths),
+        check_directions(as_list(direction)),
+        check_choice(ties, TIE_POLICIES, "ties"),  # type: ignore[arg-type]
+        check_choice(unjudged, READINGS, "unjudged"),  # type: ignore[arg-type]
+        Similarities(bench, phi, threads),
+        chosen,
+        threads,
+    )
+    options.needed()  # raises where a combination needs a truth that the benchmark does not have
+    options.similarities.check(named for group in options.measures.values() for named in group)
+    return options
+
+
+def as_list(names: Iterable[Any] | str | Named | None) -> list[Any] | None:
+    """Return one name, or several, as a list; None stays.
+
+    >>> as_list("eccv"), as_list(("i2t", "t2i")), as_list(None)
+    (['eccv'], ['i2t', 't2i'], None)
+    """
+    if names is None:
+        return None
+    return [names] if isinstance(names, str | Named) else list(names)
+
+
+def with_made_truths(benchmark: Benchmark, truths: list[str] | None) -> tuple[Benchmark, list[str] | None]:
+    """Return the benchmark with the truths that are made on request, and the names of all to be scored."""
+    if truths is None:
+        return benchmark, None
+    names = list(truths)
+    for k, name in enumerate(truths):
+        kind, parenthesis, _ = name.partition("(")
+        if parenthesis and name not in benchmark.truths and kind in TRUTH_MAKERS:
+            benchmark, names[k] = TRUTH_MAKERS[kind](benchmark, name)
+    return benchmark, names
+
+
+def check_directions(directions: list[str] | None) -> tuple[Direction, ...]:
+    """Return the directions in their usual order; both by default."""
+    if directions is None:
+        return DIRECTIONS
+    for direction in directions:
+        if direction not in DIRECTIONS:
+            raise unknown_name("direction", direction, DIRECTIONS)
+    if not directions:
+        raise InputError("no direction was given", fix="choose i2t, t2i or both")
+    return tuple(direction for direction in DIRECTIONS if direction in directions)
+
+
+def measures_by_truth(
+    benchmark: Benchmark, measures: list[str | Named] | None, truths: list[str] | None
+) -> dict[str, list[Named]]:
+    """Return the measures of each truth that is scored."""
+    by_truth = {}
+    for name in dict.fromkeys(benchmark.truths if truths is None else truths):
+        benchmark.truth(name)
+        default = benchmark.defaults.get(name, DEFAULT_MEASURES)
+        if truths is not None and not default:
+            default = DEFAULT_MEASURES
+        if parsed := parse_measures(default if measures is None else measures):
+            by_truth[name] = parsed
+    if not by_truth:
+        raise InputError("nothing to compute", fix="name at least one truth and one measure")
+    return by_truth

@@ -1,0 +1,354 @@
+"""Scoring: from runs and labels to the columns of a scorecard.
+
+Each run is asked once where it ranks the labelled items of all truths (`shared_pairs`), or for its first
+items where a truth is a rule or a measure looks at similarities (`first_items`). From these counts every
+measure is computed, batch of queries by batch (`batches`); the values per query are aggregated to columns,
+and columns to combinations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from karat.benchmarks import DIRECTIONS, Direction, JudgedItems, Truth
+from karat.errors import InputError
+from karat.measures import (
+    ColumnKey,
+    Combined,
+    MeanOfBoth,
+    Measure,
+    Named,
+    Semantic,
+    TiePolicy,
+    parse_measure,
+)
+from karat.runs import Run
+from karat.scores.evaluation.batches import (
+    Batch,
+    aggregate,
+    bounds_of,
+    folds_of,
+    merged,
+    score_batch,
+    tie_notes,
+    tie_report,
+)
+from karat.scores.evaluation.first_items import implicit_counts, semantic_counts
+from karat.scores.evaluation.options import ScoringOptions
+from karat.scores.evaluation.shared_pairs import SharedPairs
+from karat.scores.evaluation.similarity import Similarities
+from karat.scores.scorecard import Column, Details, Scorecard, TieReport
+
+DETAIL_MEASURES = ("MeanR", "Judged@10")
+"""What a report shows of every query besides its scores."""
+
+
+def score_runs(
+    runs: Sequence[Run],
+    options: ScoringOptions,
+    *,
+    details: bool = False,
+    progress: Callable[[str], object] | None = None,
+) -> Scorecard:
+    """Score runs that have names of their own; `karat.evaluate` says what the parameters are."""
+    scoring = Scoring(options, details)
+    for run in named_apart(runs):
+        if progress is not None:
+            progress(run.name)
+        scoring.add(run.align(options.benchmark))
+    return scoring.card()
+
+
+def details_of(card: Scorecard, runs: Sequence[Run], threads: int | None = None) -> Details:
+    """Return the details of a scorecard that was made without them, from another pass over its runs."""
+    directions = tuple(d for d in DIRECTIONS if any(c.direction == d for c in card)) or DIRECTIONS
+    truths = dict.fromkeys(column.truth for column in card)
+    ties: TiePolicy = card.ties  # type: ignore[assignment]
+    options = ScoringOptions(
+        card.benchmark,
+        {truth: [] for truth in truths},
+        directions,
+        ties,
+        "misses",
+        Similarities(card.benchmark),
+        threads=threads,
+    )
+    details = score_runs(runs, options, details=True).details
+    assert details is not None
+    return details
+
+
+def named_apart(runs: Sequence[Run]) -> Sequence[Run]:
+    """Raise when two runs have the same name: their columns could not be told apart."""
+    names = [run.name for run in runs]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"two runs are called {twice[0]!r}", fix="name them: --name A,B, or name= in Python")
+    return runs
+
+
+class Scoring:
+    """An evaluation under way: what is known of the labels, and the columns of the runs scored so far."""
+
+    def __init__(self, options: ScoringOptions, details: bool = False) -> None:
+        self.options, self.details = options, details
+        self.needed = options.needed()
+        self.columns: list[Column] = []
+        self.detail_columns: list[Column] = []
+        self.first: dict[str, Mapping[Direction, np.ndarray]] = {}
+        self.sources: dict[str, tuple[str | None, str]] = {}
+        self.tie_reports: list[TieReport] = []
+        self.notes: list[str] = []
+
+    @cached_property
+    def judged(self) -> dict[tuple[str, Direction], list[JudgedItems]]:
+        """Per truth and direction, the judged items of each fold."""
+        bench = self.options.benchmark
+        return {
+            (truth, direction): bench.truth(truth).judged_by_fold(direction, bench.items(direction).size)
+            for truth in dict.fromkeys([*self.needed, *self.detailed])
+            for direction in self.options.directions
+        }
+
+    @cached_property
+    def shared(self) -> SharedPairs:
+        """The pairs that runs have to place, of truths that list them."""
+        wanted = {truth for truth, measures in self.needed.items() if labelled(measures)} | set(self.detailed)
+        return SharedPairs(
+            [
+                items
+                for (truth, _), group in self.judged.items()
+                if truth in wanted and not self.options.benchmark.truth(truth).implicit
+                for items in group
+            ]
+        )
+
+    @cached_property
+    def detailed(self) -> list[str]:
+        """The truths that details are about: those that list their pairs.
+
+        Folds are galleries of their own: they take as long as all others, and say little more.
+        """
+        if not self.details:
+            return []
+        truths = [self.options.benchmark.truth(name) for name in self.options.measures]
+        listed = [truth for truth in truths if not truth.implicit]
+        return [truth.name for truth in listed if not truth.folds] or [truth.name for truth in listed]
+
+    def add(self, run: Run) -> None:
+        """Score one run: one pass over its scores, then every measure from the counts."""
+        options = self.options
+        directions = tuple(direction for direction in options.directions if direction in run.directions)
+        if not directions:
+            raise InputError(
+                f"has rankings for {' and '.join(run.directions)} only",
+                where=run.where or run.name,
+                fix="ask for that direction",
+            )
+        asked = [items for items in self.shared.distinct if items.direction in directions]
+        counted, first = run.scan(asked, options.threads, self.details) if asked or self.details else ([], {})
+        placed = self.shared.spread(counted)
+        parts: dict[ColumnKey, Column] = {}
+        reports: list[TieReport] = []
+        for (name, direction), group in self.judged.items():
+            if direction not in directions:
+                continue
+            truth = options.benchmark.truth(name)
+            group_reports = []
+            for measures, batches in passes(run, truth, group, placed, self.needed.get(name, []), options):
+                columns = self._columns(run, name, direction, batches, measures)
+                parts |= {ColumnKey(m, name, direction): column for m, column in zip(measures, columns)}
+                report = tie_report(run, name, direction, batches, measures)
+                group_reports += [report] if report else []
+            reports += merged(group_reports)
+            if name in self.detailed:
+                self._add_details(run, name, direction, [placed[items] for items in group])
+        columns = []
+        for truth_name, measures_asked in options.measures.items():
+            for named in measures_asked:
+                columns += assemble(named, truth_name, run, parts, directions)
+        self.columns += columns
+        self.first[run.name] = {d: items for d, items in first.items() if d in directions}
+        self.sources[run.name] = (run.where, run.kind)
+        self.tie_reports += reports
+        self.notes += [
+            f"{run.name}: {c.measure} on {c.truth} ({c.direction}) has no value: {c.note}"
+            for c in columns
+            if c.note
+        ]
+        missing = [direction for direction in options.directions if direction not in directions]
+        self.notes += [f"{run.name} has no {direction} rankings" for direction in missing]
+        self.notes += tie_notes(reports)
+
+    def _add_details(self, run: Run, truth: str, direction: Direction, placed: Sequence[JudgedItems]) -> None:
+        measures = [m for m in map(parse_measure, DETAIL_MEASURES) if isinstance(m, Measure)]
+        # Unjudged pairs count as misses and ties are fixed, so that a place is a whole number.
+        options = replace(self.options, ties=self._detail_ties, unjudged="misses")
+        batches = [score_batch(items, fold, measures, options) for fold, items in enumerate(placed)]
+        self.detail_columns += self._columns(run, truth, direction, batches, measures)
+
+    @property
+    def _detail_ties(self) -> TiePolicy:
+        return "pessimistic" if self.options.ties == "expected" else self.options.ties
+
+    def _columns(
+        self, run: Run, truth: str, direction: Direction, batches: Sequence[Batch], measures: list[Measure]
+    ) -> list[Column]:
+        """Aggregate every measure of one truth in one direction, over its folds."""
+        bench = self.options.benchmark
+        queries = np.concatenate([batch.queries for batch in batches])
+        folds = folds_of(batches)
+        clusters = bench.clusters(direction, queries)
+        columns = []
+        for measure in measures:
+            value, note = aggregate(measure, batches, bench, direction)
+            lower, upper = bounds_of(measure, value, batches)
+            values = np.concatenate([batch.values[measure] for batch in batches])
+            columns.append(
+                Column(
+                    run.name,
+                    truth,
+                    direction,
+                    measure,
+                    value,
+                    int((~np.isnan(values)).sum()),
+                    values,
+                    queries,
+                    folds,
+                    clusters,
+                    lower_bound=lower,
+                    upper_bound=upper,
+                    note=note,
+                )
+            )
+        return columns
+
+    def card(self) -> Scorecard:
+        """Return the scorecard of all runs so far."""
+        options = self.options
+        notes = list(dict.fromkeys([*self.notes, *options.notes()]))
+        details = None
+        if self.details:
+            places = Scorecard(self.detail_columns, options.benchmark, self._detail_ties)
+            details = Details(places, self.first, self.sources)
+        return Scorecard(
+            self.columns,
+            options.benchmark,
+            options.ties,
+            options.unjudged,
+            self.tie_reports,
+            notes,
+            details=details,
+        )
+
+
+Pass = tuple[list[Measure], list[Batch]]
+"""Measures, and their scores of every query."""
+
+
+def passes(
+    run: Run,
+    truth: Truth,
+    judged: Sequence[JudgedItems],
+    placed: Mapping[JudgedItems, JudgedItems],
+    measures: Sequence[Measure],
+    options: ScoringOptions,
+) -> Iterator[Pass]:
+    """Yield groups of measures that see the same rows, with their scores over all folds."""
+    if by_labels := labelled(measures):
+        yield by_labels, list(batches_of(run, truth, judged, placed, by_labels, options))
+    by_meaning: dict[tuple[str, bool], list[Semantic]] = {}
+    for measure in measures:
+        if isinstance(measure, Semantic):
+            by_meaning.setdefault((measure.phi, measure.gt), []).append(measure)
+    for group in by_meaning.values():
+        yield from semantic_passes(run, truth, judged, group, options)
+
+
+def labelled(measures: Sequence[Measure]) -> list[Measure]:
+    """Return the measures that look at the truth's labels."""
+    return [measure for measure in measures if not isinstance(measure, Semantic)]
+
+
+def batches_of(
+    run: Run,
+    truth: Truth,
+    judged: Sequence[JudgedItems],
+    placed: Mapping[JudgedItems, JudgedItems],
+    measures: list[Measure],
+    options: ScoringOptions,
+) -> Iterator[Batch]:
+    """Yield the scores of each fold; of a rule's folds in batches, since nobody listed its positives."""
+    for fold, items in enumerate(judged):
+        counted = implicit_counts(run, truth, items, measures) if truth.implicit else [placed[items]]
+        for part in counted:
+            yield score_batch(part, fold, measures, options)
+
+
+def semantic_passes(
+    run: Run,
+    truth: Truth,
+    judged: Sequence[JudgedItems],
+    group: Sequence[Semantic],
+    options: ScoringOptions,
+) -> Iterator[Pass]:
+    """Yield the measures of one similarity by how many of the most similar items they take as relevant."""
+    by_m: dict[int | None, list[Measure]] = {}
+    for measure in group:
+        by_m.setdefault(measure.m, []).append(measure)
+    batches: dict[int | None, list[Batch]] = {m: [] for m in by_m}
+    deepest = max(measure.k for measure in group)
+    similarity, gt = options.similarities[group[0].phi], group[0].gt
+    for fold, items in enumerate(judged):
+        for by_count in semantic_counts(
+            run, similarity, truth, fold, items, gt, deepest, list(by_m), options.similarities.ideal
+        ):
+            for m, part in by_count.items():
+                batches[m].append(score_batch(part, fold, by_m[m], options))
+    yield from ((by_m[m], batches[m]) for m in by_m)
+
+
+def assemble(
+    named: Named, truth: str, run: Run, parts: dict[ColumnKey, Column], directions: tuple[Direction, ...]
+) -> list[Column]:
+    """Return the columns of one measure: both directions and their mean, or a combination."""
+    if isinstance(named, Combined):
+        return [combined(named, truth, run, parts)]
+    assert isinstance(named, Measure)
+    columns = [parts[ColumnKey(named, truth, direction)] for direction in directions]
+    return [*columns, combined(MeanOfBoth(named), truth, run, parts)] if len(directions) == 2 else columns
+
+
+def combined(named: Combined, truth: str, run: Run, parts: dict[ColumnKey, Column]) -> Column:
+    """Combine aggregated columns, and their bounds where all have some."""
+    keys = named.parts(truth)
+    columns = [parts[key] for key in keys if key in parts]
+
+    def together(field: str) -> float | None:
+        values = [getattr(column, field) for column in columns]
+        if len(columns) < len(keys) or None in values:
+            return None
+        return float(named.combine([np.atleast_1d(value) for value in values])[0])
+
+    per_direction = {column.direction: column.n for column in columns}
+    note = None
+    if together("value") is None:
+        # The parts say why themselves when they are shown; a lone combination has to.
+        reasons = [column.note for column in columns if column.note] or ["it needs both directions"]
+        note = reasons[0] if named.direction == "both" else None
+    return Column(
+        run.name,
+        truth,
+        named.direction,
+        named,
+        together("value"),
+        sum(per_direction.values()),
+        lower_bound=together("lower_bound"),
+        upper_bound=together("upper_bound"),
+        parts=tuple(columns),
+        note=note,
+    )

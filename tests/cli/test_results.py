@@ -1,0 +1,174 @@
+"""A command prints what one call in Python returns: `print(result)`, and nothing else on standard output."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sqlalchemy")
+
+import karat
+from judging.published import small_project
+from karat.benchmarks import BenchmarkSummary, list_benchmarks
+from karat.captions import audit_filter, parse_captions, score_candidates, score_pairs
+from karat.judging import load_form, make_pool, open_project, pool_cost, project_bias, project_quality
+from karat.judging.judges import CalibrationTable
+from karat.measures import list_measures
+from karat.scores import inspect_run, score_agreement
+from karat.stats import Intervals
+from karat.world import simulate_systems
+
+FEW = Intervals(resamples=50)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A project with its world, three runs, a leaderboard, ratings and a list of pairs."""
+    folder = tmp_path_factory.mktemp("results")
+    small_project(folder)
+    world = karat.world.make_world(images=30, captions=2, seed=5)
+    for run in simulate_systems(world)[:3]:
+        np.save(folder / f"{run.name}.npy", run.scores)
+    (folder / "board.csv").write_text("system,R@1,RP,MedR\na,1,2,9\nb,2,1,5\nc,3,3,4\nd,4,5,2\n")
+    bench = karat.load_benchmark(folder / "world")
+    rows = ["image,caption,ann,bob"]
+    for k in range(0, 60, 3):
+        rows.append(f"{bench.images[k // 2]},{bench.captions[k]},{1 + k % 4},{1 + (k + k // 9) % 4}")
+        rows.append(f"{bench.images[k // 2]},{bench.captions[(k + 7) % 60]},1,{1 + k % 2}")
+    (folder / "ratings.csv").write_text("\n".join(rows) + "\n")
+    (folder / "dog.txt").write_text("a dog runs\na black dog\n")
+    return folder
+
+
+@pytest.fixture
+def runs(place):
+    return [karat.load_run(path, name=path.stem) for path in run_files(place)]
+
+
+def run_files(place):
+    return sorted(place.glob("*.npy"))
+
+
+@pytest.fixture
+def bench(place):
+    return karat.load_benchmark(place / "world")
+
+
+@pytest.fixture
+def prints(both):
+    """Check what a command prints: the result on standard output, its notes again on standard error."""
+
+    def check(result, *arguments, code=0):
+        captured = both(*arguments, code=code)
+        assert captured.out == f"{result}\n"
+        assert captured.err == "".join(f"note: {note}\n" for note in result.notes)
+
+    return check
+
+
+MEASURED = ("-m", "R@1,MedR", "--truth", "original")
+
+
+def test_evaluate(prints, place, bench, runs):
+    card = karat.evaluate(runs, bench, ["R@1", "MedR"], truth="original")
+    prints(card, "evaluate", *run_files(place), "-b", place / "world", *MEASURED)
+    card = karat.evaluate(runs[:1], bench, ["R@1", "MedR"], truth="original", intervals=FEW)
+    prints(card, "evaluate", run_files(place)[0], "-b", place / "world", *MEASURED,
+           "--intervals", "--resamples", 50)  # fmt: skip
+
+
+@pytest.mark.parametrize("detail", [False, True])
+def test_compare(prints, place, bench, runs, detail):
+    card = karat.evaluate(runs, bench, ["R@1", "MedR"], truth="original")
+    compared = replace(karat.compare(card, intervals=FEW, samples=99), detail=detail)
+    prints(compared, "compare", *run_files(place), "-b", place / "world", *MEASURED, "--resamples", 50,
+           "--samples", 99, *(["--detail"] if detail else []))  # fmt: skip
+
+
+@pytest.mark.parametrize("detail", [False, True])
+def test_correlate(prints, place, detail):
+    table = replace(karat.correlate(place / "board.csv", intervals=FEW), detail=detail)
+    prints(table, "correlate", place / "board.csv", "--resamples", 50, *(["--intervals"] if detail else []))
+
+
+def test_agree(prints, place, bench):
+    path = place / "ratings.csv"
+    prints(karat.agree(path, intervals=FEW), "agree", path, "--resamples", 50)
+    located = karat.scores.locate(karat.scores.read_ratings(path), bench)
+    scores = karat.captions.collect_scores(located, ["rouge-l"], bench)
+    agreed = score_agreement(located.ratings, scores, original=located.original, intervals=FEW)
+    agreed = replace(agreed, notes=(*located.notes, *agreed.notes))
+    prints(agreed, "agree", path, "--score", "rouge-l", "-b", place / "world", "--resamples", 50)
+
+
+def test_inspect(prints, place, bench):
+    path = run_files(place)[0]
+    prints(inspect_run(path, benchmark=bench), "inspect", path, "-b", place / "world")
+
+
+def test_filter(prints, place, bench):
+    audit = audit_filter(bench, [place / "ratings.csv"], thresholds=[0.25, 0.5], intervals=FEW)
+    prints(audit, "filter", place / "world", "--ratings", place / "ratings.csv", "--from", "0.25,0.5",
+           "--resamples", 50)  # fmt: skip
+
+
+def test_quality(prints, place):
+    with open_project(place / "p.db") as project:
+        report = project_quality(project, intervals=FEW)
+    prints(report, "quality", place / "p.db", "--resamples", 50)
+
+
+def test_bias(prints, place, runs):
+    with open_project(place / "p.db") as project:
+        alone = project_bias(project, intervals=FEW)
+        report = project_bias(project, runs, complete="complete", intervals=FEW)
+    assert report.notes
+    prints(alone, "bias", place / "p.db", "--resamples", 50)
+    files = ",".join(map(str, run_files(place)))
+    prints(report, "bias", place / "p.db", "--run", files, "--complete", "complete", "--resamples", 50)
+
+
+def test_captions(prints, place, bench):
+    path = place / "ratings.csv"
+    names = ["cider", "rouge-l"]
+    prints(score_pairs(bench, path, names), "captions", "pairs", place / "world", path, "-m", ",".join(names))
+    scores = score_candidates(["a dog runs", "a black dog"], ["dogs"], names)
+    assert scores.notes
+    prints(
+        scores,
+        "captions",
+        "score",
+        "--references",
+        place / "dog.txt",
+        "--candidate",
+        "dogs",
+        "-m",
+        ",".join(names),
+    )
+
+
+@pytest.mark.parametrize("listing", [False, True])
+def test_parse(prints, listing):
+    parsed = replace(parse_captions(["a cat on a sofa", "[b]two[/b] dogs"]), listing=listing)
+    prints(parsed, "parse", "a cat on a sofa", "[b]two[/b] dogs", *(["--listing"] if listing else []))
+
+
+def test_pool(prints, place, bench, runs):
+    cost = pool_cost(make_pool(runs, bench, top=2, form=load_form("pair")), load_form("pair"), overlap=2)
+    prints(cost, "pool", *run_files(place), "-b", place / "world", "--top", 2, "--overlap", 2, "--dry-run")
+
+
+def test_lists(prints, place, bench):
+    prints(list_measures(), "measures")
+    prints(list_benchmarks(), "benchmarks")
+    prints(BenchmarkSummary(bench), "benchmarks", place / "world")
+    prints(CalibrationTable(()), "judge", "list", place / "p.db")
+
+
+def test_publish(both, place, tmp_path):
+    first = both("publish", place / "p.db", "-o", tmp_path / "a", "-a", "majority")
+    with open_project(place / "p.db") as project:
+        published = karat.judging.publish(project, tmp_path / "b", aggregate="majority")
+    assert first.out.replace(str(tmp_path / "a"), str(tmp_path / "b")) == f"{published}\n"
+    assert published.to_json() == (Path(published.folder) / "karat-judging.json").read_text(encoding="utf-8")

@@ -1,0 +1,274 @@
+"""Every result of karat: it prints its parts and notes, is plain data, and writes itself to files."""
+
+import importlib
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karat
+from judging.published import small_evidence, small_project
+from karat._util import PAGES, Layout, Result
+from karat._util.tables import text_of
+from karat.benchmarks import BenchmarkSummary, Pairs, build, list_benchmarks
+from karat.captions import audit_filter, parse_captions, score_candidates, score_pairs
+from karat.errors import InputError
+from karat.judging import load_form, make_pool, measure_bias, pool_cost, publish, quality
+from karat.judging.judges import CalibrationTable, Verdict, calibrate
+from karat.measures import list_measures
+from karat.models.search import Hit, SearchResult
+from karat.scores import Leaderboard, Ratings, inspect_run, score_agreement
+from karat.stats import Intervals
+from karat.world import make_world, simulate_systems
+
+from house import MODULES
+
+HOSTILE = '<script>alert("1")</script>'
+FEW = Intervals(resamples=50)
+WORLD = make_world(images=12, captions=2, seed=2)
+
+
+def runs():
+    first, second, *_ = simulate_systems(WORLD)
+    return [karat.load_run(first.scores, name=HOSTILE), karat.load_run(second.scores, name="b|c & _d")]
+
+
+def scorecard(folder):
+    card = karat.evaluate(runs(), WORLD.benchmark(), ["R@1", "MedR"], truth="original", intervals=FEW)
+    return card.with_notes([f"named {HOSTILE}"])
+
+
+def comparison(folder):
+    return karat.compare(scorecard(folder), intervals=FEW, samples=100)
+
+
+def leaderboard(folder=None):
+    values = np.array([[0.2, 0.3, 9.0], [0.3, np.nan, 5], [0.4, 0.4, 4], [0.5, 0.6, 2]])
+    return Leaderboard((HOSTILE, "b", "c", "d"), ("R@1", "RP", "MedR"), values, ("one is missing",))
+
+
+def ratings():
+    table = np.array([[1.0, 1], [1, 2], [2, 2], [3, 4], [4, 4], [4, 3]])
+    return Ratings(list("xxyyxy"), list("123412"), (HOSTILE, "bob"), table, "people", notes=("six pairs",))
+
+
+def captioned():
+    texts = ["a black dog runs", f"a dog {HOSTILE}", "two men sit on a bench", "men on a bench"]
+    return build(HOSTILE, ["x", "y"], ["1", "2", "3", "4"], list("xxyy"), texts, where="tiny", about=HOSTILE)
+
+
+def calibration(folder=None):
+    said = small_evidence().answers
+    pairs = sorted({*zip(said.image.tolist(), said.caption.tolist())})
+    verdicts = [Verdict(image, caption, ("no", "yes")[k % 2]) for k, (image, caption) in enumerate(pairs)]
+    return calibrate(verdicts, said, load_form("pair"), judge=HOSTILE, resamples=20)
+
+
+def bias(folder):
+    named = [replace_name(run, name) for run, name in zip(simulate_systems(WORLD)[:3], (HOSTILE, "b", "c"))]
+    pool = make_pool(named, WORLD.benchmark(), top=2)
+    judged = Pairs(pool.image, pool.caption, 1.0 * WORLD.pair_relevance(pool.image, pool.caption))
+    return measure_bias(
+        pool, judged, WORLD.benchmark(), named, measure=["R@1"], complete="complete", intervals=FEW
+    )
+
+
+def replace_name(run, name):
+    return karat.load_run(run.scores, name=name)
+
+
+def judged_quality(folder):
+    evidence = small_evidence()
+    names = (HOSTILE, *evidence.answers.workers[1:])
+    answers = replace(evidence.answers, workers=names)
+    return quality(answers, evidence.form, evidence.pool, intervals=FEW)
+
+
+def published(folder):
+    with karat.judging.open_project(small_project(folder)) as project:
+        return publish(project, folder / "out", aggregate="majority")
+
+
+MADE = {
+    "Scorecard": scorecard,
+    "Comparison": comparison,
+    "Leaderboard": leaderboard,
+    "CorrelationTable": lambda folder: karat.correlate(leaderboard(), intervals=FEW),
+    "Agreement": lambda folder: karat.agree(ratings(), intervals=FEW),
+    "ScoreAgreement": lambda folder: score_agreement(ratings(), {HOSTILE: range(6)}, intervals=FEW),
+    "Inspection": lambda folder: inspect_run(np.full((12, 24), 0.5), benchmark=WORLD.benchmark()),
+    "FilterAudit": lambda folder: audit_filter(captioned(), [ratings()], intervals=FEW),
+    "PairScores": lambda folder: score_pairs(captioned(), (["x", "y"], ["4", "1"]), ["cider", "rouge-l"]),
+    "CandidateScores": lambda folder: score_candidates(["a dog"], [HOSTILE, "dogs run"], ["cider", "bleu-1"]),
+    "ParsedCaptions": lambda folder: parse_captions([f"a dog on {HOSTILE}", "..."]),
+    "SearchResult": lambda folder: SearchResult(HOSTILE, (Hit(HOSTILE, "a.png", 0.5),), (HOSTILE,)),
+    "BiasReport": bias,
+    "QualityReport": judged_quality,
+    "Calibration": calibration,
+    "CalibrationTable": lambda folder: CalibrationTable((calibration(), calibration())),
+    "Cost": lambda folder: pool_cost(make_pool(runs(), WORLD.benchmark(), top=2), load_form("pair")),
+    "Published": published,
+    "BenchmarkList": lambda folder: replace(
+        list_benchmarks(), added={HOSTILE: {"source": "folder", "options": {"folder": HOSTILE}}}
+    ),
+    "BenchmarkSummary": lambda folder: BenchmarkSummary(captioned()),
+    "MeasureList": lambda folder: list_measures(),
+}
+
+
+def kinds(base=Result):
+    """Yield every kind of result that karat has."""
+    for kind in base.__subclasses__():
+        # Not one that a test or an example in a docstring defines, nor one that shows what its base shows.
+        defined = kind.__module__ in MODULES and hasattr(sys.modules[kind.__module__], kind.__name__)
+        if defined and "parts" in vars(kind):
+            yield kind
+        yield from kinds(kind)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Return one real object of each kind, made when it is first asked for."""
+    known = {}
+
+    def get(name):
+        if name not in known:
+            known[name] = MADE[name](tmp_path_factory.mktemp(name))
+        return known[name]
+
+    return get
+
+
+def test_every_kind_of_result_is_tried():
+    for module in MODULES:
+        if "Result)" in MODULES[module].read_text(encoding="utf-8"):
+            importlib.import_module(module)
+    assert {kind.__name__ for kind in kinds()} == set(MADE)
+
+
+@pytest.fixture(params=MADE)
+def result(request, results):
+    made = results(request.param)
+    assert type(made).__name__ == request.param
+    return made
+
+
+def test_it_prints_its_parts_and_then_its_notes(result):
+    parts = [part if isinstance(part, str) else text_of(part) for part in result.parts()]
+    notes = [f"note: {note}" for note in result.notes]
+    assert str(result) == "\n".join(["\n\n".join(parts), *notes])
+    assert all(parts)
+    assert result.tables() == [part for part in result.parts() if isinstance(part, Layout)]
+    for table in result.tables():
+        assert all(len(row) == len(table.head) for row in table.rows)
+    # One line where a result stands in a list or a debugger.
+    assert "\n" not in repr(result)[:80]
+
+
+def test_records_are_flat_plain_data(result):
+    records = result.records()
+    assert records
+    assert json.loads(json.dumps(records, allow_nan=False)) == records
+    for record in records:
+        assert all(value is None or isinstance(value, str | int | float) for value in record.values()), record
+    json.loads(result.to_json())
+
+
+def test_it_saves_itself_in_each_of_its_formats(result, tmp_path):
+    for suffix in result.formats:
+        path = tmp_path / f"result{suffix}"
+        result.save(path)
+        assert path.stat().st_size
+        if suffix == ".json":
+            assert path.read_text(encoding="utf-8") == result.to_json()
+        elif suffix == ".md":
+            assert path.read_text(encoding="utf-8") == result.to_markdown()
+        elif suffix == ".tex":
+            assert path.read_text(encoding="utf-8").count(r"\begin{tabular}") == len(result.tables()) > 0
+        elif suffix in (".csv", ".parquet"):
+            table = (pl.read_csv if suffix == ".csv" else pl.read_parquet)(path)
+            names = dict.fromkeys(name for record in result.records() for name in record)
+            assert table.columns == list(names)
+            assert len(table) == len(result.records())
+    back = pl.read_parquet(tmp_path / "result.parquet").to_dicts()
+    for record, row in zip(result.records(), back):
+        assert {name: row[name] for name in record} == record
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == sorted(result.formats)
+
+
+def test_what_comes_from_users_is_escaped(result, tmp_path):
+    shown = result._repr_html_()
+    assert "<script" not in shown
+    assert HOSTILE not in shown
+    # Where the text shows the name, the page shows it too.
+    assert (HOSTILE in str(result)) <= ("&lt;script&gt;" in shown)
+    result.save(tmp_path / "page.html")
+    assert HOSTILE not in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_another_extension_is_refused_before_and_after(result, tmp_path):
+    for refuse in (result.save, type(result).check_path):
+        with pytest.raises(InputError, match=r"has the extension '\.xls'; use one of \.json, \.csv"):
+            refuse(tmp_path / "a.xls")
+    assert not list(tmp_path.iterdir())
+    type(result).check_path(None)
+    type(result).check_path("page.HTML")
+
+
+def test_a_report_takes_the_place_of_the_plain_page(tmp_path, monkeypatch):
+    written = []
+    name = "Leaderboard"
+    monkeypatch.setattr(PAGES, "_things", {**PAGES._things, name: lambda *given: written.append(given)})
+    monkeypatch.setattr(PAGES, "_names", {**PAGES._names, name.lower(): name})
+    board = leaderboard()
+    # What derives from a leaderboard is one.
+    derived = type("Derived", (Leaderboard,), {})(board.systems, board.metrics, board.values)
+    for kind in (board, derived):
+        kind.save(tmp_path / "report.html")
+    assert written == [(board, tmp_path / "report.html"), (derived, tmp_path / "report.html")]
+
+
+def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "board.csv"
+    path.write_text("before")
+
+    def fail(self):
+        raise InputError("no")
+
+    monkeypatch.setattr(Leaderboard, "records", fail)
+    with pytest.raises(InputError):
+        leaderboard().save(path)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_names_of_bytes_that_are_no_text_can_be_written(tmp_path):
+    board = replace(leaderboard(), systems=("a\udcff", "b", "c", "d"))
+    for suffix in (".json", ".md", ".tex", ".html"):
+        Result.save(board, tmp_path / f"board{suffix}")
+        # A page is a report, which a browser reads: it has no escapes of Python's.
+        shown = "a?" if suffix == ".html" else r"\udcff"
+        assert shown in (tmp_path / f"board{suffix}").read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "board.json").read_text())[0]["system"] == "a\udcff"
+
+
+def test_notes_are_added():
+    board = leaderboard()
+    assert board.with_notes([]) is board
+    assert board.with_notes(["two"]).notes == ("one is missing", "two")
+
+
+def test_markdown_has_no_drawings_and_keeps_lines(tmp_path):
+    compared = comparison(Path())
+    text = compared.to_markdown()
+    assert "├" not in text
+    assert "## Scores on original" in text
+    assert text.count("\n- ") == len(compared.notes) > 0
+    assert (
+        "Least alike, and how many pairs of systems change places:  \n"
+        in karat.correlate(leaderboard(), intervals=FEW).to_markdown()
+    )
