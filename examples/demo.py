@@ -76,7 +76,7 @@ def tell(world: World, found: Comparison) -> None:
     print(f"The best system is {best}, true {score(best, *TRUTH)}.")
     print(f"Of {len(pairs)} pairs of systems the labels order {wrong} wrongly.")
     for (low, high), names in shared_places(true.places).items():
-        print(f"Places {low} to {high} are tied: {', '.join(names)} cannot be told apart.")
+        print(f"Places {low} to {high} are tied: {', '.join(names)} cannot be separated.")
 
 
 def tell_kcca(run: MatrixRun, found: Comparison, trained: int) -> None:

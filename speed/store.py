@@ -75,14 +75,14 @@ def leases(project) -> dict[str, float]:
     took = []
     for number in range(LEASES):
         begin = time.perf_counter()
-        lease = project.lease(f"worker {number % 50:04d}")
+        lease = project.queue.lease(f"worker {number % 50:04d}")
         took.append(time.perf_counter() - begin)
         if number % 5:
-            project.release(lease.token)
+            project.queue.release(lease.token)
             continue
         for item in lease.items:
-            project.answer(lease.token, item.id, "yes")
-        project.submit(lease.token)
+            project.answers.give(lease.token, item.id, "yes")
+        project.queue.submit(lease.token)
     return {"median": statistics.median(took), "p99": float(np.quantile(took, 0.99))}
 
 
@@ -92,10 +92,10 @@ def side(place) -> dict[str, float]:
     with place() as where:
         project = create_project(where, make_benchmark(), FORM, source="made")
         plan = make_plan()
-        project.set_pool(make_pool(plan))
-        found["tasks"] = timed(lambda: project.add_tasks(plan))
+        project.pools.set(make_pool(plan))
+        found["tasks"] = timed(lambda: project.pools.add_tasks(plan))
         rows = [make_rows(plan)]
-        found["import"] = timed(lambda: project.record(rows.pop()))
+        found["import"] = timed(lambda: project.answers.record(rows.pop()))
         found["import_mb"] = peak_mb()
         found["answers"] = timed(project.answers)
         project.close()
@@ -111,7 +111,11 @@ def side(place) -> dict[str, float]:
 def weigh(project) -> None:
     """What ``karat quality`` does."""
     quality(
-        project.answers(), project.form, pool=project.pool(), slots=project.slots(), reviews=project.reviews()
+        project.answers.read(),
+        project.form,
+        pool=project.pools.read(),
+        slots=project.queue.slots(),
+        reviews=project.reviews.read(),
     )
 
 

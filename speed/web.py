@@ -44,7 +44,7 @@ def make_project(where: str, folder: Path, judges: int, seconds: float) -> None:
     )  # fmt: skip
     source = str(folder / "world")
     with create_project(where, benchmark, load_form("pair"), source=source, name="load") as project:
-        project.add_tasks(plan)
+        project.pools.add_tasks(plan)
 
 
 async def kill_often(process: ServerProcess, kills: int, seconds: float, down: list[float]) -> None:

@@ -161,6 +161,13 @@ def test_nothing_unpickles():
         assert not roots & {"pickle", "marshal", "shelve"}, path
 
 
+def test_sql_is_written_in_the_store_alone():
+    store = SOURCE / "judging" / "store"
+    for path in SOURCE.rglob("*.py"):
+        roots = {name.split(".")[0] for name in all_imports(path)}
+        assert store in path.parents or not roots & {"sqlalchemy", "alembic"}, path
+
+
 def all_imports(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):

@@ -32,6 +32,6 @@ if TYPE_CHECKING:
 
 __version__ = "0.4.0"
 
-# Each name is loaded when first asked for, so that `import karat` costs no more than this file.
+# Each name is loaded on first use, so that `import karat` costs no more than this file.
 __all__, __getattr__, __dir__ = exports(__name__, __file__)
 __all__.append("__version__")

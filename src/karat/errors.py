@@ -1,6 +1,6 @@
 """What went wrong, where, and how to fix it: the errors that karat raises on purpose.
 
-Code that loads something raises them at the border; code inside trusts its inputs. The command line prints
+Code that loads something raises them; code inside trusts its inputs. The command line prints
 their sentence and ends with exit code 2.
 """
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class KaratError(Exception):
-    """An error with a sentence for the person who can mend it.
+    """An error with a message for the person who can fix it.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class KaratError(Exception):
     where
         The file, table or argument it was found in.
     fix
-        How to mend it.
+        How to fix it.
 
     Examples
     --------
@@ -45,14 +45,14 @@ class InputError(KaratError, ValueError):
 
 
 class UnknownNameError(InputError, KeyError):
-    """A name that no registry, truth or column answers to."""
+    """A name that no registry, truth or column has."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class MissingDataError(KaratError, FileNotFoundError):
-    """A file or package that holds data is not there."""
+    """A file or package that holds data is missing."""
 
     def __str__(self) -> str:
         return str(self.args[0])

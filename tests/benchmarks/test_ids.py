@@ -13,7 +13,7 @@ def test_ids():
     assert Ids([5, 6]).find(["6", "x", "-1"]).tolist() == [1, -1, -1]
     assert Ids(["5", "6"]).find([6]).tolist() == [1]
     assert ids.arrangement(["a", "b"]).tolist() == [1, 0]
-    with pytest.raises(InputError, match="image id a stands 2 times"):
+    with pytest.raises(InputError, match="duplicate image id a, 2 times"):
         Ids(["a", "b", "a"], kind="image")
     with pytest.raises(InputError, match="1 of the benchmark's 2 are missing, first b"):
         ids.arrangement(["a"])

@@ -147,14 +147,14 @@ DAMAGE = {
     "row of row 0 is -1": lambda f: edit_table(
         f, "queries-0.parquet", lambda t: t.with_columns(row=pl.lit(-1))
     ),
-    "leads out of its folder": lambda f: edit_table(
+    "points outside its folder": lambda f: edit_table(
         f, "images.parquet", lambda t: t.with_columns(path=pl.lit("../../etc/passwd"))
     ),
-    "image path '/etc/passwd' leads out": lambda f: edit_table(
+    "image path '/etc/passwd' points outside": lambda f: edit_table(
         f, "images.parquet", lambda t: t.with_columns(path=pl.lit("/etc/passwd"))
     ),
-    "stand before others": lambda f: edit_table(f, "captions.parquet", lambda t: t.reverse()),
-    "image id a.jpg stands 2 times": lambda f: edit_table(
+    "come before others": lambda f: edit_table(f, "captions.parquet", lambda t: t.reverse()),
+    "duplicate image id a.jpg, 2 times": lambda f: edit_table(
         f, "images.parquet", lambda t: t.with_columns(id=pl.lit("a.jpg"))
     ),
     "is not a rule that karat knows": lambda f: edit_head(
@@ -205,7 +205,7 @@ def test_what_cannot_be_saved(rich_bench, tmp_path):
         save_benchmark(odd, tmp_path)
     blocked = tmp_path / "file"
     blocked.write_text("")
-    with pytest.raises(karat.KaratError, match="no folder can be made there"):
+    with pytest.raises(karat.KaratError, match="cannot create a folder there"):
         save_benchmark(rich_bench, blocked / "bench")
     (tmp_path / "bench" / "benchmark.json").mkdir(parents=True)
     with pytest.raises(karat.KaratError, match=r"benchmark\.json: cannot be replaced"):
@@ -222,5 +222,5 @@ def test_a_link_out_of_the_folder_is_refused(rich_bench, tmp_path):
     )
     assert read_benchmark(folder).image_paths is not None
     (folder / "images").symlink_to(secret)
-    with pytest.raises(InputError, match="leads out of its folder"):
+    with pytest.raises(InputError, match="points outside its folder"):
         read_benchmark(folder)

@@ -46,7 +46,7 @@ def make_project(place: Path, world: Path, form, pages: int = 6, tasks: int = 12
         number // (pages * columns), position, position // columns, image, caption, known, overlap
     )
     with create_project(place, benchmark, form, source=str(world), name="try") as project:
-        project.add_tasks(plan)
+        project.pools.add_tasks(plan)
     return place
 
 
@@ -55,8 +55,8 @@ class Person:
 
     def __init__(self, browser, server, name="ann", role="judge"):
         self.browser, self.server, self.name = browser, server, name
-        known = {one.name: one.id for one in server.accounts.members()}
-        self.id = known.get(name) or server.accounts.add(name, role, PASSWORD).id
+        known = {one.name: one.id for one in server.accounts.users.read()}
+        self.id = known.get(name) or server.accounts.users.add(name, role, PASSWORD).id
 
     def enter(self, guide: bool = False, width: int = 1280, dark: bool = False) -> Person:
         """Sign in by a session of one's own and open the page, in a browser that knows nothing of it."""
@@ -65,7 +65,7 @@ class Person:
         address, cookies = self.server.address, self.server.app.state.cookies
         kept = {"origin": address, "storageTypes": "cookies,local_storage"}
         driver.execute_cdp_cmd("Storage.clearDataForOrigin", kept)
-        value = self.server.accounts.open_session(self.id)
+        value = self.server.accounts.sessions.open(self.id)
         cookie = {"name": cookies.session, "value": value, "path": cookies.path, "url": address}
         driver.execute_cdp_cmd("Network.setCookie", {**cookie, "httpOnly": True, "sameSite": "Strict"})
         self.open()
@@ -103,11 +103,11 @@ class Person:
 
     def rows(self) -> list[dict]:
         """Every row of this person, as it was written."""
-        return [row for row in self.server.project.history() if row["worker"] == self.name]
+        return [row for row in self.server.project.answers.history() if row["worker"] == self.name]
 
     def answers(self) -> list[tuple]:
         """Code and details in effect, in the order in which items were shown."""
-        table = self.server.project.answers()
+        table = self.server.project.answers.read()
         mine = [row for row in range(len(table)) if table.workers[table.worker[row]] == self.name]
         last = {(row["slot"], row["item"]): row for row in self.rows()}
         held = {row["slot"] for row in last.values()} & {int(table.slot[row]) for row in mine}
@@ -139,7 +139,7 @@ class Person:
 
     def handed_in(self) -> int:
         """How many tasks this person has handed in."""
-        slots, (names, _) = self.server.project.slots(), self.server.project.workers()
+        slots, (names, _) = self.server.project.queue.slots(), self.server.project.annotators.read()
         return int(((slots.state == "submitted") & (slots.worker == names.index(self.name))).sum())
 
 

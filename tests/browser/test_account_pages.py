@@ -47,19 +47,19 @@ def type_in(browser, *keys):
 
 def enter(browser, server, name="ann"):  # noqa: F811
     """Give the browser a session."""
-    token = server.accounts.open_session(server.accounts.number_of(name))
+    token = server.accounts.sessions.open(server.accounts.users.number_of(name))
     cookie = {"name": server.app.state.cookies.session, "value": token, "path": "/", "sameSite": "Strict"}
     browser.driver.get(f"{server.address}/login")
     browser.driver.add_cookie(cookie)
 
 
 def test_somebody_joins_by_keyboard_signs_out_and_in_again(page, server):  # noqa: F811
-    browser = page(f"/invitation#{server.accounts.invite('judge')}")
+    browser = page(f"/invitation#{server.accounts.invitations.invite('judge')}")
     browser.wait("return !document.getElementById('accept').hidden")
     assert browser.run("return location.hash") == "", "the link leaves the address bar"
     type_in(browser, "Bea", Keys.TAB, PASSWORD, Keys.ENTER)
     browser.wait("return location.pathname !== '/invitation'")
-    assert [one.name for one in server.accounts.members()] == ["Bea"]
+    assert [one.name for one in server.accounts.users.read()] == ["Bea"]
     page("/account")
     element(browser, "#sign-out").send_keys(Keys.ENTER)
     browser.wait("return location.pathname === '/login' && document.readyState === 'complete'")
@@ -74,13 +74,13 @@ def test_somebody_joins_by_keyboard_signs_out_and_in_again(page, server):  # noq
 
 
 def test_a_link_survives_a_reload_and_a_used_one_says_so(page, server):  # noqa: F811
-    token = server.accounts.invite("reader", "Cid")
+    token = server.accounts.invitations.invite("reader", "Cid")
     browser = page(f"/invitation#{token}")
     browser.wait("return !document.getElementById('accept').hidden")
     browser.driver.refresh()
     browser.wait("return !document.getElementById('accept').hidden")
     assert element(browser, "#name").get_attribute("value") == "Cid"
-    server.accounts.accept(token, "", PASSWORD)
+    server.accounts.invitations.accept(token, "", PASSWORD)
     page(f"/invitation#{token}")
     browser.wait("return document.getElementById('about').classList.contains('bad')")
     assert "does not work" in element(browser, "#about").text
@@ -89,13 +89,13 @@ def test_a_link_survives_a_reload_and_a_used_one_says_so(page, server):  # noqa:
 
 def test_the_owner_invites_changes_and_removes(page, browser, server):  # noqa: F811
     for name, role in (("ann", "owner"), ("<b>bob</b>", "judge")):
-        server.accounts.add(name, role, PASSWORD)
+        server.accounts.users.add(name, role, PASSWORD)
     enter(browser, server)
     page("/people")
     element(browser, "#invite button").click()
     browser.wait("return !document.getElementById('made').hidden")
     token = element(browser, "#link").get_attribute("value").split("#")[1]
-    assert server.accounts.look_at(token).role == "judge"
+    assert server.accounts.invitations.look_at(token).role == "judge"
     row = "tr[data-name='<b>bob</b>']"
     assert element(browser, f"{row} th").text == "<b>bob</b>"
     browser.run(f"const s = document.querySelector(\"{row} select\"); s.value = 'reader';"
@@ -103,16 +103,16 @@ def test_the_owner_invites_changes_and_removes(page, browser, server):  # noqa: 
     browser.wait(
         f"return document.querySelector(\"{row} select\")?.querySelector('[selected]').value === 'reader'"
     )
-    assert server.accounts.members()[1].role == "reader"
+    assert server.accounts.users.read()[1].role == "reader"
     element(browser, f"{row} button.danger").click()
     assert element(browser, "#sure-name").text == "<b>bob</b>"
     type_in(browser, Keys.ENTER)
     browser.wait("return !document.getElementById('sure').open")
-    assert len(server.accounts.members()) == 2, "keeping is what Enter does"
+    assert len(server.accounts.users.read()) == 2, "keeping is what Enter does"
     element(browser, f"{row} button.danger").click()
     element(browser, "#sure button[value=yes]").click()
     browser.wait(f'return !document.querySelector("{row}")')
-    assert [one.name for one in server.accounts.members()] == ["ann"]
+    assert [one.name for one in server.accounts.users.read()] == ["ann"]
     assert browser.complaints() == []
 
 
@@ -133,9 +133,9 @@ def test_every_page_is_readable(page, browser, server, pictures, width, dark):  
         ("Bea Long-Name of the House of Benchmarks", "judge"),
         ("cid", "reader"),
     ):
-        server.accounts.add(name, role, PASSWORD)
-    server.accounts.set_active(3, False, 1)
-    tokens = [server.accounts.invite("judge", name, actor=1) for name in (None, "Dora")]
+        server.accounts.users.add(name, role, PASSWORD)
+    server.accounts.users.set_active(3, False, 1)
+    tokens = [server.accounts.invitations.invite("judge", name, actor=1) for name in (None, "Dora")]
     look = f"{width}-{'dark' if dark else 'light'}"
     for name, path in (
         ("login", "/login"),

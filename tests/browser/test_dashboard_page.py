@@ -43,9 +43,9 @@ def server(project_template, tmp_path_factory):  # noqa: F811
         )
     kappa = Estimate(0.61, 0.52, 0.7, 0.95, "percentile", 180, 30)
     fit = Calibration("vlm", "a-model", "v1", kappa, kappa, kappa, 0.8, 200, 180, 0.1, 0.1)
-    project.settings_set(SETTING, {"v1": fit.as_data()})
+    project.journal.set(SETTING, {"v1": fit.as_data()})
     for name in ("owner", "reader"):
-        made.accounts.add(name, name, PASSWORD)
+        made.accounts.users.add(name, name, PASSWORD)
     yield made
     made.stop()
 
@@ -60,7 +60,7 @@ def page(browser, server):
         browser.driver.get(f"{server.address}/static/icon.svg")
         browser.driver.delete_all_cookies()
         cookies = server.app.state.cookies
-        token = server.accounts.open_session(server.accounts.number_of(who))
+        token = server.accounts.sessions.open(server.accounts.users.number_of(who))
         browser.driver.add_cookie({"name": cookies.session, "value": token, "path": cookies.path})
         browser.complaints()
         browser.driver.get(server.address + path)
@@ -122,13 +122,13 @@ def test_deciding_by_keyboard(page, server):
     press(browser, Keys.ARROW_LEFT)
     browser.wait(f"{at} === {second!r}")
     image, caption = map(int, first.split("/"))
-    table = server.project.answers()
+    table = server.project.answers.read()
     decided = [k for k, kind in enumerate(table.kinds) if kind == "adjudicator"]
     rows = (table.worker == decided[0]) & (table.image == image) & (table.caption == caption)
     assert table.rating[rows].tolist() == [server.project.form.choice("no").rating]
     press(browser, Keys.BACKSPACE)
     browser.wait(f"{at} === {first!r}")
-    table = server.project.answers()
+    table = server.project.answers.read()
     assert not (table.worker == decided[0]).any()
     assert browser.complaints() == []
 
@@ -165,7 +165,7 @@ def test_a_hand_in_is_rejected_with_a_reason(page, server):
     element(browser, "#review .danger").click()
     press(browser, Keys.TAB, Keys.TAB, Keys.TAB, Keys.ENTER)
     browser.wait("return document.querySelector('#review').textContent.includes('rejected')")
-    assert server.project.reviews()[slot][:3] == ("reject", "owner", "wrong on known pairs")
+    assert server.project.reviews.read()[slot][:3] == ("reject", "owner", "wrong on known pairs")
     assert browser.complaints() == []
 
 

@@ -31,7 +31,7 @@ def take_all(project, slot):
     """Let others take what is open, and then what has run out, until they have a slot; return all leases."""
     later, taken = time.time() + 4000, []
     while not taken or taken[-1].slot != slot:
-        taken.append(project.lease(f"other-{len(taken)}", seconds=9e6, now=later))
+        taken.append(project.queue.lease(f"other-{len(taken)}", seconds=9e6, now=later))
     return taken
 
 
@@ -48,7 +48,7 @@ def test_a_lost_lease_is_told_and_a_fresh_one_comes(browser, serve):
     somebody.saved()
     slot = somebody.rows()[0]["slot"]
     taken = take_all(server.project, slot)
-    server.project.release(taken[0].token)
+    server.project.queue.release(taken[0].token)
     somebody.press("2")
     somebody.wait_text("#banner-text", "no longer yours")
     assert "3 answers given in it do not count" in somebody.text("#banner-text")
@@ -75,7 +75,7 @@ def test_answers_are_carried_over_into_the_same_task(browser, serve):
     somebody.saved()
     slot = somebody.rows()[0]["slot"]
     taken = take_all(server.project, slot)
-    server.project.release(taken[0].token)
+    server.project.queue.release(taken[0].token)
     somebody.press("2")
     somebody.wait_text("#banner-text", "3 answers could be carried over")
     somebody.press("1", "1", "1")
@@ -90,7 +90,7 @@ def test_a_lease_that_nobody_wanted_goes_on(browser, serve):
     somebody = Person(browser, server).enter()
     somebody.press("4")
     somebody.saved()
-    with server.project._db.write() as connection:
+    with server.project.database.write() as connection:
         connection.exec_driver_sql("UPDATE slot SET expires = 5.0 WHERE state = 1")
     somebody.press("3")
     somebody.saved()

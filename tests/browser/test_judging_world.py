@@ -64,8 +64,8 @@ def test_what_is_published_is_the_same_without_the_web(browser, tmp_path):
         with create_project(
             tmp_path / f"{name}.db", bench, FORM, source=str(tmp_path / "world"), name="w"
         ) as made:
-            made.set_pool(pool)
-            made.add_tasks(plan)
+            made.pools.set(pool)
+            made.pools.add_tasks(plan)
 
     server = start(tmp_path / "web.db")
     try:
@@ -97,7 +97,7 @@ def test_what_is_published_is_the_same_without_the_web(browser, tmp_path):
             for name, own in rows.items() for row in own]  # fmt: skip
     at = np.array([row for row, _, _ in said])
     with karat.judging.open_project(tmp_path / "plain.db") as plain:
-        plain.record(
+        plain.answers.record(
             AnswerRows(
                 plan.task[at], plan.image[at], plan.caption[at], [name for _, name, _ in said],
                 [code for _, _, (code, _) in said], details=[details or None for _, _, (_, details) in said],

@@ -220,7 +220,7 @@ def test_who_wins_is_said_in_words(browser, hostile_report):
         ".filter((c) => c.closest('tbody')).map((c) => [c.className, c.textContent])"
     )
     written = browser.run(said)
-    words = {"win": "beats: ▲ ", "loss": "is beaten by: ▼ ", "open": "not told apart from: · "}
+    words = {"win": "beats: ▲ ", "loss": "is beaten by: ▼ ", "open": "not separated from: · "}
     assert written
     assert all(text.startswith(words[kind]) for kind, text in written)
     # Scripts make the same cells as the templates.
@@ -272,7 +272,7 @@ def test_linked_pictures_are_owned_up_to(browser, hostile_report, board_report):
         browser.open(path)
         said = browser.run("return document.querySelector('footer').textContent")
         assert ("linked" in said) == linked
-        assert ("This file holds everything" in said) != linked
+        assert ("This file contains everything" in said) != linked
 
 
 def test_choices_change_plots_and_tables(browser, hostile_report):

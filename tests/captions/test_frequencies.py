@@ -55,10 +55,10 @@ def test_what_is_no_corpus_is_refused(tmp_path):
     with pytest.raises(MissingDataError, match="no such file"):
         DocumentFrequencies.load(tmp_path / "none.npz")
     (tmp_path / "text.npz").write_text("no")
-    with pytest.raises(InputError, match="is no file of document frequencies"):
+    with pytest.raises(InputError, match="is not a file of document frequencies"):
         DocumentFrequencies.load(tmp_path / "text.npz")
     np.savez(tmp_path / "other.npz", a=np.arange(3))
-    with pytest.raises(InputError, match="is no file of document frequencies"):
+    with pytest.raises(InputError, match="is not a file of document frequencies"):
         DocumentFrequencies.load(tmp_path / "other.npz")
 
 

@@ -56,7 +56,7 @@ def test_captions_of_unknown_images(bench, people):
     located = locate(people, unknown)
     for source, message in (
         ("original", "made does not say for which images its captions were written"),
-        ("hodosh-bleu", "made does not say whose its captions are"),
+        ("hodosh-bleu", "made does not say which images its captions belong to"),
     ):
         with pytest.raises(karat.KaratError, match=message):
             collect_scores(located, [source], unknown)

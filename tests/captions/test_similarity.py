@@ -80,5 +80,5 @@ def test_a_cache_that_cannot_be_written_says_so(bench, monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "file"))
     monkeypatch.setattr(similarity_module, "LARGE", 1000)
-    with pytest.raises(InputError, match=r"cannot be made .*; name a folder with room in KARAT_CACHE"):
+    with pytest.raises(InputError, match=r"cannot be created .*; name a folder with room in KARAT_CACHE"):
         similarity_module.kept(bench, metric="cider")

@@ -187,7 +187,7 @@ def test_one_score_shows_all_thresholds(both, rated):
         (["--score", "hodosh-bleu"], "hodosh-bleu needs a benchmark; name it with --benchmark"),
         (["--score", "run.npy"], "run.npy needs a benchmark"),
         (["--score", "nowhere.npy", "-b", "photos"], "nowhere.npy: there is no such file"),
-        (["--score", "original", "original", "-b", "photos"], "the score 'original' is asked for twice"),
+        (["--score", "original", "original", "-b", "photos"], "duplicate score 'original'"),
         (["--score", "images.npy", "-b", "photos"], "images.npy"),
         (["--score", "cider", "-b", "coco"], "coco has none of its pairs; name them as the benchmark does"),
         (["-b", "photos"], "--benchmark without --score"),
@@ -195,7 +195,7 @@ def test_one_score_shows_all_thresholds(both, rated):
         (["--score", "original", "-b", "photos", "--missing", "no"], "--missing with --score"),
         (
             ["--score", "original", "-b", "photos", "--second-from", "7"],
-            "original: the threshold 7 parts nothing",
+            "original: the threshold 7 separates nothing",
         ),
     ],
 )
@@ -207,7 +207,7 @@ def test_mistakes_with_scores(both, rated, monkeypatch, arguments, message):
 def test_a_run_is_no_table_of_ratings(both, rated, monkeypatch):
     monkeypatch.chdir(rated)
     err = both("agree", "run.npy", "--score", "original", "-b", "photos", code=2).err
-    assert "run.npy is no table of ratings" in err
+    assert "run.npy is not a table of ratings" in err
 
 
 def test_crisscrossed_captions_as_published(both, tmp_path):

@@ -18,7 +18,7 @@ def project(tmp_path, monkeypatch):
     folder = tmp_path / "bench"
     karat.save_benchmark(make_benchmark(number=True), folder)
     with create_project(tmp_path / "p.db", karat.load_benchmark(folder), FORM, source=str(folder)) as made:
-        made.add_tasks(make_plan())
+        made.pools.add_tasks(make_plan())
     monkeypatch.chdir(tmp_path)
     return tmp_path / "p.db"
 
@@ -37,7 +37,7 @@ def test_export_and_import(project, tmp_path):
     )
     assert said == "3 tasks written to batch.csv and batch.html (mturk).\n"
     (tmp_path / "in.csv").write_text("task,item,worker,answer\n0,1,ann,yes\n")
-    assert call("import", project, "in.csv") == "1 answer of 1 person imported (csv).\n"
+    assert call("import", project, "in.csv") == "1 answer of 1 annotator imported (csv).\n"
     said = call("export", project, "-o", "out.jsonl", "--what", "answers")
     assert said == "1 answer written to out.jsonl (jsonl).\n"
     assert '"worker": "ann"' in (tmp_path / "out.jsonl").read_text()
@@ -48,7 +48,7 @@ def test_a_wrong_file_changes_nothing(project, tmp_path):
     with pytest.raises(InputError, match=r"in\.csv: line 3: answer is 'maybe'"):
         call("import", project, "in.csv")
     with open_project(project) as opened:
-        assert len(opened.answers()) == 0
+        assert len(opened.answers.read()) == 0
 
 
 def test_one_line_says_what_is_wrong(project, tmp_path, command):
@@ -60,8 +60,8 @@ def test_one_line_says_what_is_wrong(project, tmp_path, command):
 def test_verdicts_are_told(project, tmp_path):
     with open_project(project) as opened:
         fill(opened)
-        slots = opened.slots()
-        opened.review(slots.slot[slots.state == "submitted"][:1].tolist(), "reject", "me")
+        slots = opened.queue.slots()
+        opened.reviews.add(slots.slot[slots.state == "submitted"][:1].tolist(), "reject", "me")
     call("export", project, "-o", "out.csv", "--format", "mturk", "--what", "answers")
     with pytest.raises(InputError, match=r"line 2: .*already"):
         call("import", project, "out.csv")

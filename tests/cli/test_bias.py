@@ -24,12 +24,12 @@ def folder(tmp_path_factory):
     right = world.pair_relevance(pool.image, pool.caption)
     codes = np.where(right, form.code_of(4), form.code_of(1))
     with create_project(place / "p.db", bench, form, source=str(place / "world")) as project:
-        project.set_pool(pool)
-        project.record(
+        project.pools.set(pool)
+        project.answers.record(
             AnswerRows(np.full(len(pool), -1), pool.image, pool.caption, ["ann"] * len(pool), codes)
         )
     with create_project(place / "empty.db", bench, form, source=str(place / "world")) as project:
-        project.set_pool(pool)
+        project.pools.set(pool)
     return place
 
 
@@ -103,5 +103,5 @@ def test_nothing_is_changed(both, folder):
     before = (folder / "p.db").read_bytes()
     both("bias", folder / "p.db", "--resamples", 20)
     with open_project(folder / "p.db") as project:
-        assert len(project.answers()) == len(project.pool())
+        assert len(project.answers.read()) == len(project.pools.read())
     assert (folder / "p.db").read_bytes() == before

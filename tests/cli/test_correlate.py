@@ -52,7 +52,7 @@ def test_intervals_methods_and_signs(both, board):
     assert "note: low is good for MedR" in out.err
     again = both("correlate", board, "--lower-is-better", "COCO 1K R@1", "--resamples", 20).err
     assert "low is good for COCO 1K R@1, MedR: their signs are changed" in again
-    assert "COCO 1K R@1 runs against all other metrics" in again
+    assert "COCO 1K R@1 is negatively correlated with all other metrics" in again
 
 
 @pytest.mark.parametrize(

@@ -345,5 +345,5 @@ def test_force_replaces_a_project(command, world, monkeypatch):
     monkeypatch.chdir(world)
     words = ("pool", "a.npy", "b.npy", "-b", "world/", "--top", "1", "--gold", "0", "-o", "p.db")
     command(*words)
-    assert "is there already; choose another name, or pass --force" in command(*words, code=2)
+    assert "already exists; choose another name, or pass --force" in command(*words, code=2)
     assert "wrote p.db" in command(*words, "--force")

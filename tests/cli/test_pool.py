@@ -70,7 +70,7 @@ def test_a_pool_becomes_a_project_and_tasks(command, project):
     assert "for 10 i2t and 20 t2i queries" in out
     assert out.endswith("wrote project.db; next: karat tasks project.db\n")
     with opened(project) as found:
-        pool = found.pool()
+        pool = found.pools.read()
         assert (len(pool.queries["i2t"]), len(pool.queries["t2i"]), pool.top) == (10, 20, 3)
         assert pool.systems == ("seer", "learner", "memoriser")
         assert len(pool.gold_right) == 2 * -(-len(pool) // 16)
@@ -78,7 +78,7 @@ def test_a_pool_becomes_a_project_and_tasks(command, project):
     out = command("tasks", project.name, "--task-size", 10, "--gold", 2, "--overlap", 4)
     assert out.endswith("into project.db; next: karat serve project.db, or karat answers export project.db\n")
     with opened(project) as found:
-        plan = found.plan()
+        plan = found.pools.plan()
         assert plan.overlap == 4
         assert (plan.gold != UNKNOWN).sum() == 2 * plan.tasks == 2 * -(-len(pool) // 10)
         assert len(plan) - 2 * plan.tasks == len(pool)
@@ -90,9 +90,9 @@ def test_sizes_at_pooling_become_the_projects(command, project):
     command("tasks", project.name)
     with opened(project) as found:
         assert (found.form.pairs, found.form.gold) == (5, 0)
-        plan = found.plan()
+        plan = found.pools.plan()
         assert np.bincount(plan.task).max() == 5
-        assert len(plan) == len(found.pool())
+        assert len(plan) == len(found.pools.read())
 
 
 def test_grids_filters_and_judged_pairs(command, project):
@@ -120,7 +120,7 @@ def test_ones_own_form(command, project):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ((), "no place for the project"),
+        ((), "no output is given for the project"),
         (("--dry-run", "--form", "pairs"), "did you mean pair"),
         (("--dry-run", "--form", "grid", "--task-size", "16"), "no multiple of the 10 columns"),
         (("--dry-run", "--filter", "bleu"), "'bleu' is no filter"),
@@ -128,10 +128,10 @@ def test_ones_own_form(command, project):
         (("--dry-run", "--judged", "cxc"), "no truth 'cxc'"),
         (("--dry-run", "--judged", "complete"), "judges every pair"),
         (("--dry-run", "--sample", "i2t=1000"), "i2t has 40 queries"),
-        (("--dry-run", "--sample", "half"), "'half' is no setting"),
-        (("--dry-run", "--sample", "both=3"), "both=3 is no sample"),
+        (("--dry-run", "--sample", "half"), "'half' is not a setting"),
+        (("--dry-run", "--sample", "both=3"), "both=3 is not a sample size"),
         (("--dry-run", "--queries", "eccv"), "no truth 'eccv'"),
-        (("-o", "seer.npy"), "is there already"),
+        (("-o", "seer.npy"), "already exists"),
         (("-o", "no/where.db"), "there is no folder no"),
     ],
 )

@@ -28,9 +28,9 @@ def made(tmp_path_factory):
         [careful(f"c{k}") for k in range(5)] + [average(f"a{k}") for k in range(5)] + [adversarial("eve")]
     )
     with create_project(folder / "p.db", bench, form, source=str(folder / "bench")) as project:
-        project.set_pool(pool)
-        project.add_tasks(plan)
-        project.record(simulate_answers(world, plan, people, form, seed=3).rows())
+        project.pools.set(pool)
+        project.pools.add_tasks(plan)
+        project.answers.record(simulate_answers(world, plan, people, form, seed=3).rows())
     return folder / "p.db"
 
 
@@ -59,7 +59,7 @@ def test_reviewing(both, project, tmp_path):
     listed = tmp_path / "look.csv"
     both("quality", project, *FEW, "--approve-passed", "--reviewer", "ann", "--export-review", listed)
     with open_project(project) as opened:
-        reviews, slots = opened.reviews(), opened.slots()
+        reviews, slots = opened.reviews.read(), opened.queue.slots()
     assert {review[:2] for review in reviews.values()} == {("approve", "ann")}
     with listed.open(encoding="utf-8") as handle:
         rows = list(csv.DictReader(handle))
@@ -75,7 +75,7 @@ def test_reviewing(both, project, tmp_path):
     out = both("quality", project, *FEW, "--approve", second, "--reviewer", "ann")
     assert "of rejected hand-ins" in out.err
     with open_project(project) as opened:
-        reviews, slots = opened.reviews(), opened.slots()
+        reviews, slots = opened.reviews.read(), opened.queue.slots()
     assert slots.state.tolist().count("open") == 1
     assert reviews[first][:3] == ("reject", "ann", "always the opposite")
     assert reviews[second][0] == "approve"
@@ -92,14 +92,14 @@ def test_mistakes(command, project, tmp_path):
     )
     assert "there is no hand-in 99999" in command("quality", project, "--approve", 99999, code=2)
     assert "--ask-again without --reject" in command("quality", project, "--ask-again", code=2)
-    assert "numbers of hand-ins" in command("quality", project, "--approve", "first", code=2)
+    assert "numbers of assignments" in command("quality", project, "--approve", "first", code=2)
     assert "extension" in command("quality", project, "--export-review", tmp_path / "x.pdf", code=2)
     assert "karat: " in command("quality", tmp_path / "none.db", code=2)
     assert "no setting 'treshold'" in command(
         "quality", project, "-a", "mean", "--aggregate-set", "treshold=1", code=2
     )
     with open_project(project) as opened:
-        assert not opened.reviews()
+        assert not opened.reviews.read()
 
 
 def test_no_answers_yet(command, tmp_path):

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 from karat.cli import serve
 from karat.errors import InputError, MissingDataError
 from karat.judging.store import open_project
-from karat.web.accounts.accounts import Accounts
 from karat.web.settings import Settings
 from web.serving import PASSWORD, make_project
 
@@ -74,8 +73,8 @@ def test_an_owner_is_made_with_a_password_that_is_typed(place, monkeypatch):
     assert PASSWORD not in found.output
     assert "link" not in found.output
     with open_project(place) as project:
-        accounts = Accounts(project, Settings(str(place)))
-        assert accounts.sign_in("ann", PASSWORD).role == "owner"
+        accounts = project.accounts
+        assert accounts.users.sign_in("ann", PASSWORD).role == "owner"
     assert "works once" in run(place, "--port", "0").output, "on this machine, there is a link again"
 
 
@@ -89,9 +88,13 @@ def test_the_demonstration_makes_a_world_and_leaves_nothing(monkeypatch):
         def run(self, sockets):
             project = self.app.state.project
             seen.append(
-                (project.where, project.slots(), [one.role for one in self.app.state.accounts.members()])
+                (
+                    project.where,
+                    project.queue.slots(),
+                    [one.role for one in self.app.state.accounts.users.read()],
+                )
             )
-            assert project.lease("somebody new") is not None
+            assert project.queue.lease("somebody new") is not None
 
     monkeypatch.setattr("karat.web.make_server", lambda app, settings, logs: Server(app))
     assert "works once" in run("--demo", "--port", "0").output

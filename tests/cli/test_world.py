@@ -16,7 +16,7 @@ def test_a_world_with_pictures(command, tmp_path):
     lines = out.splitlines()
     assert lines[0] == f"{tmp_path / 'w'}: 12 images with 36 captions, seed 7"
     assert lines[1].startswith("a caption is true of ")
-    assert "the original labels know 36 of the " in lines[2]
+    assert "the original labels contain 36 of the " in lines[2]
     assert lines[3] == "wrote the benchmark, images/*.png"
     assert lines[4] == f"next: karat evaluate YOUR-SCORES.npy --benchmark {tmp_path / 'w'}"
     assert len(list((tmp_path / "w" / "images").glob("*.png"))) == 12
@@ -84,7 +84,7 @@ def test_wrong_numbers_are_one_line(command, tmp_path, arguments, message):
 def test_folders_that_cannot_be_used(command, tmp_path):
     (tmp_path / "file").write_text("")
     assert "is a file; give the name of a folder" in command("world", "-o", tmp_path / "file", code=2)
-    assert "no folder can be made there" in command("world", "-o", tmp_path / "file" / "w", code=2)
+    assert "cannot create a folder there" in command("world", "-o", tmp_path / "file" / "w", code=2)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")
     options = ["world", "-o", tmp_path / "full", "--images", 2, "--no-images"]

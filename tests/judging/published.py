@@ -44,10 +44,10 @@ def small_project(folder: Path) -> Path:
     form = load_form("pair")
     pool = make_pool(simulate_systems(world)[:3], bench, top=2)
     with create_project(folder / "p.db", bench, form, source=str(folder / "world"), name="try") as project:
-        project.set_pool(pool)
-        project.add_tasks(make_tasks(pool, form, overlap=2))
+        project.pools.set(pool)
+        project.pools.add_tasks(make_tasks(pool, form, overlap=2))
         people = [careful(f"Ann Lee {k}") for k in range(8)]
-        project.record(simulate_answers(world, project.plan(), people, form, seed=1).rows())
-        project.review([int(project.slots().slot[0])], "reject", "me", "random")
-        project.mark_invalid("caption", 4, "no image", "me")
+        project.answers.record(simulate_answers(world, project.pools.plan(), people, form, seed=1).rows())
+        project.reviews.add([int(project.queue.slots().slot[0])], "reject", "me", "random")
+        project.reviews.mark_invalid("caption", 4, "no image", "me")
     return folder / "p.db"

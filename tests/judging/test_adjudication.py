@@ -99,28 +99,28 @@ def test_a_decision_can_take_an_original_positive_away(policy):
 def test_the_store_keeps_takes_back_and_exports(tmp_path):
     place = small_project(tmp_path)
     with open_project(place) as project:
-        table = project.answers()
+        table = project.answers.read()
         image, caption = int(table.image[0]), int(table.caption[0])
-        project.adjudicate("a", image, caption, "no")
-        project.adjudicate("b", image, caption, "yes")
-        own = split_adjudicated(project.answers())[1]
+        project.reviews.adjudicate("a", image, caption, "no")
+        project.reviews.adjudicate("b", image, caption, "yes")
+        own = split_adjudicated(project.answers.read())[1]
         assert own.rating.tolist() == [1, 4]
-        project.adjudicate("b", image, caption, None)
-        assert split_adjudicated(project.answers())[1].rating.tolist() == [1]
+        project.reviews.adjudicate("b", image, caption, None)
+        assert split_adjudicated(project.answers.read())[1].rating.tolist() == [1]
         for wrong in (
             ("a", image, caption, "perhaps"),
             ("a", 10**6, caption, "no"),
             ("", image, caption, "no"),
         ):
             with pytest.raises(InputError):
-                project.adjudicate(*wrong)
+                project.reviews.adjudicate(*wrong)
         with pytest.raises(InputError, match="is a person"):
-            project.adjudicate(table.workers[0], image, caption, "no")
-        before = len(project.answers())
+            project.reviews.adjudicate(table.workers[0], image, caption, "no")
+        before = len(project.answers.read())
         export_answers(project, tmp_path / "out.csv")
-        bench, form, plan = project.benchmark(), project.form, project.plan()
+        bench, form, plan = project.benchmark(), project.form, project.pools.plan()
     with create_project(tmp_path / "again.db", bench, form, source="made") as again:
-        again.add_tasks(plan)
+        again.pools.add_tasks(plan)
         import_answers(again, tmp_path / "out.csv")
-        assert len(again.answers()) == before
-        assert split_adjudicated(again.answers())[1].rating.tolist() == [1]
+        assert len(again.answers.read()) == before
+        assert split_adjudicated(again.answers.read())[1].rating.tolist() == [1]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from karat.errors import InputError, KaratError, MissingDataError
 from karat.judging.forms.form import Choice, Example, FollowUp, Form
-from karat.judging.forms.form_checks import PAGE_KEYS
+from karat.judging.forms.form_data import PAGE_KEYS
 from karat.judging.forms.form_files import FORMS, form_from_data, form_to_data, load_form, save_form
 
 

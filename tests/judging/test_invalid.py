@@ -58,6 +58,7 @@ def test_the_worst_comes_first():
 class FakeProject:
     def __init__(self):
         self.marks = {"image": {}, "caption": {3: "old"}}
+        self.reviews = self
 
     def benchmark(self):
         return Benchmark(

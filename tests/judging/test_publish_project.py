@@ -21,7 +21,7 @@ def place(tmp_path_factory):
 def test_a_project_is_published(place, tmp_path):
     with open_project(place) as project:
         found = publish(project, tmp_path / "out")
-        answers, slots = project.answers(), project.slots()
+        answers, slots = project.answers.read(), project.queue.slots()
     table = pl.read_parquet(tmp_path / "out" / "answers.parquet")
     rejected = answers.slot == slots.slot[0]
     assert rejected.any()
@@ -42,7 +42,7 @@ def test_a_project_is_published(place, tmp_path):
 
 def test_known_pairs_are_no_verdicts(place, tmp_path):
     with open_project(place) as project:
-        plan, pool = project.plan(), project.pool()
+        plan, pool = project.pools.plan(), project.pools.read()
         found = publish(project, tmp_path / "out")
     verdicts = found.correction.verdicts
     pooled = set(zip(pool.image.tolist(), pool.caption.tolist()))

@@ -121,9 +121,9 @@ def test_the_store_takes_them_and_returns_the_same(world, runs, name, tmp_path):
     form, plan = planned(world, runs, name)
     found = simulate_answers(world, plan, [average(f"p{k}") for k in range(12)], form, seed=3)
     with create_project(tmp_path / "project.db", world.benchmark(), form, source="world") as project:
-        project.add_tasks(plan)
-        assert project.record(found.rows()) == len(found)
-        stored, expected = project.answers(), found.table()
+        project.pools.add_tasks(plan)
+        assert project.answers.record(found.rows()) == len(found)
+        stored, expected = project.answers.read(), found.table()
 
     def rows(table):
         named = [table.workers[one] for one in table.worker.tolist()]

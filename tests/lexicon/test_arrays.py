@@ -55,22 +55,22 @@ def test_the_cache_gives_the_same_and_notices_changes(tiny):
 @pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [
-        ("data.noun", "n 01 entity", "n 09 entity", r"data\.noun: line 2 is no synset"),
-        ("data.noun", "n 01 entity", "q 01 entity", r"data\.noun: line 2 is no synset"),
-        ("data.noun", "n 01 entity", "v 01 entity", r"data\.noun: line 2 is no synset"),
+        ("data.noun", "n 01 entity", "n 09 entity", r"data\.noun: line 2 is not a synset"),
+        ("data.noun", "n 01 entity", "q 01 entity", r"data\.noun: line 2 is not a synset"),
+        ("data.noun", "n 01 entity", "v 01 entity", r"data\.noun: line 2 is not a synset"),
         ("data.noun", "all there is", "all", r"data\.noun: line 3 should begin with 000000"),
-        ("data.adj", "002 &", "999 &", r"data\.adj: line 2 is no synset"),
-        ("data.adj", "a 0101", "a 0901", "an antonym's word is not there"),
+        ("data.adj", "002 &", "999 &", r"data\.adj: line 2 is not a synset"),
+        ("data.adj", "a 0101", "a 0901", "the word of an antonym is missing"),
         (
             "data.noun",
             "@ 00000026 n",
             "@ 00000027 n",
-            r"pointers name the synset 27, which data\.noun has not",
+            r"pointers name the synset 27, which is not in data\.noun",
         ),
         ("index.verb", "bark v 1", "bark v 2", r"index\.verb: line 2 lists no senses"),
         ("index.verb", "00000026", "00000027", "index files name the synset 27"),
-        ("index.sense", "42", "many", r"index\.sense: line 1 is no sense"),
-        ("index.sense", "dog%1", "dog%7", r"index\.sense: line 1 is no sense"),
+        ("index.sense", "42", "many", r"index\.sense: line 1 is not a sense"),
+        ("index.sense", "dog%1", "dog%7", r"index\.sense: line 1 is not a sense"),
     ],
 )
 def test_damage_is_said_in_a_sentence(tiny, name, old, new, message):
@@ -83,7 +83,7 @@ def test_circles_and_emptiness(tiny):
     dog = next(line[:8] for line in (tiny / "data.noun").read_text().splitlines() if " dog " in line)
     text = (tiny / "data.noun").read_text()
     (tiny / "data.noun").write_text(text.replace("@ 00000026 n", f"@ {dog} n", 1))
-    with pytest.raises(InputError, match=r"tiny: hypernyms go round in a circle; install it again"):
+    with pytest.raises(InputError, match=r"tiny: hypernyms form a cycle; install it again"):
         arrays.parse(Files(tiny))
     for part in files.PARTS.values():
         (tiny / f"data.{part}").write_text("")

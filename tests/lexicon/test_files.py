@@ -94,5 +94,5 @@ def test_a_zip_archive_as_nltk_leaves_it(nowhere, monkeypatch, tiny):
     wn = wordnet(found.path)
     assert [wn.definition(row) for row in (1, 2)] == ["it moves", "it barks"]
     (nowhere / "broken.zip").write_bytes(b"PK no archive")
-    with pytest.raises(InputError, match="is no zip archive"):
+    with pytest.raises(InputError, match="is not a zip archive"):
         wordnet(nowhere / "broken.zip")

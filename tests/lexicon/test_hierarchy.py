@@ -62,7 +62,7 @@ def test_the_longest_chain():
 @pytest.mark.parametrize("circle", [[(0, 0)], [(0, 1), (1, 0)], [(2, 1), (1, 0), (0, 2)]])
 def test_circles(circle):
     child, parent = np.array(circle).T
-    with pytest.raises(InputError, match="round in a circle"):
+    with pytest.raises(InputError, match="form a cycle"):
         closures(child, parent, 3)
 
 

@@ -72,7 +72,7 @@ def test_counts_that_are_none(wn):
         InformationContent.from_counts(wn, {"dog": math.nan})
     with pytest.raises(InputError, match="add is -1"):
         InformationContent.from_counts(wn, {"dog": 1}, add=-1)
-    with pytest.raises(InputError, match="of another WordNet"):
+    with pytest.raises(InputError, match="to another version of WordNet"):
         wn.lin_similarity([0], [1], InformationContent(np.zeros(3), "other"))
 
 
@@ -81,9 +81,9 @@ def test_unknown_corpora_and_broken_files(wn, tmp_path):
         InformationContent.read(wn, "nope")
     assert str(error.value).count(" brown,") == 1
     for text, message in [
-        ("1740n many", "line 2 is no count"), ("1740x 3", "line 2 is no count"), ("1740n -3", "line 2 is no"),
-        ("1740n nan", "line 2 is no count"), ("1740n", "line 2 is no count"), ("1n 3", "synsets that are"),
-        ("99999999999999999999n 3", "is no file of counts"), ("1740n 3", "than its roots"),
+        ("1740n many", "line 2 is not"), ("1740x 3", "line 2 is not"), ("1740n -3", "line 2 is not"),
+        ("1740n nan", "line 2 is not"), ("1740n", "line 2 is not"), ("1n 3", "that do not exist"),
+        ("99999999999999999999n 3", "is not a file of counts"), ("1740n 3", "than its roots"),
     ]:  # fmt: skip
         path = tmp_path / "ic.dat"
         path.write_text(f"wnver::x\n{text}\n")

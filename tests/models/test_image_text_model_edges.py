@@ -87,7 +87,7 @@ def test_a_corrupt_jpeg_is_named_or_left_out_with_a_warning(files, captions):
 def test_a_corrupt_picture_among_those_searched_is_named(files, captions):
     model = fitted(files, captions)
     files[3].write_bytes(b"no picture")
-    with pytest.raises(InputError, match=r"3\.jpg: is no picture"):
+    with pytest.raises(InputError, match=r"3\.jpg: is not a readable picture"):
         model.search(captions[0][0], files)
 
 

@@ -186,7 +186,7 @@ def test_a_singular_kernel_has_as_many_dimensions_as_rank():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kernel", [np.full((9, 9), 0.1), np.full((9, 9), 1e6 / 3), np.zeros((9, 9))])
 def test_a_constant_kernel_is_refused(kernel, dtype):
-    with pytest.raises(InputError, match="caption side: does not tell any two training items apart"):
+    with pytest.raises(InputError, match="caption side: does not distinguish any two training items"):
         KCCA().fit(np.eye(9, dtype=dtype), kernel.astype(dtype))
 
 
@@ -196,13 +196,13 @@ def test_a_kernel_that_is_constant_but_for_rounding_is_refused(rng, dtype):
     kernel = np.where(rng.random((9, 9)) < 0.5, third, np.nextafter(third, dtype(1)))
     kernel = np.triu(kernel) + np.triu(kernel, 1).T
     assert len(np.unique(kernel)) == 2
-    with pytest.raises(InputError, match="does not tell any two training items apart"):
+    with pytest.raises(InputError, match="does not distinguish any two training items"):
         KCCA().fit(kernel, np.eye(9, dtype=dtype))
 
 
 @pytest.mark.parametrize("inputs", ["kernels", "features"])
 def test_a_single_item_is_refused(inputs):
-    with pytest.raises(InputError, match="image side: does not tell any two training items apart"):
+    with pytest.raises(InputError, match="image side: does not distinguish any two training items"):
         KCCA(inputs=inputs).fit(np.ones((1, 1)), np.ones((1, 1)))
 
 

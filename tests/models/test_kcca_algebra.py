@@ -56,7 +56,7 @@ def test_sides_of_other_lengths_are_refused(sides):
 
 
 def test_what_cannot_be_decomposed_is_refused():
-    with pytest.raises(InputError, match="one side: does not tell any two"):
+    with pytest.raises(InputError, match="one side: does not distinguish any two"):
         KCCAPath().decompose(np.ones((3, 3)))
     with pytest.raises(InputError, match="rank is 0"):
         KCCAPath(rank=0).decompose(np.eye(3))

@@ -23,8 +23,8 @@ def test_the_headline_does_not_speak_of_labels(score, tmp_path):
     page = write_report(score("NCS(n)@5"), tmp_path / "r.html").read_text(encoding="utf-8")
     assert "decided by the similarity “n”, not by labels" in page
     assert "Nothing: the similarity “n” gives every pair a value" in page
-    assert "What nobody judged counts as wrong" not in page
-    assert "What nobody judged counts as wrong" in write_report(
+    assert "What is unjudged counts as wrong" not in page
+    assert "What is unjudged counts as wrong" in write_report(
         score("R@1", "NCS(n)@5"), tmp_path / "r.html"
     ).read_text(encoding="utf-8")
 

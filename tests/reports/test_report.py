@@ -209,7 +209,7 @@ def test_too_few_swaps_are_not_called_a_tie(tmp_path):
     runs = [make_run(bench, signal, k, f"run {k}") for k, signal in enumerate((4, 3, 2, 1))]
     found = karat.compare(runs, bench, measure=["R@1"], truth="own", samples=19)
     page = Page(write_report(found, tmp_path / "few.html"))
-    assert "Who is first was not settled" in page.text
+    assert "The first place is undecided" in page.text
     assert "use 240 or more draws" in page.text
     # The methods alone say what it would mean.
     assert page.text.count("tied for first") == 1

@@ -295,13 +295,13 @@ MISTAKES = [
     (".npz", cut(lambda p: bad_npz(p, x=np.eye(9))), "is not a complete npz file"),
     (".npz", flipped, "is not a complete npz file"),
     (".npz", bomb, "is not a complete npz file"),
-    (".npz", lambda p: bad_npz(p), "holds 0 tables but not one of scores (keys: none)"),
-    (".npz", lambda p: bad_npz(p, a=np.eye(2), b=np.eye(2)), "holds 2 tables but not one of scores"),
+    (".npz", lambda p: bad_npz(p), "holds 0 tables but no single table of scores (keys: none)"),
+    (".npz", lambda p: bad_npz(p, a=np.eye(2), b=np.eye(2)), "holds 2 tables but no single table of scores"),
     (".npz", lambda p: bad_npz(p, x=np.zeros(3)), "holds 0 tables"),
     (".npz", lambda p: bad_npz(p, x=np.array([["a"]])), "not numbers; save a float32 array"),
     (".npz", lambda p: bad_npz(p, x=np.zeros((0, 3))), "is empty"),
     (".npz", lambda p: bad_npz(p, x=np.array([[Explosive()]])), "holds Python objects, which are never"),
-    (".npz", lambda p: bad_npz(p, img=np.eye(2), images=np.eye(2), txt=np.eye(2)), "names the images twice"),
+    (".npz", lambda p: bad_npz(p, img=np.eye(2), images=np.eye(2), txt=np.eye(2)), "two tables of images"),
     (".npz", lambda p: bad_npz(p, img=np.eye(2), txt=np.eye(3)), "image embeddings have 2 dimensions"),
     (".npz", lambda p: bad_npz(p, img=np.eye(2), txt=NAN), "(caption embeddings): row 0, column 1 is nan"),
     (".npz", lambda p: bad_npz(p, x=np.eye(2), image_ids=[1, 2, 3]), "names 3 image ids for a table of 2"),
@@ -340,7 +340,7 @@ MISTAKES = [
     (".csv", text("1,2\n3,four\n"), "row 2, column 2 is 'four', not a number"),
     (".csv", text("a,b\n1,2\n"), "row 1, column 1 is 'a', not a number"),
     (".csv", text("query,item\n1,2\n"), "has no column 'score'"),
-    (".csv", text("query,query,item\n1,2,3\n"), "has two columns of one name"),
+    (".csv", text("query,query,item\n1,2,3\n"), "has two columns of the same name"),
     (".csv", text("query,item,score\n"), "holds no ranking"),
     (".csv", text("query,item,score\n1,2,3\n1,3\n"), "row 3 has no score"),
     (".csv", text("query,item,score\n1,2,x\n"), "row 2 has score is 'x'"),
@@ -387,7 +387,7 @@ def test_what_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
         karat.load_run(path)
     monkeypatch.setattr("karat.runs.formats.csv.MOST_BYTES", 10)
     (tmp_path / "large.csv").write_text("1,2,3\n4,5,6\n")
-    with pytest.raises(karat.KaratError, match=r"large.csv: has 0 MB; save a run of this size as npy"):
+    with pytest.raises(karat.KaratError, match=r"large.csv: is too large \(0 MB\); save a run of this size"):
         karat.load_run(tmp_path / "large.csv")
 
 

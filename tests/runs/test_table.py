@@ -51,9 +51,9 @@ def test_rows_of_a_gallery_count_alone(rng):
 
 def test_wrong_requests(rng):
     scores = rng.random((3, 4))
-    with pytest.raises(karat.KaratError, match="the first 0 items were asked for"):
+    with pytest.raises(karat.KaratError, match="the first 0 items were requested"):
         MatrixRun(scores).top("i2t", 0)
-    with pytest.raises(karat.KaratError, match="-1 threads were asked for"):
+    with pytest.raises(karat.KaratError, match="-1 threads were requested"):
         MatrixRun(scores).place([], threads=-1)
     scores[1, 2] = np.nan
     for table in (scores, np.asfortranarray(scores)):

@@ -77,7 +77,7 @@ def test_gaps_and_columns_of_names(tmp_path):
     assert any("columns without numbers are left out: backbone" in note for note in table.notes)
     assert any("2 cells without a value" in note for note in table.notes)
     turned = correlate(path, intervals=QUICK)
-    assert any("err runs against all other metrics" in note for note in turned.notes)
+    assert any("err is negatively correlated with all other metrics" in note for note in turned.notes)
 
 
 def test_answers_are_no_metric(tmp_path):
@@ -123,14 +123,14 @@ def test_a_run_with_one_direction_stays(tmp_path):
     assert board.metrics == ("R@1 i→t", "R@1 t→i", "RP")
     assert np.array_equal(board.values[2], [0.3, np.nan, np.nan], equal_nan=True)
     assert board.notes == (
-        "the mean of both directions of R@1 on coco is not there for c: the directions take its place",
+        "the mean of both directions of R@1 on coco is missing for c: the directions are listed instead",
         "systems without a value are left out: d",
     )
     # e has nothing but the mean: it stays, too.
     both = board_of(tmp_path / "both.json", [*records, *late, record("e", "coco", "mean", "R@1", 0.4)])
     assert both.systems == ("a", "b", "c", "e")
     assert both.metrics == ("R@1 i→t", "R@1 t→i", "R@1", "RP")
-    assert both.notes[0].endswith("is not there for c: the directions stand beside it")
+    assert both.notes[0].endswith("is missing for c: the directions are listed as well")
 
 
 def test_records_of_evaluate(tmp_path):
@@ -184,7 +184,7 @@ def test_saving(board, tmp_path):
     ("text", "message"),
     [
         ("", "is empty"),
-        ("system,R@1,R@5\n", "has no rows below its head"),
+        ("system,R@1,R@5\n", "has no rows below its header"),
         ("system,R@1\nA,1\nB,2\nC,3\n", "has 1 column of numbers beside the systems' names"),
         ("system,R@1,R@1\nA,1,2\n", "has two columns 'R@1'"),
         ("system,R@1,R@5\nA,1,2\nA,2,3\nB,1,1\n", "row 3 repeats the system A of row 2"),
@@ -219,7 +219,7 @@ def test_other_mistakes(board, tmp_path):
         (board, {"metric": ["R@1"]}, "1 metric; correlation needs two"),
         (board, {"metric": ["R@1", "RQ"]}, "has no metric 'RQ'"),
         (board, {"lower_is_better": ["loss"]}, "has no metric 'loss'"),
-        (3, {}, "there is no leaderboard in int"),
+        (3, {}, "int is not a leaderboard"),
         ("none.csv", {}, "there is no such file"),
         (tmp_path, {}, "is a folder"),
         (["a.csv", "b.json"], {}, "there are 2 files and not all are json"),

@@ -65,7 +65,7 @@ def test_what_is_no_number(scores, coco):
     wrong[17, 4] = np.nan
     wrong[18] = np.inf
     found = inspect_run(wrong, benchmark=coco)
-    assert "25,001 scores are no numbers, first nan in row 17, column 4" in texts(found, "error")
+    assert "25,001 scores are not numbers, first nan in row 17, column 4" in texts(found, "error")
 
 
 def test_ties_and_repeated_rows(scores, coco):

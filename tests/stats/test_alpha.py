@@ -88,8 +88,8 @@ def test_edge_cases(scale):
         ([[1, np.inf]], "nominal", "a rating is infinite"),
         ([[1, 2]], "ratio", "scale is 'ratio'; choose one of nominal, ordinal, interval"),
         ([[1, 2]], 3, "scale is '3'; choose one of nominal, ordinal, interval"),
-        ([[1, "good"]], "nominal", "ratings holds more than numbers"),
-        ([[1, 2], [3]], "nominal", "ratings holds more than numbers"),
+        ([[1, "good"]], "nominal", "ratings is not an array of numbers"),
+        ([[1, 2], [3]], "nominal", "ratings is not an array of numbers"),
     ],
 )
 def test_mistakes(table, scale, message):

@@ -118,7 +118,7 @@ def test_mistakes():
         (([1, np.inf], [1, 2]), "values is not a table of finite numbers"),
         (([1, 2, 3], [1, 2]), "x and y have the shapes (3,) and (2,); give both one value per system"),
         (([[1, 2]], [[1, 2]]), "x and y have the shapes (1, 2) and (1, 2)"),
-        (([1, 2], ["a", "b"]), "y holds more than numbers"),
+        (([1, 2], ["a", "b"]), "y is not an array of numbers"),
         (([1, 2], [1, 2], 3), "coefficient is '3'"),
         (([1, 2], [1, 2], "phi"), "coefficient is 'phi'; choose one of tau, spearman, pearson"),
     ):
@@ -209,7 +209,7 @@ def test_a_constant_side_is_not_defined():
     [
         ([1, 2], [1, 2, 3], r"shapes \(2,\) and \(3,\)"),
         ([[1, 2]], [[1, 2]], "one number per item"),
-        ([1, "good"], [1, 2], "x holds more than numbers"),
+        ([1, "good"], [1, 2], "x is not an array of numbers"),
         ([1, np.inf], [1, 2], "infinite"),
     ],
 )

@@ -9,7 +9,7 @@ pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
 import argon2
 
-from karat.web.accounts import passwords
+from karat.judging.store.accounts import passwords
 from web.serving import PASSWORD, make_project, start
 
 
@@ -73,10 +73,10 @@ def lasting(project_template, tmp_path_factory):
 def untouched(lasting):
     """The lasting server as before any attack: doors open, no links, and a judge called ann."""
     lasting.app.state.doors.open()
-    for link in lasting.accounts.invitations():
-        lasting.accounts.revoke(link["id"])
-    if lasting.accounts.number_of("ann") is None:
-        lasting.accounts.add("ann", "judge", PASSWORD)
+    for link in lasting.accounts.invitations.read():
+        lasting.accounts.invitations.revoke(link["id"])
+    if lasting.accounts.users.number_of("ann") is None:
+        lasting.accounts.users.add("ann", "judge", PASSWORD)
     return lasting
 
 

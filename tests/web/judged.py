@@ -14,15 +14,15 @@ def answer_some(place, images=30, seed=1) -> None:
     people = [make(name) for make, name in zip(makers, NAMES)]
     with open_project(place) as project:
         world = make_world(images=images, captions=2, seed=1)
-        rows = simulate_answers(world, project.plan(), people, project.form, seed=seed).rows()
-        project.record(some(rows))
+        rows = simulate_answers(world, project.pools.plan(), people, project.form, seed=seed).rows()
+        project.answers.record(some(rows))
 
 
 def answer_one(project, worker="Gil", code="no", submit=False, now=None):
     """Let somebody take a task and answer its first item, or all of them and hand it in; return the lease."""
-    lease = project.lease(worker, now=now)
+    lease = project.queue.lease(worker, now=now)
     for item in lease.items if submit else lease.items[:1]:
-        project.answer(lease.token, item.id, code, now=now)
+        project.answers.give(lease.token, item.id, code, now=now)
     if submit:
-        project.submit(lease.token, now=now)
+        project.queue.submit(lease.token, now=now)
     return lease

@@ -15,9 +15,8 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 
 from karat.judging.store import open_project
-from karat.web.accounts.accounts import Accounts
 from karat.web.security.cookies import Cookies
-from karat.web.security.tokens import csrf_of
+from karat.web.security.csrf import csrf_of
 from karat.web.settings import Settings
 
 ARRIVALS = 40
@@ -61,12 +60,12 @@ def sign_up(where: str, port: int, judges: int) -> list[Person]:
     """Make accounts and sessions in the store itself: hashing 200 passwords is not what is measured."""
     settings = Settings(where, port=port)
     with open_project(where) as project:
-        accounts = Accounts(project, settings)
+        accounts = project.accounts
         name = Cookies(project.where, settings.path, settings.secure, settings.session_seconds).session
         tokens = []
         for number in range(judges):
-            user = accounts.add(f"judge {number:03d}", "judge", None)
-            tokens.append((user.name, accounts.open_session(user.id)))
+            user = accounts.users.add(f"judge {number:03d}", "judge", None)
+            tokens.append((user.name, accounts.sessions.open(user.id)))
     return [Person(worker, f"{name}={token}", csrf_of(token)) for worker, token in tokens]
 
 

@@ -7,15 +7,15 @@ from collections import Counter, defaultdict
 from sqlalchemy import select
 
 from karat.judging.store import Project
-from karat.judging.store.rows import SUBMITTED
-from karat.judging.store.schema import ITEM, SLOT, TASK, WORKER
+from karat.judging.store.assignments import SUBMITTED
+from karat.judging.store.tables import ITEM, SLOT, TASK, WORKER
 
 from .judges import Load
 
 
 def replay(project: Project, load: Load) -> dict[str, int]:
     """Count what went wrong; all of it must be zero but `rows` and `unacknowledged`."""
-    rows = list(project.history())
+    rows = list(project.answers.history())
     by_id = {row["id"]: (row["worker"], row["item"], row["code"], row["key"]) for row in rows}
     lost = sum(by_id.get(number) != tuple(one) for *one, number in load.acknowledged)
     cells = Counter((row["worker"], row["item"]) for row in rows)
@@ -37,7 +37,7 @@ def replay(project: Project, load: Load) -> dict[str, int]:
 
 def double_assigned(project: Project, rows: list[dict]) -> int:
     """Count slots with two people, tasks given to one twice or to too many, and pairs judged too often."""
-    with project._db.read() as connection:
+    with project.database.read() as connection:
         task_of = dict(connection.execute(select(ITEM.c.id, ITEM.c.task)).all())
         overlap = dict(connection.execute(select(TASK.c.id, TASK.c.overlap)).all())
         slot_task = dict(connection.execute(select(SLOT.c.id, SLOT.c.task)).all())
@@ -60,7 +60,7 @@ def double_assigned(project: Project, rows: list[dict]) -> int:
 
 def unsubmitted(project: Project, load: Load) -> int:
     """Count tasks that a person was told are handed in, and that are not, or not by that person."""
-    with project._db.read() as connection:
+    with project.database.read() as connection:
         query = select(SLOT.c.token, WORKER.c.name).join(WORKER, WORKER.c.id == SLOT.c.worker)
         done = dict(connection.execute(query.where(SLOT.c.state == SUBMITTED)).all())
     return sum(done.get(token) != load.leased[token] for token in load.submitted)

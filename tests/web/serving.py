@@ -33,8 +33,8 @@ def make_project(folder: Path, form: str = "pair", images: int = 30, pictures: b
     with create_project(
         place, world.benchmark(), chosen, source=str(folder / "world"), name="try"
     ) as project:
-        project.add_pool(pool)
-        project.add_tasks(make_tasks(pool, chosen, **tasks))
+        project.pools.add(pool)
+        project.pools.add_tasks(make_tasks(pool, chosen, **tasks))
     return place
 
 
@@ -90,8 +90,8 @@ class Server:
     def client(self, role: str = "judge", name: str | None = None) -> Client:
         """Somebody of a role who has signed in; an account is made unless there is one of that name."""
         name = name or f"{role}-1"
-        if name not in {one.name for one in self.accounts.members()}:
-            self.accounts.add(name, role, PASSWORD)
+        if name not in {one.name for one in self.accounts.users.read()}:
+            self.accounts.users.add(name, role, PASSWORD)
         made = self.visitor()
         assert made.sign_in(name).status_code == 200
         return made

@@ -8,17 +8,17 @@ from web.serving import PASSWORD
 
 
 def number_of(server, name):
-    return server.accounts.number_of(name)
+    return server.accounts.users.number_of(name)
 
 
 def test_a_change_of_role_holds_at_once(server, client):
     owner, ann = client("owner"), client("reader", "ann")
     assert ann.get("/people").status_code == 403
-    assert "ann" not in server.project.workers()[0]
+    assert "ann" not in server.project.annotators.read()[0]
     changed = owner.patch(f"/api/people/{number_of(server, 'ann')}", json={"role": "judge"})
     assert changed.json() == {"done": True}
     assert ann.get("/api/session").json()["role"] == "judge"
-    assert "ann" in server.project.workers()[0]
+    assert "ann" in server.project.annotators.read()[0]
 
 
 def test_a_disabled_person_is_out_at_once_and_comes_back_by_password(server, client):
@@ -47,8 +47,10 @@ def test_the_last_owner_stays(server, client, what):
 
 def test_the_export_holds_what_is_known_and_no_secret(server, client):
     owner, ann = client("owner"), client("judge", "ann")
-    lease = server.project.lease("ann")
-    server.project.answer(lease.token, lease.items[0].id, server.project.form.answers[0].code, seconds=2.5)
+    lease = server.project.queue.lease("ann")
+    server.project.answers.give(
+        lease.token, lease.items[0].id, server.project.form.answers[0].code, seconds=2.5
+    )
     found = owner.get(f"/api/people/{number_of(server, 'ann')}/export").json()
     assert found["account"]["name"] == "ann"
     assert [one["seconds"] for one in found["answers"]] == [2.5]
@@ -65,36 +67,36 @@ def test_the_export_holds_what_is_known_and_no_secret(server, client):
 def test_removal_takes_the_name_and_keeps_the_answers(server, client):
     owner, ann = client("owner"), client("judge", "ann")
     project = server.project
-    lease = project.lease("ann")
+    lease = project.queue.lease("ann")
     for item in lease.items:
-        project.answer(lease.token, item.id, project.form.answers[-1].code)
-    project.submit(lease.token)
-    held = project.lease("ann")
+        project.answers.give(lease.token, item.id, project.form.answers[-1].code)
+    project.queue.submit(lease.token)
+    held = project.queue.lease("ann")
     number = number_of(server, "ann")
     pseudonym = owner.delete(f"/api/people/{number}").json()["pseudonym"]
     assert pseudonym == f"removed-{number}"
     assert ann.get("/api/session").json()["name"] is None
-    assert project.workers()[0].count(pseudonym) == 1
-    table = project.answers()
+    assert project.annotators.read()[0].count(pseudonym) == 1
+    table = project.answers.read()
     assert len(table) == len(lease.items)
     assert table.workers[table.worker[0]] == pseudonym
     with pytest.raises(ValueError, match="lease"):
-        project.answer(held.token, held.items[0].id, project.form.answers[0].code)
-    with project._db.read() as connection:
+        project.answers.give(held.token, held.items[0].id, project.form.answers[0].code)
+    with project.database.read() as connection:
         text = "\n".join(connection.connection.driver_connection.iterdump())
     assert "'ann'" not in text
     assert f"removed-{number}" in owner.get("/people").text
     # The name is free, and the newcomer is somebody else.
-    fresh = server.accounts.add("ann", "judge", PASSWORD)
+    fresh = server.accounts.users.add("ann", "judge", PASSWORD)
     assert fresh.id != number
-    assert not server.accounts.export(fresh.id)["answers"]
+    assert not server.accounts.users.export(fresh.id)["answers"]
 
 
 def test_an_owner_who_cannot_be_removed_keeps_the_tasks_at_hand(server, client):
     owner = client("owner")
-    held = server.project.lease("owner-1")
+    held = server.project.queue.lease("owner-1")
     assert owner.delete(f"/api/people/{number_of(server, 'owner-1')}").status_code == 400
-    server.project.answer(held.token, held.items[0].id, server.project.form.answers[0].code)
+    server.project.answers.give(held.token, held.items[0].id, server.project.form.answers[0].code)
     assert owner.get("/api/session").json()["name"] == "owner-1"
 
 
@@ -105,7 +107,7 @@ def test_everything_leaves_a_trail(server, client):
     owner.patch(f"/api/people/{number}", json={"role": "reader", "active": False})
     owner.get(f"/api/people/{number}/export")
     owner.delete(f"/api/people/{number}")
-    done = [(one["actor"], one["what"], one["subject"]) for one in reversed(server.accounts.trail())]
+    done = [(one["actor"], one["what"], one["subject"]) for one in reversed(server.accounts.audit.trail())]
     me = number_of(server, "owner-1")
     assert done[-5:] == [
         (None, "sign-in failed", number), (me, "role changed", number), (me, "disabled", number),

@@ -15,12 +15,12 @@ def test_somebody_signs_in_and_out(client):
 
 
 def test_a_name_is_found_in_any_case_and_width(server):
-    server.accounts.add("Ann Lee", "judge", PASSWORD)
+    server.accounts.users.add("Ann Lee", "judge", PASSWORD)
     assert server.visitor().sign_in("ａnn  lee").status_code == 200
 
 
 def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(server):
-    server.accounts.add("ann", "judge", PASSWORD)
+    server.accounts.users.add("ann", "judge", PASSWORD)
     visitor = server.visitor()
     wrong = visitor.sign_in("ann", "not the password")
     unknown = visitor.sign_in("bob", "not the password")
@@ -30,7 +30,7 @@ def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(server):
 
 
 def test_the_page_that_was_asked_for_comes_after_signing_in(server):
-    server.accounts.add("ann", "owner", PASSWORD)
+    server.accounts.users.add("ann", "owner", PASSWORD)
     visitor = server.visitor()
     led = visitor.get("/people", params={"a": "1"})
     assert led.status_code == 303
@@ -99,7 +99,7 @@ def test_a_failure_inside_is_one_sentence_with_a_number(server, client, monkeypa
     def fail(*given, **more):
         raise RuntimeError("a secret in a trace")
 
-    monkeypatch.setattr(server.accounts, "members", fail)
+    monkeypatch.setattr(server.accounts.users, "read", fail)
     answer = owner.get("/people")
     assert answer.status_code == 500
     assert "secret" not in answer.text

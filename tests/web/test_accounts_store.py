@@ -8,14 +8,11 @@ from argon2 import PasswordHasher
 from judging import postgres
 from karat.judging import load_form
 from karat.judging.store import create_project, open_project
+from karat.judging.store.accounts import passwords
 from karat.judging.store.engine import Database
-from karat.judging.store.migrating import head, upgrade, version_of
+from karat.judging.store.migration import head, upgrade, version_of
 from karat.judging.store.places import find_place
-from karat.judging.store.schema import PROJECT
-from karat.web.accounts import passwords
-from karat.web.accounts.accounts import Accounts
-from karat.web.accounts.schema import METADATA
-from karat.web.settings import Settings
+from karat.judging.store.tables import ACCOUNT_METADATA, PROJECT
 from karat.world import make_world
 from web.serving import PASSWORD
 
@@ -24,12 +21,12 @@ from web.serving import PASSWORD
 def accounts(made_project):
     place = made_project()
     with open_project(place) as project:
-        yield Accounts(project, Settings(str(place)))
+        yield project.accounts
 
 
 @pytest.mark.parametrize("version", ["0001", "0002"])
 def test_an_older_project_is_copied_and_then_gets_the_tables(made_project, tmp_path, version):
-    with open_project(made_project()) as new, new._db.read() as connection:
+    with open_project(made_project()) as new, new.database.read() as connection:
         row = dict(connection.execute(PROJECT.select()).mappings().one())
     old = Database(find_place(tmp_path / "old.db"))
     old.prepare()
@@ -38,8 +35,8 @@ def test_an_older_project_is_copied_and_then_gets_the_tables(made_project, tmp_p
         connection.execute(PROJECT.insert().values(**row))
     old.close()
     with open_project(tmp_path / "old.db") as project:
-        Accounts(project, Settings("")).add("ann", "owner", PASSWORD)
-        with project._db.read() as connection:
+        project.accounts.users.add("ann", "owner", PASSWORD)
+        with project.database.read() as connection:
             assert version_of(connection) == head() >= "0003"
     copy = Database(find_place(tmp_path / f"old.db.{version}.backup"))
     with copy.read() as connection:
@@ -50,53 +47,53 @@ def test_an_older_project_is_copied_and_then_gets_the_tables(made_project, tmp_p
 def test_the_tables_are_those_that_the_migration_made(accounts):
     from sqlalchemy import inspect
 
-    with accounts._db.read() as connection:
+    with accounts._rows.database.read() as connection:
         found = inspect(connection)
-        for table in METADATA.sorted_tables:
+        for table in ACCOUNT_METADATA.sorted_tables:
             columns = {one["name"]: one["nullable"] for one in found.get_columns(table.name)}
             assert columns == {one.name: one.nullable for one in table.columns}
 
 
 def test_hashes_are_argon2id_and_made_anew_when_the_parameters_change(accounts, monkeypatch):
-    user = accounts.add("ann", "judge", PASSWORD)
+    user = accounts.users.add("ann", "judge", PASSWORD)
 
     def kept():
-        with accounts._db.read() as connection:
-            return connection.execute(METADATA.tables["account"].select()).one().password
+        with accounts._rows.database.read() as connection:
+            return connection.execute(ACCOUNT_METADATA.tables["account"].select()).one().password
 
     assert kept().startswith("$argon2id$v=19$m=64,t=1")
     # What is used outside of tests.
     monkeypatch.setattr(passwords, "hasher", PasswordHasher)
-    assert accounts.sign_in("ann", PASSWORD) == user
+    assert accounts.users.sign_in("ann", PASSWORD) == user
     assert kept().startswith("$argon2id$v=19$m=65536,t=3")
-    assert accounts.sign_in("ann", PASSWORD) == user
+    assert accounts.users.sign_in("ann", PASSWORD) == user
 
 
 def test_a_session_ends_after_its_time_and_without_use(accounts):
-    user = accounts.add("ann", "judge", PASSWORD)
+    user = accounts.users.add("ann", "judge", PASSWORD)
     start, day = time.time(), 86_400.0
-    token = accounts.open_session(user.id, start)
-    assert accounts.whose(token, start + 2 * day) == user
-    assert accounts.whose(token, start + 4 * day) == user, "it was used two days ago"
+    token = accounts.sessions.open(user.id, start)
+    assert accounts.sessions.whose(token, start + 2 * day) == user
+    assert accounts.sessions.whose(token, start + 4 * day) == user, "it was used two days ago"
     for number in range(6, 14, 2):
-        assert accounts.whose(token, start + number * day) == user
-    assert accounts.whose(token, start + 14.1 * day) is None, "nothing lasts longer than two weeks"
-    idle = accounts.open_session(user.id, start)
-    assert accounts.whose(idle, start + 3.1 * day) is None
+        assert accounts.sessions.whose(token, start + number * day) == user
+    assert accounts.sessions.whose(token, start + 14.1 * day) is None, "nothing lasts longer than two weeks"
+    idle = accounts.sessions.open(user.id, start)
+    assert accounts.sessions.whose(idle, start + 3.1 * day) is None
 
 
 def test_numbers_of_people_are_never_given_again(accounts):
-    accounts.add("ann", "owner", PASSWORD)
-    bob = accounts.add("bob", "judge", PASSWORD)
-    accounts.remove(bob.id)
-    assert accounts.add("cid", "judge", PASSWORD).id == bob.id + 1
+    accounts.users.add("ann", "owner", PASSWORD)
+    bob = accounts.users.add("bob", "judge", PASSWORD)
+    accounts.users.remove(bob.id)
+    assert accounts.users.add("cid", "judge", PASSWORD).id == bob.id + 1
 
 
 def test_names_that_look_alike_are_taken(accounts):
-    accounts.add("Straße", "judge", PASSWORD)
+    accounts.users.add("Straße", "judge", PASSWORD)
     for name in ("STRASSE", "straße", "Ｓｔｒａｓｓｅ"):
         with pytest.raises(ValueError, match="taken"):
-            accounts.add(name, "judge", PASSWORD)
+            accounts.users.add(name, "judge", PASSWORD)
 
 
 @pytest.mark.skipif(postgres.programs() is None, reason=postgres.REASON)
@@ -106,22 +103,24 @@ def test_everything_works_in_postgresql():
         postgres.server() as address,
         create_project(address, world, load_form("pair"), source="world", name="pg") as project,
     ):
-        accounts = Accounts(project, Settings(address))
-        owner = accounts.accept(accounts.invite("owner"), "ann", PASSWORD)
-        judge = accounts.accept(accounts.invite("judge", actor=owner.id), "bob", PASSWORD)
+        accounts = project.accounts
+        owner = accounts.invitations.accept(accounts.invitations.invite("owner"), "ann", PASSWORD)
+        judge = accounts.invitations.accept(
+            accounts.invitations.invite("judge", actor=owner.id), "bob", PASSWORD
+        )
         with pytest.raises(ValueError, match="taken"):
-            accounts.accept(accounts.invite("judge"), "BOB", PASSWORD)
-        assert accounts.sign_in("bob", PASSWORD) == judge
-        assert accounts.sign_in("bob'; --", PASSWORD) is None
-        token = accounts.open_session(judge.id)
-        assert accounts.whose(token) == judge
-        assert accounts.whose(token, time.time() + 3600) == judge
+            accounts.invitations.accept(accounts.invitations.invite("judge"), "BOB", PASSWORD)
+        assert accounts.users.sign_in("bob", PASSWORD) == judge
+        assert accounts.users.sign_in("bob'; --", PASSWORD) is None
+        token = accounts.sessions.open(judge.id)
+        assert accounts.sessions.whose(token) == judge
+        assert accounts.sessions.whose(token, time.time() + 3600) == judge
         with pytest.raises(ValueError, match="only owner"):
-            accounts.set_role(owner.id, "judge")
-        accounts.set_role(judge.id, "reader", owner.id)
-        accounts.set_password(judge.id, "a new pass phrase", owner.id)
-        assert accounts.whose(token) is None
-        assert accounts.export(judge.id)["account"]["name"] == "bob"
-        assert accounts.remove(judge.id, owner.id) in project.workers()[0]
-        assert [one.name for one in accounts.members()] == ["ann"]
-        assert accounts.trail()[0]["what"] == "removed"
+            accounts.users.set_role(owner.id, "judge")
+        accounts.users.set_role(judge.id, "reader", owner.id)
+        accounts.users.set_password(judge.id, "a new pass phrase", owner.id)
+        assert accounts.sessions.whose(token) is None
+        assert accounts.users.export(judge.id)["account"]["name"] == "bob"
+        assert accounts.users.remove(judge.id, owner.id) in project.annotators.read()[0]
+        assert [one.name for one in accounts.users.read()] == ["ann"]
+        assert accounts.audit.trail()[0]["what"] == "removed"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karat.web.accounts import passwords
+from karat.judging.store.accounts import passwords
 from karat.web.accounts.doors import Doors
 from karat.web.accounts.limits import MOST_KEYS, Limit, TooMany
 from web.serving import PASSWORD
@@ -10,7 +10,7 @@ from web.serving import PASSWORD
 
 @pytest.mark.parametrize("name", ["ann", "nobody"])
 def test_after_ten_failures_an_account_is_shut_and_the_right_password_too(server, name):
-    server.accounts.add("ann", "judge", PASSWORD)
+    server.accounts.users.add("ann", "judge", PASSWORD)
     visitor = server.visitor()
     answers = [visitor.sign_in(name, f"wrong password {k}") for k in range(11)]
     assert [one.status_code for one in answers] == [400] * 10 + [429]
@@ -42,16 +42,16 @@ def test_a_named_proxy_is_believed(serve):
 
 def test_people_who_sign_in_do_not_shut_the_door_for_their_neighbours(server):
     server.app.state.doors.addresses = Limit(3)
-    server.accounts.add("ann", "judge", PASSWORD)
+    server.accounts.users.add("ann", "judge", PASSWORD)
     assert [server.visitor().sign_in("ann").status_code for _ in range(6)] == [200] * 6
 
 
 def test_a_password_is_hashed_for_names_that_do_not_exist_too(server, monkeypatch):
     """What makes both take equally long: one hash is checked whoever is asked for."""
-    server.accounts.add("ann", "judge", PASSWORD)
-    server.accounts.add("gone", "judge", PASSWORD)
-    server.accounts.set_active(server.accounts.number_of("gone"), False)
-    server.accounts.add("link only", "judge", None)
+    server.accounts.users.add("ann", "judge", PASSWORD)
+    server.accounts.users.add("gone", "judge", PASSWORD)
+    server.accounts.users.set_active(server.accounts.users.number_of("gone"), False)
+    server.accounts.users.add("link only", "judge", None)
     passwords.nobody()
     checked = []
     real = passwords.hasher()
@@ -63,14 +63,14 @@ def test_a_password_is_hashed_for_names_that_do_not_exist_too(server, monkeypatc
 
     monkeypatch.setattr(passwords, "hasher", Watched)
     for name in ("ann", "nobody", "gone", "link only"):
-        assert server.accounts.sign_in(name, "wrong password") is None
+        assert server.accounts.users.sign_in(name, "wrong password") is None
     assert len(checked) == 4
     assert len({kept.split("$")[3] for kept in checked}) == 1, "with the same parameters"
 
 
 def test_the_password_of_nobody_opens_no_account_without_one(server):
-    server.accounts.add("link only", "owner", None)
-    assert server.accounts.sign_in("link only", "x" * passwords.LEAST) is None
+    server.accounts.users.add("link only", "owner", None)
+    assert server.accounts.users.sign_in("link only", "x" * passwords.LEAST) is None
 
 
 def test_guessing_links_is_limited(server):
@@ -79,16 +79,18 @@ def test_guessing_links_is_limited(server):
     visitor.open("/invitation")
     found = [visitor.post("/api/invitation/look", json={"token": "x" * 43}).status_code for _ in range(6)]
     assert found == [400] * 4 + [429] * 2
-    answer = visitor.post("/api/invitation/accept", json={"token": server.accounts.invite("owner")})
+    answer = visitor.post(
+        "/api/invitation/accept", json={"token": server.accounts.invitations.invite("owner")}
+    )
     assert answer.status_code == 429
 
 
 def test_choosing_a_name_that_is_taken_is_no_guess(server):
     server.app.state.doors.addresses = Limit(2)
-    server.accounts.add("ann", "judge", PASSWORD)
+    server.accounts.users.add("ann", "judge", PASSWORD)
     visitor = server.visitor()
     visitor.open("/invitation")
-    body = {"token": server.accounts.invite("judge"), "password": PASSWORD}
+    body = {"token": server.accounts.invitations.invite("judge"), "password": PASSWORD}
     for name in ("ann", "Ann", "ANN", "ann"):
         assert visitor.post("/api/invitation/accept", json=body | {"name": name}).status_code == 400
     assert visitor.post("/api/invitation/accept", json=body | {"name": "bea"}).status_code == 200

@@ -19,7 +19,7 @@ def server(untouched):
 
 
 def links(server):
-    return len(server.accounts.invitations())
+    return len(server.accounts.invitations.read())
 
 
 @pytest.mark.parametrize("token", [None, "", "0" * 64, "é", "other"])

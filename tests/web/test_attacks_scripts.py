@@ -34,19 +34,19 @@ def hostile(tmp_path, serve):
     pool = make_pool(simulate_systems(world, seed=1), bench, top=2, form=load_form("pair"), gold_depth=2)
     name = SCRIPT.format("project")
     with create_project(place, bench, form, source=str(tmp_path / "world"), name=name) as project:
-        project.add_pool(pool)
-        project.add_tasks(make_tasks(pool, form, gold=0))
+        project.pools.add(pool)
+        project.pools.add_tasks(make_tasks(pool, form, gold=0))
         worker = SCRIPT.format("worker")
-        project.record(AnswerRows([-1, -1], [0, 1], [0, 1], [worker, worker], ["yes", "no"]))
+        project.answers.record(AnswerRows([-1, -1], [0, 1], [0, 1], [worker, worker], ["yes", "no"]))
     return serve(place)
 
 
 @pytest.mark.parametrize("role", ["owner", "judge", "reader"])
 def test_no_page_holds_a_script_that_somebody_wrote(hostile, role):
     name = SCRIPT.format("name")[:60]
-    hostile.accounts.add(name, "owner", PASSWORD)
-    hostile.accounts.add("second", "owner", PASSWORD)
-    hostile.accounts.invite("judge", SCRIPT.format("invited")[:60])
+    hostile.accounts.users.add(name, "owner", PASSWORD)
+    hostile.accounts.users.add("second", "owner", PASSWORD)
+    hostile.accounts.invitations.invite("judge", SCRIPT.format("invited")[:60])
     somebody = hostile.client(role, name) if role == "owner" else hostile.client(role)
     seen = 0
     for path in sorted(set(hostile.app.state.pages)):

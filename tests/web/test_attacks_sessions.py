@@ -5,8 +5,8 @@ import time
 import pytest
 from sqlalchemy import update
 
-from karat.web.accounts.schema import SESSION
-from karat.web.security.tokens import digest, new_token
+from karat.judging.store.accounts.tokens import digest, new_token
+from karat.judging.store.tables import SESSION
 from web.serving import PASSWORD
 
 
@@ -44,19 +44,21 @@ def test_a_stolen_session_is_worth_nothing_afterwards(server, client, what):
     ann = client("judge", "ann")
     thief = with_cookie(server, token_of(server, ann))
     assert name_of(thief) == "ann"
-    number = server.accounts.number_of("ann")
+    number = server.accounts.users.number_of("ann")
     if what == "sign out":
         ann.delete("/api/session")
     elif what == "disable":
-        server.accounts.set_active(number, False)
+        server.accounts.users.set_active(number, False)
     elif what == "remove":
-        server.accounts.remove(number)
+        server.accounts.users.remove(number)
     elif what == "password":
         assert (
             ann.post("/api/password", json={"old": PASSWORD, "new": "a new pass phrase"}).status_code == 200
         )
     else:
-        server.accounts.accept(server.accounts.link_for(number), "", "a new pass phrase")
+        server.accounts.invitations.accept(
+            server.accounts.invitations.link_for(number), "", "a new pass phrase"
+        )
     assert name_of(thief) is None
     assert thief.get("/account").status_code == 303
 
@@ -64,16 +66,16 @@ def test_a_stolen_session_is_worth_nothing_afterwards(server, client, what):
 @pytest.mark.parametrize("column", ["expires", "seen"])
 def test_an_expired_session_opens_nothing(server, client, column):
     ann = client("judge", "ann")
-    with server.project._db.write() as connection:
+    with server.project.database.write() as connection:
         connection.execute(update(SESSION).values({column: time.time() - 4 * 86_400}))
     # What the server remembers for some seconds is over by then, too.
-    server.accounts.changes += 1
+    server.accounts._rows.changes += 1
     assert name_of(ann) is None
     assert ann.get("/account").status_code == 303
 
 
 def test_signing_in_gives_a_new_session_whatever_cookie_was_there(server):
-    server.accounts.add("ann", "judge", PASSWORD)
+    server.accounts.users.add("ann", "judge", PASSWORD)
     planted = new_token()
     visitor = with_cookie(server, planted)
     visitor.open("/login")
@@ -84,7 +86,7 @@ def test_signing_in_gives_a_new_session_whatever_cookie_was_there(server):
 
 
 def test_cookies_are_for_our_own_pages_only(server, serve, made_project):
-    server.accounts.add("ann", "judge", PASSWORD)
+    server.accounts.users.add("ann", "judge", PASSWORD)
     visitor = server.visitor()
     first = visitor.open("/login").headers["set-cookie"]
     session = visitor.post("/api/session", json={"name": "ann", "password": PASSWORD}).headers["set-cookie"]

@@ -17,7 +17,7 @@ def server(untouched):
 
 
 def state(server):
-    with server.project._db.read() as connection:
+    with server.project.database.read() as connection:
         names = ("account", "invitation", "answer", "slot", "worker")
         return [
             connection.exec_driver_sql(f"SELECT count(*) FROM {name}").scalar_one() for name in names
@@ -52,11 +52,11 @@ def test_in_links_and_numbers(server, client, text):
 @pytest.mark.parametrize("text", INJECTIONS)
 def test_a_person_may_be_called_like_a_command(server, client, text):
     owner = client("owner")
-    token = server.accounts.invite("judge", text)
-    user = server.accounts.accept(token, "", PASSWORD)
+    token = server.accounts.invitations.invite("judge", text)
+    user = server.accounts.invitations.accept(token, "", PASSWORD)
     assert user.name == text
     assert server.visitor().sign_in(text).status_code == 200
-    assert server.project.lease(text) is not None
+    assert server.project.queue.lease(text) is not None
     assert owner.get(f"/api/people/{user.id}/export").json()["account"]["name"] == text
     assert owner.delete(f"/api/people/{user.id}").status_code == 200
     assert owner.get("/api/session").json()["name"] == "owner-1"

@@ -11,8 +11,8 @@ def stolen(server, client):
     project = server.project
     client("judge", "ann")
     bob = client("judge", "bob")
-    held = project.lease("ann")
-    project.answer(held.token, held.items[0].id, project.form.answers[0].code)
+    held = project.queue.lease("ann")
+    project.answers.give(held.token, held.items[0].id, project.form.answers[0].code)
     return server, bob, held
 
 
@@ -25,19 +25,19 @@ def test_nobody_uses_the_token_of_somebody_else(stolen, what):
         body |= {"item": held.items[0].id, "key": "a-key-of-bob"}
     if what == "answer":
         body["code"] = project.form.answers[-1].code
-    before = len(server.accounts.export(server.accounts.number_of("ann"))["answers"])
+    before = len(server.accounts.users.export(server.accounts.users.number_of("ann"))["answers"])
     refused = bob.post(f"/api/judge/{what}", json=body)
     assert 400 <= refused.status_code < 500, refused.text
     assert refused.status_code != 422, refused.text
     assert held.token not in refused.text
-    assert len(server.accounts.export(server.accounts.number_of("ann"))["answers"]) == before
-    assert server.accounts.export(server.accounts.number_of("bob"))["answers"] == []
+    assert len(server.accounts.users.export(server.accounts.users.number_of("ann"))["answers"]) == before
+    assert server.accounts.users.export(server.accounts.users.number_of("bob"))["answers"] == []
     # It is still ann's, and where it was.
-    again = project.lease("ann")
+    again = project.queue.lease("ann")
     assert again.slot == held.slot
     assert again.items[0].code == project.form.answers[0].code
     with pytest.raises(InputError):
-        project.submit(held.token)
+        project.queue.submit(held.token)
 
 
 def test_pictures_of_other_peoples_tasks_look_like_none(stolen):

@@ -87,7 +87,7 @@ def test_readers_and_judges_change_nothing(judged):
         client = judged.client(role)
         for method, path, body in OWNERS:
             assert client.request(method, path, json=body).status_code == 403, path
-    assert judged.project.reviews() == {}
+    assert judged.project.reviews.read() == {}
     assert judged.app.state.jobs.shown() == []
 
 
@@ -105,31 +105,31 @@ def test_numbers_are_those_of_the_command(judged, tmp_path):
     assert [(one["pairs"], one["relevant"]) for one in found["verdicts"]] == [
         (one["pairs"], one["relevant"]) for one in records["verdicts"]
     ]
-    assert found["pool"]["pairs"] == len(project.pool())
+    assert found["pool"]["pairs"] == len(project.pools.read())
 
 
 def test_live_numbers_follow_answers_undos_and_lost_leases(judged):
     project, client = judged.project, judged.client("reader")
 
     def check():
-        live, table = client.get("/api/dashboard/live").json(), project.answers()
+        live, table = client.get("/api/dashboard/live").json(), project.answers.read()
         assert live["answers"]["given"] == len(table)
         counts = {name: int((table.worker == k).sum()) for k, name in enumerate(table.workers)}
         assert {one["worker"]: one["answers"] for one in live["people"] if one["answers"]} == {
             name: count for name, count in counts.items() if count
         }
-        slots = project.slots()
+        slots = project.queue.slots()
         assert live["slots"] == {state: int((slots.state == state).sum()) for state in live["slots"]}
         return live
 
     before = check()
     lease = answer_one(project)
     assert check()["answers"]["given"] == before["answers"]["given"] + 1
-    project.withdraw(lease.token, lease.items[0].id)
+    project.answers.withdraw(lease.token, lease.items[0].id)
     assert check()["answers"]["given"] == before["answers"]["given"]
-    project.answer(lease.token, lease.items[0].id, "yes")
+    project.answers.give(lease.token, lease.items[0].id, "yes")
     assert check()["people"][-1]["worker"] == "Gil"
-    project.release(lease.token)
+    project.queue.release(lease.token)
     check()
     # Somebody else takes every open task, answers, and hands back what the first one had.
     for worker in ("Hal", "Ida"):
@@ -144,16 +144,16 @@ def test_a_slot_that_comes_back_brings_its_first_answers(serve, made_project, tm
     project, client = server.project, server.client("reader")
     count = lambda: client.get("/api/dashboard/live").json()["answers"]["given"]  # noqa: E731
     first = answer_one(project, "ann", now=1000.0)
-    assert count() == len(project.answers()) == 1
-    project.release(first.token)
+    assert count() == len(project.answers.read()) == 1
+    project.queue.release(first.token)
     second = answer_one(project, "bob", now=2000.0)
     assert second.slot == first.slot
-    assert count() == len(project.answers()) == 1
-    project.release(second.token)
-    assert count() == len(project.answers()) == 0
-    again = project.lease("ann")
+    assert count() == len(project.answers.read()) == 1
+    project.queue.release(second.token)
+    assert count() == len(project.answers.read()) == 0
+    again = project.queue.lease("ann")
     assert again.slot == first.slot
-    assert count() == len(project.answers())
+    assert count() == len(project.answers.read())
 
 
 def test_the_stream_tells_a_change(judged):
@@ -183,8 +183,8 @@ def test_a_stream_ends_with_its_session(judged, monkeypatch):
     with client.stream("GET", "/api/dashboard/stream") as response:
         coming = events(response.iter_lines())
         next(coming)
-        judged.accounts.set_active(
-            next(one.id for one in judged.accounts.members() if one.role == "reader"), False
+        judged.accounts.users.set_active(
+            next(one.id for one in judged.accounts.users.read() if one.role == "reader"), False
         )
         assert "ended" in [name for name, _ in coming]
 
@@ -212,7 +212,7 @@ def test_a_decision_stands_instead_of_the_vote(judged):
     assert owner.get(shown["picture"]).headers["content-type"] == "image/png"
     for code, relevant in (("yes", True), ("no", False)):
         assert owner.put(path, json={"code": code}).json()["decision"]["code"] == code
-        report = quality(project.answers(), project.form, slots=project.slots())
+        report = quality(project.answers.read(), project.form, slots=project.queue.slots())
         for verdicts in report.verdicts:
             at = (verdicts.image == pair["image"]) & (verdicts.caption == pair["caption"])
             assert verdicts.relevant[at].tolist() == [relevant]
@@ -220,7 +220,7 @@ def test_a_decision_stands_instead_of_the_vote(judged):
     assert owner.get("/api/dashboard/disagreements").json()["all"] == listed["all"] - 1
     assert owner.get("/api/dashboard/disagreements?which=decided").json()["all"] == 1
     assert owner.put(path, json={"code": None}).json()["decision"] is None
-    assert not quality(project.answers(), project.form).verdicts[0].adjudicated.any()
+    assert not quality(project.answers.read(), project.form).verdicts[0].adjudicated.any()
 
 
 def test_a_decision_must_make_sense(judged):
@@ -233,23 +233,23 @@ def test_a_decision_must_make_sense(judged):
     assert owner.put("/api/dashboard/disagreements/999/0", json={"code": "no"}).status_code == 400
     assert owner.get("/api/dashboard/disagreements/999/0").status_code == 404
     assert owner.get("/api/dashboard/picture/999").status_code == 404
-    assert "adjudicator" not in judged.project.workers()[1]
+    assert "adjudicator" not in judged.project.annotators.read()[1]
 
 
 def test_hand_ins_are_approved_and_rejected(judged):
     owner, project = judged.client("owner", "Olga"), judged.project
     waiting = owner.get("/api/dashboard/statistics").json()["review"]
-    slot, slots = waiting[0]["slot"], len(project.slots())
+    slot, slots = waiting[0]["slot"], len(project.queue.slots())
     assert owner.put(f"/api/dashboard/hand-ins/{slot}", json={"verdict": "reject"}).status_code == 400
     assert owner.put(
         f"/api/dashboard/hand-ins/{slot}", json={"verdict": "reject", "why": "guessed"}
     ).is_success
-    assert project.reviews()[slot][:3] == ("reject", "Olga", "guessed")
-    assert len(project.slots()) == slots + 1
+    assert project.reviews.read()[slot][:3] == ("reject", "Olga", "guessed")
+    assert len(project.queue.slots()) == slots + 1
     assert owner.put(f"/api/dashboard/hand-ins/{slots - 1}", json={"verdict": "approve"}).status_code == 400
     owner.put("/api/dashboard/pay", json={"per": "task", "amount": 2, "fee": 0.5, "currency": "EUR"})
     cost = owner.get("/api/dashboard/live").json()["cost"]
-    handed_in = int((project.slots().state == "submitted").sum())
+    handed_in = int((project.queue.slots().state == "submitted").sum())
     assert cost["money"] == (handed_in - 1) * 3
 
 
@@ -297,7 +297,7 @@ def test_failures_are_told_in_words(judged, monkeypatch):
     def broken(*args, **more):
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("karat.web.dashboard.publishing.publish", broken)
+    monkeypatch.setattr("karat.web.dashboard.publication.publish", broken)
     number = owner.post("/api/dashboard/jobs/publish", json={"name": "y"}).json()["job"]
     assert finished(owner, number)["error"] == "Something went wrong; the server's log says what."
 
@@ -331,7 +331,9 @@ def test_answers_without_tasks_are_counted(serve, tmp_path):
     save_world(world, tmp_path / "world", pictures=False)
     place, form = tmp_path / "loose.db", load_form("pair")
     with create_project(place, world.benchmark(), form, source=str(tmp_path / "world")) as project:
-        project.record(AnswerRows([-1] * 4, [0, 0, 1, 1], [3, 3, 4, 4], ["a", "b"] * 2, ["yes", "no"] * 2))
+        project.answers.record(
+            AnswerRows([-1] * 4, [0, 0, 1, 1], [3, 3, 4, 4], ["a", "b"] * 2, ["yes", "no"] * 2)
+        )
     reader = serve(place).client("reader")
     live = reader.get("/api/dashboard/live").json()
     assert (live["answers"]["elsewhere"], live["answers"]["wanted"], live["left"]) == (4, 0, 0)

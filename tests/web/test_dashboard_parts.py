@@ -12,7 +12,7 @@ from karat.judging.forms.form import Choice, Form
 from karat.judging.store import create_project
 from karat.web.dashboard.live import live_numbers
 from karat.web.dashboard.pace import pace
-from karat.web.dashboard.publishing import Shelf
+from karat.web.dashboard.publication import Shelf
 from karat.web.dashboard.tally import Tally
 from tests.judging.postgres import REASON, new_database, programs, server
 from tests.judging.store.small import plain_plan
@@ -40,28 +40,28 @@ def test_counting_follows_whatever_happens(project):
     """Random people take, answer, undo, hand back, hand in and decide; the store's table says the same."""
     rng = np.random.default_rng(5)
     tally, held, now = Tally(project), {}, time.time()
-    project.add_tasks(plain_plan(3, overlap=2))
+    project.pools.add_tasks(plain_plan(3, overlap=2))
     for step in range(240):
         who = f"person {rng.integers(4)}"
-        held[who] = held.get(who) or project.lease(who)
+        held[who] = held.get(who) or project.queue.lease(who)
         lease = held[who]
         action = rng.choice(["answer", "answer", "undo", "release", "submit", "decide"])
         if action == "decide":
-            project.adjudicate("boss", 0, int(rng.integers(3)), [None, "yes", "no"][rng.integers(3)])
+            project.reviews.adjudicate("boss", 0, int(rng.integers(3)), [None, "yes", "no"][rng.integers(3)])
         elif lease is not None and action in ("answer", "undo"):
             item = lease.items[rng.integers(len(lease.items))].id
             if action == "answer":
-                project.answer(lease.token, item, "yes", seconds=2.0)
+                project.answers.give(lease.token, item, "yes", seconds=2.0)
             else:
-                project.withdraw(lease.token, item)
+                project.answers.withdraw(lease.token, item)
         elif lease is not None:
             try:
-                (project.release if action == "release" else project.submit)(lease.token)
+                (project.queue.release if action == "release" else project.queue.submit)(lease.token)
             except InputError:
                 continue
             held[who] = None
         if step == 120:
-            project.add_tasks(plain_plan(4, size=3, overlap=2))
+            project.pools.add_tasks(plain_plan(4, size=3, overlap=2))
         if step % 6 == 0:
             tally.update()
             check(project, live_numbers(tally, now))
@@ -70,14 +70,14 @@ def test_counting_follows_whatever_happens(project):
 
 def check(project, live):
     """Compare with what the store says by itself."""
-    table = project.answers()
+    table = project.answers.read()
     assert live["answers"]["given"] + live["answers"]["elsewhere"] == len(table)
     counts = np.bincount(table.worker, minlength=len(table.workers))
     told = {one["worker"]: one["answers"] for one in live["people"]}
     assert {name: told.get(name, 0) for name in table.workers} == dict(zip(table.workers, counts.tolist()))
     asked = table.where(table.slot >= 0)
     assert live["pairs"]["begun"] == len(np.unique(asked.image * 1000 + asked.caption))
-    slots = project.slots()
+    slots = project.queue.slots()
     assert live["slots"] == {state: int((slots.state == state).sum()) for state in live["slots"]}
 
 

@@ -33,12 +33,12 @@ def test_a_task_from_lease_to_hand_in(server, client):
     assert lease(ann)["lease"]["token"] != found["token"]
     late = answer(ann, found["token"], first)
     assert late.status_code == 410
-    assert next(server.project.history())["seconds"] == 2.5
+    assert next(server.project.answers.history())["seconds"] == 2.5
 
 
 def test_nothing_tells_known_pairs_apart(server, client):
     ann = client("judge", "ann")
-    found, plan = lease(ann, ahead=True), server.project.plan()
+    found, plan = lease(ann, ahead=True), server.project.pools.plan()
     known = {bool(gold >= 0) for gold in plan.gold}
     assert known == {True, False}
     for name in ("lease", "ahead"):
@@ -63,7 +63,7 @@ def test_the_same_key_is_stored_once(server, client):
     assert answer(ann, found["token"], item, "no", key=key).status_code == 400
     body = {"token": found["token"], "item": item, "key": secrets.token_hex(8)}
     assert len({ann.post("/api/judge/withdraw", json=body).json()["number"] for _ in range(2)}) == 1
-    assert [row["code"] for row in server.project.history()] == ["yes", None]
+    assert [row["code"] for row in server.project.answers.history()] == ["yes", None]
     assert lease(ann)["lease"]["items"][0]["code"] is None
 
 
@@ -77,8 +77,10 @@ def test_what_a_closed_page_had_on_its_way(server, client):
     body = {"token": found["token"], "given": given, "submit": True}
     for _ in range(2):
         assert ann.post("/api/judge/leave", json=body).json() == {"done": True}
-    assert [row["code"] for row in server.project.history()] == ["no", None] + ["yes"] * len(found["items"])
-    assert (server.project.slots().state == "submitted").sum() == 1
+    assert [row["code"] for row in server.project.answers.history()] == ["no", None] + ["yes"] * len(
+        found["items"]
+    )
+    assert (server.project.queue.slots().state == "submitted").sum() == 1
 
 
 def test_another_persons_task(client):
@@ -115,7 +117,7 @@ def test_bodies_that_do_not_fit(client, server, change):
     response = ann.post("/api/judge/answer", content=text, headers={"Content-Type": "application/json"})
     assert response.status_code in (400, 409, 422), response.text
     assert set(response.json()) == {"error"}
-    assert list(server.project.history()) == []
+    assert list(server.project.answers.history()) == []
 
 
 def test_the_next_task_is_taken_ahead_once(server, client):
@@ -123,7 +125,7 @@ def test_the_next_task_is_taken_ahead_once(server, client):
     found = lease(ann, ahead=True)
     again = lease(ann, ahead=True)
     assert found["ahead"]["token"] == again["ahead"]["token"] != found["lease"]["token"]
-    assert (server.project.slots().state == "leased").sum() == 2
+    assert (server.project.queue.slots().state == "leased").sum() == 2
     pairs = [
         {(row.image, row.caption) for row in lease_pairs(server.project, one["token"])}
         for one in (found["lease"], found["ahead"])
@@ -134,7 +136,7 @@ def test_the_next_task_is_taken_ahead_once(server, client):
 
 
 def lease_pairs(project, token):
-    with project._db.read() as connection:
+    with project.database.read() as connection:
         query = "SELECT i.image, i.caption FROM item i JOIN slot s ON s.task = i.task WHERE s.token = ?"
         return connection.exec_driver_sql(query, (token,)).all()
 
@@ -154,15 +156,15 @@ def test_two_windows_at_once_get_the_same_tasks(server, client):
         thread.join()
     assert len({one["lease"]["token"] for one in found}) == 1
     assert len({one["ahead"]["token"] for one in found}) == 1
-    assert (server.project.slots().state == "leased").sum() == 2
+    assert (server.project.queue.slots().state == "leased").sum() == 2
 
 
 def test_a_lease_that_went_to_somebody_else(server, client):
     ann = client("judge", "ann")
     found = lease(ann)["lease"]
-    slot = int(server.project.slots().slot[server.project.slots().state == "leased"][0])
+    slot = int(server.project.queue.slots().slot[server.project.queue.slots().state == "leased"][0])
     project, later, number = server.project, time.time() + 4000, 0
-    while (taken := project.lease(f"other-{number}", 9e6, now=later)).slot != slot:
+    while (taken := project.queue.lease(f"other-{number}", 9e6, now=later)).slot != slot:
         number += 1
     assert taken.token != found["token"]
     lost = answer(ann, found["token"], found["items"][0]["id"])

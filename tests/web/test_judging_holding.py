@@ -9,93 +9,93 @@ pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
 from judging.store.conftest import postgres, project, where  # noqa: F401
 from judging.store.small import finish, plain_plan, plan_of
-from karat.judging.store import open_project
-from karat.web.judging.owning import LeaseLost, check_own, find_own
+from karat.judging.store import LEASED, open_project
+from karat.web.judging.answers import LeaseLost, check_own
 from web.serving import make_project
 
 NOW = 1.8e9
 
 
 def test_the_next_task_follows_the_one_at_hand(project):  # noqa: F811
-    project.add_tasks(plain_plan(3))
-    assert project.held_lease("ann") is None
-    assert project.lease_ahead("ann", 60) is None, "nothing comes after nothing"
-    first = project.lease_at_hand("ann", 60)
-    second = project.lease_ahead("ann", 60)
+    project.pools.add_tasks(plain_plan(3))
+    assert project.queue.held("ann") is None
+    assert project.queue.ahead("ann", 60) is None, "nothing comes after nothing"
+    first = project.queue.at_hand("ann", 60)
+    second = project.queue.ahead("ann", 60)
     assert second.task != first.task
-    assert project.lease_ahead("ann", 60).token == second.token
-    assert project.lease_at_hand("ann", 60).token == first.token
-    assert project.held_lease("ann").token == first.token
+    assert project.queue.ahead("ann", 60).token == second.token
+    assert project.queue.at_hand("ann", 60).token == first.token
+    assert project.queue.held("ann").token == first.token
     finish(project, first)
-    assert project.lease_at_hand("ann", 60).token == second.token
-    third = project.lease_ahead("ann", 60)
+    assert project.queue.at_hand("ann", 60).token == second.token
+    third = project.queue.ahead("ann", 60)
     finish(project, second)
     finish(project, third)
-    assert project.lease_at_hand("ann", 60) is None
-    assert (project.slots().state == "submitted").all()
+    assert project.queue.at_hand("ann", 60) is None
+    assert (project.queue.slots().state == "submitted").all()
 
 
 def test_nobody_is_asked_about_a_pair_twice(project):  # noqa: F811
-    project.add_tasks(plan_of([(0, 0), (1, 1)], [(1, 1), (2, 2)], [(3, 3), (4, 4)]))
-    first = project.lease_at_hand("ann", 60)
-    ahead = project.lease_ahead("ann", 60)
+    project.pools.add_tasks(plan_of([(0, 0), (1, 1)], [(1, 1), (2, 2)], [(3, 3), (4, 4)]))
+    first = project.queue.at_hand("ann", 60)
+    ahead = project.queue.ahead("ann", 60)
     assert (first.task, ahead.task) == (0, 2)
     finish(project, first)
     finish(project, ahead)
-    assert project.lease_at_hand("ann", 60) is None
-    assert project.lease_at_hand("bob", 60).task == 1
+    assert project.queue.at_hand("ann", 60) is None
+    assert project.queue.at_hand("bob", 60).task == 1
 
 
 def test_what_was_passed_over_comes_when_it_can(project):  # noqa: F811
-    project.add_tasks(plan_of([(0, 0), (1, 1)], [(1, 1), (2, 2)], [(3, 3), (4, 4)]))
-    first = project.lease_at_hand("ann", 60)
-    ahead = project.lease_ahead("ann", 60)
-    project.release(first.token)
-    assert project.lease_at_hand("ann", 60).token == ahead.token
+    project.pools.add_tasks(plan_of([(0, 0), (1, 1)], [(1, 1), (2, 2)], [(3, 3), (4, 4)]))
+    first = project.queue.at_hand("ann", 60)
+    ahead = project.queue.ahead("ann", 60)
+    project.queue.release(first.token)
+    assert project.queue.at_hand("ann", 60).token == ahead.token
     finish(project, ahead)
-    assert project.lease_at_hand("ann", 60).task == 1
+    assert project.queue.at_hand("ann", 60).task == 1
 
 
 def test_a_lost_task_is_open_again_in_another_place(project):  # noqa: F811
-    project.add_tasks(plain_plan(2, overlap=2))
-    first = project.lease_at_hand("ann", 60, now=NOW)
-    ahead = project.lease_ahead("ann", 60, now=NOW)
+    project.pools.add_tasks(plain_plan(2, overlap=2))
+    first = project.queue.at_hand("ann", 60, now=NOW)
+    ahead = project.queue.ahead("ann", 60, now=NOW)
     # Others take what is open, then what has run out, until the first slot is gone.
     taken = []
     while not taken or taken[-1].slot != first.slot:
-        taken.append(project.lease(f"other-{len(taken)}", 9e6, now=NOW + 1000))
+        taken.append(project.queue.lease(f"other-{len(taken)}", 9e6, now=NOW + 1000))
     spare = next(one for one in taken if one.task == first.task and one.slot != first.slot)
-    project.release(spare.token)
+    project.queue.release(spare.token)
     with pytest.raises(LeaseLost):
         check_own(project, "ann", first.token)
-    held = project.lease_at_hand("ann", 60, now=NOW + 1001)
+    held = project.queue.at_hand("ann", 60, now=NOW + 1001)
     seen = {held.task}
     if held.token == ahead.token:
         finish(project, held)
-        seen.add(project.lease_at_hand("ann", 60, now=NOW + 1002).task)
+        seen.add(project.queue.at_hand("ann", 60, now=NOW + 1002).task)
     assert first.task in seen
 
 
 def test_leases_and_pictures_serve_their_holder(project):  # noqa: F811
-    project.add_tasks(plain_plan(2))
-    lease = project.lease_at_hand("ann", 60)
-    project.lease_at_hand("bob", 60)
+    project.pools.add_tasks(plain_plan(2))
+    lease = project.queue.at_hand("ann", 60)
+    project.queue.at_hand("bob", 60)
     item = lease.items[0]
-    assert check_own(project, "ann", lease.token)["id"] == lease.slot
+    assert check_own(project, "ann", lease.token) == LEASED
     with pytest.raises(LeaseLost, match="somebody else"):
         check_own(project, "bob", lease.token)
-    assert find_own(project, "ann", item.id)["image"] == item.image
-    assert find_own(project, "bob", item.id) is None
-    assert find_own(project, "ann", 10**9) is None
+    assert project.queue.pair_of("ann", item.id) == (item.image, item.caption)
+    assert project.queue.pair_of("bob", item.id) is None
+    assert project.queue.pair_of("ann", 10**9) is None
 
 
 def test_many_windows_of_one_person(project):  # noqa: F811
-    project.add_tasks(plain_plan(20))
+    project.pools.add_tasks(plain_plan(20))
     found, barrier = [], threading.Barrier(6)
 
     def ask():
         barrier.wait()
-        found.append((project.lease_at_hand("ann", 60).token, project.lease_ahead("ann", 60).token))
+        found.append((project.queue.at_hand("ann", 60).token, project.queue.ahead("ann", 60).token))
 
     threads = [threading.Thread(target=ask) for _ in range(6)]
     for thread in threads:
@@ -103,7 +103,7 @@ def test_many_windows_of_one_person(project):  # noqa: F811
     for thread in threads:
         thread.join()
     assert len(set(found)) == 1
-    assert (project.slots(now=time.time()).state == "leased").sum() == 2
+    assert (project.queue.slots(now=time.time()).state == "leased").sum() == 2
 
 
 def test_ahead_never_shares_a_pair_with_the_task_at_hand(tmp_path):
@@ -112,27 +112,27 @@ def test_ahead_never_shares_a_pair_with_the_task_at_hand(tmp_path):
         together = 0
         for number in range(6):
             name = f"person-{number}"
-            while (now := made.lease_at_hand(name, 1800)) is not None:
-                ahead = made.lease_ahead(name, 600)
+            while (now := made.queue.at_hand(name, 1800)) is not None:
+                ahead = made.queue.ahead(name, 600)
                 own = {(item.image, item.caption) for item in now.items}
                 if ahead is not None:
                     together += 1
                     assert not own & {(item.image, item.caption) for item in ahead.items}
                 for item in now.items:
-                    made.answer(now.token, item.id, "yes")
-                made.submit(now.token)
-            rows = [row for row in made.history() if row["worker"] == name]
+                    made.answers.give(now.token, item.id, "yes")
+                made.queue.submit(now.token)
+            rows = [row for row in made.answers.history() if row["worker"] == name]
             assert len({(row["image"], row["caption"]) for row in rows}) == len(rows)
         assert together > 10
-        assert (made.slots().state != "leased").all()
+        assert (made.queue.slots().state != "leased").all()
 
 
 def test_ahead_takes_nothing_from_those_who_are_slow(tmp_path):
     with open_project(make_project(tmp_path / "slow", images=20, task_size=60, gold=2, overlap=1)) as made:
         later = time.time() + 1e6
         leases = []
-        while (found := made.lease_at_hand(f"slow-{len(leases)}", 60)) is not None:
+        while (found := made.queue.at_hand(f"slow-{len(leases)}", 60)) is not None:
             leases.append(found)
-        mine = made.lease_at_hand("ann", 60, now=later)
+        mine = made.queue.at_hand("ann", 60, now=later)
         assert mine is not None, "what has run out may be taken when it is needed"
-        assert made.lease_ahead("ann", 60, now=later) is None
+        assert made.queue.ahead("ann", 60, now=later) is None

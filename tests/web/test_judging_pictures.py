@@ -18,7 +18,7 @@ def test_pictures_are_of_own_items_only(server, client):
     assert response.headers["cache-control"].startswith("private")
     assert response.content.startswith(b"\x89PNG")
     mine = {one["id"] for one in found["items"]}
-    other = next(number for number in range(len(server.project.plan())) if number not in mine)
+    other = next(number for number in range(len(server.project.pools.plan())) if number not in mine)
     for path in (other, 2**40, "x", "-1", "..%2f..%2fetc%2fpasswd", f"{item}/../{other}"):
         assert ann.get(f"/api/judge/image/{path}").status_code in (404, 422)
     assert bob.get(f"/api/judge/image/{item}").status_code == 404

@@ -46,9 +46,9 @@ def test_the_replay_finds_what_is_wrong(made_project):
     from .judges import Load
 
     with open_project(made_project()) as project:
-        one = project.lease("ann")
-        number = project.answer(one.token, one.items[0].id, "yes", key="k1")
-        project.answer(one.token, one.items[0].id, "yes", key="k2")
+        one = project.queue.lease("ann")
+        number = project.answers.give(one.token, one.items[0].id, "yes", key="k1")
+        project.answers.give(one.token, one.items[0].id, "yes", key="k2")
         load = Load(
             acknowledged=[
                 ("ann", one.items[0].id, "yes", "k1", number), ("ann", one.items[1].id, "no", "k3", 99),
@@ -58,6 +58,6 @@ def test_the_replay_finds_what_is_wrong(made_project):
         found = replay(project, load)
         assert (found["lost"], found["doubled"], found["foreign"], found["unsubmitted"]) == (1, 1, 1, 1)
         assert found["double_assigned"] == 0
-        with project._db.write() as connection:
+        with project.database.write() as connection:
             connection.exec_driver_sql(f"UPDATE slot SET worker = 1, state = 1 WHERE task = {one.task}")
         assert replay(project, load)["double_assigned"] > 0

@@ -4,18 +4,51 @@ import io
 import json
 import logging
 import logging.config
-import re
 import sqlite3
 from contextlib import closing, contextmanager
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from karat.errors import InputError
 from karat.web.operation import health as health_module
 from karat.web.operation.access import VARIABLE, metrics_token
 from karat.web.operation.logs import JsonLines, log_config
 
-LINE = re.compile(r'[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? -?[0-9.e+-]+')
+# As the parser says it: without the ending _total of counters.
+FAMILIES = (
+    ("karat_info", "gauge", "version"),
+    ("process_start_time_seconds", "gauge", ""),
+    ("process_cpu_seconds", "counter", ""),
+    ("process_resident_memory_bytes", "gauge", ""),
+    ("karat_store_readable", "gauge", ""),
+    ("karat_store_writable", "gauge", ""),
+    ("karat_http_requests", "counter", "method route status"),
+    ("karat_http_errors", "counter", ""),
+    ("karat_http_requests_running", "gauge", ""),
+    ("karat_http_streams", "gauge", ""),
+    ("karat_http_request_seconds", "histogram", "route le"),
+    ("karat_answers", "counter", "outcome"),
+    ("karat_answers_waiting", "gauge", ""),
+    ("karat_answers_room", "gauge", ""),
+    ("karat_batch_answers", "histogram", "le"),
+    ("karat_batch_seconds", "histogram", "le"),
+    ("karat_slots", "gauge", "state"),
+)
+
+
+class Values:
+    """The samples of a page for Prometheus, by name and labels."""
+
+    def __init__(self, text):
+        self.samples = {
+            (sample.name, frozenset(sample.labels.items())): sample.value
+            for family in text_string_to_metric_families(text)
+            for sample in family.samples
+        }
+
+    def __call__(self, name, **labels):
+        return self.samples[name, frozenset(labels.items())]
 
 
 @contextmanager
@@ -58,7 +91,7 @@ def test_anybody_may_ask_whether_it_is_well(server):
 def test_a_store_that_cannot_be_written_is_not_well(server, monkeypatch):
     visitor = server.visitor()
     monkeypatch.setattr(health_module, "PATIENCE", 0.2)
-    with closing(sqlite3.connect(server.project._db.place.path, isolation_level=None)) as other:
+    with closing(sqlite3.connect(server.project.database.place.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         forget(server)
         found = visitor.get("/health")
@@ -86,20 +119,33 @@ def test_figures_count_what_happened(server, client):
     judge.get("/api/judge/image/0")
     found = server.visitor().get("/metrics")
     assert found.headers["content-type"].startswith("text/plain; version=0.0.4")
-    for line in found.text.splitlines():
-        assert line.startswith("# ") or LINE.fullmatch(line), line
-    values = dict(line.rsplit(" ", 1) for line in found.text.splitlines() if not line.startswith("#"))
-    assert values['karat_answers_total{outcome="saved"}'] == "1"
-    assert values['karat_http_requests_total{method="POST",route="/api/judge/answer",status="200"}'] == "1"
-    assert values['karat_http_requests_total{method="GET",route="other",status="404"}'] == "1"
+    value = Values(found.text)
+    assert value("karat_answers_total", outcome="saved") == 1
+    assert value("karat_http_requests_total", method="POST", route="/api/judge/answer", status="200") == 1
+    assert value("karat_http_requests_total", method="GET", route="other", status="404") == 1
     assert 'route="/api/judge/image/{item}"' in found.text
-    assert values['karat_slots{state="leased"}'] == "1"
-    assert values["karat_store_writable"] == "1"
-    assert values["karat_answers_waiting"] == "0"
-    name = 'karat_http_request_seconds_bucket{route="/api/judge/answer",le="+Inf"}'
-    assert values[name] == values['karat_http_request_seconds_count{route="/api/judge/answer"}'] == "1"
+    assert value("karat_slots", state="leased") == 1
+    assert value("karat_store_writable") == 1
+    assert value("karat_answers_waiting") == 0
+    assert value("karat_http_request_seconds_bucket", route="/api/judge/answer", le="+Inf") == 1
+    assert value("karat_http_request_seconds_count", route="/api/judge/answer") == 1
+    assert value("karat_batch_answers_bucket", le="1.0") == 1
     for secret in ("ann", lease["token"], "forty-seven", "secret", judge.headers["X-CSRF-Token"]):
         assert secret not in found.text
+
+
+def test_figures_keep_their_names(serve):
+    # Dashboards and alerts of others are written in them.
+    first, second = serve(), serve()
+    answer_one(first.client("judge"))
+    text = first.visitor().get("/metrics").text
+    families = {
+        (family.name, family.type, frozenset(name for sample in family.samples for name in sample.labels))
+        for family in text_string_to_metric_families(text)
+    }
+    assert families == {(name, kind, frozenset(labels.split())) for name, kind, labels in FAMILIES}
+    # Each server counts for itself.
+    assert Values(second.visitor().get("/metrics").text)("karat_answers_total", outcome="saved") == 0
 
 
 def test_figures_are_for_owners_the_token_and_this_machine(serve, monkeypatch):
@@ -133,7 +179,7 @@ def test_one_line_for_each_request_and_no_secrets(serve):
         server = serve(prefix="/karat")
         judge = server.client("judge", "Ann Lee")
         lease, done = answer_one(judge)
-        link = server.accounts.invite("judge")
+        link = server.accounts.invitations.invite("judge")
         judge.get(f"/invitation?token={link}")
         judge.get(f"/{link}")
         assert server.visitor().get("/health", headers={"Host": "evil.example"}).status_code == 400
@@ -164,7 +210,7 @@ def test_one_line_for_each_request_and_no_secrets(serve):
 
 def server_members(serve, server):
     """The accounts, read by another server: the first one is closed."""
-    return serve(server.app.state.settings.project).accounts.members()
+    return serve(server.app.state.settings.project).accounts.users.read()
 
 
 def test_errors_are_logged_by_their_place_not_their_words():

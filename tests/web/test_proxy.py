@@ -43,7 +43,7 @@ def test_a_proxy_may_cut_the_prefix_off_or_leave_it(proxied):
 
 def test_signing_in_by_https_through_the_proxy(serve):
     proxied = serve(url="https://judge.example.org/karat", proxies=("127.0.0.1",))
-    proxied.accounts.add("ann", "owner", PASSWORD)
+    proxied.accounts.users.add("ann", "owner", PASSWORD)
     visitor = proxied.visitor(**{"X-Forwarded-Proto": "https", "Host": "judge.example.org"})
     # httpx sends secure cookies by https only; the proxy would.
     page = visitor.get("/login")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
 
-from karat.web.security.tokens import csrf_of
+from karat.web.security.csrf import csrf_of
 from web.serving import PASSWORD
 
 schemathesis = pytest.importorskip("schemathesis", reason="needs schemathesis: pip install 'karat[test]'")
@@ -18,7 +18,7 @@ ENDLESS = r"stream|events"
 @pytest.mark.parametrize(("mode", "status", "examples"), [("POSITIVE", 200, 20), ("NEGATIVE", 422, 10)])
 def test_no_operation_fails_inside(server, mode, status, examples):
     # The only owner: no example can remove her.
-    owner = server.accounts.add("ann", "owner", PASSWORD)
+    owner = server.accounts.users.add("ann", "owner", PASSWORD)
     schema = schemathesis.openapi.from_dict(server.app.openapi()).exclude(path_regex=ENDLESS)
     tried = set()
     for found in schema.get_all_operations():
@@ -45,6 +45,6 @@ def test_no_operation_fails_inside(server, mode, status, examples):
 def signed_in(server, owner):
     """What a page of the owner sends; a fresh session, since the last example may have ended it."""
     server.app.state.doors.open()
-    token = server.accounts.open_session(owner.id)
+    token = server.accounts.sessions.open(owner.id)
     cookie = f"{server.app.state.cookies.session}={token}"
     return {"Cookie": cookie, "X-CSRF-Token": csrf_of(token), "Origin": server.settings.origin}

@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 
 from karat.judging.store import open_project
 from karat.web.app import create_app
-from karat.web.operation.stopping import OrderlyServer
+from karat.web.server import OrderlyServer
 from karat.web.settings import Settings
 from web.serving import Server
 
@@ -43,6 +43,11 @@ def orderly(made_project):
     made.stop()
 
 
+def open_streams(server: Server) -> float:
+    (metric,) = server.app.state.requests.streams.collect()
+    return metric.samples[0].value
+
+
 def stop(server: Server) -> None:
     server.uvicorn.should_exit = True
 
@@ -51,27 +56,27 @@ def test_streams_end_when_the_server_stops(orderly):
     with orderly.visitor().stream("GET", "/ticks") as stream:
         lines = stream.iter_lines()
         assert next(lines) == "data: tick"
-        assert orderly.app.state.requests.streams == 1
+        assert open_streams(orderly) == 1
         stop(orderly)
         # To its proper end: a connection that breaks off would raise.
         assert set(lines) == {"", "data: tick"}
     orderly.thread.join(30)
     assert not orderly.thread.is_alive()
-    assert orderly.app.state.requests.streams == 0
+    assert open_streams(orderly) == 0
 
 
 def test_answers_on_their_way_are_saved(orderly):
     judge = orderly.client("judge")
     lease = judge.post("/api/judge/lease", json={}).json()["lease"]
     writer, begun, go = orderly.app.state.writer, threading.Event(), threading.Event()
-    real = writer.project.answer_many
+    real = writer.answers.store
 
     def slowly(given):
         begun.set()
         assert go.wait(30)
         return real(given)
 
-    writer.project = type("Slow", (), {"answer_many": staticmethod(slowly)})()
+    writer.answers = type("Slow", (), {"store": staticmethod(slowly)})()
     given = {"token": lease["token"], "item": lease["items"][0]["id"], "code": "yes", "key": "abcdefgh"}
     told = []
     sender = threading.Thread(
@@ -89,4 +94,4 @@ def test_answers_on_their_way_are_saved(orderly):
     assert not writer.alive
     assert told[0].status_code == 200
     with open_project(orderly.app.state.settings.project) as project:
-        assert [row["id"] for row in project.history()] == [told[0].json()["number"]]
+        assert [row["id"] for row in project.answers.history()] == [told[0].json()["number"]]

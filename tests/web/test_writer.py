@@ -8,9 +8,8 @@ from unittest.mock import Mock
 import pytest
 
 from karat.errors import InputError
-from karat.judging.store import open_project
-from karat.web.waiting import Busy, acknowledged
-from karat.web.writer import Writer
+from karat.judging.store import Answer, open_project
+from karat.web.writer import Busy, Writer, acknowledged
 
 
 class Paper:
@@ -22,7 +21,7 @@ class Paper:
         self.batches, self.stored = [], []
         self.gone = False
 
-    def answer_many(self, given):
+    def store(self, given):
         self.batches.append([one.item for one in given])
         self.asked.set()
         assert self.open.wait(30)
@@ -30,9 +29,9 @@ class Paper:
             raise InputError("the disk is full")
         if any(one.code == "poison" for one in given):
             raise ZeroDivisionError
-        return [self.store(one) for one in given]
+        return [self.keep(one) for one in given]
 
-    def store(self, one):
+    def keep(self, one):
         if one.code == "refuse":
             return InputError("no such answer")
         self.stored.append((one.item, one.code))
@@ -56,29 +55,39 @@ def writer(paper):
     made.close()
 
 
+def batches(writer):
+    """How many transactions the writer has counted."""
+    (metric,) = writer.figures.size.collect()
+    return next(one.value for one in metric.samples if one.name == "karat_batch_answers_count")
+
+
 def held(paper, writer):
     """Hand one answer over and wait until the store is busy with it."""
     paper.hold()
-    first = writer.answer("token", 0, "yes")
+    first = writer.add(Answer("token", 0, "yes"))
     assert paper.asked.wait(30)
     return first
 
 
 def test_what_gathers_meanwhile_goes_in_together_and_in_order(paper, writer):
     first = held(paper, writer)
-    rest = [writer.answer("token", item, "yes") for item in range(1, 7)]
+    rest = [writer.add(Answer("token", item, "yes")) for item in range(1, 7)]
     assert writer.depth == 6
     # Nobody is told anything before the store has it.
     assert not any(one.done() for one in (first, *rest))
     paper.open.set()
     assert [one.result(30) for one in (first, *rest)] == list(range(1, 8))
     assert paper.batches == [[0], [1, 2, 3, 4], [5, 6]]
-    assert (writer.figures.saved, writer.figures.size.count, writer.depth) == (7, 3, 0)
+    assert (writer.figures.saved, batches(writer), writer.depth) == (7, 3, 0)
 
 
 def test_a_refused_answer_is_refused_alone(paper, writer):
     first = held(paper, writer)
-    good, bad, undo = writer.answer("t", 1, "yes"), writer.answer("t", 2, "refuse"), writer.withdraw("t", 1)
+    good, bad, undo = (
+        writer.add(Answer("t", 1, "yes")),
+        writer.add(Answer("t", 2, "refuse")),
+        writer.add(Answer("t", 1, None)),
+    )
     paper.open.set()
     with pytest.raises(InputError, match="no such answer"):
         bad.result(30)
@@ -91,17 +100,19 @@ def test_a_store_that_fails_saves_nothing_and_says_so(paper, writer):
     paper.gone = True
     for _ in range(2):
         with pytest.raises(Busy):
-            writer.answer("t", 1, "yes").result(30)
+            writer.add(Answer("t", 1, "yes")).result(30)
     assert writer.figures.broken
     paper.gone = False
-    assert writer.answer("t", 1, "yes").result(30) == 1
+    assert writer.add(Answer("t", 1, "yes")).result(30) == 1
     assert not writer.figures.broken
     assert (writer.figures.saved, writer.figures.failed) == (1, 2)
 
 
 def test_an_answer_that_breaks_the_batch_fails_alone(paper, writer):
     first = held(paper, writer)
-    good, poison, also = (writer.answer("t", n, code) for n, code in enumerate(("yes", "poison", "no"), 1))
+    good, poison, also = (
+        writer.add(Answer("t", n, code)) for n, code in enumerate(("yes", "poison", "no"), 1)
+    )
     paper.open.set()
     with pytest.raises(Busy):
         poison.result(30)
@@ -110,18 +121,18 @@ def test_an_answer_that_breaks_the_batch_fails_alone(paper, writer):
 
 
 def test_a_mistake_does_not_end_the_writer(paper, writer, monkeypatch):
-    monkeypatch.setattr(paper, "answer_many", lambda given: [])
+    monkeypatch.setattr(paper, "store", lambda given: [])
     with pytest.raises(Busy):
-        writer.answer("t", 1, "yes").result(30)
+        writer.add(Answer("t", 1, "yes")).result(30)
     monkeypatch.undo()
-    assert writer.answer("t", 1, "yes").result(30) == 1
+    assert writer.add(Answer("t", 1, "yes")).result(30) == 1
 
 
 def test_a_full_queue_turns_answers_away(paper, writer):
     first = held(paper, writer)
-    kept = [writer.answer("t", item, "yes") for item in range(6)]
+    kept = [writer.add(Answer("t", item, "yes")) for item in range(6)]
     with pytest.raises(Busy) as error:
-        writer.answer("t", 9, "yes")
+        writer.add(Answer("t", 9, "yes"))
     assert error.value.wait >= 1
     for one in (first, kept[0]):
         with pytest.raises(Busy):
@@ -135,13 +146,13 @@ def test_a_full_queue_turns_answers_away(paper, writer):
 def test_closing_stores_what_waits_and_takes_nothing_more(paper):
     writer = Writer(paper, most=2)
     first = held(paper, writer)
-    rest = [writer.answer("t", item, "yes") for item in range(5)]
+    rest = [writer.add(Answer("t", item, "yes")) for item in range(5)]
     closing = threading.Thread(target=writer.close)
     closing.start()
     while not writer._closed:
         pass
     with pytest.raises(Busy):
-        writer.answer("t", 9, "yes")
+        writer.add(Answer("t", 9, "yes"))
     paper.open.set()
     closing.join(30)
     assert not writer.alive
@@ -152,7 +163,7 @@ def test_closing_stores_what_waits_and_takes_nothing_more(paper):
 
 def test_who_gave_up_in_the_queue_is_left_out(paper, writer):
     first = held(paper, writer)
-    gone, kept = writer.answer("t", 1, "yes"), writer.answer("t", 2, "yes")
+    gone, kept = writer.add(Answer("t", 1, "yes")), writer.add(Answer("t", 2, "yes"))
     assert gone.cancel()
     paper.open.set()
     assert kept.result(30) == 2
@@ -165,15 +176,15 @@ def test_who_gave_up_in_the_queue_is_left_out(paper, writer):
 def test_many_threads_and_a_real_store(made_project):
     place = made_project()
     with open_project(place) as project:
-        writer = Writer(project)
-        leases = [project.lease(f"person {number}") for number in range(6)]
+        writer = Writer(project.answers)
+        leases = [project.queue.lease(f"person {number}") for number in range(6)]
         told = {}
 
         def work(lease):
             for number, item in enumerate(lease.items):
                 key = f"{lease.worker} {number}"
-                told[key] = writer.answer(lease.token, item.id, "yes", None, 1.5, key).result(30)
-                assert writer.answer(lease.token, item.id, "yes", None, 1.5, key).result(30) == told[key]
+                told[key] = writer.add(Answer(lease.token, item.id, "yes", None, 1.5, key)).result(30)
+                assert writer.add(Answer(lease.token, item.id, "yes", None, 1.5, key)).result(30) == told[key]
 
         threads = [threading.Thread(target=work, args=(lease,)) for lease in leases]
         for one in threads:
@@ -182,8 +193,8 @@ def test_many_threads_and_a_real_store(made_project):
             one.join(120)
         writer.close()
     with open_project(place) as project:
-        rows = {row["key"]: row["id"] for row in project.history()}
-        assert len(list(project.history())) == len(rows)
+        rows = {row["key"]: row["id"] for row in project.answers.history()}
+        assert len(list(project.answers.history())) == len(rows)
     assert rows == told
     assert len(told) == sum(len(lease.items) for lease in leases)
 
@@ -193,9 +204,9 @@ def test_a_busy_writer_is_503_and_the_page_may_come_back(server, client):
     lease = judge.post("/api/judge/lease", json={}).json()["lease"]
     given = {"token": lease["token"], "item": lease["items"][0]["id"], "code": "yes", "key": "abcdefgh"}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(server.app.state.writer, "answer", Mock(side_effect=Busy(3)))
+        patch.setattr(server.app.state.writer, "add", Mock(side_effect=Busy(3)))
         refused = judge.post("/api/judge/answer", json=given)
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "3")
         assert "not saved yet" in refused.json()["error"]
     assert judge.post("/api/judge/answer", json=given).status_code == 200
-    assert len(list(server.project.history())) == 1
+    assert len(list(server.project.answers.history())) == 1

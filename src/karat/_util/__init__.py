@@ -1,4 +1,4 @@
-"""The plumbing that has no opinion about retrieval: registry, lazy imports, threads, cache, files, text."""
+"""Helpers that know nothing of retrieval: registry, lazy imports, threads, cache, files, text."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The border: checks of what users give; code inside trusts its inputs."""
+"""Checks of user input; code inside trusts its inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check_choice(value: str, choices: Sequence[str], argument: str) -> str:
 
 
 def check_unique_ids(ids: np.ndarray, kind: str, where: str | Path | None = None) -> None:
-    """Raise when an id stands twice in `ids`."""
+    """Raise when `ids` has a duplicate."""
     import numpy as np
 
     ordered = np.sort(ids)
@@ -32,7 +32,7 @@ def check_unique_ids(ids: np.ndarray, kind: str, where: str | Path | None = None
     if len(again):
         rows = np.flatnonzero(ids == again[0])
         raise InputError(
-            f"{kind} id {again[0]} stands {len(rows)} times (rows {rows[0]} and {rows[1]})",
+            f"duplicate {kind} id {again[0]}, {len(rows)} times (rows {rows[0]} and {rows[1]})",
             where=where,
             fix=f"give each {kind} once",
         )
@@ -56,10 +56,10 @@ def check_table(array: Any, where: str | Path | None = None) -> np.ndarray:
 
 @contextmanager
 def parsing(path: Path, what: str, fix: str) -> Iterator[None]:
-    """Turn any failure of a parser into the sentence that `path` is not what it should be.
+    """Turn any failure of a parser into one error: `path` is not what it should be.
 
     Parsers of other packages raise a dozen kinds of errors on broken bytes, polars even panics
-    that are no `Exception`; all of them mean the same to the person who holds the file.
+    that are not an `Exception`; all of them mean the same to the user.
     """
     try:
         yield
@@ -70,7 +70,7 @@ def parsing(path: Path, what: str, fix: str) -> Iterator[None]:
             "is too large for this machine's memory", where=path, fix="save a smaller run"
         ) from None
     except PermissionError:
-        raise InputError("may not be read", where=path, fix="change its permissions") from None
+        raise InputError("cannot be read", where=path, fix="change its permissions") from None
     except BaseException as error:
         if isinstance(error, ValueError) and "Python objects" in str(error):
             raise holds_objects(path) from None
@@ -85,14 +85,14 @@ def holds_objects(path: Path | str) -> InputError:
 
 
 def check_text(path: Path) -> None:
-    """Raise when a file starts like no text does, before all of it is read."""
+    """Raise when a file does not start like text, before all of it is read."""
     with path.open("rb") as handle:
         if b"\0" in handle.read(4096):
             raise InputError("is not text", where=path, fix="save it as text in UTF-8")
 
 
 def check_extension(path: Path | None, known: Iterable[str]) -> None:
-    """Raise when a file's extension is none of those that say how it is written."""
+    """Raise when a file's extension is not a known format."""
     if path is not None and path.suffix not in (known := tuple(known)):
         raise InputError(
             f"has the extension {path.suffix!r}", where=path, fix=f"use one of {', '.join(known)}"

@@ -1,4 +1,4 @@
-"""Names of the version before, which keep working for one version with a warning."""
+"""Names of the previous version, which keep working for one version with a warning."""
 
 from __future__ import annotations
 

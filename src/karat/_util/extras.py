@@ -1,4 +1,4 @@
-"""Packages that not everybody has installed, imported where they are used."""
+"""Optional packages, imported where they are used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ EXTRAS = {
     "cv2": "models",
     "fastapi": "web",
     "httpx": "judging",
+    "prometheus_client": "web",
     "psycopg": "judging,postgres",
+    "pydantic": "judging",
     "sklearn": "models",
     "sqlalchemy": "judging",
     "uvicorn": "web",
@@ -31,7 +33,7 @@ EXTRAS = {
 
 
 def extra(module: str) -> Any:
-    """Return an imported module, or raise the sentence that names what to install.
+    """Return an imported module, or raise an error that names what to install.
 
     >>> extra("json").dumps([1])
     '[1]'

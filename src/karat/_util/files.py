@@ -26,13 +26,13 @@ def check_writable(path: Path | None) -> None:
 
 
 def cannot_write(path: Path, error: OSError) -> InputError:
-    """Return the sentence for a file or folder that the system refuses to write."""
+    """Return the error for a file or folder that the system refuses to write."""
     reason = error.strerror or str(error)
     return InputError(f"cannot be written ({reason})", where=path, fix="choose another place")
 
 
 def write_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file whole or not at all, or raise a sentence that says why it cannot be written.
+    """Write a file whole or not at all, or raise an error that says why it cannot be written.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def write_folder(folder: Path, write: Callable[[Path], object]) -> None:
-    """Write a folder whole or not at all, or raise a sentence that says why it cannot be written.
+    """Write a folder whole or not at all, or raise an error that says why it cannot be written.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def write_folder(folder: Path, write: Callable[[Path], object]) -> None:
 
 @contextmanager
 def write_errors(path: Path) -> Iterator[None]:
-    """Raise the sentence of `cannot_write` for what the system refuses inside the block."""
+    """Raise the error of `cannot_write` for what the system refuses inside the block."""
     try:
         yield
     except KaratError:
@@ -75,14 +75,14 @@ def replacing(path: Path, *, private: bool = False, durable: bool = False) -> It
     """Yield the name of a draft beside `path`, which takes the place of `path` when the block ends well.
 
     A failure, a full disk or an interruption leaves what was there before. The mode of a file that was there
-    is kept. A device such as ``/dev/stdout`` is written directly; a link keeps leading where it leads.
+    is kept. A device such as ``/dev/stdout`` is written directly; a link stays a link.
 
     Parameters
     ----------
     path
         The file.
     private
-        Nobody but the user can read it, at no moment and whatever was there before.
+        Only the user can read it, at every moment and whatever was there before.
     durable
         Wait until the file and its name are on the disk.
 
@@ -159,7 +159,7 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
 
 
 def real(path: Path) -> Path:
-    """Return where links lead; unlike `Path.resolve` it knows an answer where they lead in a circle."""
+    """Return the target of links; unlike `Path.resolve` it returns one where they form a cycle."""
     return Path(os.path.realpath(path))
 
 
@@ -170,7 +170,7 @@ def draft_of(target: Path) -> Path:
 
 
 def name_target(error: KaratError, draft: Path, target: Path) -> None:
-    """Let an error about the draft speak of the target: the draft is gone when somebody reads it."""
+    """Make an error about the draft name the target: the draft is gone when the message is read."""
     error.args = (str(error).replace(str(draft), str(target)), *error.args[1:])
     if error.where is not None:
         error.where = error.where.replace(str(draft), str(target))

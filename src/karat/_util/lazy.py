@@ -1,4 +1,4 @@
-"""Packages whose public names are loaded when first asked for: importing them costs next to nothing.
+"""Packages whose public names are loaded on first use: importing them costs next to nothing.
 
 This file is part of every import of karat, so it imports nothing that Python has not loaded already.
 """
@@ -23,14 +23,14 @@ def exports(
 
     The public names are those that its ``__init__.py`` imports under ``if TYPE_CHECKING:``, each as itself
     (``from karat.stats.alpha import SCALES as SCALES``). Type checkers and editors follow these imports; at
-    run time each happens when its name is first asked for. So a name is listed once.
+    run time each happens when its name is first used. So a name is listed once.
 
     Parameters
     ----------
     package, file
         Its ``__name__`` and ``__file__``.
     renamed
-        Names of the version before, which keep working for one version: old to new.
+        Names of the previous version, which keep working for one version: old to new.
 
     Examples
     --------

@@ -26,7 +26,7 @@ def threads(number: int | None = None) -> Iterator[Loop]:
     [(0, 5), (5, 10)]
     """
     if number is not None and number < 1:
-        raise InputError(f"{number} threads were asked for", fix="ask for 1 or more")
+        raise InputError(f"{number} threads were requested", fix="give 1 or more")
     number = number or default_threads()
     with ThreadPoolExecutor(number) as pool:
 

@@ -1,4 +1,4 @@
-"""Named things that are found by name: measures, sources, and later strategies, estimators, judges.
+"""Things that are found by name: measures, sources, and later strategies, estimators, judges.
 
 A thing is one file that registers itself; nothing else changes when one is added.
 """
@@ -95,8 +95,8 @@ class Registry(Generic[T]):
     kind
         What they are, for messages.
     fill
-        Called when something is first looked up: imports the files that register themselves, which a
-        program that looks nothing up need not wait for.
+        Called when something is first looked up: imports the files that register themselves, which
+        is not done for a program that looks nothing up.
 
     Examples
     --------
@@ -162,7 +162,7 @@ PLUGINS = {
 
 
 def import_plugins(kind: str) -> None:
-    """Import what registers things of this kind from packages further down the house."""
+    """Import what registers things of this kind from later packages."""
     for module in PLUGINS[kind]:
         importlib.import_module(module)
 

@@ -77,7 +77,7 @@ class Result(ABC):
 
     @abstractmethod
     def parts(self) -> Sequence[Part]:
-        """Return what is shown, in order: text, and tables. A blank line stands between two parts."""
+        """Return what is shown, in order: text, and tables. A blank line separates two parts."""
 
     def tables(self) -> list[Layout]:
         """Return the tables of what is shown."""
@@ -125,12 +125,12 @@ class Result(ABC):
 
     @classmethod
     def check_path(cls, path: str | Path | None) -> None:
-        """Raise before the work starts when the extension of a file is none that `save` writes."""
+        """Raise before the work starts when `save` does not write files with this extension."""
         if path is not None and not is_page(path):
             check_extension(Path(path), cls.formats)
 
     def save(self, path: str | Path) -> None:
-        """Write the result; the extension says how: `formats` has those there are.
+        """Write the result; the extension, one of `formats`, says how.
 
         Json holds what `to_json` returns, csv and Parquet the records, md what is shown, tex the tables; html
         is a page. A file appears whole or not at all.
@@ -183,7 +183,7 @@ def json_text(data: Any) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text; bytes of a file's name that are no text, as Python reads them, are written as escapes."""
+    """Write text; bytes of a file's name that are not text, as Python reads them, are written as escapes."""
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 

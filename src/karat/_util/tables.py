@@ -28,7 +28,7 @@ class Layout:
     best
         The cells, as row and column, that hold the best value.
     title
-        What stands above it.
+        The text above it.
     shares
         Per row a number from 0 to 1, which a terminal draws as a bar where there is room; None for no bar.
     """
@@ -48,7 +48,7 @@ def grouped(
     best: Collection[tuple[int, int]] = (),
     title: str = "",
 ) -> Layout:
-    """Arrange labelled lines of text; labels are said once, with a rule between truths."""
+    """Arrange labelled lines of text; labels are shown once, with a rule between truths."""
     rows: list[list[str]] = []
     rules: set[int] = set()
     before: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MISSING = "—"
-"""What stands where there is no value."""
+"""The text where there is no value."""
 
 
 def plural(number: int, noun: str) -> str:

@@ -133,7 +133,7 @@ def read_json(path: Path) -> Record:
 
 
 def check_once(keys: Iterable[Hashable], kind: str, place: Callable[[int], str], where: str | Path) -> None:
-    """Raise when a key stands twice, naming both places."""
+    """Raise when a key is a duplicate, naming both places."""
     seen: dict[Hashable, int] = {}
     for at, key in enumerate(keys):
         first = seen.setdefault(key, at)

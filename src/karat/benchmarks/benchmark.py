@@ -30,7 +30,7 @@ class Benchmark:
     Parameters
     ----------
     name
-        As `load_benchmark` knows it.
+        The name for `load_benchmark`.
     images, captions
         Ordered ids: a bare score table has its rows and columns in this order.
     truths
@@ -39,7 +39,7 @@ class Benchmark:
         For each caption of the gallery, the index of the image it was written for (−1: unknown).
         These are the clusters of the statistics: captions of one image are not independent.
     defaults
-        For each truth, the measures that are computed when none are asked for.
+        For each truth, the measures that are computed by default.
     about
         A line on what it is, with its paper.
     texts
@@ -94,11 +94,11 @@ class Benchmark:
         return self.truths[name]
 
     def queries(self, direction: Direction) -> Ids:
-        """The ids of the side that asks."""
+        """The ids of the queries."""
         return self.images if direction == "i2t" else self.captions
 
     def items(self, direction: Direction) -> Ids:
-        """The ids of the side that is ranked."""
+        """The ids of the ranked items."""
         return self.captions if direction == "i2t" else self.images
 
     def clusters(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
@@ -137,7 +137,7 @@ def build(
     name, about
         The benchmark's.
     images, captions
-        Ids in order. An image without a caption is ranked but never asks.
+        Ids in order. An image without a caption is ranked but is not a query.
     image_of, texts
         For each caption, the id of its image and its text.
     where

@@ -1,4 +1,4 @@
-"""The catalogue of benchmarks: all that can be loaded by name, and the counts of one."""
+"""The catalogue of benchmarks: what can be loaded by name, and the counts of one."""
 
 from __future__ import annotations
 

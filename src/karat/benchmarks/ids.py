@@ -17,14 +17,14 @@ NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 class Ids:
-    """Ids in the order in which score tables list them; then those that only judgments know.
+    """Ids in the order in which score tables list them; then those that only judgments mention.
 
     Parameters
     ----------
     gallery
         The ids that a system ranks, in order.
     extra
-        Ids that judgments mention but no system is asked to rank (*off-gallery*). They count
+        Ids that judgments mention but no system ranks (*off-gallery*). They count
         among a query's positives, so that published scores come out.
     kind
         "image" or "caption", for messages.
@@ -146,7 +146,7 @@ def as_id_array(ids: Iterable[Any], where: str | Path | None = None) -> np.ndarr
 def convert_ids(ids: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Return ids in the kind of `dtype`, as json keys need: "391895" means 391895.
 
-    Text that is not a number becomes one below every real id, so that it is found nowhere.
+    Text that is not a number becomes one below every real id, so that it is never found.
     """
     if dtype.kind == "U":
         return ids.astype(str)

@@ -1,6 +1,6 @@
 """The image files of a benchmark: where they are, how a folder keeps their paths, what kind each is.
 
-A saved folder keeps paths below itself, so that it can be moved; a path that leads out of it is refused.
+A saved folder keeps paths below itself, so that it can be moved; a path that points outside is refused.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def locate_images(folder: Path | None, names: Sequence[str]) -> list[str] | None
     for name in names:
         if leads_out(name):
             raise InputError(
-                f"image {name!r} leads out of its folder", where=folder, fix="give plain file names"
+                f"image {name!r} points outside its folder", where=folder, fix="give plain file names"
             )
     paths = [os.path.join(folder, name) for name in names]
     absent = [name for name, path in zip(names, paths) if not os.path.isfile(path)]
@@ -56,7 +56,7 @@ def locate_images(folder: Path | None, names: Sequence[str]) -> list[str] | None
 def kept_paths(paths: Sequence[str] | None, folder: Path) -> list[str] | None:
     """Return image paths as they are kept in `folder`: relative to it; None when any lies outside.
 
-    A path out of the folder would mean something else, or nothing, where the folder is moved to.
+    A path outside the folder would be wrong after the folder is moved.
 
     >>> kept_paths(["my-world/images/0.png"], Path("my-world"))
     ['images/0.png']
@@ -70,7 +70,7 @@ def kept_paths(paths: Sequence[str] | None, folder: Path) -> list[str] | None:
 
 
 def found_paths(paths: Sequence[str] | None, folder: Path) -> list[str] | None:
-    """Return kept paths as they are used, or raise for one that leads out: files are untrusted.
+    """Return kept paths as they are used, or raise for one that points outside: files are untrusted.
 
     >>> found_paths(["images/0.png"], Path("my-world"))
     ['my-world/images/0.png']
@@ -81,7 +81,7 @@ def found_paths(paths: Sequence[str] | None, folder: Path) -> list[str] | None:
         real = os.path.realpath(os.path.join(home, path))
         if leads_out(path) or os.path.commonpath([home, real]) != home:
             raise InputError(
-                f"image path {path!r} leads out of its folder", where=folder, fix="give plain paths"
+                f"image path {path!r} points outside its folder", where=folder, fix="give plain paths"
             )
     return None if paths is None else [os.path.join(folder, path) for path in paths]
 

@@ -1,4 +1,4 @@
-"""The sparse table behind everything: who said what about which image and caption.
+"""The sparse table of judgments: who rated which image and caption, and how.
 
 A rating keeps its own scale and its provenance; a mapping turns it into a grade in [0, 1].
 """
@@ -85,7 +85,7 @@ class Provenance:
     Parameters
     ----------
     name
-        Short and unique among the sources of one table: "original", "cxc", a worker's id.
+        Short and unique among the sources of one table: "original", "cxc", an annotator's id.
     scale
         The raw scale in words.
     mapping

@@ -114,7 +114,7 @@ def make_folder(folder: str | Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"no folder can be made there ({error.strerror})", where=folder) from None
+        raise InputError(f"cannot create a folder there ({error.strerror})", where=folder) from None
     return folder
 
 
@@ -203,7 +203,7 @@ def write(file: Path, **columns: Any) -> None:
 
 
 def read_benchmark(folder: str | Path) -> Benchmark:
-    """Read a benchmark from karat's own folder format; every mistake in it is named."""
+    """Read a benchmark from karat's own folder format; every error in it is named."""
     folder = Path(folder)
     path = folder / HEAD
     if not path.is_file():
@@ -214,7 +214,7 @@ def read_benchmark(folder: str | Path) -> Benchmark:
             raise InputError(
                 f"is version {head['version']} of {head['format']}",
                 where=path,
-                fix=f"this karat reads {FORMAT} {VERSION}",
+                fix=f"this version of karat reads {FORMAT} {VERSION}",
             )
         return from_tables(head, folder)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
@@ -226,7 +226,7 @@ def read_benchmark(folder: str | Path) -> Benchmark:
 
 
 def from_tables(head: dict[str, Any], folder: Path) -> Benchmark:
-    """Put the tables together."""
+    """Build the benchmark from its tables."""
     images = read(folder / "images.parquet", "id", "gallery", "path")
     captions = read(folder / "captions.parquet", "id", "gallery", "text", "image")
     image_ids, caption_ids = ids_of(images, "image", folder), ids_of(captions, "caption", folder)
@@ -305,7 +305,7 @@ def ids_of(table: pl.DataFrame, kind: str, folder: Path) -> Ids:
     size = int(gallery.sum())
     if not gallery[:size].all():
         raise InputError(
-            f"{kind}s outside the gallery stand before others", where=folder, fix="save the benchmark again"
+            f"{kind}s outside the gallery come before others", where=folder, fix="save the benchmark again"
         )
     values = table["id"].to_numpy() if table["id"].dtype.is_integer() else table["id"].cast(str).to_list()
     return Ids(values[:size], extra=values[size:], kind=kind)

@@ -1,4 +1,4 @@
-"""Objects seen in images: a category and a box each, and whatever else is known of them."""
+"""Objects seen in images: a category and a box each, and whatever else is known about them."""
 
 from __future__ import annotations
 

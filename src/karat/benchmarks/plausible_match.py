@@ -17,7 +17,7 @@ class PlausibleMatch:
 
     Each image has a vector of the classes that it shows; a caption has that of its image. A pair is
     relevant when the two vectors differ in at most ζ classes. At ζ = 2 COCO's test split has
-    13 million such pairs, so they are never listed: the class vectors answer, packed to bits.
+    13 million such pairs, so they are never listed: the class vectors, packed to bits, are compared.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class Source:
     Parameters
     ----------
     name, about
-        As it is asked for, and a line on what it is.
+        Its name, and one line on what it is.
     load
         Takes the parameters, returns the Benchmark.
     params
@@ -123,7 +123,7 @@ def add_benchmark(folder: str | Path, name: str | None = None, **options: Any) -
     folder
         A folder that karat recognises: its own format, images with captions, corpus and queries.
     name
-        As `load_benchmark` shall know it; the benchmark's own name when left out.
+        The name for `load_benchmark`; the benchmark's own name when left out.
     **options
         Further settings of the source.
     """

@@ -25,16 +25,16 @@ class Fold:
     captions: np.ndarray
 
     def queries(self, direction: Direction) -> np.ndarray:
-        """The indices of the side that asks."""
+        """The indices of the queries."""
         return self.images if direction == "i2t" else self.captions
 
     def items(self, direction: Direction) -> np.ndarray:
-        """The indices of the side that is ranked."""
+        """The indices of the ranked items."""
         return self.captions if direction == "i2t" else self.images
 
 
 class Rule(Protocol):
-    """An implicit truth: too many positives to list, so it is asked about single pairs.
+    """An implicit truth: too many positives to list, so it is queried about single pairs.
 
     Plausible Match at ζ = 2 has 13 million positives in COCO's test split, all of which follow
     from 5,000 class vectors.
@@ -65,7 +65,7 @@ class JudgedItems:
     Parameters
     ----------
     direction, queries
-        Which side asks, and the indices of its queries.
+        The direction, and the indices of its queries.
     ptr, item, grade
         Their judged items; `grade` may have leading axes (posterior draws of the grades), 0 is not relevant.
     gallery, size
@@ -124,12 +124,12 @@ class Truth:
     Parameters
     ----------
     name
-        As it is asked for: "coco-5k", "eccv".
+        Its name: "coco-5k", "eccv".
     judgments
         The table, or None for an implicit truth.
     queries
-        Per direction, the indices of the queries that the truth covers: for these, what the
-        truth does not list was at least looked for. Others are not scored.
+        Per direction, the indices of the queries that the truth covers: for these, what
+        the truth does not list was at least searched for. Others are not scored.
     folds
         Parts that are scored apart and averaged; empty for the whole gallery.
     rule
@@ -138,9 +138,9 @@ class Truth:
         A line on what it is, with its paper.
     complete
         Whether everything is judged: a pair that is not listed is judged not relevant. A rule always
-        judges every pair; a table does so only where somebody knows the whole truth.
+        judges every pair; a table does so only where the whole truth is known.
     machine
-        Whether a machine made it, from captions for example, and nobody judged its pairs. Its name must
+        Whether a machine made it, from captions for example, and its pairs were not judged. Its name must
         then begin with "machine".
 
     Examples

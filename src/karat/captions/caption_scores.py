@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Metrics = Mapping[str, CaptionMetric] | Iterable[str]
 """Caption metrics by name, or their names alone."""
 WIDEST_HEAD = 24
-"""So many letters of a candidate stand above its column."""
+"""How many letters of a candidate are shown above its column."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,7 +57,9 @@ class CaptionFilter:
         at = column[np.asarray(caption, dtype=np.int64)]
         if (at < 0).any():
             strange = self.benchmark.captions[np.asarray(caption)[at < 0][0]]
-            raise InputError(f"caption {strange} is none that the filter reads", fix="give it in `captions`")
+            raise InputError(
+                f"caption {strange} is not among those that the filter reads", fix="give it in `captions`"
+            )
         return self._prepared.at(np.asarray(image, dtype=np.int64), at)
 
     def blocks(self, threads: int | None = None) -> Iterator[tuple[int, np.ndarray]]:
@@ -104,7 +106,7 @@ def caption_filter(
     benchmark
         One that holds its captions.
     threshold
-        φ from which on a pair is kept; 0.25 is Hodosh's.
+        The φ at or above which a pair is kept; 0.25 is Hodosh's.
     metric
         φ; "bleu-pre" is Hodosh's.
     captions

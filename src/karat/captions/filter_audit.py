@@ -44,7 +44,7 @@ def audit_filter(
     metric
         φ.
     relevant_from
-        Mean ratings from which on a pair is relevant; by default, and for a table whose scale has none
+        Mean ratings at or above which a pair is relevant; by default, and for a table whose scale has none
         of them, the middle of its scale. One that is on no table's scale is refused.
     rated_captions
         Whether only captions that the ratings name can be paired, as in Hodosh's 1,000 by 1,000
@@ -82,7 +82,9 @@ def audit_filter(
             )
     for cut in relevant_from or ():
         if not any(within_scale(table.ratings, cut) for table in located):
-            raise InputError(f"nobody rates from {cut:g} on", fix="choose a rating that the tables have")
+            raise InputError(
+                f"{cut:g} is outside the scale of every table", fix="choose a rating that the tables have"
+            )
     captions = np.concatenate([table.caption for table in located]) if rated_captions else None
     plausible = caption_filter(benchmark, thresholds[0], metric, captions)
     kept = plausible.counts(thresholds)
@@ -118,11 +120,11 @@ class Lost:
     Parameters
     ----------
     ratings, rated_from
-        Whose ratings, and from where on a pair is relevant.
+        Whose ratings, and the rating at or above which a pair is relevant.
     share
         Of all such pairs.
     not_original
-        Of those whose caption was written for another image; None where nobody knows. An original pair
+        Of those whose caption was written for another image; None where it is unknown. An original pair
         compares a caption with itself and is never dropped.
     """
 
@@ -141,7 +143,7 @@ class DroppedRatings:
     ratings
         Who judged.
     all_no, most_no
-        The shares; an even split is no majority.
+        The shares; an even split is not a majority.
     several
         Whether a pair has several answers. A mean rating is one: then the shares are the same.
     """
@@ -268,12 +270,12 @@ def cuts(ratings: Ratings, relevant_from: Sequence[float] | None) -> list[float]
 
 
 def within_scale(ratings: Ratings, cut: float) -> bool:
-    """Whether a cut parts a table's ratings."""
+    """Whether a cut divides a table's ratings."""
     return bool(np.nanmin(ratings.values) < cut <= np.nanmax(ratings.values) + HAIR)
 
 
 def lost_positives(table: Located, dropped: np.ndarray, cut: float, intervals: Intervals) -> Lost:
-    """Return what share of the pairs that people rate so high the filter drops."""
+    """Return the share of the pairs rated this high that the filter drops."""
     good = table.ratings.rating >= cut - HAIR
     groups = [good] if table.original is None else [good, good & ~table.original]
     shares = [share_of(dropped[group], table.image[group], intervals) for group in groups]

@@ -1,4 +1,4 @@
-"""In how many images an n-gram occurs, and how telling it therefore is."""
+"""In how many images an n-gram occurs, and how informative it therefore is."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class DocumentFrequencies:
     """Of n-grams, n = 1 to 4, in how many images of a corpus they occur.
 
     Scores that use the same frequencies can be compared across sets of captions; those that take them from
-    the references at hand change when an image is added.
+    the given references change when an image is added.
 
     Parameters
     ----------
@@ -89,7 +89,9 @@ class DocumentFrequencies:
         path = Path(path)
         if not path.is_file():
             raise MissingDataError("there is no such file of document frequencies", where=path)
-        with parsing(path, "is no file of document frequencies", "write one with DocumentFrequencies.save"):
+        with parsing(
+            path, "is not a file of document frequencies", "write one with DocumentFrequencies.save"
+        ):
             with np.load(path, allow_pickle=False) as arrays:
                 images, counts = int(arrays["images"]), arrays["counts"].astype(np.int64)
                 text = arrays["grams"].tobytes().decode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""A truth that a machine made: pairs are relevant when the image's own captions say so."""
+"""A machine-made truth: pairs are relevant when the image's own captions say so."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def machine_truth(
     """Return the truth by which a pair is relevant where φ ≥ `at_least`, with the grade min(1, φ / top).
 
     So nDCG, R-Precision and every other measure can read φ; ``RP(rel=0.01)`` reads the threshold alone.
-    Every pair is decided, and nobody judged any: its name starts with "machine", and tables, reports and
+    Every pair is decided, and none was judged: its name starts with "machine", and tables, reports and
     saved folders say so.
 
     Parameters
@@ -127,7 +127,7 @@ def name_of(metric: str, at_least: float) -> str:
 
 
 def parse_name(name: str) -> tuple[str, float]:
-    """Return the metric and the least value of a machine-made truth's name; raise where it is none."""
+    """Return the metric and the least value of a machine-made truth's name; raise where it is not one."""
     match = NAME.fullmatch(name.strip().lower())
     if match is None:
         fix = "write for example machine(cider>=1)"

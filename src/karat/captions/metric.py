@@ -28,7 +28,7 @@ Progress = Callable[[int, int], object]
 
 
 class Prepared(ABC):
-    """Images' captions and candidate captions, read once: every φ between them is quick to ask for."""
+    """Images' captions and candidate captions, read once: every φ between them is quick to compute."""
 
     n_images: int
     n_captions: int
@@ -50,7 +50,7 @@ class Prepared(ABC):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return images, captions and references to leave out, one of each per pair.
 
-        A single one stands for all pairs; raises where a pair is not there.
+        A single one applies to all pairs; raises where a pair does not exist.
         """
         indices = [
             np.atleast_1d(np.asarray(part, dtype=np.int64))

@@ -77,7 +77,7 @@ def without_plural(word: str) -> str:
 
 
 def without_past(word: str) -> str:
-    """Step 1b: -eed, -ed and -ing, and what has to be mended after the last two."""
+    """Step 1b: -eed, -ed and -ing, and what has to be fixed after the last two."""
     if word.endswith("eed"):
         return word[:-1] if measure(word[:-3]) > 0 else word
     suffix = next((end for end in ("ed", "ing") if word.endswith(end)), "")

@@ -44,10 +44,10 @@ def collect_scores(
         The rated pairs and where they are in the benchmark (`karat.scores.locate`).
     sources
         Names of caption metrics; "original", the benchmark's own pairing as 1 and 0; files of runs
-        (score tables, or two embedding tables one after the other); tables of scores with the columns
+        (score tables, or two consecutive embedding tables); tables of scores with the columns
         image, caption and one or more scores.
     benchmark
-        What metrics, runs and the original pairing are about; tables do without.
+        What metrics, runs and the original pairing are about; tables need none.
     leave_out
         Whether a metric leaves a caption out of the references of its own image.
     loading
@@ -58,7 +58,7 @@ def collect_scores(
     def add(source: str | Path, name: str, values: np.ndarray, longer: str = "") -> None:
         free = name if name not in scores else longer or name
         if free in scores:
-            raise InputError(f"the score {free!r} is asked for twice", fix="ask for it once")
+            raise InputError(f"duplicate score {free!r}", fix="name it once")
         scores[free] = (names.index(str(source)), values)
 
     names = [str(source) for source in sources]

@@ -1,7 +1,7 @@
 """Similarity by meaning: φ of a benchmark's images and captions, by the captions that each image has.
 
 `pair_scores` gives φ of listed pairs and `all_pairs` the table of all of them. Every caption metric is
-registered here as a similarity, so that measures such as NCS and SR can ask for it by its name.
+registered here as a similarity, so that measures such as NCS and SR can use it by its name.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ LARGE = 1 << 30
 def references_of(benchmark: Benchmark) -> list[list[str]]:
     """Return, per image, the captions that were written for it: those of the gallery first, then others.
 
-    Raises where the benchmark has no captions or does not know whose they are.
+    Raises where the benchmark has no captions or does not know which images they belong to.
     """
     if benchmark.texts is None:
         fix = "load it with its captions (for coco: captions=coco_karpathy_test_captions.tsv)"
         raise InputError(f"{benchmark.name} has no captions to compare", fix=fix)
     if benchmark.caption_image is None:
         fix = "a caption metric needs to know which image a caption was written for"
-        raise InputError(f"{benchmark.name} does not say whose its captions are", fix=fix)
+        raise InputError(f"{benchmark.name} does not say which images its captions belong to", fix=fix)
     references: list[list[str]] = [[] for _ in range(benchmark.images.size)]
     for image, text in zip(benchmark.caption_image.tolist(), benchmark.texts):
         if image >= 0:
@@ -48,7 +48,7 @@ def references_of(benchmark: Benchmark) -> list[list[str]]:
 def own_references(benchmark: Benchmark, caption: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return, per caption, the image that it was written for and its number among that image's captions.
 
-    Both are −1 where nobody knows.
+    Both are −1 where it is unknown.
     """
     owner = np.asarray(benchmark.caption_image)
     order = np.argsort(owner, kind="stable")
@@ -100,7 +100,7 @@ def pair_scores(
     image, caption = np.asarray(image, dtype=np.int64), np.asarray(caption, dtype=np.int64)
     references = references_of(benchmark)
     assert benchmark.texts is not None  # references_of has looked
-    # Only the captions that are asked for are read: often a fifth of them.
+    # Only the requested captions are read: often a fifth of them.
     distinct, candidate = np.unique(caption, return_inverse=True)
     prepared = find_metric(metric).prepare(references, [benchmark.texts[k] for k in distinct.tolist()])
     left = None
@@ -124,7 +124,7 @@ def all_pairs(
     Parameters
     ----------
     benchmark
-        One that holds its captions and knows whose they are.
+        One that holds its captions and knows which images they belong to.
     metric
         A caption metric or its name.
     leave_out
@@ -164,12 +164,12 @@ def kept(benchmark: Benchmark, threads: int | None = None, *, metric: str) -> np
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         fix = "name a folder with room in KARAT_CACHE"
-        raise InputError(f"cannot be made ({error.strerror})", where=path.parent, fix=fix) from None
+        raise InputError(f"cannot be created ({error.strerror})", where=path.parent, fix=fix) from None
     return all_pairs(benchmark, metric, out=path, threads=threads)
 
 
 def fingerprint(benchmark: Benchmark) -> str:
-    """Return a name for the captions of a benchmark and whose they are, as this version reads them."""
+    """Return a name for the captions of a benchmark and their images, as this version reads them."""
     digest = hashlib.sha256(karat.__version__.encode())
     digest.update(np.ascontiguousarray(benchmark.caption_image).tobytes())
     for text in (*(benchmark.texts or ()), *(text for own in benchmark.other_texts or () for text in own)):

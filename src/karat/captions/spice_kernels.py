@@ -1,6 +1,6 @@
 """The hot loops of SPICE, compiled by numba: which tuples match, and how many of a caption's do in an image.
 
-A tuple is three numbers of words; 0 stands for no word. Two tuples match when their words do, one by one.
+A tuple is three numbers of words; 0 means no word. Two tuples match when their words do, one by one.
 """
 
 from karat._util import njit

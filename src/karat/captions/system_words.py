@@ -25,7 +25,7 @@ PARTS = {"NOUN": "n", "PROPN": "n", "VERB": "v", "AUX": "v", "ADJ": "a", "ADV": 
 """WordNet's part of speech for tags; words of other tags have no other form."""
 
 ODD_PLURALS = {"people": "person"}
-"""WordNet lists people as a word of its own."""
+"""WordNet lists people as a separate word."""
 
 
 class SystemWords:
@@ -43,7 +43,7 @@ class SystemWords:
     tokens
         What splits a caption into words.
     tagger
-        What finds parts of speech; the one that karat brings by default.
+        What finds parts of speech; karat's own by default.
 
     Examples
     --------
@@ -141,9 +141,9 @@ def lemma(wordnet: WordNet, word: str, part: str | None) -> str:
 
 
 class Spelling:
-    """Corrects a word that nobody knows to the frequent word that is one slip away.
+    """Corrects an unknown word to the frequent word that is one edit away.
 
-    A slip is a letter too many, too few, wrong, or two letters swapped (Damerau–Levenshtein distance 1). A
+    An edit is a letter too many, too few, wrong, or two letters swapped (Damerau–Levenshtein distance 1). A
     word is left alone when it has fewer than four letters or other signs, when it is frequent or known, and
     when two corrections are about as likely: the first must be `factor` times as frequent as the second.
 
@@ -152,9 +152,9 @@ class Spelling:
     least
         How often a word must occur to be taken for a word.
     factor
-        By how much the likeliest correction must lead.
+        How many times as frequent the likeliest correction must be as the next.
     known
-        Says whether a rarer word is one, such as a look into WordNet; by default none is.
+        Says whether a rarer word is a word, such as by WordNet; by default none is.
 
     Examples
     --------
@@ -200,7 +200,7 @@ class Spelling:
 
 
 def slips(word: str) -> Iterator[str]:
-    """Return every word that is one slip away, some more than once.
+    """Return every word that is one edit away, some more than once.
 
     >>> sorted(w for w in set(slips("gril")) if w in {"girl", "grill", "grit", "rail"})
     ['girl', 'grill', 'grit']
@@ -230,7 +230,7 @@ class Compounds:
 
     Where a hyphenated word of two parts occurs (`skate-board`), its solid spelling (`skateboard`) and the two
     words in a row (`skate board`) are the same compound. Two words in a row are joined only where a single
-    word is not rare for them: a slip such as `young-girl` joins nothing.
+    word is not rare for them: an error such as `young-girl` joins nothing.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ class Compounds:
     share
         The share of the single words among all spellings from which on two words in a row are joined.
     table
-        Spellings that are known beforehand, two words separated by a space.
+        Spellings that are known in advance, two words separated by a space.
 
     Examples
     --------

@@ -4,11 +4,11 @@
 Hodosh's build on them. The evaluation of COCO (pycocoevalcap) runs Stanford's Java tokeniser and drops a
 list of punctuation. The rules that matter for captions are written here as one expression:
 
-- clitics are words of their own: `it 's`, `do n't`, `can not`, `gon na`;
+- clitics are separate words: `it 's`, `do n't`, `can not`, `gon na`;
 - `t-shirt`, `and/or`, `o'clock`, `3,000`, `10:30`, `1/2` stay whole, `$5` and `50%` are two words each;
 - abbreviations keep their dot (`mr.`, `st.`, `a.m.`, `u.s.`, initials), other dots go; words with a dot
   between them and no space stay one, as there;
-- signs that are no punctuation (`&`, `$`, `#`, `%`, `+`, `/` alone) are words, as there;
+- signs that are not punctuation (`&`, `$`, `#`, `%`, `+`, `/` alone) are words, as there;
 - `&amp;` and other signs as HTML writes them are read as the sign;
 - curly quotes, long dashes and ellipses are read as their plain forms; a letter and its accent are one;
 - each emoji is a word, without its skin tone, variation or joiner;
@@ -16,7 +16,7 @@ list of punctuation. The rules that matter for captions are written here as one 
   usual for n-gram metrics of Chinese;
 - control characters separate words, invisible ones (soft hyphen, joiners) vanish.
 
-Two slips of the original are not copied: it means to drop brackets as `-LRB-` but has made that `-lrb-`
+Two errors of the original are not copied: it means to drop brackets as `-LRB-` but has lower-cased that
 before, so brackets count as words there; and `!!` or `?!` survive there, since its list has single marks.
 """
 
@@ -51,7 +51,7 @@ SPLIT = {
 """Words that the Penn Treebank writes as two."""
 
 # A letter of a word: no space, no control character, no ASCII punctuation. `readable` has turned what
-# lies beyond ASCII into letters, spaces and signs that stand alone.
+# lies beyond ASCII into letters, spaces and separate signs.
 W = r"[^\x00-/:-@\[-`{-\x7f]"
 SPACELESS = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -96,7 +96,7 @@ LIKE = {
 
 
 class Readable(dict[int, str]):
-    """What each character beyond ASCII is read as; worked out when one is first met."""
+    """What each character beyond ASCII is read as; computed on first use."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)

@@ -78,7 +78,7 @@ def agree(
     ] = None,
     rater: Annotated[
         list[str] | None,
-        options.option("--rater", panel=options.INPUT, help="Of one table: only these raters, or columns."),
+        options.option("--rater", panel=options.INPUT, help="With one table: only these raters, or columns."),
     ] = None,
     resample: Annotated[
         str | None,
@@ -86,7 +86,7 @@ def agree(
             "--resample",
             panel=options.SURE,
             choices="resampled",
-            help="What is drawn for intervals, {resampled}: item by default, image with --score.",
+            help="What to resample for intervals, {resampled}: item by default, image with --score.",
         ),
     ] = None,
     intervals: Annotated[
@@ -145,7 +145,7 @@ def agree(
 def sort_files(files: list[Path], scores: list[str]) -> tuple[Path, list[str]]:
     """Return the table of ratings, and the scores with the files among them.
 
-    In the form of the version before, ``--score cider run.npy``, the run stands among the files: a run is
+    In the form of the previous version, ``--score cider run.npy``, the run is among the files: a run is
     never a table of ratings, and of tables the first holds the ratings.
 
     >>> sort_files([Path("run.npy"), Path("people.csv"), Path("mine.csv")], ["cider"])
@@ -153,7 +153,7 @@ def sort_files(files: list[Path], scores: list[str]) -> tuple[Path, list[str]]:
     """
     tables = [path for path in files if path.suffix.lower() in TABLES]
     if not tables:
-        shown = f"{files[0]} is no table of ratings"
+        shown = f"{files[0]} is not a table of ratings"
         raise InputError(shown, fix=f"give a file that ends in {', '.join(TABLES)}")
     others = [str(path) for path in files if path is not tables[0]]
     if others:

@@ -1,4 +1,4 @@
-"""``karat answers``: tasks go out to other tools, and answers come in."""
+"""``karat answers``: export tasks to other tools, and import answers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def export(
 ) -> None:
     """Write tasks for another tool, or the answers so far.
 
-    Tasks never say which pairs are known beforehand, what systems scored or what others answered.
+    Tasks never reveal which pairs are gold, what systems scored or what others answered.
     """
     from karat.cli.show import print_notes, waiting
     from karat.judging import export_answers, export_tasks, open_project
@@ -75,17 +75,17 @@ def import_(
     ],
     format: options.AnswerFormat = None,
 ) -> None:
-    """Bring answers from a file into the project.
+    """Import answers from a file into the project.
 
-    All of them, or none and the line that is wrong.
+    All of them are imported, or none: then the message names the wrong line.
     """
     from karat.cli.show import print_notes, waiting
     from karat.judging import import_answers, open_project
 
     with open_project(project) as opened, waiting("importing answers"):
         done = import_answers(opened, file, format)
-    people = "1 person" if done.people == 1 else f"{done.people:,} people"
-    print(f"{plural(done.answers, 'answer')} of {people} imported ({done.format}).")
+    annotators = plural(done.people, "annotator")
+    print(f"{plural(done.answers, 'answer')} of {annotators} imported ({done.format}).")
     if done.reviews:
-        print(f"{plural(done.reviews, 'hand-in')} approved or rejected, as the file says.")
+        print(f"{plural(done.reviews, 'assignment')} approved or rejected, as the file says.")
     print_notes(done.notes)

@@ -22,7 +22,7 @@ class BenchmarksGroup(Group):
     """The command ``benchmarks``: without a command it lists all, or shows the one that is named."""
 
     def default_command(self, words: list[str]) -> list[str]:
-        """Return the words with the command in front that they are meant for."""
+        """Return the words, preceded by the command that they are meant for."""
         return ["list" if all(word.startswith("-") for word in words) else "show", *words]
 
 
@@ -76,7 +76,7 @@ def add(
     ],
     name: Annotated[
         str | None,
-        options.option("--name", panel=options.INPUT, help="What to call it; its own name by default."),
+        options.option("--name", panel=options.INPUT, help="Its name; by default the benchmark's own."),
     ] = None,
     ids: options.IdsTarget = None,
     save: options.Save = None,
@@ -92,7 +92,9 @@ def add(
 
 @benchmarks.command("remove", cls=Command)
 def remove(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A name that was added.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The name of an added benchmark.", show_default=False)
+    ],
 ) -> None:
     """Forget a benchmark that was added; its files stay."""
     from karat.benchmarks import forget
@@ -102,7 +104,7 @@ def remove(
 
 
 def describe(bench: Benchmark, ids: Path | None, save: Path | None) -> None:
-    """Write what was asked for, then print the benchmark."""
+    """Write the requested files, then print the benchmark."""
     from karat.benchmarks import BenchmarkSummary, save_benchmark
     from karat.cli.show import show
 

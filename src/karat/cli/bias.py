@@ -1,4 +1,4 @@
-"""``karat bias``: what the choice of systems did to the labels of a project."""
+"""``karat bias``: how the choice of systems biased the labels of a project."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def bias(
     project: options.ProjectPlace,
     more: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files of runs, as after --runs in the version before.", hidden=True),
+        typer.Argument(help="Files of runs, as after --runs in the previous version.", hidden=True),
     ] = None,
     run: options.RunFile = None,
     name: options.Name = None,
@@ -47,7 +47,7 @@ def bias(
         options.option(
             "--drop-empty",
             panel=options.SCORED,
-            help="Leave out queries for which a subset found nothing; else 0.",
+            help="Leave out queries for which a subset found nothing; by default they count as 0.",
         ),
     ] = False,
     per_size: Annotated[
@@ -68,9 +68,9 @@ def bias(
     json: options.Json = None,
     threads: options.Threads = None,
 ) -> None:
-    """Show what the pool's systems did to the labels.
+    """Show how the pool's systems biased the labels.
 
-    Without --run only R@1 can be told, and diversity as deep as the pool. Every system is scored on the
+    Without --run only R@1 can be computed, and diversity as deep as the pool. Every system is scored on the
     labels that each subset of systems would have produced (ECCV Caption §5, appendix E). Then: would a
     system that did not contribute be treated fairly? How alike are the systems?
     """
@@ -99,7 +99,7 @@ def bias(
 
 
 def as_directions(given: list[str] | None) -> list[Any] | None:
-    """Return the directions that were asked for; None for all."""
+    """Return the requested directions; None for all."""
     from karat._util import check_choice
     from karat.benchmarks import DIRECTIONS
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class CaptionsGroup(Group):
-    """The command ``captions``, which takes its options without a command too, as in the version before."""
+    """The command ``captions``, which takes its options without a command too, as in the previous version."""
 
     def default_command(self, words: list[str]) -> list[str] | None:
-        """Return the words with the command in front that says what they say."""
+        """Return the words, preceded by the command that means the same."""
         names = [word.partition("=")[0] for word in words]
         if not words:
             return None
@@ -179,7 +179,7 @@ def with_captions(name: str, setting: list[str] | None) -> Benchmark:
 
 
 def find_metrics(names: list[str] | None, corpus: Path | None) -> dict[str, CaptionMetric]:
-    """Return the metrics asked for, or all; those that use document frequencies with those of a corpus."""
+    """Return the requested metrics, or all; those that use document frequencies with those of a corpus."""
     from karat.captions import CAPTION_METRICS, DocumentFrequencies
 
     found = {CAPTION_METRICS[name].name: CAPTION_METRICS[name] for name in names or CAPTION_METRICS}

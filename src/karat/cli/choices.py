@@ -1,7 +1,7 @@
-"""The names that options take, read from the registries when a help text or a shell asks for them.
+"""The names that options take, read from the registries when a help text or a shell needs them.
 
 A help text holds a placeholder, such as ``{ties}``; it is filled when the help is shown, so that nothing is
-imported for commands whose help nobody reads.
+imported for commands whose help is not shown.
 """
 
 from __future__ import annotations

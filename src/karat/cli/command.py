@@ -49,18 +49,18 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "judge calibrate": {"--pairs": "--sample"},
     "serve": {"--url": "--public-url"},
 }
-"""Options of the version before, which keep working for one version: by command (all commands: ""), what
-stands for them now."""
+"""Options of the previous version, which keep working for one version: by command (all commands: ""),
+what replaces them."""
 
 WHOLE = ("NAME=VALUE", "CAPTION")
 """The metavars of options that are repeated but not separated by commas: commas belong to the value."""
 METAVARS = {int: "N", float: "X", Path: "FILE"}
-"""What stands for a value in the help, by its type; other values are names."""
+"""The placeholder of a value in the help, by its type; other values are names."""
 INPUT = "Input"
 SCORED = "What is scored"
 JUDGE = "The machine judge"
 ANSWERS = "Which answers count"
-REVIEW = "Review of hand-ins"
+REVIEW = "Review of assignments"
 COST = "Tasks and their cost"
 SURE = "Intervals and tests"
 OUTPUT = "Output"
@@ -84,7 +84,7 @@ def every_command(
             callback=silence,
             expose_value=False,
             rich_help_panel=OTHER,
-            help="Print nothing; write the files that were asked for.",
+            help="Print nothing; only write the requested files.",
         ),
     ] = False,
 ) -> None:
@@ -102,8 +102,8 @@ def shared_params() -> list[Any]:
 class Command(TyperCommand):
     """A command whose options may be repeated or take several values separated by commas.
 
-    ``-m R@1,RP`` and ``-m R@1 -m RP`` are the same. As in the version before, options have their old names,
-    and a word after a value that is not the name of a file is one more value; both with a note.
+    ``-m R@1,RP`` and ``-m R@1 -m RP`` are the same. As in the previous version, options have their old
+    names, and a word after a value that is not the name of a file is one more value; both with a note.
     """
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
@@ -210,14 +210,14 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """A command with commands of its own."""
+    """A command with subcommands."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options, dressed for the help."""
         return dressed(super().get_params(ctx))
 
     def default_command(self, words: list[str]) -> list[str] | None:
-        """Return the words with the command in front that they are meant for, None when there is none."""
+        """Return the words, preceded by the command that they are meant for; None when there is none."""
         return None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -254,7 +254,7 @@ def spread(option: str, given: str, param: Any) -> list[str]:
 
 
 def continues(word: str, param: Any) -> bool:
-    """Whether a word after an option's value is one more value, as in the version before."""
+    """Whether a word after an option's value is one more value, as in the previous version."""
     if param.metavar == "NAME=VALUE":
         return re.match(r"[\w.-]+=", word) is not None and not Path(word).exists()
     return not looks_like_file(word)
@@ -307,13 +307,13 @@ def dressed(params: Iterable[Any]) -> list[Any]:
 
 
 def panel_order(param: Any) -> int:
-    """Return where a parameter stands in the help: arguments first, then panel by panel."""
+    """Return the place of a parameter in the help: arguments first, then panel by panel."""
     panel = getattr(param, "rich_help_panel", None)
     return PANELS.index(panel) if panel in PANELS else -1
 
 
 def metavar(param: Any) -> str:
-    """Return what stands for a parameter's value."""
+    """Return the placeholder of a parameter's value."""
     if param.param_type_name == "argument":
         return str(param.name).upper()
     kind = getattr(getattr(param, "type_descriptor", None), "annotation", str)

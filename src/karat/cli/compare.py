@@ -1,4 +1,4 @@
-"""``karat compare``: which run is better, and how sure is that?"""
+"""``karat compare``: which run is better, and how certain that is."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def compare(
     detail: Annotated[
         bool,
         options.option(
-            "--detail", panel=options.OUTPUT, help="Show each direction, not only what sums up both."
+            "--detail", panel=options.OUTPUT, help="Show each direction, not only what combines both."
         ),
     ] = False,
     json: options.Json = None,
     output: Annotated[Path | None, options.output("{comparison_files}; html is a report.")] = None,
     threads: options.Threads = None,
 ) -> None:
-    """Say which run is better, and how sure that is.
+    """Show which run is better, and how certain that is.
 
     On the same queries: intervals, differences, corrected p-values, places. Queries are resampled and
     swapped by image, since the captions of one image are not independent; p-values are corrected by Holm's

@@ -1,4 +1,4 @@
-"""``karat correlate``: which metrics order systems alike."""
+"""``karat correlate``: which metrics order models alike."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def correlate(
     json: options.Json = None,
     output: Annotated[Path | None, options.output("{correlation_files}.")] = None,
 ) -> None:
-    """Show which metrics order systems alike.
+    """Show which metrics order models alike.
 
     Every two metrics of a leaderboard. Systems are resampled for the intervals. Two metrics are compared on
     the systems that have both.

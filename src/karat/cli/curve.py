@@ -45,7 +45,7 @@ def curve(
         options.option(
             "--with-gt",
             panel=options.SCORED,
-            help="Let what the truth lists take part; else it is taken out.",
+            help="Keep items that the truth lists; they are left out by default.",
         ),
     ] = False,
     name: options.Name = None,
@@ -95,5 +95,5 @@ def counts(given: list[str] | None) -> list[int] | None:
     if texts is None:
         return None
     if not all(text.isascii() and text.isdigit() and 0 < int(text) < 10**9 for text in texts):
-        raise InputError(f"--m is {' '.join(texts)!r}", fix="give whole numbers from 1 on")
+        raise InputError(f"--m is {' '.join(texts)!r}", fix="give whole numbers of 1 or more")
     return [int(text) for text in texts]

@@ -51,7 +51,7 @@ def evaluate(
 ) -> None:
     """Score runs, what models returned, on a benchmark.
 
-    In both directions, on every truth. Several runs stand beside each other in one table.
+    In both directions, on every truth. Several runs are shown side by side in one table.
 
     A bare table is read in the benchmark's own order of ids (`karat benchmarks coco --ids FILE`).
     """
@@ -78,6 +78,6 @@ def evaluate(
 
 
 def check_computed(card: Scorecard) -> None:
-    """Raise where nothing has a value: whoever typed the command waits for a number."""
+    """Raise where nothing has a value: the user of the command expects a number."""
     if all(column.value is None for column in card):
         raise InputError(f"nothing could be computed: {card.notes[0]}", fix="karat inspect says more")

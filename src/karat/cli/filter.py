@@ -1,4 +1,4 @@
-"""``karat filter``: what a filter by captions drops, and what people say of that."""
+"""``karat filter``: what a filter by captions drops, and how people rated that."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def filter(
     benchmark: options.Captioned,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(help="Tables of ratings, as after --ratings in the version before.", hidden=True),
+        typer.Argument(help="Tables of ratings, as after --ratings in the previous version.", hidden=True),
     ] = None,
     ratings: Annotated[
         list[Path] | None,
@@ -33,7 +33,10 @@ def filter(
     begin: Annotated[
         list[str] | None,
         options.option(
-            "--from", panel=options.SCORED, metavar="X", help="Pairs are kept from here on; 0.25 by default."
+            "--from",
+            panel=options.SCORED,
+            metavar="X",
+            help="Keep pairs with this score or more; 0.25 by default.",
         ),
     ] = None,
     relevant_from: Annotated[
@@ -42,7 +45,7 @@ def filter(
             "--relevant-from",
             panel=options.SCORED,
             metavar="X",
-            help="Ratings from which on a pair is relevant; the middle of the scale by default.",
+            help="Lowest ratings of relevant pairs; the middle of the scale by default.",
         ),
     ] = None,
     rated_captions: Annotated[

@@ -27,7 +27,7 @@ def fit(
         str, options.option("--image", choices="image_kernels", help="The image kernel: {image_kernels}.")
     ] = "pyramid",
     image_power: Annotated[
-        float, typer.Option(help="The image kernel is raised to this power; 1 leaves it as it is.")
+        float, typer.Option(help="Power of the image kernel; 1 leaves it unchanged.")
     ] = 3.0,
     kappa: Annotated[float, typer.Option(help="KCCA's regularisation.")] = 0.1,
     n: Annotated[int, typer.Option(min=1, help="KCCA's number of dimensions.")] = 50,

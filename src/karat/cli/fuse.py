@@ -1,4 +1,4 @@
-"""``karat fuse``: one ranking out of several runs."""
+"""``karat fuse``: several runs, fused into one ranking."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def fuse(
     transpose: options.Transpose = False,
     setting: options.Setting = None,
 ) -> None:
-    """Make one ranking out of several runs.
+    """Fuse several runs into one ranking.
 
     Some methods fuse rankings and take any runs; others need scores.
     """

@@ -1,4 +1,4 @@
-"""``karat judge``: machine judges, compared with people before they decide anything."""
+"""``karat judge``: machine judges, compared with people before they are used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ app = typer.Typer()
 judge = typer.Typer(
     cls=Group,
     no_args_is_help=True,
-    help="Let a machine judge pairs, after it was compared with people.\n\n"
+    help="Let a machine judge pairs, after comparing it with people.\n\n"
     "A run's scores, or a chat model that looks at the pictures. First calibrate; then run.",
 )
 app.add_typer(judge, name="judge")
@@ -43,7 +43,7 @@ def calibrate(
 ) -> None:
     """Compare a machine judge with people.
 
-    On pairs that they have judged; the result is kept.
+    On pairs that people have judged; the result is stored.
 
     A run's thresholds are learned from half of the images and tested on the other half.
     """
@@ -83,20 +83,18 @@ def run_judge(
     ] = False,
     min_kappa: Annotated[
         float,
-        options.option(
-            "--min-kappa", panel=options.JUDGE, help="The lower end of kappa's interval must reach this."
-        ),
+        options.option("--min-kappa", panel=options.JUDGE, help="Least lower end of kappa's interval."),
     ] = 0.4,
     min_pairs: Annotated[
         int,
         options.option(
-            "--min-pairs", min=1, panel=options.JUDGE, help="Pairs that it must have been compared on."
+            "--min-pairs", min=1, panel=options.JUDGE, help="Least number of pairs that it was compared on."
         ),
     ] = 50,
     max_cost: options.MaxCost = None,
     similarity: options.Similarity = "dot",
 ) -> None:
-    """Let a machine judge answer the pairs that are left.
+    """Let a machine judge answer the remaining pairs.
 
     Those of the pool that no person has judged; only after calibrate.
     """
@@ -159,7 +157,7 @@ def find_judge(
     chat = config is not None or url is not None or model is not None
     if chat == bool(run):
         raise InputError(
-            "it is not clear who judges", fix="give either --run, or --url and --model (or --config)"
+            "no single machine judge is given", fix="give either --run, or --url and --model (or --config)"
         )
     if chat:
         return ChatJudge(read_endpoint(config, url=url, model=model), project.form, load_prompt(prompt)), None
@@ -167,7 +165,7 @@ def find_judge(
         list(run or ()), project.benchmark(), None, ids=None, similarity=similarity, transpose=False
     )
     if len(loaded) != 1:
-        raise InputError(f"--run gives {plural(len(loaded), 'run')}", fix="one run is one judge")
+        raise InputError(f"--run gives {plural(len(loaded), 'run')}", fix="one run is one machine judge")
     if threshold:
         return judge_of_run(loaded[0], project.form, threshold), None
     if seed is None:

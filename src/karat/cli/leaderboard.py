@@ -1,4 +1,4 @@
-"""``karat leaderboard``: the report on systems of which only numbers are known."""
+"""``karat leaderboard``: the report on models of which only numbers are known."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def leaderboard(
 
 
 def in_folders(paths: list[Path]) -> list[Path]:
-    """Return the files that were given, a folder standing for the json files in it."""
+    """Return the given files; a folder means the json files in it."""
     found: list[Path] = []
     for path in paths:
         if not path.is_dir():

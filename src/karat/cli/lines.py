@@ -1,4 +1,4 @@
-"""Captions from a text file, one a line."""
+"""Captions from a text file, one per line."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def read_lines(path: Path) -> list[str]:
         raise InputError("is not UTF-8", where=path, fix="save it as text in UTF-8") from None
     lines = [line for line in map(str.strip, text.splitlines()) if line]
     if not lines:
-        raise InputError("has no captions", where=path, fix="write one a line")
+        raise InputError("has no captions", where=path, fix="write one per line")
     return lines

@@ -95,7 +95,7 @@ def options(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Take the options that come before a command."""
     if debug:
         os.environ["KARAT_DEBUG"] = "1"
 

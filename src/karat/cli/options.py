@@ -1,4 +1,4 @@
-"""The options that more than one command takes: each is said once, and named as in Python.
+"""The options that more than one command takes: each is defined once, and named as in Python.
 
 What differs from command to command is a function of the words that differ; its name, panel and first words
 are the same everywhere.
@@ -139,7 +139,11 @@ LeaveOut = Annotated[bool, option("--leave-out", panel=SCORED, help="Do not comp
 Measure = Annotated[
     list[str] | None,
     option(
-        "--measure", "-m", panel=SCORED, choices="measures", help="Such as R@1,mAP@R; see `karat measures`."
+        "--measure",
+        "-m",
+        panel=SCORED,
+        choices="measures",
+        help="Measures such as R@1,mAP@R; see `karat measures`.",
     ),
 ]
 Truth = Annotated[
@@ -147,7 +151,7 @@ Truth = Annotated[
     option(
         "--truth",
         panel=SCORED,
-        help="Which truths of the benchmark; or made of captions: 'machine(cider>=1)'.",
+        help="Truths of the benchmark, or made from captions: 'machine(cider>=1)'.",
     ),
 ]
 Direction = Annotated[
@@ -156,7 +160,8 @@ Direction = Annotated[
 ]
 Ties = Annotated[str, option("--ties", panel=SCORED, choices="ties", help="Equal scores: {ties}.")]
 Unjudged = Annotated[
-    str, option("--unjudged", panel=SCORED, choices="readings", help="Unjudged pairs: {readings}.")
+    str,
+    option("--unjudged", panel=SCORED, choices="readings", help="Unjudged pairs: {readings}."),
 ]
 Phi = Annotated[
     list[str] | None,
@@ -164,7 +169,7 @@ Phi = Annotated[
         "--phi",
         panel=SCORED,
         metavar="NAME=VALUE",
-        help="A similarity of your own, for NCS and SR: mine=N.npy.",
+        help="Your own similarity, for NCS and SR: mine=N.npy.",
     ),
 ]
 Top = Annotated[int, option("--top", "-k", min=1, panel=SCORED, help="Only the first N items of each query.")]
@@ -173,9 +178,7 @@ OptionalTop = Annotated[
 ]
 LowerIsBetter = Annotated[
     list[str] | None,
-    option(
-        "--lower-is-better", panel=SCORED, help="Metrics where low is good; MedR and MeanR are known to be."
-    ),
+    option("--lower-is-better", panel=SCORED, help="Metrics where low is good, besides MedR and MeanR."),
 ]
 CaptionMetricNames = Annotated[list[str] | None, metric("{metrics}.", "metrics")]
 BoardMetric = Annotated[list[str] | None, metric("columns of the table, in this order; all by default.")]
@@ -191,9 +194,9 @@ IntervalMethod = Annotated[
         help="How intervals are made: {interval_methods}.",
     ),
 ]
-Level = Annotated[float, option("--level", panel=SURE, help="How often an interval should hold.")]
+Level = Annotated[float, option("--level", panel=SURE, help="Confidence level of intervals.")]
 Resamples = Annotated[int, option("--resamples", min=1, panel=SURE, help="How many bootstrap draws.")]
-Seed = Annotated[int, option("--seed", min=0, panel=SURE, help="Of every random draw.")]
+Seed = Annotated[int, option("--seed", min=0, panel=SURE, help="Seed of every random draw.")]
 Test = Annotated[str, option("--test", panel=SURE, choices="tests", help="The paired test: {tests}.")]
 Samples = Annotated[int, option("--samples", min=1, panel=SURE, help="How many random swaps.")]
 Alpha = Annotated[float, option("--alpha", panel=SURE, help="The level at which one run beats another.")]
@@ -250,10 +253,12 @@ Exclude = Annotated[
     option(
         "--exclude/--keep",
         panel=ANSWERS,
-        help="Leave out who fails the gold pairs; by default, unless the aggregation weighs annotators.",
+        help="Leave out annotators who fail the gold pairs; default unless the aggregation weights them.",
     ),
 ]
-ApprovedOnly = Annotated[bool, option("--approved-only", panel=ANSWERS, help="Only approved hand-ins count.")]
+ApprovedOnly = Annotated[
+    bool, option("--approved-only", panel=ANSWERS, help="Only approved assignments count.")
+]
 Reviewer = Annotated[
     str,
     option("--reviewer", panel=ANSWERS, show_default=False, help="Who decides; your login name by default."),
@@ -262,17 +267,17 @@ Reviewer = Annotated[
 # Judging: tasks.
 TaskSize = Annotated[
     int | None,
-    option("--task-size", min=1, panel=COST, help="Pairs to judge in a task; as the form says by default."),
+    option("--task-size", min=1, panel=COST, help="Pairs to judge per task; by default as in the form."),
 ]
 Gold = Annotated[
     int | None,
-    option("--gold", min=0, panel=COST, help="Gold pairs hidden in a task; as the form says by default."),
+    option("--gold", min=0, panel=COST, help="Gold pairs hidden in each task; by default as in the form."),
 ]
 Overlap = Annotated[int, option("--overlap", min=1, panel=COST, help="How many annotators answer each task.")]
-PerHour = Annotated[float, option("--per-hour", min=0, panel=COST, help="Pay for an hour, in any currency.")]
-PerTask = Annotated[float | None, option("--per-task", min=0, panel=COST, help="Pay for a task, instead.")]
+PerHour = Annotated[float, option("--per-hour", min=0, panel=COST, help="Pay per hour, in any currency.")]
+PerTask = Annotated[float | None, option("--per-task", min=0, panel=COST, help="Pay per task, instead.")]
 Fee = Annotated[float, option("--fee", min=0, panel=COST, help="The platform's share on top of the pay.")]
-DryRun = Annotated[bool, option("--dry-run", panel=COST, help="Only say what it would cost.")]
+DryRun = Annotated[bool, option("--dry-run", panel=COST, help="Only print what it would cost.")]
 AnswerFormat = Annotated[
     str | None,
     option(
@@ -280,7 +285,7 @@ AnswerFormat = Annotated[
         panel=INPUT,
         choices="answer_formats",
         show_default=False,
-        help="{answer_formats}; by the file by default.",
+        help="{answer_formats}; by default from the file.",
     ),
 ]
 
@@ -345,7 +350,7 @@ def parse_settings(given: list[str] | None) -> dict[str, str]:
     for text in given or []:
         name, equals, value = text.partition("=")
         if not equals:
-            raise InputError(f"{text!r} is no setting", fix="write NAME=VALUE")
+            raise InputError(f"{text!r} is not a setting", fix="write NAME=VALUE")
         settings[name.strip()] = value.strip()
     return settings
 

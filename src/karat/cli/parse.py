@@ -41,7 +41,7 @@ def parse(
         options.option(
             "--listing",
             panel=options.OUTPUT,
-            help="One line per caption: it, a tab, its tuples in parentheses.",
+            help="One line per caption: the caption, a tab, its tuples in parentheses.",
         ),
     ] = False,
     json: options.Json = None,
@@ -56,7 +56,7 @@ def parse(
     check_writable(json)
     texts = [*(captions or []), *(read_lines(file) if file is not None else [])]
     if not texts:
-        raise InputError("no caption", fix='give one in quotes, as "a man riding a horse", or --file')
+        raise InputError("no caption", fix='give one in quotes, such as "a man riding a horse", or --file')
     parsed = parse_captions(texts, convention=convention)
     write_json(parsed, json)
     show(replace(parsed, listing=listing))

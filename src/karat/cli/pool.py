@@ -82,7 +82,7 @@ def pool(
             "--gold-truth",
             panel=options.COST,
             metavar="TRUTH",
-            help="Gold positives are this truth's; by default captions with own images.",
+            help="The truth of gold positives; by default captions with their own images.",
         ),
     ] = None,
     gold_depth: Annotated[
@@ -91,7 +91,7 @@ def pool(
             "--gold-depth",
             min=0,
             panel=options.COST,
-            help="Gold negatives are in no system's first so many.",
+            help="Gold negatives are in no system's first N items.",
         ),
     ] = 25,
     per_hour: options.PerHour = 15.0,
@@ -105,7 +105,7 @@ def pool(
     transpose: options.Transpose = False,
     setting: options.Setting = None,
 ) -> None:
-    """Pool what several runs suggest, for people to judge.
+    """Pool what several runs suggest, for annotators to judge.
 
     The first items of each run; first it says what judging them costs. `karat tasks` packs the pool into
     tasks.
@@ -117,7 +117,9 @@ def pool(
 
     # Mistakes in these show before anything large is read.
     if output is None and not dry_run:
-        raise InputError("there is no place for the project", fix="give one with -o project.db, or --dry-run")
+        raise InputError(
+            "no output is given for the project", fix="give one with -o project.db, or --dry-run"
+        )
     if output is not None and not dry_run:
         check_new(output, force)
     asked = sized_form(form, task_size, gold)
@@ -162,8 +164,8 @@ def pool(
     if force and "://" not in output:
         remove_project(output)
     with create_project(output, bench, asked, source=lasting(benchmark), settings=settings) as project:
-        project.set_pool(found)
-        project.log("pool", said)
+        project.pools.set(found)
+        project.journal.log("pool", said)
     print(f"wrote {output}; next: karat tasks {output}")
 
 
@@ -178,7 +180,7 @@ def sized_form(name: str, task_size: int | None, gold: int | None) -> Form:
 
 
 def check_new(output: str, force: bool) -> None:
-    """Raise when the project's file is there already, or its folder is not: before hours of reading runs."""
+    """Raise when the project's file exists already, or its folder does not: before hours of reading runs."""
     from karat._util import check_writable
 
     if "://" in output:
@@ -187,7 +189,7 @@ def check_new(output: str, force: bool) -> None:
     if Path(output).is_dir():
         raise InputError("is a folder", where=output, fix="give the name of a file")
     if Path(output).exists() and not force:
-        raise InputError("is there already", where=output, fix="choose another name, or pass --force")
+        raise InputError("already exists", where=output, fix="choose another name, or pass --force")
 
 
 def remove_project(output: str) -> None:
@@ -217,5 +219,7 @@ def parse_sample(given: list[str] | None) -> Any:
     numbers = parse_settings(given)
     for name, value in numbers.items():
         if name not in ("i2t", "t2i") or not value.isdecimal():
-            raise InputError(f"{name}={value} is no sample", fix="write --sample 500, or i2t=1261,t2i=1333")
+            raise InputError(
+                f"{name}={value} is not a sample size", fix="write --sample 500, or i2t=1261,t2i=1333"
+            )
     return {name: int(value) for name, value in numbers.items()}

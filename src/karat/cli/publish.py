@@ -18,7 +18,7 @@ app = typer.Typer()
 @app.command(cls=Command)
 def publish(
     project: options.ProjectPlace,
-    output: Annotated[Path, options.output("a new folder, or one that karat published and nobody changed.")],
+    output: Annotated[Path, options.output("a new folder, or one that karat published, unchanged.")],
     force: options.Force = False,
     truth_name: Annotated[
         str,
@@ -53,7 +53,7 @@ def publish(
             "--policy",
             panel=options.ANSWERS,
             choices="policies",
-            help="Where these and people differ: {policies}.",
+            help="What counts where these and people differ: {policies}.",
         ),
     ] = "union",
     control: options.Control = 0.7,
@@ -66,7 +66,7 @@ def publish(
         options.option(
             "--invalid",
             panel=options.ANSWERS,
-            help="First mark what this copy of an invalid.csv decides: status remove or keep.",
+            help="First apply the decisions of this copy of invalid.csv: status remove or keep.",
         ),
     ] = None,
     reviewer: options.Reviewer = "",

@@ -1,4 +1,4 @@
-"""``karat quality``: what a project's answers are worth, and reviewing hand-ins."""
+"""``karat quality``: the quality of a project's answers, and reviews of assignments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def quality(
     wrong: Annotated[
         int,
         options.option(
-            "--wrong", min=0, panel=options.ANSWERS, help="Gold pairs that may be wrong in a hand-in."
+            "--wrong", min=0, panel=options.ANSWERS, help="Gold pairs that may be wrong in an assignment."
         ),
     ] = 0,
     control: options.Control = 0.7,
@@ -37,16 +37,16 @@ def quality(
         options.option(
             "--approve-passed",
             panel=REVIEW,
-            help="Approve every unreviewed hand-in whose gold pairs are right.",
+            help="Approve every unreviewed assignment whose gold pairs are right.",
         ),
     ] = False,
     approve: Annotated[
         list[str] | None,
-        options.option("--approve", panel=REVIEW, metavar="N", help="Approve these hand-ins: 3,4."),
+        options.option("--approve", panel=REVIEW, metavar="N", help="Approve these assignments: 3,4."),
     ] = None,
     reject: Annotated[
         list[str] | None,
-        options.option("--reject", panel=REVIEW, metavar="N", help="Reject these hand-ins: 5,6."),
+        options.option("--reject", panel=REVIEW, metavar="N", help="Reject these assignments: 5,6."),
     ] = None,
     why: Annotated[
         str,
@@ -66,7 +66,7 @@ def quality(
         options.option(
             "--export-review",
             panel=options.OUTPUT,
-            help="Write every answer of hand-ins to look at: .csv or .json.",
+            help="Write every answer of assignments to review: .csv or .json.",
         ),
     ] = None,
     level: options.Level = 0.95,
@@ -74,10 +74,11 @@ def quality(
     seed: options.Seed = 0,
     json: options.Json = None,
 ) -> None:
-    """Show what the answers are worth, and review hand-ins.
+    """Show the quality of answers, and review assignments.
 
-    Hand-ins, annotators, agreement, verdicts, answers by system and rank. Hand-ins with a wrong control
-    item are listed for review. Reviews are added before the report is made; the latest of a hand-in counts.
+    Assignments, annotators, agreement, verdicts, answers by system and rank. Assignments with a wrong gold
+    pair are listed for review. Reviews are added before the report is made; of an assignment the latest
+    counts.
     """
     from karat.cli.show import print_notes, show, waiting, write_json
     from karat.judging import open_project, project_quality
@@ -93,11 +94,11 @@ def quality(
     asked = {"approve": numbers(approve, "--approve"), "reject": numbers(reject, "--reject")}
     both = set(asked["approve"]) & set(asked["reject"])
     if both:
-        raise InputError(f"hand-in {min(both)} is approved and rejected", fix="give it once")
+        raise InputError(f"assignment {min(both)} is both approved and rejected", fix="list it once")
     if asked["reject"] and not why:
-        raise InputError("--reject without a reason", fix="say it: --why 'always yes'")
+        raise InputError("--reject without a reason", fix="give one: --why 'always yes'")
     if ask_again and not asked["reject"]:
-        raise InputError("--ask-again without --reject", fix="name the hand-ins that were rejected")
+        raise InputError("--ask-again without --reject", fix="name the rejected assignments")
     reviewing = approve_passed or any(asked.values())
     who = reviewer or (login_name() if reviewing else "")
     with open_project(project) as opened:
@@ -107,7 +108,7 @@ def quality(
             )
             if approve_passed:
                 done += approve_passing(
-                    opened, who, opened.answers(), wrong=wrong, captions_wrong=captions_wrong
+                    opened, who, opened.answers.read(), wrong=wrong, captions_wrong=captions_wrong
                 )
             print_notes(done)
         with waiting("describing the answers"):
@@ -123,14 +124,16 @@ def quality(
 
 
 def numbers(given: list[str] | None, option: str) -> list[int]:
-    """Return the numbers of hand-ins, each once.
+    """Return the numbers of assignments, each once.
 
     >>> numbers(["4", "3"], "--reject")
     [3, 4]
     """
     texts = given or []
     if not all(text.isascii() and text.isdigit() for text in texts):
-        raise InputError(f"{option} is {','.join(texts)!r}", fix="give the numbers of hand-ins, such as 3,4")
+        raise InputError(
+            f"{option} is {','.join(texts)!r}", fix="give the numbers of assignments, such as 3,4"
+        )
     return sorted({int(text) for text in texts})
 
 
@@ -141,4 +144,4 @@ def login_name() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):
-        raise InputError("nobody is logged in by name", fix="say who reviews: --reviewer NAME") from None
+        raise InputError("your login name is unknown", fix="name the reviewer: --reviewer NAME") from None

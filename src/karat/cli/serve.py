@@ -14,8 +14,8 @@ from karat.cli.command import Command
 from karat.errors import InputError
 
 if TYPE_CHECKING:
+    from karat.judging.store.accounts import Accounts
     from karat.web import Settings
-    from karat.web.accounts import Accounts
 
 app = typer.Typer()
 TURN = 0.0005
@@ -130,10 +130,9 @@ def demo_project(stack: ExitStack) -> str:
 
 def add_owner(accounts: Accounts, name: str) -> None:
     """Make an owner with a password that is typed here, not given as an option that others could see."""
-    from karat.web import OWNER
-    from karat.web.accounts import LEAST
+    from karat.judging.store.accounts import LEAST, OWNER
 
-    accounts.add(name, OWNER, ask_password(f"A password for {name}, at least {LEAST} characters"))
+    accounts.users.add(name, OWNER, ask_password(f"A password for {name}, at least {LEAST} characters"))
 
 
 def ask_password(prompt: str) -> str:

@@ -46,7 +46,7 @@ def progress(total: int) -> Iterator[Callable[[str], object] | None]:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Say on a terminal what is being done."""
+    """Show on a terminal what is being done."""
     with saying() as say:
         say(what)
         yield
@@ -66,7 +66,7 @@ def saying() -> Iterator[Callable[[str], object]]:
 def show(result: Result, quiet: bool = False) -> None:
     """Print a result: as `print` does when piped, drawn on a terminal; with `quiet`, its notes alone.
 
-    Whoever redirects standard output to a file sees the notes on standard error too.
+    If standard output is redirected to a file, the notes still appear on standard error.
     """
     screen = console()
     if quiet or not screen.is_terminal:
@@ -146,7 +146,7 @@ def with_bars(layout: Layout, width: int) -> Layout:
 
 
 def print_layout(layout: Layout, screen: Console) -> None:
-    """Draw a table below its title, in several parts when its columns do not fit beside each other."""
+    """Draw a table below its title, in several parts when its columns do not fit side by side."""
     from dataclasses import replace
 
     from karat._util import text_of
@@ -175,9 +175,9 @@ def print_layout(layout: Layout, screen: Console) -> None:
 
 
 def parts_that_fit(layout: Layout, width: int) -> list[list[int]]:
-    """Return which columns stand beside each other; each part begins with the labels.
+    """Return which columns are shown side by side; each part begins with the labels.
 
-    A last column without a head is an ornament (bars, stars): it goes where there is no room for it.
+    A last column without a header is decoration (bars, stars): it is dropped where there is no room for it.
 
     >>> from karat._util import Layout
     >>> layout = Layout(["run", "a", "b", ""], [["x", "1.23", "4.56", "****"]])

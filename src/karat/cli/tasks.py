@@ -1,4 +1,4 @@
-"""``karat tasks``: a project's pool in packs with hidden known pairs."""
+"""``karat tasks``: a project's pool, packed into tasks with hidden gold pairs."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def tasks(
     """Pack a project's pool into tasks.
 
     Gold pairs, whose answers are known, are hidden among the others. Pairs that are in a task already stay
-    there: what was pooled later gets tasks of its own.
+    there: what was pooled later gets new tasks.
     """
     from karat.cli.show import show
     from karat.judging import estimate_cost, make_tasks, open_project
 
     with open_project(project) as opened:
-        pool, before = opened.pool(), opened.plan()
+        pool, before = opened.pools.read(), opened.pools.plan()
         rest = not_planned(pool, before)
         if len(pool) and not len(rest):
             raise InputError("every pair is in a task already", where=project, fix="pool more pairs first")
@@ -49,16 +49,16 @@ def tasks(
         show(cost)
         if dry_run:
             return
-        first = opened.add_tasks(plan)
+        first = opened.pools.add_tasks(plan)
         said = {"tasks": plan.tasks, "first": first, "pairs": len(rest), "gold": cost.gold}
-        opened.log("tasks", said | {"overlap": overlap, "seed": seed})
+        opened.journal.log("tasks", said | {"overlap": overlap, "seed": seed})
     last = first + plan.tasks - 1
     print(f"wrote tasks {first} to {last} into {project}; ", end="")
     print(f"next: karat serve {project}, or karat answers export {project}")
 
 
 def not_planned(pool: Pool, plan: TaskPlan) -> Pool:
-    """Return the part of a pool that is in no task yet; known pairs that a task shows already come last."""
+    """Return the part of a pool that is in no task yet; gold pairs that a task shows already come last."""
     from dataclasses import replace
 
     import numpy as np

@@ -79,7 +79,7 @@ def save_runs(made: World, folder: Path) -> list[Path]:
 
 
 def print_summary(made: World, folder: Path, pictures: bool, runs: list[Path]) -> None:
-    """Say what was made, how incomplete its original labels are, and what to do next."""
+    """Print what was made, how incomplete its original labels are, and what to do next."""
     import numpy as np
 
     true_of = made.positives[1]
@@ -88,9 +88,9 @@ def print_summary(made: World, folder: Path, pictures: bool, runs: list[Path]) -
     print(f"{folder}: {number} with {plural(listed, 'caption')}, seed {made.seed}")
     print(
         f"a caption is true of {true_of.mean():.1f} images on average, median {np.median(true_of):g}; "
-        f"{(true_of == 1).mean():.0%} of them only of their own"
+        f"{(true_of == 1).mean():.0%} of them only of their own image"
     )
-    print(f"the original labels know {listed:,} of the {known:,} true pairs ({listed / known:.1%})")
+    print(f"the original labels contain {listed:,} of the {known:,} true pairs ({listed / known:.1%})")
     wrote = ["the benchmark", *(["images/*.png"] if pictures else [])]
     wrote += [f"{plural(len(runs), 'run')} in runs/"] if runs else []
     print(f"wrote {', '.join(wrote)}")

@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from karat.judging.publishing.label_quality import label_quality as label_quality
     from karat.judging.publishing.publish import Published as Published
     from karat.judging.publishing.publish import publish as publish
-    from karat.judging.store.opening import create_project as create_project
-    from karat.judging.store.opening import open_project as open_project
     from karat.judging.store.project import Project as Project
+    from karat.judging.store.project import create_project as create_project
+    from karat.judging.store.project import open_project as open_project
     from karat.judging.tasks.plan import TaskPlan as TaskPlan
     from karat.judging.tasks.simulated import simulate_answers as simulate_answers
     from karat.judging.tasks.tasks import make_tasks as make_tasks

@@ -1,4 +1,4 @@
-"""What is known of English words: WordNet, lemmas, tags."""
+"""Knowledge about English words: WordNet, lemmas, tags."""
 
 from typing import TYPE_CHECKING
 

@@ -123,7 +123,7 @@ class DataFiles:
                     self.begins.append(begin)
                 except (ValueError, IndexError, KeyError):
                     raise InputError(
-                        f"line {line} is no synset", where=files.where(f"data.{name}"), fix=REPAIR
+                        f"line {line} is not a synset", where=files.where(f"data.{name}"), fix=REPAIR
                     ) from None
             parts += [number] * (len(self.offsets) - before)
         if not parts:
@@ -143,7 +143,7 @@ class DataFiles:
                 self._pointers.append((row, _SYMBOLS[symbol], _target(fields, at)))
             elif symbol == _ANTONYM and (ends := int(fields[at + 3], 16)):
                 self._antonyms.append((row, (ends >> 8) - 1, _target(fields, at), (ends & 255) - 1))
-        # "(a)", "(p)" and "(ip)" say where an adjective may stand; they are no part of the word.
+        # "(a)", "(p)" and "(ip)" say where an adjective may occur; they are not part of the word.
         self.words += [word.partition(b"(")[0].decode() for word in fields[4 : 4 + 2 * count : 2]]
         self.sizes.append(count)
         self.letters.append(letter)
@@ -156,7 +156,7 @@ class DataFiles:
         if len(wrong := np.flatnonzero(self.keys[rows] != keys)):
             part, offset = divmod(int(keys[wrong[0]]), _FAR)
             raise InputError(
-                f"{where} name the synset {offset}, which data.{[*PARTS.values()][part]} has not",
+                f"{where} name the synset {offset}, which is not in data.{[*PARTS.values()][part]}",
                 where=self._files.path,
                 fix=REPAIR,
             )
@@ -177,7 +177,7 @@ class DataFiles:
         target = self.rows(key, "antonyms")
         sizes = np.diff(start)
         if np.any((source < 0) | (source >= sizes[row]) | (goal < 0) | (goal >= sizes[target])):
-            raise InputError("an antonym's word is not there", where=self._files.path, fix=REPAIR)
+            raise InputError("the word of an antonym is missing", where=self._files.path, fix=REPAIR)
         pairs = np.stack([start[row] + source, start[target] + goal], axis=1).astype(np.int32)
         return pairs[np.argsort(pairs[:, 0], kind="stable")]
 
@@ -237,7 +237,7 @@ def read_exceptions(files: Files) -> dict[tuple[str, int], list[str]]:
                 try:
                     form, *bases = line.decode().split() or [""]
                 except ValueError:
-                    raise _broken(files, f"{name}.exc", number, "is no text") from None
+                    raise _broken(files, f"{name}.exc", number, "is not text") from None
                 if bases:
                     exceptions[form, part] = bases
     return exceptions
@@ -262,7 +262,7 @@ def read_counts(files: Files) -> dict[tuple[str, int], int]:
                 if int(count):
                     counts[word.decode(), key(part, int(offset))] = int(count)
             except ValueError:
-                raise _broken(files, "index.sense", number, "is no sense") from None
+                raise _broken(files, "index.sense", number, "is not a sense") from None
     return counts
 
 

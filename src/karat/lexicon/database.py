@@ -1,4 +1,4 @@
-"""WordNet, the lexical database of English: what words mean, and how meanings lie to each other."""
+"""WordNet, the lexical database of English: what words mean, and how meanings relate."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class WordNet:
         return tuple(antonyms)
 
     def synset_keys(self, word: str, pos: str | None = None) -> frozenset[int]:
-        """Return the meanings of a word as a set: words are synonyms if their sets meet."""
+        """Return the meanings of a word as a set: words are synonyms if their sets intersect."""
         return self._keys(word, pos)
 
     def same_meaning(self, a: str, b: str, pos: str | None = None) -> bool:
@@ -164,7 +164,7 @@ class WordNet:
         """Return the synset of a name such as "dog.n.01"."""
         word, pos, sense = [*name.rsplit(".", 2), "", ""][:3]
         if not (sense.isdecimal() and len(sense) < 5 and pos in tuple(LETTERS)):
-            raise InputError(f"{name!r} is no name of a synset", fix="write it like dog.n.01")
+            raise InputError(f"{name!r} is not the name of a synset", fix="write it like dog.n.01")
         number = self._vocabulary.strings.find(normal(word))
         senses = self._vocabulary.synsets(number, parts_of(pos)[0])
         if 0 < int(sense) <= len(senses):
@@ -203,7 +203,7 @@ class WordNet:
         return tuple(self._vocabulary.strings[word] for word in words[start[row] : start[row + 1]])
 
     def definition(self, synset: int) -> str:
-        """Return what a synset means, without examples; read from its data file when asked for."""
+        """Return what a synset means, without examples; read from its data file on demand."""
         row = self._row(synset)
         file = f"data.{[*PARTS.values()][self.parts[row]]}"
         line = self.files.line_at(file, int(self._arrays["lines"][row]))
@@ -262,26 +262,26 @@ class WordNet:
         return self._hierarchy.ancestors(self._rows(synsets))
 
     def rows_of(self, keys: np.ndarray, where: str | Path) -> np.ndarray:
-        """Return the synsets of keys of their file and offset that stand in the file `where`."""
+        """Return the synsets of keys of their file and offset that are in the file `where`."""
         own = key(self.parts.astype(np.int64), self._arrays["offsets"].astype(np.int64))
         rows = np.minimum(np.searchsorted(own, keys), len(own) - 1)
         if np.any(own[rows] != keys):
             raise InputError(
-                "names synsets that are not there",
+                "names synsets that do not exist",
                 where=where,
                 fix="take the file for this version of WordNet",
             )
         return rows
 
     def path_similarity(self, a: ArrayLike, b: ArrayLike, *, simulate_root: bool = True) -> np.ndarray:
-        """Return 1 / (1 + shortest path over hypernyms) of all pairs of synsets [a, b]; 0 where no path is.
+        """Return 1 / (1 + shortest path over hypernyms) of all pairs of synsets [a, b]; 0 without a path.
 
         Parameters
         ----------
         a, b
             Lists of synsets.
         simulate_root
-            Whether a made-up root connects all that is not a noun, as NLTK does: it lies one step above the
+            Whether an artificial root connects all that is not a noun, as NLTK does: one step above the
             farthest ancestor. Two adjectives, which have no hypernyms, then get 1/3.
         """
         return paths(self._hierarchy, self._rows(a), self._rows(b), simulate_root)
@@ -300,7 +300,9 @@ class WordNet:
         array([[0.877]])
         """
         if len(content.values) != len(self):
-            raise InputError("the information content is of another WordNet", fix="make it with this one")
+            raise InputError(
+                "the information content belongs to another version of WordNet", fix="make it with this one"
+            )
         return lin(self._hierarchy, self._rows(a), self._rows(b), content.values)
 
     def _bases(self, form: str, pos: str | None) -> Iterator[tuple[int, int]]:

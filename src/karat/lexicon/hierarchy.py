@@ -82,7 +82,7 @@ def _longest(child: np.ndarray, parent: np.ndarray, size: int) -> np.ndarray:
         if np.array_equal(deeper, depth):
             return depth
         depth = deeper
-    raise InputError("hypernyms go round in a circle")
+    raise InputError("hypernyms form a cycle")
 
 
 class Hierarchy:
@@ -130,7 +130,7 @@ def paths(hierarchy: Hierarchy, a: np.ndarray, b: np.ndarray, simulate_root: boo
 
 
 def _around(hierarchy: Hierarchy, shared: _Shared) -> np.ndarray:
-    """Return the lengths of the ways over a made-up root, which nouns do without: they have one of their own.
+    """Return the lengths of the paths over an artificial root, except for nouns, which have a root.
 
     NLTK's convention: it lies one step above the farthest ancestor.
     """
@@ -145,7 +145,7 @@ def lin(hierarchy: Hierarchy, a: np.ndarray, b: np.ndarray, content: np.ndarray)
     both = content[a][:, None] + content[b]
     with np.errstate(invalid="ignore", divide="ignore"):
         values = 2.0 * shared / both
-    # Both stand for every word that was counted: what is one is the other.
+    # Both count every word: what is one is the other.
     values[both == 0] = 1.0
     values[shared < 0] = 0.0
     values[a[:, None] == b] = 1.0
@@ -198,7 +198,7 @@ class _Shared:
         return _Entries(row[shared], node[shared], distance[shared])
 
     def steps(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield the k-th shared ancestor of every row that has so many: rows, nodes, distances."""
+        """Yield the k-th shared ancestor of every row that has that many: rows, nodes, distances."""
         above = self.a
         first = np.flatnonzero(np.diff(above.row, prepend=-1))
         count = np.diff(first, append=len(above.row))

@@ -1,4 +1,4 @@
-"""Information content: how much it says that a thing belongs to a synset, from counts of words."""
+"""Information content: how informative a synset is, from counts of words."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class InformationContent:
         """
         place, file = find_counts(name, wordnet.files)
         where = place.where(file)
-        with parsing(where, "is no file of counts", _FIX):
+        with parsing(where, "is not a file of counts", _FIX):
             keys, counts, roots = _read(place.read(file), where)
         rows = wordnet.rows_of(keys, where)
         values = np.zeros(len(wordnet))
@@ -109,11 +109,11 @@ class InformationContent:
         array([0.75, 1.  ])
         """
         if not 0 <= add < float("inf"):
-            raise InputError(f"add is {add}", fix="give a number from 0")
+            raise InputError(f"add is {add}", fix="give a number of 0 or more")
         weight = np.zeros(len(wordnet))
         for word, count in counts.items():
             if not 0 <= count < float("inf"):
-                raise InputError(f"the count of {word!r} is {count}", fix="counts are numbers from 0")
+                raise InputError(f"the count of {word!r} is {count}", fix="counts are numbers of 0 or more")
             if first_sense:
                 senses = wordnet.synsets(wordnet.lemma(word, pos), pos)[:1]
             else:
@@ -139,7 +139,7 @@ def _read(text: bytes, where: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]
             if not 0 <= rows[-1][1] < np.inf:
                 raise ValueError
         except (ValueError, KeyError):
-            raise InputError(f"line {number} is no count of a synset", where=where, fix=_FIX) from None
+            raise InputError(f"line {number} is not a count of a synset", where=where, fix=_FIX) from None
     keys, counts, roots = zip(*rows)
     return np.array(keys, np.int64), np.array(counts), np.array(roots, bool)
 

@@ -1,7 +1,7 @@
 """The vocabulary: words, their base forms, their senses and how often each was seen.
 
 Words are many short strings in three arrays (`pack`), found by a hash (`Strings`): none is a Python object
-before it is asked for.
+before it is used.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Vocabulary:
         self.bases = lru_cache(_REMEMBERED)(self._bases)
 
     def senses(self, number: int, part: int) -> slice:
-        """Return where the senses of a word stand; an empty slice where it has none."""
+        """Return where the senses of a word are; an empty slice where it has none."""
         if not 0 <= number < self._indexed:
             return slice(0, 0)
         place = number * len(PARTS) + part

@@ -23,7 +23,7 @@ class Judged(Measure):
     params = ()
     formula = "(1/K) Σ_{i ≤ K} [item i is judged]"
     source = "Macdonald et al., ir_measures, ECIR 2022"
-    plain = "the share of the first {k} results that anybody ever judged, right or wrong"
+    plain = "the share of the first {k} results that were judged, right or wrong"
     of_relevance = False
     k: int
 

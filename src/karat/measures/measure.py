@@ -27,7 +27,7 @@ REL = Param("rel", float, "count items as relevant from this grade on, as 1, and
 
 
 class Named(ABC):
-    """Anything that is asked for by a name with parameters: measures and combinations of them.
+    """Anything that has a name with parameters: measures and combinations of them.
 
     A subclass is registered by `register` and declares what follows as class attributes.
     """
@@ -183,7 +183,7 @@ class Combined(Named):
     """A number made of aggregated columns instead of queries: RSUM, the mean of both directions."""
 
     direction: ClassVar[str] = "both"
-    """What stands in the direction column."""
+    """The text in the direction column."""
     linear: ClassVar[bool] = False
     """Whether it is a weighted sum of its parts: the combination of differences is then the difference
     of combinations, which makes tests of many runs fast."""

@@ -13,7 +13,7 @@ from karat.measures.r_precision import RPrecision
 class PlausibleMatchRPrecision(Combined):
     """PMRP: R-Precision with R of at most 50, averaged over both directions and ζ = 0, 1, 2.
 
-    It needs the truths pm(z=0), pm(z=1) and pm(z=2), whatever truth it is asked on. ECCV Caption
+    It needs the truths pm(z=0), pm(z=1) and pm(z=2), whatever truth it is computed on. ECCV Caption
     reports ζ = 2 alone: that is ``RP(cut=50)`` on ``pm(z=2)``.
     """
 

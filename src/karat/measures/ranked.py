@@ -27,12 +27,12 @@ class Ranked:
     ptr
         Query q has rows ptr[q] to ptr[q + 1].
     start
-        How many items lie surely before the row's group; infinite when the item was never
+        How many items certainly come before the row's group; infinite when the item was never
         retrieved (outside the gallery, or below the end of a truncated ranking).
     width
         How many places the group has.
     count
-        How many items the row stands for: 1, but for stretches of unjudged items.
+        How many items the row represents: 1, except for runs of unjudged items.
     grade
         In [0, 1]; 0 is judged not relevant.
     size

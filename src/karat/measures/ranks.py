@@ -56,7 +56,7 @@ class MedianRank(FirstRank):
     settled_by: ClassVar[Settled] = "nothing"
 
     def depth(self, ranked: Ranked) -> float:
-        """Nothing in particular: a rank that is not shown is infinite, which a median bears."""
+        """Nothing in particular: a rank that is not shown is infinite, which a median allows."""
         return 0
 
 

@@ -134,7 +134,7 @@ def resolve(items: JudgedItems, policy: TiePolicy = "pessimistic", unjudged_rele
 
 
 def with_unjudged_relevant(ranked: Ranked) -> Ranked:
-    """Add rows of grade 1 that stand for the unjudged items of every query, up to the known depth."""
+    """Add rows of grade 1 for the unjudged items of every query, up to the known depth."""
     known = ranked.placed
     query = np.repeat(np.arange(ranked.n_queries), np.diff(ranked.ptr))
     first = ranked.group_first[known[ranked.group_first]]

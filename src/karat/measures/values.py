@@ -1,4 +1,4 @@
-"""Values as people read them: a measure declares its unit, and whatever prints or draws a value asks here."""
+"""Values as people read them, for everything that prints or draws a value: a measure declares its unit."""
 
 from __future__ import annotations
 

@@ -72,5 +72,5 @@ def check_dimensions(ns: Sequence[int]) -> list[int]:
     [1, 5]
     """
     if not len(ns) or min(ns) < 1:
-        raise InputError(f"the numbers of dimensions are {list(ns)}", fix="give whole numbers from 1")
+        raise InputError(f"the numbers of dimensions are {list(ns)}", fix="give whole numbers of 1 or more")
     return sorted({int(n) for n in ns})

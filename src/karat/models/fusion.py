@@ -36,7 +36,7 @@ def fuse(
     Each run gives each item points, query by query; items are ranked by the weighted sum. Equal
     sums are ordered by the median of the items' places over the runs (Hodosh et al. 2013, §4.1.3),
     then as the benchmark lists them. Since places are counted per query, the two directions of the
-    result are two rankings of their own, which is why it is lists and not one table.
+    result are two separate rankings, so it is lists and not one table.
 
     Items that a run scores the same share the mean of their places. A list that is cut off says
     that the items it does not name come after those it names, no more: they share the mean of the
@@ -81,9 +81,9 @@ def fuse(
     share = check_weights(weight, len(runs))
     bench = benchmark or runs[0].benchmark
     if bench is None:
-        raise InputError("the runs are aligned with no benchmark", fix="give the benchmark")
+        raise InputError("the runs are not aligned with a benchmark", fix="give the benchmark")
     if top is not None and top < 1:
-        raise InputError(f"the first {top} items were asked for", fix="ask for 1 or more")
+        raise InputError(f"the first {top} items were requested", fix="give 1 or more")
     # A run without weight has no say in ties either.
     voting = [(ready(run.align(bench)), w) for run, w in zip(runs, share) if w > 0]
     shared = common_directions([run for run, _ in voting], direction)
@@ -188,7 +188,7 @@ def average_ranks(scores: np.ndarray) -> np.ndarray:
 
 
 class IdLists(Mapping[Any, np.ndarray]):
-    """Ranked lists by query id, each turned into item ids when it is asked for.
+    """Ranked lists by query id, each turned into item ids on demand.
 
     Queries without a list are left out.
 

@@ -212,20 +212,20 @@ def load_model(folder: Path) -> ImageTextModel:
             raise MissingDataError(
                 f"there is no {name}", where=folder, fix="give a folder that karat fit wrote"
             )
-    with parsing(folder / HEAD, "is no description of a model", AGAIN):
+    with parsing(folder / HEAD, "is not a description of a model", AGAIN):
         head = json.loads((folder / HEAD).read_text(encoding="utf-8"))
         if (head["format"], head["version"]) != (FORMAT, VERSION):
             raise InputError(
                 f"has format {head['format']!r}, version {head['version']!r}",
                 where=folder / HEAD,
-                fix=f"this karat reads {FORMAT} {VERSION}",
+                fix=f"this version of karat reads {FORMAT} {VERSION}",
             )
         model = ImageTextModel(**{name: head["parameters"][name] for name in CHOSEN})
         kcca = {name: head["kcca"][name] for name in KCCA().get_params()}
     model.features_ = ImageFeatures.load(folder)
-    with parsing(folder / WORDS, "holds no words of a model", AGAIN):
+    with parsing(folder / WORDS, "does not contain the words of a model", AGAIN):
         model.words_ = SystemWords().restore(json.loads((folder / WORDS).read_text(encoding="utf-8")))
-    with parsing(folder / ARRAYS, "holds no arrays of a model", AGAIN):
+    with parsing(folder / ARRAYS, "does not contain the arrays of a model", AGAIN):
         # Opened here, since numpy leaves a damaged file open.
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}

@@ -32,7 +32,7 @@ class IncompleteCholesky(Estimator):
     tolerance
         Stop when no item's unexplained part is above this share of the largest diagonal entry.
     block
-        How many columns to ask for at once: the items with the largest unexplained parts. Of
+        How many columns to request at once: the items with the largest unexplained parts. Of
         those, one whose part has fallen below half the largest of the rest waits for another
         block, so that no column is spent on what its neighbours explained already; 1 gives the
         textbook order of pivots.
@@ -78,7 +78,9 @@ class IncompleteCholesky(Estimator):
             The kernel of every item with itself.
         """
         if self.rank < 1 or self.block < 1:
-            raise InputError(f"rank is {self.rank}, block is {self.block}", fix="give whole numbers from 1")
+            raise InputError(
+                f"rank is {self.rank}, block is {self.block}", fix="give whole numbers of 1 or more"
+            )
         left = check_diagonal(diagonal)
         size, trace = len(left), float(left.sum())
         scale = float(left.max())
@@ -165,6 +167,6 @@ def check_columns(columns: Any, size: int, number: int) -> np.ndarray:
         raise InputError(
             f"has the shape {table.shape}",
             where="the columns of the kernel",
-            fix=f"return all {size:,} items (rows) with the {number} asked for (columns)",
+            fix=f"return all {size:,} items (rows) with the {number} requested (columns)",
         )
     return table

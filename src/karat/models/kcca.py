@@ -347,4 +347,4 @@ def check_settings(kappa: float, n: int | None, rank: int | None, inputs: str) -
         raise InputError(f"kappa is {kappa}", fix="give a number above 0; without it KCCA fits any pairing")
     for name, value in (("n", n), ("rank", rank)):
         if value is not None and value < 1:
-            raise InputError(f"{name} is {value}", fix="give a whole number from 1, or None for all")
+            raise InputError(f"{name} is {value}", fix="give a whole number of 1 or more, or None for all")

@@ -145,7 +145,7 @@ def leading(
     rank_of_matrix = int(np.count_nonzero(values > noise))
     if rank_of_matrix == 0:
         raise InputError(
-            "does not tell any two training items apart",
+            "does not distinguish any two training items",
             where=what,
             fix="give at least two items that differ, and a kernel that is not constant",
         )
@@ -248,7 +248,7 @@ class OnGPU:
 
 
 def algebra(device: str) -> Algebra:
-    """Return what computes on `device`, or raise where it is not there.
+    """Return what computes on `device`, or raise where it is not available.
 
     >>> type(algebra("cpu")).__name__
     'OnProcessor'

@@ -118,6 +118,6 @@ def check_kernel(kernel: Any, what: str) -> np.ndarray:
                 f"is not symmetric: row {begin + row}, column {column} is {kernel[begin + row, column]}, "
                 f"and row {column}, column {begin + row} is {kernel[column, begin + row]}",
                 where=what,
-                fix="compute both halves alike, or average the table with its transpose",
+                fix="compute both halves the same way, or average the table with its transpose",
             )
     return kernel

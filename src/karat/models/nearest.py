@@ -1,4 +1,4 @@
-"""Nearest neighbours: what goes with the training item that is most like the query, and the run it makes."""
+"""Nearest neighbours: rank by the training item most like the query, and the run that results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NearestNeighbour(Estimator):
         image → text:  f(i, s) = f_S(s_t, s)  for the training pair t that maximises f_I(i, i_t)
         text → image:  f(i, s) = f_I(i_t, i)  for the training pair t that maximises f_S(s, s_t)
 
-    so the two directions have scores of their own. The model is in the two tables: `WordF1` of
+    so each direction has its own scores. The model is in the two tables: `WordF1` of
     test captions with training documents gives the paper's NN5 with F1, a bag-of-words or trigram
     kernel its other two. Nothing is learned, so there is no `fit`.
 
@@ -61,7 +61,7 @@ class NearestNeighbour(Estimator):
             pairs (columns, in one order).
         """
         if self.neighbours < 1:
-            raise InputError(f"{self.neighbours} neighbours were asked for", fix="ask for 1 or more")
+            raise InputError(f"{self.neighbours} neighbours were requested", fix="give 1 or more")
         images, captions = as_floats(images, "the image side"), as_floats(captions, "the caption side")
         if images.shape[1] != captions.shape[1]:
             raise InputError(

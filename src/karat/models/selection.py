@@ -54,7 +54,7 @@ def dev_scores(
         card = evaluate(run, benchmark, measures, truth=truth, direction=directions)
         for direction in directions:
             if setting in scores[direction]:
-                raise InputError(f"{setting} was given twice", fix="give each setting once")
+                raise InputError(f"{setting} is a duplicate", fix="give each setting once")
             values = {name: card.value(name, direction=direction, truth=truth) for name in measures}
             scores[direction][setting] = {name: check_value(value, name) for name, value in values.items()}
     return scores
@@ -97,8 +97,8 @@ def best_settings(
     """
     if each < 1 or len(scores) < each:
         raise InputError(
-            f"the best {each} of {plural(len(scores), 'setting')} were asked for",
-            fix="try more settings, or ask for fewer",
+            f"the best {each} of {plural(len(scores), 'setting')} were requested",
+            fix="try more settings, or request fewer",
         )
     sign = {name: 1 if parse_measure(name).better == "high" else -1 for name in measures}
     total = {

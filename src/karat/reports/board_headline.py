@@ -29,7 +29,7 @@ def collect(material: Material) -> dict[str, Any]:
         (
             "What is shown?",
             f"Published or given numbers of {plural(len(board.systems), 'system')} under "
-            f"{plural(len(board.metrics), 'metric')}. The answers behind them are not at hand, so nothing "
+            f"{plural(len(board.metrics), 'metric')}. The values per query are not available, so nothing "
             "can be said about chance: no intervals, no tests.",
         ),
     ]
@@ -73,9 +73,9 @@ def first_systems(board: Leaderboard) -> list[tuple[int, ...]]:
 def sentence(board: Leaderboard, firsts: list[tuple[int, ...]]) -> str:
     """Return the finding in one sentence."""
     if len(board.systems) == 1:
-        return f"{board.systems[0]} is the only system: there is nobody to compare it with."
+        return f"{board.systems[0]} is the only system: there is no other to compare it with."
     if not firsts:
-        return "No metric has numbers of two systems, so nobody leads."
+        return "No metric has numbers of two systems, so no system leads."
     under = "under the one metric" if len(firsts) == 1 else f"under all {len(firsts)} metrics"
     if len(firsts) < len(board.metrics):
         under += " that several systems have"
@@ -135,7 +135,7 @@ def largest_move(board: Leaderboard) -> Move | None:
 def moving(board: Leaderboard, moved: Move | None) -> str:
     """Say which system moves most."""
     if moved is None:
-        return "Nobody knows: no two metrics have numbers of the same two systems."
+        return "Unknown: no two metrics have numbers of the same two systems."
     by, system, before, first, after, second = moved
     some = bool(np.isnan(board.values).any())
     if by == 0:

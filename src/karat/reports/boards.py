@@ -65,7 +65,7 @@ def marked_low(board: Leaderboard, names: Sequence[str]) -> Leaderboard:
 
 
 def board_of(material: Material) -> Leaderboard | None:
-    """Return systems by metrics that know where low is good; None where there is nothing to hold together."""
+    """Return systems by metrics that know where low is good; None where there is nothing to compare."""
     board = material.board
     if board is None:
         return None
@@ -85,7 +85,7 @@ def checked(board: Leaderboard) -> Leaderboard:
         s, k = wrong[0]
         raise InputError(
             f"the leaderboard holds {board.values[s, k]} for {board.systems[s]!r} under {board.metrics[k]!r}",
-            fix="give a finite number, or NaN for none",
+            fix="give a finite number, or NaN for missing",
         )
     if np.isnan(board.values).all():
         raise InputError("the leaderboard holds no number", fix="give one or more")
@@ -127,7 +127,7 @@ def ranks(board: Leaderboard) -> np.ndarray:
 
 
 def number_format(column: np.ndarray) -> str:
-    """Return the format of a metric's values: as given where that is short, else what tells them apart.
+    """Return the format of a metric's values: as given where short, else as many digits as distinguish them.
 
     >>> [format(value, number_format(np.array([45.64, 45.61, 45]))) for value in (45.64, 45)]
     ['45.64', '45.00']

@@ -1,4 +1,4 @@
-"""The columns of a scorecard as a report reads them: which speaks first, who is best, who beats whom.
+"""The columns of a scorecard as a report reads them: which is the main one, who is best, who beats whom.
 
 The first column is of the most complete labels and of the measure that fits them. A column is found by its
 key: truth, direction and measure.
@@ -24,7 +24,7 @@ NEEDED: WeakKeyDictionary[Standing, int] = WeakKeyDictionary()
 
 
 def key_of(scored: Column | Standing | Difference) -> Key:
-    """Return the truth, direction and measure of a column, or of what was found out about one."""
+    """Return the truth, direction and measure of a column, or of a result about one."""
     return scored.truth, scored.direction, str(scored.measure)
 
 
@@ -57,7 +57,7 @@ def truths_of(card: Scorecard) -> list[str]:
 
 
 def completeness(benchmark: Benchmark, truth: str) -> tuple[bool, bool, bool, float]:
-    """Return how good labels are, to be compared: no machine's, all judged, listed, positives each."""
+    """Return a sort key of how complete labels are: not by a machine, all judged, listed, positives each."""
     known = benchmark.truth(truth)
     counts = [positives_per_query(benchmark, truth, direction) for direction in DIRECTIONS]
     means = [float(count.mean()) for count in counts if len(count)]
@@ -115,7 +115,7 @@ def standing_at(material: Material, key: Key) -> Standing | None:
 def standing_of(material: Material, column: Column | None) -> tuple[bool, str]:
     """Return whether a run is (tied for) first in a column, and the places it can have.
 
-    Of a test that drew too little to tell anybody apart, neither is said.
+    Neither is returned for a test with too few draws to separate any systems.
     """
     if column is None or material.comparison is None:
         return False, ""
@@ -132,7 +132,7 @@ def draws_needed(material: Material, standing: Standing) -> int:
     """Return how many draws could show a difference; 0 where there were enough.
 
     The smallest p-value of S swaps is 1/(S + 1), of S resamples 2/(S + 1), and Holm multiplies it by the
-    number of pairs: with too few draws, everybody is tied whatever the systems do.
+    number of pairs: with too few draws, all systems are tied.
     """
     comparison = material.comparison
     if comparison is None or not standing.tested or standing.beats.any():
@@ -143,7 +143,7 @@ def draws_needed(material: Material, standing: Standing) -> int:
 
 
 def count_draws(comparison: Comparison, standing: Standing) -> int:
-    """Return how many draws could show a difference on a column where nobody beats anybody."""
+    """Return how many draws could show a difference on a column where no run beats another."""
     if comparison.test == "randomisation":
         least, draws = 1, comparison.samples
     elif comparison.test == "bootstrap" and comparison.card.intervals is not None:

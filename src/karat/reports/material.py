@@ -34,7 +34,7 @@ class Material:
     found
         What was found.
     runs
-        The runs behind a scorecard without details: they are asked for places, first results and Judged@10.
+        The runs behind a scorecard without details: they give places, first results and Judged@10.
     title, command
         The page's title, and the command that made it.
     made
@@ -46,7 +46,7 @@ class Material:
     inline_bytes
         How many bytes of thumbnails go into the page; further ones are linked.
     threads
-        For what has to be asked of the runs.
+        For what is computed from the runs.
     """
 
     found: Comparison | Scorecard | Leaderboard

@@ -132,8 +132,8 @@ def write_report(
     ----------
     found
         What `karat.compare` or `karat.evaluate` returned, or a leaderboard of numbers alone. Several runs of
-        a scorecard are compared, and one run is given intervals, so that the page does not depend on who made
-        it.
+        a scorecard are compared, and one run is given intervals, so that the page does not depend on what
+        called it.
     path
         The file, which ends in .html.
     runs
@@ -148,9 +148,9 @@ def write_report(
     inline_images
         How many megabytes of small pictures go into the file; further ones are linked.
     command, made
-        Said in the methods: the command that made it, and when (now by default).
+        Shown in the methods: the command that made it, and when (now by default).
     threads
-        For what is asked of the runs.
+        For what is computed from the runs.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def write_report(
         inline_bytes=int(inline_images * 1e6), threads=threads, **options,
     )  # fmt: skip
     text = render(material)
-    # Names of files may hold bytes that are no text.
+    # Names of files may hold bytes that are not text.
     content = text.encode("utf-8", "replace")
     write_file(target, lambda place: place.write_bytes(content))
     return target

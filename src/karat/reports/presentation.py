@@ -74,7 +74,7 @@ def scaled(measure: Named, value: float | None) -> float | None:
 
 
 def in_words(measure: Named, cut: str | None = None) -> str:
-    """Return what a measure says, in plain words; `cut` stands for its cut-off where several are meant.
+    """Return what a measure says, in plain words; `cut` replaces its cut-off where several are meant.
 
     >>> from karat.measures import parse_measure
     >>> in_words(parse_measure("R@5"))

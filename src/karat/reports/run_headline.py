@@ -44,7 +44,7 @@ def of_several(material: Material) -> dict[str, Any]:
     key = ordered_columns(card)[0]
     columns = ranked(card, key)
     standing = standing_at(material, key)
-    points = [measured(card, key), ("How sure is that?", sureness(material, columns, standing))]
+    points = [measured(card, key), ("How certain is that?", sureness(material, columns, standing))]
     if lacking := unranked(card, columns, key):
         points.append(("Who is not ranked?", lacking))
     if dependence := elsewhere(material, key):
@@ -69,10 +69,10 @@ def of_one(material: Material) -> dict[str, Any]:
     key = ordered_columns(card)[0]
     column = ranked(card, key)[0]
     sure = likely("the score", column, card.intervals)
-    sure = sure or "No intervals were computed, so nobody knows how much of the score is chance."
+    sure = sure or "No intervals were computed, so it is unknown how much of the score is chance."
     points = [
         measured(card, key),
-        ("How sure is that?", sure),
+        ("How certain is that?", sure),
         ("What could unjudged pairs change?", unjudged(material, key)),
     ]
     if notes := warnings(material):
@@ -101,7 +101,7 @@ def finding(material: Material, columns: list[Column], standing: Standing | None
         everyone = number_word(len(columns))
         if draws_needed(material, standing):
             systems = f"{everyone} systems"
-            return f"Who is first was not settled: the test drew too little to tell {systems} apart."
+            return f"The first place is undecided: the test drew too few samples to separate {systems}."
         everyone = "both" if len(columns) == 2 else f"all {everyone}"
         return f"No system is ahead: by the labels “{key[0]}”, {everyone} are tied for first."
     if len(first) == 1:
@@ -110,7 +110,7 @@ def finding(material: Material, columns: list[Column], standing: Standing | None
         how = "ahead of every other system" if wins else "the only system that none beats"
         return f"{first[0]} is first: {value} {key[2]} by the labels “{key[0]}”, {how}."
     lead = f"{short_list(first)} are tied for first by the labels “{key[0]}”"
-    return f"{lead}: the best {key[2]} is {value}, but the data cannot tell them apart."
+    return f"{lead}: the best {key[2]} is {value}, but the data cannot separate them."
 
 
 def tested_elsewhere(material: Material) -> bool:
@@ -151,7 +151,7 @@ def similarity_of(key: Key) -> str:
 
 
 def sureness(material: Material, columns: list[Column], standing: Standing | None) -> str:
-    """Say how far chance goes."""
+    """Say how much of the result chance could explain."""
     best, comparison, card = columns[0], material.comparison, material.card
     assert card is not None
     text = likely(f"the score of {called(best.run)}", best, card.intervals)
@@ -275,7 +275,7 @@ def unjudged(material: Material, key: Key) -> str:
         "left_out": "is left out of the ranking: the scores count judged items alone",
         "bounds": "counts as wrong, although some of it is right",
     }[card.unjudged]
-    reading = f"{'The rest' if judged else 'What nobody judged'} {reading}"
+    reading = f"{'The rest' if judged else 'What is unjudged'} {reading}"
     text += f"{reading}."
     leader = ranked(card, key)[0].run
     best = [c for c in card if c.truth == key[0] and c.upper_bound is not None and c.run == leader]
@@ -290,7 +290,7 @@ def unjudged(material: Material, key: Key) -> str:
 
 
 def warnings(material: Material) -> str:
-    """Return what a reader must know before believing a number; nothing where all is well."""
+    """Return warnings that a reader must know; none where there is nothing to warn of."""
     card = material.card
     assert card is not None
     notes = ungrouped_notes(card) if card.intervals is not None else []

@@ -13,7 +13,7 @@ from karat.reports.thumbnails import address, common_folder, inside, shrunk
 
 
 def write_search_page(target: str | Path, query: str, found: Sequence[tuple[str, str, float]]) -> Path:
-    """Write one html file with the pictures that were found; it asks no network for anything.
+    """Write one html file with the pictures that were found; it loads nothing from a network.
 
     Parameters
     ----------

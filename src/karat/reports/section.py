@@ -22,11 +22,11 @@ class Section:
     name
         Of its template (``templates/sections/NAME.html``), its part of the page's data, and its anchor.
     title, short
-        As the page and its navigation head it.
+        Its headings on the page and in the navigation.
     order
-        Where it stands.
+        Its position.
     scripted
-        Whether the page's scripts get its data too; without them it stands in html alone.
+        Whether the page's scripts get its data too; otherwise it is in html alone.
     collect
         From the material to plain data. Nothing but text, numbers, lists and dictionaries: what it returns
         is both rendered as html and handed to the page's scripts.
@@ -56,7 +56,7 @@ def section(
 
 
 def in_order() -> list[Section]:
-    """Return all sections as they follow each other.
+    """Return all sections in order.
 
     >>> [section.name for section in in_order()][:2], in_order()[-1].name
     (['headline', 'summary'], 'methods')

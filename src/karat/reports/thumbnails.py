@@ -23,8 +23,8 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp")
 def thumbnails(material: Material) -> dict[str, Any] | None:
     """Return, per image of the gallery, a data address, a relative address, or nothing.
 
-    Only files inside the given folder are read or linked, symbolic links followed: where a benchmark's
-    file says that its images are is not to be trusted.
+    Only files inside the given folder are read or linked, symbolic links followed: the paths in
+    a benchmark's file are not trusted.
     """
     card = material.card
     if card is None or not card.benchmark.image_paths:

@@ -66,7 +66,7 @@ def convert(
     top
         How many items of each query a ranked list keeps.
     direction
-        The one direction that ranked lists keep, or, where they name none, theirs.
+        The one direction that ranked lists keep, or the direction of lists that do not name one.
     """
     target = Path(target)
     writer = writer_of(target)
@@ -106,7 +106,7 @@ def writer_of(target: Path) -> FormatWriter:
     if name != FOLDER:
         check_writable(target)
     elif target.is_file() or (target.is_dir() and any(target.iterdir())):
-        raise InputError("is there already", where=target, fix="name a new folder")
+        raise InputError("already exists", where=target, fix="name a new folder")
     elif not target.resolve().parent.is_dir():
         raise InputError(f"there is no folder {target.parent}", where=target, fix="create it first")
     return WRITERS[name]
@@ -123,10 +123,14 @@ def target_kind(
     reasons = [
         (
             have == "lists" and (wanted != "lists" or "lists" not in writer.holds),
-            "ranked lists hold no scores of the other pairs",
+            "ranked lists have no scores of the other pairs",
             "write lists again, as json, csv, tsv, parquet or trec",
         ),
-        (have == "scores" and wanted == "embeddings", "scores do not tell embeddings", "choose scores"),
+        (
+            have == "scores" and wanted == "embeddings",
+            "scores cannot be converted to embeddings",
+            "choose scores",
+        ),
         (wanted not in takes, f"takes no {wanted}", f"it takes {' or '.join(writer.holds)}"),
         (wanted == "lists" != have and top is None, "the lists have no length", "give --top K"),
         (
@@ -141,7 +145,7 @@ def target_kind(
         if wrong:
             raise InputError(what, where=target, fix=fix)
     if top is not None and top < 1:
-        raise InputError(f"the first {top} items were asked for", fix="ask for 1 or more")
+        raise InputError(f"the first {top} items were requested", fix="give 1 or more")
     return wanted
 
 
@@ -176,7 +180,7 @@ def checked_tables(
 
 
 def sides(content: Content) -> Iterator[tuple[str, Content]]:
-    """Yield each of two embedding tables by itself."""
+    """Yield each of two embedding tables separately."""
     for side, table in zip(("images", "captions"), content.tables):
         ids = {side: content.ids[side]} if side in content.ids else {}
         yield side, replace(content, tables=(table,), ids=ids, vectors=True, rows=content.ids.get(side))
@@ -188,7 +192,7 @@ def save(content: Content, writer: FormatWriter, target: Path, scratch: Path) ->
     beside = target.with_suffix(".ids.json")
     if content.kind != "lists" and not content.ids and beside.exists():
         raise InputError(
-            "stands beside the target and would name its rows", where=beside, fix="move it away first"
+            "is next to the target and would name its rows", where=beside, fix="move it away first"
         )
     try:
         writer.write(content, draft)
@@ -262,7 +266,7 @@ def cut_lists(
 def cut_part(lists: Any, top: int | None, where: str | None, values: bool = False) -> dict[Any, list[Any]]:
     """Return the heads of the lists of one direction, each a plain list."""
     if not isinstance(lists, Mapping) or not lists:
-        raise InputError("holds no dictionary of ranked lists", where=where, fix=FORM)
+        raise InputError("is not a dictionary of ranked lists", where=where, fix=FORM)
     cut = {}
     for query, listed in lists.items():
         if not isinstance(listed, list | tuple | np.ndarray):
@@ -279,7 +283,7 @@ def stand_in(table: Any) -> np.ndarray:
 
 
 def map_table(table: Any, scratch: Path, where: str | None) -> Any:
-    """Return a table whose rows and columns can be asked for; one that cannot is unpacked to a file."""
+    """Return a table whose rows and columns can be indexed; one that cannot is unpacked to a file."""
     if not isinstance(table, Blocks):
         return table
     path = scratch / "table.npy"

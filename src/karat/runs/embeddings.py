@@ -101,7 +101,7 @@ class EmbeddingRun(TableRun):
         self.caption_error = bound * caption_norm * image_norm.max() + 1e-42
 
     def too_close(self) -> bool:
-        """Whether single precision cannot tell most scores apart, as with a collapsed model."""
+        """Whether single precision cannot distinguish most scores, as with a collapsed model."""
         some = np.linspace(0, len(self.images) - 1, min(8, len(self.images))).astype(int)
         spread = (self.images[some] @ self.captions.T).std(axis=1)
         return bool(np.median(self.image_error[some]) > 0.01 * np.median(spread))

@@ -184,7 +184,7 @@ def load_runs(
         groups = list(group_sources([Path(source) for source in listed], benchmark))
         names = [group[0].stem for group in groups]
         if len(set(names)) < len(names):
-            # a/sims.npy and b/sims.npy: the folders tell them apart.
+            # a/sims.npy and b/sims.npy: the folders distinguish them.
             names = [str(group[0].with_suffix("")) for group in groups]
     else:
         groups = [source if isinstance(source, tuple) else (source,) for source in listed]
@@ -279,7 +279,7 @@ def ids_beside(path: Path) -> dict[str, Any]:
 
 
 def write_ids(ids: dict[str, Any], path: Path) -> None:
-    """Write an ids file, as it stands beside a table."""
+    """Write an ids file, as it is kept beside a table."""
     path.write_text(json.dumps({kind: plain(listed) for kind, listed in ids.items()}), encoding="utf-8")
 
 

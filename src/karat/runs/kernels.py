@@ -52,7 +52,7 @@ def count_higher_and_same(values, threshold):
 
 @compiled
 def count_earlier_same(values, threshold, order, own):
-    """Return how many of `values` equal `threshold` and stand before the item in `order`."""
+    """Return how many of `values` equal `threshold` and come before the item in `order`."""
     earlier = 0
     for i in range(values.size):
         if values[i] == threshold and order[i] < own:
@@ -62,7 +62,7 @@ def count_earlier_same(values, threshold, order, own):
 
 @compiled
 def add_counts(values, threshold, order, own, own_is_here, above, tied, earlier, j):
-    """Add one stretch of scores to the counts of judged item `j`, which stands at `own` in the order."""
+    """Add one stretch of scores to the counts of judged item `j`, which is at `own` in the order."""
     higher, same = count_higher_and_same(values, threshold)
     above[j] += higher
     tied[j] += same

@@ -34,7 +34,7 @@ class RankingsRun(Run):
     ----------
     lists
         ``{"i2t": {image id: [caption ids]}, "t2i": {caption id: [image ids]}}``; one direction
-        may be absent. Lists may be cut off: what a measure cannot see there, it does not guess.
+        may be absent. Lists may be cut off: a measure does not guess what is cut off.
     name, where
         See `karat.load_run`.
     """
@@ -76,7 +76,7 @@ class RankingsRun(Run):
         lists = self.raw[direction]
         query = queries.index(list(lists), where)
         if len(np.unique(query)) < len(query):
-            raise InputError("a query is listed twice", where=where, fix="give each query one list")
+            raise InputError("a query is listed more than once", where=where, fix="give each query one list")
         outside = np.flatnonzero(query >= queries.size)
         if len(outside):
             strange = queries[query[outside[0]]]

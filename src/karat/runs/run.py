@@ -1,4 +1,4 @@
-"""A run: what one model returned on one benchmark, whatever it is kept in."""
+"""A run: what one model returned on one benchmark, in any form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FirstResults = dict[Direction, np.ndarray]
 def pairs_to_place(
     direction: Direction, query: np.ndarray, item: np.ndarray, gallery: np.ndarray | None = None
 ) -> JudgedItems:
-    """Return given pairs as `Run.place` takes them; what they are worth does not matter there.
+    """Return given pairs as `Run.place` takes them; their grades do not matter there.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Top:
 class Run(ABC):
     """What one model returned: a score table, two embedding tables, or ranked lists.
 
-    Whatever it is kept in, a run computes two things in bounded memory: `place`, where given
+    In any form, a run computes two things in bounded memory: `place`, where given
     items come out, and `top`, the first k of each query. Nothing is ever fully sorted.
 
     Parameters
@@ -86,7 +86,7 @@ class Run(ABC):
         threads
             How many; all by default.
         first
-            Whether first items are wanted; otherwise there are none. Scores may be rounded for this, and of
+            Whether to return first items. Scores may be rounded for this, and of
             equal scores any may come first: they are for looking at, measures count ties exactly.
         """
 

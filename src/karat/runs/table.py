@@ -240,7 +240,7 @@ class TableRun(Run):
     ) -> Top:
         """Return the first `k` items of each query, ties in the benchmark's order."""
         if k < 1:
-            raise InputError(f"the first {k} items were asked for", fix="ask for 1 or more")
+            raise InputError(f"the first {k} items were requested", fix="give 1 or more")
         query_of, item_of = self.maps(direction)
         queries = np.arange(len(query_of)) if queries is None else np.asarray(queries)
         items = np.arange(len(item_of)) if gallery is None else np.asarray(gallery)

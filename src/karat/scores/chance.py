@@ -1,4 +1,4 @@
-"""Chance: does a run rank at all? R@1 against drawing lots, and against what the run could mean instead."""
+"""Chance: is a run better than a random ranking, and what else could it mean if not?"""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from karat.scores.evaluation import check_options, score_runs
 from karat.scores.scorecard import Scorecard
 
 FEW = 50
-"""With fewer queries than these nobody can tell skill from luck."""
+"""With fewer queries skill cannot be distinguished from luck."""
 
 Kind = Literal["sign", "order"]
 
 
 def check_chance(card: Scorecard, runs: Sequence[Run]) -> list[str]:
-    """Return notes on runs that rank no better than by lot; raise where the order of ids explains it."""
+    """Return notes on runs no better than a random ranking; raise where the order of ids explains it."""
     notes = []
     for name, note in runs_at_chance(card).items():
         run = next(run for run in runs if run.name == name)
@@ -33,7 +33,7 @@ def check_chance(card: Scorecard, runs: Sequence[Run]) -> list[str]:
 
 
 def runs_at_chance(card: Scorecard) -> dict[str, str]:
-    """Return, for each run whose R@1 is no better than drawing lots, a sentence that says where."""
+    """Return, for each run whose R@1 is no better than a random ranking, a sentence that says where."""
     notes: dict[str, str] = {}
     for column in card:
         truth = card.benchmark.truth(column.truth)
@@ -50,12 +50,12 @@ def runs_at_chance(card: Scorecard) -> dict[str, str]:
 
 
 def at_chance(value: float, chance: float, queries: int) -> bool:
-    """Whether R@1 is within three standard errors of drawing lots."""
+    """Whether R@1 is within three standard errors of a random ranking."""
     return queries >= FEW and value <= chance + 3 * float(np.sqrt(chance * (1 - chance) / queries))
 
 
 def chance_r1(benchmark: Benchmark, truth: str, direction: Direction) -> float:
-    """Return what R@1 is on average when items are ranked by lot."""
+    """Return the expected R@1 of a random ranking."""
     rows = benchmark.truth(truth).judged(direction)
     inside = (rows.grade > 0) & (rows.item < benchmark.items(direction).size)
     return float(inside.sum() / max(1, len(rows.queries)) / benchmark.items(direction).size)

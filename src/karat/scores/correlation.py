@@ -1,4 +1,4 @@
-"""Correlation of metrics over a leaderboard: which order systems alike?"""
+"""Correlation of metrics over a leaderboard: which order systems alike."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class CorrelationTable(Result):
         return f"{FULL[self.method]} of {plural(metrics, 'metric')} over {plural(systems, 'system')}"
 
     def parts(self) -> list[Part]:
-        """Return the matrix, the pairs where asked for, and the least and the most alike metrics in words."""
+        """Return the matrix, the pairs where requested, and the least and the most alike metrics in words."""
         pairs = [self._pair_table()] if self.detail else []
         words = self.sentences()
         return [self.title, self._matrix(), *pairs, *(["\n".join(words)] if words else []), self.how]
@@ -242,7 +242,7 @@ def sign_notes(turned: tuple[str, ...]) -> list[str]:
 
 
 def remarks(board: Leaderboard, matrix: np.ndarray) -> list[str]:
-    """Return notes on missing cells, metrics that never vary, and metrics that run against all others."""
+    """Return notes on missing cells, constant metrics, and metrics correlated negatively with all others."""
     out = []
     missing = int(np.isnan(board.values).sum())
     if missing:
@@ -251,10 +251,13 @@ def remarks(board: Leaderboard, matrix: np.ndarray) -> list[str]:
     values = np.array([[result.value for result in row] for row in matrix])
     np.fill_diagonal(values, np.nan)
     if len(board.metrics) == 2 and values[0, 1] < 0:
-        out.append("the metrics run against each other: if low is good for one, pass --lower-is-better")
+        out.append("the metrics are negatively correlated: if low is good for one, pass --lower-is-better")
     for k, name in enumerate(board.metrics):
         if np.isnan(values[k]).all():
             out.append(f"{name} is the same for all systems, or shares too few with the other metrics")
         elif len(board.metrics) > 2 and np.nanmax(values[k]) < 0:
-            out.append(f"{name} runs against all other metrics: if low is good, pass --lower-is-better")
+            out.append(
+                f"{name} is negatively correlated with all other metrics: "
+                "if low is good, pass --lower-is-better"
+            )
     return out

@@ -56,7 +56,7 @@ def expected_recall(
     """Return R@K in expectation over random galleries of each size, [ks, sizes, queries].
 
     The gallery keeps the query's R relevant items and n = size − R of its M = N − R other items. If d of
-    these stand above the first relevant item, the number of them that stay is hypergeometric, and
+    these rank above the first relevant item, the number of them that stay is hypergeometric, and
 
         R@K = P(at most K − 1 stay) = Σ_{j < K} C(d, j) C(M − d, n − j) / C(M, n).
 
@@ -74,7 +74,7 @@ def expected_recall(
 
     Examples
     --------
-    Of ten items the relevant one is third: two of nine others stand above it. Among five items it is first
+    Of ten items the relevant one is third: two of nine others rank above it. Among five items it is first
     when none of the two is among the four that stay: (7·6·5·4)/(9·8·7·6) = 5/18.
 
     >>> expected_recall(np.array([3.0]), np.array([1]), np.array([10]), np.array([5, 10]), [1]).round(4)
@@ -96,7 +96,7 @@ def expected_recall(
 def at_most(
     most: np.ndarray, d: np.ndarray, m: np.ndarray, n: np.ndarray, log_factorial: np.ndarray
 ) -> np.ndarray:
-    """Return the chance that of n items drawn from m at most so many belong to a given d, [most, ...]."""
+    """Return the chance that at most 0, 1, … of n items drawn from m belong to a given d, [most, ...]."""
 
     def log_choose(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return log_factorial[a] - log_factorial[b] - log_factorial[a - b]

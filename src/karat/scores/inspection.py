@@ -117,7 +117,7 @@ def shape(counts: Sequence[int]) -> str:
 
 
 def turned(run: MatrixRun, benchmark: Benchmark, report: Inspection) -> MatrixRun:
-    """Return the table the right way round, and say when it was not."""
+    """Return the table as images by captions, and note when it was transposed."""
     size = (benchmark.images.size, benchmark.captions.size)
     if run.images_by_captions == size[::-1] != size:
         expected = f"{size[0]:,} images by {size[1]:,} captions"
@@ -197,7 +197,7 @@ def look_at_scores(run: MatrixRun, report: Inspection) -> bool:
     if first is not None:
         report.add(
             "error",
-            f"{plural(bad, 'score')} are no numbers, first {first[2]} in row {first[0]}, column {first[1]}",
+            f"{plural(bad, 'score')} are not numbers, first {first[2]} in row {first[0]}, column {first[1]}",
         )
         return False
     report.add("fact", f"scores from {low:.4g} to {high:.4g}: {kind_of_range(low, high)}")

@@ -203,7 +203,7 @@ def sample_of(leaf: Column, cluster: np.ndarray) -> Sample:
 
 
 Statistic = Callable[[np.ndarray], np.ndarray]
-"""What is told of the scores of all columns, [columns, B]: [statistics, B]."""
+"""Statistics of the scores of all columns, [columns, B]: [statistics, B]."""
 
 
 class ValueSamples:
@@ -250,7 +250,7 @@ class ValueSamples:
         self.draws, self.jackknife = intervals.draw(samples.resampled, len(known))
 
     def estimates(self, statistic: Statistic) -> list[Estimate]:
-        """Return numbers told of the scores, each with its interval."""
+        """Return statistics of the scores, each with its interval."""
         value = statistic(self.values[:, None])[:, 0]
         jackknife = None if self.jackknife is None else statistic(self.jackknife)
         ends = self.intervals.ends(value, statistic(self.draws), jackknife)

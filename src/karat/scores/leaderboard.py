@@ -34,7 +34,7 @@ Columns = dict[tuple[str, str, str], dict[str, float]]
 
 @dataclass(frozen=True, eq=False)
 class Leaderboard(Result):
-    """How many systems fared under many metrics.
+    """The scores of many systems under many metrics.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def from_scorecards(cards: Sequence[Scorecard]) -> Leaderboard:
 
 
 def from_records(records: Sequence[Record], where: str | Path) -> Leaderboard:
-    """Return systems by metrics; directions stand for themselves where a system lacks their mean."""
+    """Return systems by metrics; directions are listed separately where a system lacks their mean."""
     columns_by_key: Columns = {}
     for record in records:
         run, truth, direction, measure = (
@@ -224,9 +224,9 @@ def choose_directions(by_key: Columns) -> tuple[Columns, list[str]]:
         # A system of which only the mean is known keeps it.
         alone = [run for run in summed if run not in apart]
         chosen |= columns if alone else single
-        place = "stand beside it" if alone else "take its place"
+        place = "are listed as well" if alone else "are listed instead"
         notes.append(
-            f"the mean of both directions of {pair[1]} on {pair[0]} is not there for {', '.join(lacking)}: "
+            f"the mean of both directions of {pair[1]} on {pair[0]} is missing for {', '.join(lacking)}: "
             f"the directions {place}"
         )
     return chosen, notes
@@ -252,5 +252,5 @@ def as_leaderboard(source: Any) -> Leaderboard:
     if entries and all(isinstance(entry, str | Path) for entry in entries):
         return read_leaderboard(*entries)
     raise InputError(
-        f"there is no leaderboard in {type(source).__name__}", fix="give a file, a Leaderboard or Scorecards"
+        f"{type(source).__name__} is not a leaderboard", fix="give a file, a Leaderboard or Scorecards"
     )

@@ -42,9 +42,9 @@ class Column:
     query, fold, cluster
         Per query, as indices: of the query, of its fold, of the image that it belongs to.
     low, high
-        The interval, where one was asked for.
+        The interval, where one was requested.
     lower_bound, upper_bound
-        The bounds over everything that unjudged pairs could be, where asked for and where they exist.
+        The bounds over everything that unjudged pairs could be, where requested and where they exist.
     parts
         The columns that a combination is made of.
     note
@@ -76,7 +76,9 @@ class Column:
             for leaf in self.parts or (self,)
             if leaf.cluster is not None and leaf.values is not None
         ]
-        return len(np.unique(np.concatenate([*clusters, np.zeros(0, np.int64)])))
+        together = np.concatenate([*clusters, np.zeros(0, np.int64)])
+        # Counted, not sorted: a report asks this of every column.
+        return int(np.count_nonzero(np.bincount(together - together.min()))) if len(together) else 0
 
     def record(self) -> dict[str, Any]:
         """Return the contract's record; values are fractions, ranks are ranks."""
@@ -143,7 +145,7 @@ class Scorecard(Result):
     Parameters
     ----------
     columns
-        In the order in which they were asked for.
+        In the order in which they were requested.
     benchmark
         What was asked.
     ties, unjudged
@@ -155,7 +157,7 @@ class Scorecard(Result):
     intervals
         How the intervals were made; None when there are none.
     details
-        What a report shows of every query, where it was asked for.
+        What a report shows of every query, where requested.
 
     Examples
     --------
@@ -356,7 +358,7 @@ def arrange(
 
 
 def best_cells(lines: Sequence[tuple[tuple[str, ...], list[Column | None]]]) -> set[tuple[int, int]]:
-    """Return where the best value of each line stands."""
+    """Return the position of the best value of each line."""
     best: set[tuple[int, int]] = set()
     for row, (labels, line) in enumerate(lines):
         known = {k: c.value for k, c in enumerate(line) if c is not None and c.value is not None}
@@ -393,7 +395,7 @@ def reading(card: Scorecard) -> str:
 
 
 def ungrouped_notes(card: Scorecard) -> list[str]:
-    """Return the note on captions that are drawn one by one, since nobody knows which share an image."""
+    """Return the note on captions that are drawn one by one, since it is unknown which share an image."""
     of_captions = any(column.direction != "i2t" for column in card if column.value is not None)
     if not of_captions or card.benchmark.caption_image is not None:
         return []

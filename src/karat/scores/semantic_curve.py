@@ -66,7 +66,7 @@ def semantic_recall_curve(
     with_gt
         Whether what the truth lists as relevant takes part; figure 3 leaves it out.
     phi
-        Similarities of your own, as `karat.evaluate` takes them.
+        Your own similarities, as `karat.evaluate` takes them.
     **options
         As `karat.evaluate` takes them.
 

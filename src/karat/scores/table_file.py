@@ -1,4 +1,4 @@
-"""Table files of people's own making, leaderboards and ratings: csv, tsv, txt and Parquet as cells."""
+"""Table files of users, leaderboards and ratings: csv, tsv, txt and Parquet as cells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 MISSING = ("", "-", "–", "—", "na", "n/a", "nan", "none", "null")
-"""How people write that a cell holds nothing."""
+"""How files mark that a cell is empty."""
 ANSWERS = {"yes": "1", "true": "1", "no": "0", "false": "0"}
 MOST_BYTES = 1_000_000_000
 FIX = "give rows of equally many cells, the first row naming the columns"
@@ -34,7 +34,7 @@ class TableFile:
     where
         The file.
     first_row
-        The number of the first row as people count: 2 below a head.
+        The number of the first row, counted from 1: 2 below a header.
     answers
         Whether yes and no, true and false are the numbers 1 and 0.
     """
@@ -113,7 +113,7 @@ class TableFile:
 
 
 def read_cells(path: Path, head: bool = True, answers: bool = False) -> TableFile:
-    """Read a table by its extension; in text files the first row names the columns, unless told otherwise."""
+    """Read a table by its extension; in text files the first row names the columns, by default."""
     import polars as pl
 
     if not path.is_file():
@@ -137,7 +137,7 @@ def read_cells(path: Path, head: bool = True, answers: bool = False) -> TableFil
     blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.all():
         raise InputError("is empty", where=path, fix=FIX)
-    # Blank lines at the end go; one between rows keeps its number, and whoever reads its ids refuses it.
+    # Blank lines at the end go; one between rows keeps its number, and is refused when its ids are read.
     frame = frame[: int(blank.not_().arg_true()[-1]) + 1]
     if not head:
         return TableFile(frame, path, 1, answers)
@@ -147,5 +147,5 @@ def read_cells(path: Path, head: bool = True, answers: bool = False) -> TableFil
         raise InputError(f"has two columns {twice[0]!r}", where=path, fix="give each column its own name")
     frame = frame[1:].rename(dict(zip(frame.columns, names)))
     if frame.is_empty():
-        raise InputError("has no rows below its head", where=path, fix=FIX)
+        raise InputError("has no rows below its header", where=path, fix=FIX)
     return TableFile(frame, path, 2, answers)

@@ -1,4 +1,4 @@
-"""How sure can one be? Intervals, paired tests, agreement and correlation."""
+"""Statistics: intervals, paired tests, agreement and correlation."""
 
 from typing import TYPE_CHECKING
 

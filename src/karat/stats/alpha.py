@@ -34,14 +34,14 @@ def krippendorff_alpha(
     values (nominal), (c − k)² (interval), or the squared difference of the values' mid-ranks
     (ordinal). Krippendorff, Content Analysis, 2004, chapter 11.
 
-    Items with fewer than two ratings tell nothing and do not count. Where all ratings have one
+    Items with fewer than two ratings carry no information and do not count. Where all ratings have one
     value, alpha is not defined: NaN. Resamples where that happens are left out of the interval.
 
     Parameters
     ----------
     ratings
         Numbers, a row per item and a column per rater; NaN where a rater gave none. Who gave which
-        rating does not matter, so a row may also list the ratings of whoever saw the item.
+        rating does not matter, so a row may also list the ratings of different raters per item.
     scale
         "nominal", "ordinal" or "interval".
     clusters
@@ -68,10 +68,10 @@ def krippendorff_alpha(
             f"ratings has {plural(table.ndim, 'dimension')}", fix="give a row per item and a column per rater"
         )
     if np.isinf(table).any():
-        raise InputError("a rating is infinite", fix="give finite numbers, NaN where there is none")
+        raise InputError("a rating is infinite", fix="give finite numbers, NaN where one is missing")
     kept = (~np.isnan(table)).sum(axis=1) >= 2
     # Who gave which rating does not matter: items with the same ratings in any order are of one kind.
-    # NaN is unlike itself and would make every row a kind of its own: infinity stands for it, and sorts last.
+    # NaN is unlike itself and would make every row a separate kind: infinity replaces it, and sorts last.
     rows = np.sort(np.where(np.isnan(table[kept]), np.inf, table[kept]), axis=1)
     different, kind = np.unique(rows, axis=0, return_inverse=True)
     kinds = Kinds(kind.ravel(), len(different), number_clusters(clusters, len(kept), kept))
@@ -84,7 +84,7 @@ class Disagreement:
     Parameters
     ----------
     rows
-        The different rows of ratings; infinity stands for none.
+        The different rows of ratings; infinity means none.
     scale
         One of `SCALES`.
 

@@ -25,7 +25,7 @@ from karat.stats.samples import divide
 
 @dataclass(frozen=True, repr=False)
 class Correlation(Estimate):
-    """A correlation with its interval, and the p-value of there being none (NaN for two systems).
+    """A correlation with its interval, and the p-value of no association (NaN for two systems).
 
     >>> Correlation(0.72, 0.51, 0.88, 0.95, "percentile", 25, 25, p=1e-7)
     0.72 (0.51 to 0.88, 95% percentile, n = 25)
@@ -106,7 +106,9 @@ def correlation_matrix(
     intervals = Intervals(method, level, resamples, seed)
     table = as_numbers(values, "values")
     if table.ndim != 2 or np.isinf(table).any():
-        raise InputError("values is not a table of finite numbers", fix="give a row per system, NaN for none")
+        raise InputError(
+            "values is not a table of finite numbers", fix="give a row per system, NaN for missing values"
+        )
     systems, metrics = table.shape
     matrix = np.empty((metrics, metrics), object)
     for a, b in combinations(range(metrics), 2):
@@ -144,7 +146,7 @@ def tau_p(table: np.ndarray) -> float:
     """Return the p-value of Kendall's tau: exact for up to 33 systems without ties, otherwise of the normal
     approximation (Kendall, Rank Correlation Methods, 1970).
 
-    Without ties all n! orders are equally likely: the j-th system stands in 0 to j − 1 discordant pairs
+    Without ties all n! orders are equally likely: the j-th system is in 0 to j − 1 discordant pairs
     with those before it, each number as likely as the others.
 
     >>> round(tau_p(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])), 6)
@@ -216,7 +218,7 @@ def item_correlations(
         raise InputError(f"x and y have the shapes {shapes}", fix="give both one number per item")
     table = np.column_stack(columns)
     if np.isinf(table).any():
-        raise InputError("x or y holds an infinite number", fix="give finite numbers, NaN for none")
+        raise InputError("x or y holds an infinite number", fix="give finite numbers, NaN for missing values")
     known_rows = ~np.isnan(table).any(axis=1)
     cluster = number_clusters(clusters, len(table), known_rows)
     chosen = intervals or Intervals()

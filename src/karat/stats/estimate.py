@@ -1,4 +1,4 @@
-"""What every estimate carries: its interval, how that was made, and from how much."""
+"""What every estimate has: its interval, how that was computed, and from how many values."""
 
 from __future__ import annotations
 

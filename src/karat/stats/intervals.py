@@ -19,9 +19,9 @@ INTERVAL_METHODS = ("percentile", "bca")
 BLOCK = 1 << 18
 """How many weights are held at a time: 2 MB, which stay in a processor's cache."""
 MOST = 10_000_000
-"""The most draws that can be asked for."""
+"""The largest allowed number of draws."""
 FAR = 1e200
-"""What stands for infinity where numbers are subtracted."""
+"""The number used for infinity where numbers are subtracted."""
 Score = Callable[[np.ndarray], np.ndarray]
 """What scores are under weights [B, C]: [..., B]."""
 
@@ -95,7 +95,7 @@ def drawn(score: Score, blocks: Iterable[np.ndarray]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Resampling:
-    """Draws of `clusters` clusters with replacement, the same ones every time that one asks.
+    """Draws of `clusters` clusters with replacement, the same ones every time.
 
     Everything that is resampled with one such object (columns, runs, differences) sees the same
     draws, so that its parts move together. The draws do not depend on the size of the blocks.
@@ -251,7 +251,7 @@ def check_level(level: float) -> float:
 
 
 def check_count(name: str, value: int, usual: int) -> None:
-    """Raise when a number of draws is none, or more than a machine could make.
+    """Raise when a number of draws is not positive, or is too large to compute.
 
     >>> check_count("resamples", 0, usual=10_000)
     Traceback (most recent call last):
@@ -265,6 +265,6 @@ def check_count(name: str, value: int, usual: int) -> None:
 
 
 def check_seed(seed: int) -> None:
-    """Raise when a seed is not a whole number from 0."""
+    """Raise when a seed is not a whole number of 0 or more."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"the seed is {seed!r}", fix="give a whole number from 0")
+        raise InputError(f"the seed is {seed!r}", fix="give a whole number of 0 or more")

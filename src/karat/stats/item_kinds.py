@@ -132,10 +132,10 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
     >>> as_numbers([1, "good"], "x")
     Traceback (most recent call last):
     ...
-    karat.errors.InputError: x holds more than numbers; give numbers in equal rows, NaN for none.
+    karat.errors.InputError: x is not an array of numbers; give equally long rows of numbers, NaN if missing.
     """
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        fix = "give numbers in equal rows, NaN for none"
-        raise InputError(f"{name} holds more than numbers", fix=fix) from None
+        fix = "give equally long rows of numbers, NaN if missing"
+        raise InputError(f"{name} is not an array of numbers", fix=fix) from None

@@ -1,4 +1,4 @@
-"""Cohen's kappa: how far two raters agree beyond what their habits alone would give."""
+"""Cohen's kappa: how far two raters agree beyond what their marginals alone would give."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from karat.stats.samples import divide
 MOST_CATEGORIES = 1000
 WEIGHTS = ("linear", "quadratic")
 NONE = ("", "nan")
-"""How text says that there is no rating: nothing, and what numpy makes of NaN among text."""
+"""How text marks a missing rating: empty, and what numpy makes of NaN among text."""
 
 
 def cohen_kappa(
@@ -41,8 +41,8 @@ def cohen_kappa(
     linear: |i − j|; quadratic: (i − j)² (Cohen, Psychological Bulletin 1968), i and j being places in
     the order of the categories.
 
-    An item that either rater left out (None, NaN, empty text) does not count. Where both raters only
-    ever used one and the same category, chance alone explains everything and kappa is not defined:
+    An item that either rater left out (None, NaN, empty text) does not count. Where both raters used
+    the same single category throughout, chance alone explains the agreement and kappa is not defined:
     NaN. Resamples where that happens are left out of the interval.
 
     Parameters
@@ -177,7 +177,7 @@ def order_of(categories: Any) -> np.ndarray:
     """Return the categories in the order given; each must be one."""
     scale, there = codes(categories, "categories")
     if not there.all():
-        raise InputError("one of the categories is none", fix="leave out None, NaN and empty text")
+        raise InputError("a category is empty", fix="leave out None, NaN and empty text")
     return scale
 
 
@@ -185,11 +185,11 @@ def place(ratings: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Return the place of each rating among the categories, which must all be known and differ."""
     order = np.argsort(scale, kind="stable")
     if (scale[order][1:] == scale[order][:-1]).any():
-        raise InputError("a category is listed twice", fix="give each once")
+        raise InputError("a category is listed more than once", fix="give each once")
     if not len(ratings):
         return np.empty(0, np.int64)
     if len(scale) and ratings.dtype.kind != scale.dtype.kind:
-        raise InputError("of ratings and categories one is numbers and the other text", fix="give one kind")
+        raise InputError("ratings and categories are not both numbers or both text", fix="give one kind")
     strange = ratings[~np.isin(ratings, scale)]
     if len(strange):
         raise InputError(f"the rating {strange[0]} is not among the categories", fix="add it, or remove it")

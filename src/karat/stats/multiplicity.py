@@ -41,7 +41,7 @@ def who_beats_whom(difference: np.ndarray, p: np.ndarray, alpha: float = 0.05) -
     difference
         Row minus column, positive where the row is better, [R, R].
     p
-        Corrected p-values, [R, R]; NaN beats nobody.
+        Corrected p-values, [R, R]; NaN beats none.
     alpha
         The level.
     """
@@ -65,7 +65,7 @@ def place_intervals(beats: np.ndarray) -> np.ndarray:
 
 
 def tied_for_first(beats: np.ndarray) -> np.ndarray:
-    """Return the systems that nobody beats, bool [R]: first place belongs to one of them.
+    """Return the systems that no other beats, bool [R]: first place belongs to one of them.
 
     >>> wins = np.zeros((3, 3), bool)
     >>> wins[0, 2] = True

@@ -132,7 +132,7 @@ def randomisation_test(
 ) -> PairedTest:
     """Test whether two systems differ, by swapping their values at random.
 
-    Under the null hypothesis the two values of a query could as well have been each other's. In
+    Under the null hypothesis the two values of a query could have been exchanged. In
     each of `samples` draws every cluster's values change hands with probability 1/2 and the
     difference of the aggregated scores is taken anew; p = (b + 1) / (m + 1), with b the draws whose
     difference is at least as large, in either direction. For means this equals flipping the signs
@@ -182,9 +182,9 @@ def randomisation_test(
 
 @dataclass(frozen=True)
 class Flips:
-    """Fair coins for every cluster, the same ones every time that one asks.
+    """Fair coins for every cluster, the same ones every time.
 
-    Where all 2^C outcomes are fewer than the samples asked for, each is listed once and the test
+    Where all 2^C outcomes are fewer than the requested samples, each is listed once and the test
     is exact.
 
     Parameters
@@ -286,7 +286,7 @@ class SharedWords:
 
     A float64 holds whole numbers of 53 bits; sums of a few thousand hits and misses need a third of them.
     A column whose sums stay below ½ r in size, r a power of 2, leaves the multiples of r to the next column.
-    Columns of other numbers have words of their own.
+    Columns of other numbers have separate words.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def subtract(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         difference = first - second
         scale = np.maximum(np.abs(first), np.abs(second))
         rounding = (np.abs(difference) <= TOLERANCE * scale) & np.isfinite(scale)
-    # Two medians beyond the end of the rankings: nothing tells them apart.
+    # Two medians beyond the end of the rankings: nothing distinguishes them.
     return np.where(rounding | (np.isinf(first) & (first == second)), 0.0, difference)
 
 

@@ -29,7 +29,7 @@ class Sample:
     cluster
         The number of the cluster that each query belongs to.
     fold
-        The number of its fold: each is aggregated by itself, and the column is the mean over folds.
+        The number of its fold: each is aggregated separately, and the column is the mean over folds.
     aggregate
         How values become one number.
     """
@@ -252,7 +252,7 @@ class WeightedSums:
 
 
 class Medians:
-    """Sorted once; each resample or swap is then a short walk to the middle."""
+    """Sorted once; each resample or swap is then a short search for the middle."""
 
     def __init__(self, samples: Sequence[Sample], clusters: int) -> None:
         self.clusters = clusters

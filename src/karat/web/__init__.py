@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.judging.store.accounts import OWNER as OWNER
     from karat.web.app import close_app as close_app
     from karat.web.app import create_app as create_app
     from karat.web.demo import make_demo as make_demo
-    from karat.web.opening import check_open as check_open
-    from karat.web.opening import owner_link as owner_link
     from karat.web.server import listen as listen
     from karat.web.server import make_server as make_server
     from karat.web.server import until_stopped as until_stopped
     from karat.web.settings import Settings as Settings
-    from karat.web.users import OWNER as OWNER
+    from karat.web.start import check_open as check_open
+    from karat.web.start import owner_link as owner_link
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

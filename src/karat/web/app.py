@@ -13,13 +13,15 @@ from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 
 from karat.judging import Project, open_project
-from karat.web.accounts import Accounts, Doors
+from karat.judging.store.accounts import Spans
+from karat.web.accounts import Doors
 from karat.web.errors import add_handlers
 from karat.web.pages import STATIC
 from karat.web.security import Bodies, Cookies, Headers, Hosts, Origins, Prefix
 from karat.web.settings import Settings
+from karat.web.writer import Writer
 
-PARTS = ("accounts", "people", "judging", "dashboard", "operation")
+PARTS = ("accounts", "judging", "dashboard", "operation")
 """Each is a package of `karat.web` whose `routes` module has a `router`.
 
 It may also have `prepare(app)`, called before the guards are put up, and `watch(app)`, called after: what the
@@ -31,8 +33,8 @@ def create_app(settings: Settings, project: Project | None = None) -> FastAPI:
     """Return the application; the project is opened, and closed when the server stops.
 
     What its parts find on `app.state`: `project`, `settings`, `accounts`, `cookies`, `doors` (limits on
-    trying), `pages` (paths of the pages that exist) and `closing`, functions to be called, the last first,
-    when the server stops.
+    trying), `writer` (of answers), `pages` (paths of the pages that exist) and `closing`, functions to be
+    called, the last first, when the server stops.
 
     Parameters
     ----------
@@ -46,10 +48,13 @@ def create_app(settings: Settings, project: Project | None = None) -> FastAPI:
     state = app.state
     state.settings = settings
     state.project = open_project(settings.project) if project is None else project
-    state.accounts = Accounts(state.project, settings)
+    state.accounts = state.project.accounts
+    state.accounts.set_spans(
+        Spans(settings.session_seconds, settings.idle_seconds, settings.invitation_seconds)
+    )
     state.cookies = Cookies(state.project.where, settings.path, settings.secure, settings.session_seconds)
-    state.doors = Doors()
-    state.closing = [state.project.close, state.doors.close]
+    state.doors, state.writer = Doors(), Writer(state.project.answers)
+    state.closing = [state.project.close, state.doors.close, state.writer.close]
     try:
         put_together(app)
     except BaseException:

@@ -35,8 +35,8 @@ def make_demo(folder: Path, form: str = "pair", seed: int = 1) -> Path:
     place = folder / "demo.db"
     source = str(folder / "world")
     with create_project(place, world.benchmark(), asked, source=source, name="a world to try") as project:
-        project.add_pool(pool)
-        project.add_tasks(plan)
+        project.pools.add(pool)
+        project.pools.add_tasks(plan)
         people = [
             careful("Ada"),
             average("Ben"),
@@ -45,7 +45,7 @@ def make_demo(folder: Path, form: str = "pair", seed: int = 1) -> Path:
             careful("Eve"),
             lazy("Finn"),
         ]
-        project.record(some(simulate_answers(world, plan, people, asked, seed=seed).rows()))
+        project.answers.record(some(simulate_answers(world, plan, people, asked, seed=seed).rows()))
     return place
 
 

@@ -10,9 +10,11 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from karat.errors import KaratError
+from karat.judging.store.accounts import OWNER
 from karat.web.accounts import TooMany
 from karat.web.pages import base_of, render
-from karat.web.users import OWNER, NotAllowed, NotSignedIn, current_user
+from karat.web.users import NotAllowed, NotSignedIn, current_user
+from karat.web.writer import Busy
 
 SENTENCES = {
     401: "Sign in first.",
@@ -29,6 +31,7 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(NotSignedIn, not_signed_in)
     app.add_exception_handler(NotAllowed, lambda request, error: answer(request, 403))
     app.add_exception_handler(TooMany, too_many)
+    app.add_exception_handler(Busy, busy)
     app.add_exception_handler(HTTPException, http_error)
 
 
@@ -82,6 +85,12 @@ def too_many(request: Request, error: Exception) -> Response:
     response = answer(request, 429, f"Too many tries: wait {minutes} minutes.")
     response.headers["retry-after"] = str(error.wait)
     return response
+
+
+def busy(request: Request, error: Exception) -> Response:
+    """Answer that an answer is not known to be saved."""
+    assert isinstance(error, Busy)
+    return JSONResponse({"error": str(error)}, 503, {"retry-after": str(error.wait)})
 
 
 def http_error(request: Request, error: Exception) -> Response:

@@ -12,8 +12,9 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import karat
+from karat.judging.store.accounts import JUDGE, READER, User
 from karat.web.security import csrf_of
-from karat.web.users import JUDGE, READER, User, current_user
+from karat.web.users import current_user
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"

@@ -13,12 +13,26 @@ import uvicorn
 from fastapi import FastAPI
 
 from karat.errors import InputError
-from karat.web.operation import OrderlyServer
 from karat.web.protocol import Patient
 from karat.web.settings import Settings
 
 GRACE = 10
 """For how many seconds open requests may finish when the server stops."""
+
+
+class OrderlyServer(uvicorn.Server):
+    """uvicorn's server; before it waits for open requests, it tells the application that it is to stop.
+
+    The application's `state.stopping`, an `asyncio.Event`, ends streams. Its writer stores what waits after
+    the last request has been answered.
+    """
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop."""
+        stopping = getattr(getattr(self.config.app, "state", None), "stopping", None)
+        if stopping is not None:
+            stopping.set()
+        await super().shutdown(sockets)
 
 
 @contextmanager

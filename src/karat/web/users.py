@@ -3,42 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
-OWNER, JUDGE, READER = "owner", "judge", "reader"
-ROLES = (OWNER, JUDGE, READER)
-"""An owner may do everything, a judge judges, a reader sees the dashboard."""
-
-
-@dataclass(frozen=True)
-class User:
-    """Somebody who has signed in.
-
-    Parameters
-    ----------
-    id
-        The number of the account.
-    name
-        Also the name of the worker in the store.
-    role
-        OWNER, JUDGE or READER.
-    """
-
-    id: int
-    name: str
-    role: str
-
-    def may(self, *roles: str) -> bool:
-        """Whether the user has one of the roles; an owner has all, and no roles mean anybody.
-
-        >>> ann, bob = User(1, "ann", "owner"), User(2, "bob", "judge")
-        >>> ann.may("judge"), bob.may("reader"), bob.may()
-        (True, False, True)
-        """
-        return not roles or self.role == OWNER or self.role in roles
+from karat.judging.store.accounts import User
 
 
 class NotSignedIn(Exception):
@@ -53,7 +22,7 @@ def current_user(request: Request) -> User | None:
     """Return who has signed in; None where nobody has. The store is asked once a request."""
     if not hasattr(request.state, "user"):
         token = request.app.state.cookies.session_of(request.headers.get("cookie", ""))
-        request.state.user = request.app.state.accounts.whose(token) if token else None
+        request.state.user = request.app.state.accounts.sessions.whose(token) if token else None
     return request.state.user
 
 
@@ -62,7 +31,7 @@ async def find_user(request: Request) -> User | None:
     state = request.app.state
     if not hasattr(request.state, "user"):
         token = state.cookies.session_of(request.headers.get("cookie", ""))
-        known = state.accounts.remembered(token) if token else None
+        known = state.accounts.sessions.remembered(token) if token else None
         if known is None:
             return await run_in_threadpool(current_user, request)
         request.state.user = known

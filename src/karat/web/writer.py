@@ -6,30 +6,67 @@ go to the disk together. Nobody is told that an answer is saved before it is.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import queue
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
+
+from prometheus_client import Histogram
 
 from karat.errors import InputError
-from karat.judging.store import AnswerEntry
-from karat.web.operation import SIZES, Histogram
-from karat.web.waiting import Busy, Waiting
+from karat.judging.store import Answer
+from karat.web.operation import SECONDS
 
 LOG = logging.getLogger("karat.web.writer")
 MOST, ROOM = 64, 512
 """How many answers go into one transaction, and how many may wait."""
+SIZES = (1, 2, 4, 8, 16, 32, 64)
+PATIENCE = 8.0
+"""For how many seconds a request waits for its answer to be saved: less than a server takes to stop."""
 
 
-class Store(Protocol):
-    """What the writer needs of a project."""
+class Busy(Exception):
+    """An answer is not known to be saved: 503. Sent again with the same key, it is stored once.
 
-    def answer_many(self, given: list[AnswerEntry]) -> list[int | InputError]:
+    Parameters
+    ----------
+    wait
+        After how many seconds to try again.
+    """
+
+    def __init__(self, wait: int = 1) -> None:
+        super().__init__("The server is busy and the answer is not saved yet: it will be sent again.")
+        self.wait = wait
+
+
+class AnswerStore(Protocol):
+    """What the writer needs of a project: `project.answers`."""
+
+    def store(self, answers: Sequence[Answer]) -> list[int | InputError]:
         """Store answers; return for each its number or why it was refused."""
+
+
+def batch_sizes() -> Histogram:
+    """Return the histogram of the answers in one transaction."""
+    return Histogram("karat_batch_answers", "Answers in one transaction.", buckets=SIZES, registry=None)
+
+
+def batch_seconds() -> Histogram:
+    """Return the histogram of how long transactions took."""
+    return Histogram("karat_batch_seconds", "How long a transaction took.", buckets=SECONDS, registry=None)
+
+
+@dataclass
+class Waiting:
+    """An answer in the queue, and the promise of its number."""
+
+    answer: Answer
+    done: Future[int] = field(default_factory=Future)
 
 
 @dataclass
@@ -40,8 +77,8 @@ class Figures:
     refused: int = 0
     failed: int = 0
     broken: bool = False
-    size: Histogram = field(default_factory=lambda: Histogram(SIZES))
-    seconds: Histogram = field(default_factory=Histogram)
+    size: Histogram = field(default_factory=batch_sizes)
+    seconds: Histogram = field(default_factory=batch_seconds)
 
 
 class Writer:
@@ -49,8 +86,8 @@ class Writer:
 
     Parameters
     ----------
-    project
-        Where they go.
+    answers
+        Where they go: `project.answers`.
     most
         How many go into one transaction.
     room
@@ -59,16 +96,16 @@ class Writer:
     Examples
     --------
     >>> class Paper:
-    ...     def answer_many(self, given):
-    ...         return [7 if one.code == "yes" else InputError("no such answer") for one in given]
+    ...     def store(self, answers):
+    ...         return [7 if one.code == "yes" else InputError("no such answer") for one in answers]
     >>> writer = Writer(Paper())
-    >>> writer.answer("token", 3, "yes").result()
+    >>> writer.add(Answer("token", 3, "yes")).result()
     7
     >>> writer.close()
     """
 
-    def __init__(self, project: Store, most: int = MOST, room: int = ROOM) -> None:
-        self.project, self.most, self.room = project, most, room
+    def __init__(self, answers: AnswerStore, most: int = MOST, room: int = ROOM) -> None:
+        self.answers, self.most, self.room = answers, most, room
         self.figures = Figures()
         self._queue: queue.Queue[Waiting | None] = queue.Queue(room)
         self._gate = threading.Lock()
@@ -86,30 +123,9 @@ class Writer:
         """Whether the thread runs."""
         return self._thread.is_alive()
 
-    def answer(
-        self,
-        token: str,
-        item: int,
-        code: str,
-        details: Mapping[str, Any] | None = None,
-        seconds: float | None = None,
-        key: str = "",
-    ) -> Future[int]:
-        """Hand an answer over; the result is its number, once it is on the disk, or an InputError.
-
-        Parameters
-        ----------
-        token, item, code, details, seconds, key
-            As in `Project.answer`.
-        """
-        return self._hand_over(AnswerEntry(token, item, code, details, seconds, key, time.time()))
-
-    def withdraw(self, token: str, item: int, key: str = "") -> Future[int]:
-        """Hand over that an answer is taken back."""
-        return self._hand_over(AnswerEntry(token, item, None, key=key, at=time.time()))
-
-    def _hand_over(self, given: AnswerEntry) -> Future[int]:
-        waiting = Waiting(given)
+    def add(self, answer: Answer) -> Future[int]:
+        """Hand an answer over; the result is its number, once it is on the disk, or an InputError."""
+        waiting = Waiting(answer)
         with self._gate:
             if self._closed:
                 raise Busy(5)
@@ -162,7 +178,7 @@ class Writer:
             return
         begin = time.perf_counter()
         try:
-            outcomes: list[int | Exception] = [*self.project.answer_many([one.given for one in waiting])]
+            outcomes: list[int | Exception] = [*self.answers.store([one.answer for one in waiting])]
             self.figures.broken = False
         except InputError as error:
             # The store itself: locked, full, or gone. It would say the same to each.
@@ -171,15 +187,15 @@ class Writer:
         except Exception:
             LOG.exception("a batch of %d answers failed", len(waiting))
             # One of them may be to blame: the others must not suffer for it.
-            outcomes = [self._alone(one.given) for one in waiting] if len(waiting) > 1 else [Busy(2)]
-        self.figures.seconds.add(time.perf_counter() - begin)
-        self.figures.size.add(len(waiting))
+            outcomes = [self._alone(one.answer) for one in waiting] if len(waiting) > 1 else [Busy(2)]
+        self.figures.seconds.observe(time.perf_counter() - begin)
+        self.figures.size.observe(len(waiting))
         self._tell(waiting, outcomes)
 
-    def _alone(self, given: AnswerEntry) -> int | Exception:
+    def _alone(self, answer: Answer) -> int | Exception:
         """Store one answer by itself."""
         try:
-            return self.project.answer_many([given])[0]
+            return self.answers.store([answer])[0]
         except Exception:
             return Busy(2)
 
@@ -194,3 +210,22 @@ class Writer:
             figures.refused += isinstance(outcome, InputError)
             figures.failed += isinstance(outcome, Busy)
             one.done.set_exception(outcome)
+
+
+async def acknowledged(done: Future[int], seconds: float = PATIENCE) -> int:
+    """Wait until an answer is on the disk and return its number; no thread waits with it.
+
+    Raises InputError where it was refused, and `Busy` where it is not known to be saved.
+
+    Parameters
+    ----------
+    done
+        What `Writer.add` returned.
+    seconds
+        How long to wait.
+    """
+    try:
+        # What is late is cancelled: whoever asked sends it again, and it takes up no room twice.
+        return await asyncio.wait_for(asyncio.wrap_future(done), seconds)
+    except TimeoutError:
+        raise Busy from None

@@ -21,7 +21,7 @@ ECCV = Steps([(3, 0.5), (4, 1.0)])
 
 @dataclass(frozen=True, eq=False)
 class Annotator:
-    """Someone who answers whether a caption fits an image.
+    """An annotator who answers whether a caption fits an image.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Answers:
         return len(self.rating)
 
     def judgments(self, mapping: Mapping = ECCV) -> Judgments:
-        """Return the answers as judgments, each worker a source of their own."""
+        """Return the answers as judgments, each annotator as a separate source."""
         scale = ", ".join(f"{rating} {answer}" for rating, answer in enumerate(ANSWERS, 1))
         sources = [Provenance(name, scale, mapping) for name in self.workers]
         return Judgments(self.image, self.caption, rating=self.rating, source=self.worker, sources=sources)
@@ -156,8 +156,8 @@ def ask(
     image, caption
         The pairs, as indices; each once.
     annotators
-        Who is asked; their names must differ. What one answers does not depend on who else is asked
-        after them.
+        The annotators; their names must differ. What one answers does not depend on
+        those after them.
     seed
         The same seed gives the same answers.
 
@@ -171,7 +171,7 @@ def ask(
     """
     names = [annotator.name for annotator in annotators]
     if len(set(names)) < len(names):
-        raise InputError("two annotators have the same name", fix="name them apart")
+        raise InputError("two annotators have the same name", fix="give each its own name")
     image, caption = check_pairs(image, caption, len(world.scenes), len(world.texts))
     right = right_answers(world.pair_shares(image, caption))
     ratings = []

@@ -104,7 +104,7 @@ def a_place(scenes: Scenes, objects: np.ndarray, upright_first: np.ndarray) -> n
 
 
 def a_number(draws: Draws, count: np.ndarray, related: np.ndarray, same_plural: np.ndarray) -> np.ndarray:
-    """Return how captions speak of so many objects.
+    """Return how captions express a number of objects.
 
     With a relation only "a" or a numeral is plain; so it is with nouns like "fish", since "some fish" may be
     one.
@@ -265,7 +265,7 @@ def be_placed(subject: str, verb: str) -> str:
 
 
 def repeated(image: np.ndarray, texts: list[str]) -> np.ndarray:
-    """Return the rows whose text stands before for the same image."""
+    """Return the rows whose text occurred before for the same image."""
     seen: set[tuple[int, str]] = set()
     again = []
     for row, key in enumerate(zip(image.tolist(), texts)):

@@ -20,10 +20,10 @@ class Draws:
     Parameters
     ----------
     seed
-        A whole number from 0.
+        A whole number of 0 or more.
     *purpose
         Further whole numbers: streams of the same seed with another purpose are independent, so that
-        asking for more of one thing changes nothing else.
+        drawing more of one thing changes nothing else.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Draws:
 
     def __init__(self, seed: int, *purpose: int) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise InputError(f"the seed is {seed!r}", fix="give a whole number from 0")
+            raise InputError(f"the seed is {seed!r}", fix="give a whole number of 0 or more")
         self._bits = np.random.PCG64(np.random.SeedSequence([int(seed), *purpose]))
 
     def raw(self, size: int) -> np.ndarray:

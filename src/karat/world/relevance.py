@@ -139,7 +139,7 @@ def reaches(scenes: Scenes) -> np.ndarray:
 
 
 BLOCK = 4_000_000
-"""How many pairs are decided at a time: some twenty tables of so many bytes."""
+"""How many pairs are decided at a time: about twenty tables of this many bytes."""
 
 
 class CaptionCheck:

@@ -11,7 +11,7 @@ from karat.world.draws import Draws
 from karat.world.vocabulary import BACKGROUND_NAMES, BOXES, COLOURS, KIND_NAMES, KINDS, SIZES
 
 SIDE = 168
-"""Pictures are squares of so many pixels, seen as three by three cells of 56."""
+"""Pictures are squares of this many pixels, seen as three by three cells of 56."""
 CELL, JITTER = 56, 4
 """An object's centre is at most JITTER pixels from its cell's centre, so that nothing is ever borderline:
 a large object (48 pixels) stays inside its cell, and centres of other rows or columns are far away."""
@@ -75,7 +75,7 @@ class Scenes:
 
 
 def draw_scenes(number: int, seed: int) -> Scenes:
-    """Draw scenes: one to three groups of things of the same kind, in cells of their own.
+    """Draw scenes: one to three groups of things of the same kind, in separate cells.
 
     A group has one to four things, mostly alike; now and then one differs in colour or size, so that "two
     red dogs" and "two dogs" are different questions.

@@ -36,7 +36,7 @@ class System:
         these pairs reward it.
     uneven
         How much worse it sees some pictures than others: each picture's strength is cut by a share between
-        0 and this, at random. The captions of one picture then stand or fall together.
+        0 and this, at random. The captions of one picture then succeed or fail together.
     """
 
     name: str
@@ -100,7 +100,7 @@ def simulate(
     ]
     for value, what in ((strength, "strength"), (instance, "instance")):
         if not np.isfinite(value) or value < 0:
-            raise InputError(f"{what} is {value}", fix="give a number from 0")
+            raise InputError(f"{what} is {value}", fix="give a number of 0 or more")
     if not 0 <= uneven <= 1:
         raise InputError(f"uneven is {uneven}", fix="give a share from 0 to 1")
     scores = shares(world.scenes, world.meanings.without(aspects))
@@ -114,7 +114,7 @@ def simulate(
 
 
 def simulate_systems(world: World, seed: int = 0, systems: Iterable[System] = SYSTEMS) -> list[MatrixRun]:
-    """Return a run of each of several systems, with noise of their own."""
+    """Return a run of each of several systems, each with its own noise."""
     return [
         simulate(
             world,

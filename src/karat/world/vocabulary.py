@@ -38,7 +38,7 @@ class Category:
     Parameters
     ----------
     name, synset
-        As it is called, and its sense in WordNet 3.0.
+        Its name, and its sense in WordNet 3.0.
     nouns
         The words for it, all lemmas of the synset; the first is the most common.
     """
@@ -190,7 +190,7 @@ RELATION_WORDS = (
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
 
 ANY, PLURAL = 0, 9
-"""How many a caption speaks of: at least one, or at least two; any other number means exactly so many."""
+"""How many a caption mentions: at least one, or at least two; any other number means exactly that many."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class Background:
     Parameters
     ----------
     name
-        As attributes and slices call it.
+        The name in attributes and slices.
     phrases
         Wordings that fit after "a dog" and before "there is a dog".
     """

@@ -136,7 +136,7 @@ class World:
         name
             As tables show it.
         listed
-            Whether `complete` lists its positives. False keeps it as a rule that is asked about single pairs,
+            Whether `complete` lists its positives. False keeps it as a rule, queried about single pairs,
             for worlds of more than 300 million pairs; such a benchmark cannot be saved.
         """
         n_images, n_captions = len(self.scenes), len(self.texts)
@@ -300,7 +300,7 @@ def read_world(folder: str | Path) -> World:
         if (head["format"], head["version"]) != (FORMAT, VERSION):
             raise InputError(
                 f"is version {head['version']} of {head['format']}", where=path,
-                fix=f"this karat reads {FORMAT} {VERSION}",
+                fix=f"this version of karat reads {FORMAT} {VERSION}",
             )  # fmt: skip
         world = make_world(head["images"], head["captions"], head["seed"])
         same = world.digest == head["sha256"]
@@ -316,7 +316,7 @@ def read_world(folder: str | Path) -> World:
 
 
 class ExactRule:
-    """The exact truth as a rule that is asked, for worlds with too many positives to list."""
+    """The exact truth as a rule, for worlds with too many positives to list."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -334,7 +334,7 @@ class ExactRule:
 def check_pairs(
     image: Numbers, caption: Numbers, images: int, captions: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of so many images and captions as two arrays, or raise.
+    """Return pairs of images and captions as two arrays, or raise.
 
     Examples
     --------

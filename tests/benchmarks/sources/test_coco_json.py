@@ -127,7 +127,7 @@ def instances(*path_and_value):
         ({"captions": {"images": [], "annotations": []}}, "captions_val.json: holds no image"),
         (captions("images", 1, "id", 7), "images[1] repeats the image id 7 of images[0]"),
         (captions("images", 1, "id", ...), "images[1] has no key 'id'"),
-        (captions("images", 2, "id", "7"), "captions_val.json: image id 7 stands 2 times"),
+        (captions("images", 2, "id", "7"), "captions_val.json: duplicate image id 7, 2 times"),
         (captions("annotations", 1, "id", 1), "repeats the caption id 1 of annotations[0]"),
         (
             captions("annotations", 1, "image_id", 9),

@@ -22,9 +22,9 @@ def refused(project, tmp_path):
         path.write_bytes(data if isinstance(data, bytes) else data.encode())
         with pytest.raises(KaratError) as stop:
             import_answers(project, path, format)
-        assert len(project.answers()) == 0
-        assert project.workers() == ((), ())
-        assert not list(project.history())
+        assert len(project.answers.read()) == 0
+        assert project.annotators.read() == ((), ())
+        assert not list(project.answers.history())
         assert str(path) in str(stop.value)
         assert stop.value.fix
         return stop.value.what

@@ -62,13 +62,13 @@ def make_plan() -> TaskPlan:
 def make_project(folder: Path, name: str = "project.db", form: Form = FORM, **kwargs):
     """A project with tasks and without answers."""
     project = create_project(folder / name, make_benchmark(**kwargs), form, source="odd")
-    project.add_tasks(make_plan())
+    project.pools.add_tasks(make_plan())
     return project
 
 
 def record(project, rows) -> None:
     """Record answers given as (task, position or pair, worker, code, seconds, at, details, kind)."""
-    plan = project.plan()
+    plan = project.pools.plan()
     columns: list[list] = [[] for _ in range(9)]
     for task, item, worker, code, seconds, at, details, kind in rows:
         if task >= 0:
@@ -78,7 +78,7 @@ def record(project, rows) -> None:
             image, caption = item
         for column, value in zip(columns, (task, image, caption, worker, code, seconds, at, details, kind)):
             column.append(value)
-    project.record(AnswerRows(*columns))
+    project.answers.record(AnswerRows(*columns))
 
 
 def fill(project) -> None:
@@ -101,10 +101,10 @@ def fill(project) -> None:
 
 def table_of(project) -> list[tuple]:
     """The answers as plain rows, with people and slots by what they mean; order and numbers do not count."""
-    table, slots = project.answers(), project.slots()
+    table, slots = project.answers.read(), project.queue.slots()
     task = dict(zip(slots.slot.tolist(), slots.task.tolist()))
     texts = {}
-    for one in project.history():
+    for one in project.answers.history():
         texts[(one["worker"], one["slot"], one["image"], one["caption"])] = one["details"].get("why")
     rows = []
     for row in range(len(table)):

@@ -141,7 +141,7 @@ def test_links_out_of_the_folder_are_refused(project, tmp_path):
     (shared / "answers.csv").symlink_to(tmp_path / "private.csv")
     with pytest.raises(InputError, match=r"link out of its folder; if you trust it, give .*private\.csv"):
         import_answers(project, shared / "answers.csv")
-    assert len(project.answers()) == 0
+    assert len(project.answers.read()) == 0
 
 
 def test_links_within_the_folder_are_followed(tmp_path):

@@ -38,10 +38,10 @@ def write(tmp_path, text, name="file.csv"):
 
 
 def test_results_of_a_crowd_form(project, tmp_path):
-    name = TaskNames(project.plan())[0]
+    name = TaskNames(project.pools.plan())[0]
     done = import_answers(project, write(tmp_path, RESULTS + result(name)))
     assert (done.format, done.answers, done.reviews) == ("mturk", 2, 0)
-    table = project.answers()
+    table = project.answers.read()
     assert table.seconds.tolist() == [20.0, 20.0], "the work time is shared out"
     assert table.at.tolist() == [1_600_000_000.0] * 2
     assert table.rating.tolist() == [2.0, 0.0]
@@ -49,14 +49,14 @@ def test_results_of_a_crowd_form(project, tmp_path):
 
 
 def test_rejected_work_is_kept_and_marked(project, tmp_path):
-    name = TaskNames(project.plan())[1]
+    name = TaskNames(project.pools.plan())[1]
     done = import_answers(project, write(tmp_path, RESULTS + result(name, status="Rejected")))
     assert (done.answers, done.reviews) == (2, 1)
-    assert [one[:2] for one in project.reviews().values()] == [("reject", "mturk")]
+    assert [one[:2] for one in project.reviews.read().values()] == [("reject", "mturk")]
 
 
 def test_rejected_work_without_answers_is_left_out(project, tmp_path):
-    names = TaskNames(project.plan())
+    names = TaskNames(project.pools.plan())
     empty = result(names[1], "A2", "Rejected", "false,false,false", "", ",,false,false")
     done = import_answers(project, write(tmp_path, RESULTS + result(names[0]) + empty))
     assert done.answers == 2
@@ -77,11 +77,11 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_results(project, tmp_path, name):
     make, said = WRONG[name]
-    path = write(tmp_path, RESULTS + make(TaskNames(project.plan())[0]))
+    path = write(tmp_path, RESULTS + make(TaskNames(project.pools.plan())[0]))
     with pytest.raises(InputError) as stop:
         import_answers(project, path)
     assert stop.value.what.startswith(said)
-    assert len(project.answers()) == 0
+    assert len(project.answers.read()) == 0
 
 
 def test_columns_of_another_layout(project, tmp_path):
@@ -127,7 +127,7 @@ def test_annotations(project, tmp_path, exported):
     done = import_answers(project, path)
     assert (done.format, done.answers, done.people) == ("label-studio", 2, 2)
     assert done.notes == ("1 annotations that were skipped there were left out",)
-    table = project.answers()
+    table = project.answers.read()
     assert table.workers == ("7", "b@x.org")
     assert table.seconds.tolist() == [4.288] * 2
     assert table.at.tolist() == pytest.approx([1615328168.728353] * 2)
@@ -159,7 +159,7 @@ def check(project, tmp_path, text, said):
     with pytest.raises(InputError) as stop:
         import_answers(project, write(tmp_path, text, "export.json"), "label-studio")
     assert stop.value.what.startswith(said)
-    assert len(project.answers()) == 0
+    assert len(project.answers.read()) == 0
 
 
 TEXTS = {

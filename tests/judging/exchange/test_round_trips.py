@@ -14,7 +14,7 @@ from karat.judging.exchange import FORMATS, export_answers, import_answers
 from karat.judging.exchange.checking import check_answers
 from karat.judging.exchange.files import read_text_bytes
 from karat.judging.exchange.formats import guess_format
-from karat.judging.exchange.outgoing import Answer, OutgoingAnswers, collect_tasks
+from karat.judging.exchange.outgoing import ExportedAnswer, OutgoingAnswers, collect_tasks
 
 SUFFIX = {"csv": ".csv", "jsonl": ".jsonl", "mturk": ".csv", "label-studio": ".json"}
 
@@ -72,8 +72,8 @@ def answer_sets(draw):
             image, caption = BENCHMARK.images[PLAN.image[row]], BENCHMARK.captions[PLAN.caption[row]]
             at = draw(st.floats(1, 4e9).map(lambda t: round(t, 6)))
             rows.append(
-                Answer(task, int(PLAN.position[row]) + 1, str(image), str(caption), worker, "person", code,
-                       draw(numbers), at, details, slot)
+                ExportedAnswer(task, int(PLAN.position[row]) + 1, str(image), str(caption), worker, "person",
+                               code, draw(numbers), at, details, slot)
             )  # fmt: skip
     return rows
 
@@ -82,7 +82,8 @@ def answer_sets(draw):
 @settings(max_examples=60, deadline=None)
 @given(rows=answer_sets())
 def test_odd_texts_names_and_numbers_come_back(name, rows):
-    tasks = collect_tasks(SimpleNamespace(benchmark=lambda: BENCHMARK, form=FORM, plan=lambda: PLAN)).tasks
+    pools = SimpleNamespace(plan=lambda: PLAN)
+    tasks = collect_tasks(SimpleNamespace(benchmark=lambda: BENCHMARK, form=FORM, pools=pools)).tasks
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "answers")
         FORMATS[name].write_answers(OutgoingAnswers(FORM, tasks, rows, {}), path)
@@ -128,14 +129,14 @@ def test_cells_start_no_formula(tmp_path, name):
 def test_verdicts_of_mechanical_turk_come_back(tmp_path):
     with make_project(tmp_path, "a.db") as one, make_project(tmp_path, "b.db") as two:
         fill(one)
-        slots = one.slots()
+        slots = one.queue.slots()
         done = slots.slot[slots.state == "submitted"]
-        one.review(done[:1].tolist(), "reject", "me", "=too fast")
-        one.review(done[1:2].tolist(), "approve", "me")
+        one.reviews.add(done[:1].tolist(), "reject", "me", "=too fast")
+        one.reviews.add(done[1:2].tolist(), "approve", "me")
         path = tmp_path / "results.csv"
         export_answers(one, path, "mturk")
         assert import_answers(two, path).reviews == 2
-        assert sorted((v, why) for v, _, why, _ in two.reviews().values()) == [
+        assert sorted((v, why) for v, _, why, _ in two.reviews.read().values()) == [
             ("approve", ""), ("reject", "=too fast"),
         ]  # fmt: skip
 

@@ -29,7 +29,7 @@ def test_tasks_tell_nothing(tmp_path, name):
         with make_project(folder) as project:
             if number:
                 fill(project)
-            plan = replace(project.plan(), gold=gold)
+            plan = replace(project.pools.plan(), gold=gold)
             project.plan = lambda plan=plan: plan
             done = export_tasks(
                 project, folder / f"tasks{SUFFIX[name]}", name, "https://host/a b/{name}?i={id}"
@@ -60,7 +60,7 @@ def test_a_sheet_is_filled_in_and_imported(tmp_path):
         done = import_answers(project, path)
         assert (done.answers, done.people) == (3, 1)
         assert done.notes == ("7 rows without worker and answer were left out",)
-        assert sorted(project.answers().caption.tolist()) == [2, 5, 9]
+        assert sorted(project.answers.read().caption.tolist()) == [2, 5, 9]
 
 
 def test_addresses(tmp_path):

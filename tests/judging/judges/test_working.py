@@ -32,11 +32,11 @@ class Project:
         self.pool = make_pool(self.runs, self.benchmark, top=4)
         self.half = np.arange(len(self.pool)) % 2 == 0
         self.store = create_project(tmp_path / "p.db", self.benchmark, FORM, source="world")
-        self.store.set_pool(self.pool)
+        self.store.pools.set(self.pool)
         pairs = (self.pool.image[self.half], self.pool.caption[self.half])
         said = ask_people(self.world, *pairs, [careful("ann"), careful("bea")], seed=1)
         details = [{"shortcomings": ["grammar"]} if r in (2, 3) else None for r in said.rating]
-        self.store.record(
+        self.store.answers.record(
             AnswerRows(
                 np.full(len(said), -1), said.image, said.caption, [said.workers[w] for w in said.worker],
                 [CODES[r - 1] for r in said.rating], details=details,
@@ -76,7 +76,7 @@ def test_a_judge_is_refused_until_people_agree_with_it(made):
         judge_in(made.store, judge, min_pairs=5000)
     added = judge_in(made.store, judge)
     assert added == int((~made.half).sum())
-    answers = made.store.answers()
+    answers = made.store.answers.read()
     machine = np.array([kind == MACHINE for kind in answers.kinds])[answers.worker]
     assert machine.sum() == added
     truth = made.world.pair_relevance(answers.image[machine], answers.caption[machine])
@@ -128,7 +128,7 @@ def test_a_run_learns_from_half_of_the_images(made):
     with pytest.raises(InputError, match="never compared"):
         kept_judge(made.store, run)
     judge, rest = learn_judge(made.store, run, seed=3)
-    answers = made.store.answers()
+    answers = made.store.answers.read()
     assert 0 < len(rest) < len(np.unique(answers.image))
     found = calibrate_in(made.store, judge, images=rest)
     assert found.competitor == "system-0"
@@ -150,10 +150,10 @@ def test_command_line(made, tmp_path, monkeypatch, capsys):
     # The store remembers where its benchmark came from.
     np.save(tmp_path / "system-0.npy", made.runs[0].scores)
     with create_project(tmp_path / "q.db", made.benchmark, FORM, source=str(tmp_path / "world")) as project:
-        project.set_pool(made.pool)
-        answers = made.store.answers()
+        project.pools.set(made.pool)
+        answers = made.store.answers.read()
         details = [{"shortcomings": ["grammar"]} if r in (2, 3) else None for r in answers.rating]
-        project.record(
+        project.answers.record(
             AnswerRows(
                 answers.slot, answers.image, answers.caption, [answers.workers[w] for w in answers.worker],
                 [FORM.code_of(r) for r in answers.rating], details=details,
@@ -183,7 +183,7 @@ def test_command_line(made, tmp_path, monkeypatch, capsys):
     assert "system-0" in out
     code, _, err = run("calibrate", where)
     assert code == 2
-    assert "who judges" in err
+    assert "no single machine judge is given" in err
     code, _, err = run("calibrate", where, "--url", "http://127.0.0.1:1/v1", "--model", "m")
     assert code == 2
     assert "no image files" in err

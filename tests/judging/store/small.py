@@ -43,5 +43,5 @@ def plain_plan(tasks: int, size: int = 2, overlap: int = 1) -> TaskPlan:
 def finish(project, lease, code: str = "yes", **more) -> None:
     """Answer everything and hand it in."""
     for item in lease.items:
-        project.answer(lease.token, item.id, code, **more)
-    project.submit(lease.token)
+        project.answers.give(lease.token, item.id, code, **more)
+    project.queue.submit(lease.token)

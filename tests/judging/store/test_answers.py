@@ -6,54 +6,54 @@ from sqlalchemy.exc import DBAPIError
 
 from karat.errors import InputError
 from karat.judging.store import open_project
-from karat.judging.store.schema import APPEND_ONLY
+from karat.judging.store.tables import APPEND_ONLY
 
 from .small import finish, plain_plan, plan_of
 
 
 def test_the_last_answer_counts_and_every_row_is_kept(project):
-    project.add_tasks(plan_of([(0, 0), (5, 6)], gold={(5, 6): 1}))
-    lease = project.lease("ann", now=0)
+    project.pools.add_tasks(plan_of([(0, 0), (5, 6)], gold={(5, 6): 1}))
+    lease = project.queue.lease("ann", now=0)
     first, second = (item.id for item in lease.items)
-    project.answer(lease.token, first, "no", {"why": "blurred"}, seconds=4.5, now=1)
-    project.answer(lease.token, first, "partly", {"kinds": ["b", "a"]}, now=2)
-    project.answer(lease.token, second, "yes", now=3)
-    project.withdraw(lease.token, second, now=4)
-    table = project.answers()
+    project.answers.give(lease.token, first, "no", {"why": "blurred"}, seconds=4.5, now=1)
+    project.answers.give(lease.token, first, "partly", {"kinds": ["b", "a"]}, now=2)
+    project.answers.give(lease.token, second, "yes", now=3)
+    project.answers.withdraw(lease.token, second, now=4)
+    table = project.answers.read()
     assert (table.rating.tolist(), table.gold.tolist(), table.at.tolist()) == ([2.0], [-1], [2.0])
     assert [table.details[one] for one in table.detail] == ["kinds.b", "kinds.a"]
-    assert [item.code for item in project.lease("ann", now=5).items] == ["partly", None]
-    project.answer(lease.token, second, "yes", seconds=2, now=6)
-    assert len(project.answers(submitted=True)) == 0
-    project.submit(lease.token)
-    table = project.answers(submitted=True)
+    assert [item.code for item in project.queue.lease("ann", now=5).items] == ["partly", None]
+    project.answers.give(lease.token, second, "yes", seconds=2, now=6)
+    assert len(project.answers.read(submitted=True)) == 0
+    project.queue.submit(lease.token)
+    table = project.answers.read(submitted=True)
     assert (table.image.tolist(), table.caption.tolist(), table.gold.tolist()) == ([0, 5], [0, 6], [-1, 1])
     assert table.seconds.tolist()[1] == 2
-    kept = list(project.history())
+    kept = list(project.answers.history())
     assert [row["code"] for row in kept] == ["no", "partly", "yes", None, "yes"]
     assert kept[0]["details"] == {"why": "blurred"}
     assert [row["worker"] for row in kept] == ["ann"] * 5
 
 
 def test_the_same_key_writes_once(project):
-    project.add_tasks(plain_plan(1))
-    lease = project.lease("ann")
+    project.pools.add_tasks(plain_plan(1))
+    lease = project.queue.lease("ann")
     item = lease.items[0].id
-    number = project.answer(lease.token, item, "yes", key="one")
-    assert project.answer(lease.token, item, "yes", key="one") == number
+    number = project.answers.give(lease.token, item, "yes", key="one")
+    assert project.answers.give(lease.token, item, "yes", key="one") == number
     with pytest.raises(InputError, match="used for another answer"):
-        project.answer(lease.token, item, "partly", key="one")
-    gone = project.withdraw(lease.token, item, key="two")
-    assert project.withdraw(lease.token, item, key="two") == gone
-    assert len(list(project.history())) == 2
-    project.answer(lease.token, item, "yes", key="three")
-    project.answer(lease.token, lease.items[1].id, "yes")
-    project.submit(lease.token)
+        project.answers.give(lease.token, item, "partly", key="one")
+    gone = project.answers.withdraw(lease.token, item, key="two")
+    assert project.answers.withdraw(lease.token, item, key="two") == gone
+    assert len(list(project.answers.history())) == 2
+    project.answers.give(lease.token, item, "yes", key="three")
+    project.answers.give(lease.token, lease.items[1].id, "yes")
+    project.queue.submit(lease.token)
     # A retry that comes after the hand-in is still the same answer.
-    assert project.answer(lease.token, item, "yes", key="one") == number
+    assert project.answers.give(lease.token, item, "yes", key="one") == number
     with pytest.raises(InputError, match="was handed in"):
-        project.answer(lease.token, item, "yes", key="four")
-    project.submit(lease.token)
+        project.answers.give(lease.token, item, "yes", key="four")
+    project.queue.submit(lease.token)
 
 
 @pytest.mark.parametrize(
@@ -72,44 +72,44 @@ def test_the_same_key_writes_once(project):
     ],
 )
 def test_answers_that_the_form_does_not_have(on_file, code, details, said):
-    on_file.add_tasks(plain_plan(1))
-    lease = on_file.lease("ann")
+    on_file.pools.add_tasks(plain_plan(1))
+    lease = on_file.queue.lease("ann")
     with pytest.raises(InputError, match=said):
-        on_file.answer(lease.token, lease.items[0].id, code, details)
-    assert list(on_file.history()) == []
+        on_file.answers.give(lease.token, lease.items[0].id, code, details)
+    assert list(on_file.answers.history()) == []
 
 
 def test_handing_in_needs_every_answer_and_every_required_question(on_file):
-    on_file.add_tasks(plain_plan(1))
-    lease = on_file.lease("ann")
+    on_file.pools.add_tasks(plain_plan(1))
+    lease = on_file.queue.lease("ann")
     with pytest.raises(InputError, match="2 items of the task without an answer, first number 1"):
-        on_file.submit(lease.token)
-    on_file.answer(lease.token, lease.items[0].id, "no", {"why": "other", "what": "a hand"})
-    on_file.answer(lease.token, lease.items[1].id, "no")
+        on_file.queue.submit(lease.token)
+    on_file.answers.give(lease.token, lease.items[0].id, "no", {"why": "other", "what": "a hand"})
+    on_file.answers.give(lease.token, lease.items[1].id, "no")
     with pytest.raises(InputError, match="number 2 lacks an answer to 'why'"):
-        on_file.submit(lease.token)
-    on_file.answer(lease.token, lease.items[1].id, "no", {"why": "blurred"})
-    on_file.submit(lease.token)
-    assert on_file.answers().details == ("why.other", "why.blurred")
+        on_file.queue.submit(lease.token)
+    on_file.answers.give(lease.token, lease.items[1].id, "no", {"why": "blurred"})
+    on_file.queue.submit(lease.token)
+    assert on_file.answers.read().details == ("why.other", "why.blurred")
 
 
 def test_items_of_other_tasks_and_unknown_tokens(on_file):
-    on_file.add_tasks(plain_plan(2))
-    lease = on_file.lease("ann")
+    on_file.pools.add_tasks(plain_plan(2))
+    lease = on_file.queue.lease("ann")
     with pytest.raises(InputError, match="not in the task"):
-        on_file.answer(lease.token, 3, "yes")
+        on_file.answers.give(lease.token, 3, "yes")
     with pytest.raises(InputError, match="never was"):
-        on_file.answer("' OR 1 = 1 --", lease.items[0].id, "yes")
+        on_file.answers.give("' OR 1 = 1 --", lease.items[0].id, "yes")
 
 
 def test_the_database_refuses_changes(project):
-    project.add_tasks(plain_plan(1))
-    finish(project, project.lease("ann"))
-    project.review([0], "approve", "me")
-    project.mark_invalid("image", 3, "blurred", "me")
-    project.log("something")
-    project.add_call("judge", "model", "hash", 0, 0, {"a": 1}, reply="yes", code="yes")
-    with project._db.write() as connection:
+    project.pools.add_tasks(plain_plan(1))
+    finish(project, project.queue.lease("ann"))
+    project.reviews.add([0], "approve", "me")
+    project.reviews.mark_invalid("image", 3, "blurred", "me")
+    project.journal.log("something")
+    project.calls.add("judge", "model", "hash", 0, 0, {"a": 1}, reply="yes", code="yes")
+    with project.database.write() as connection:
         connection.execute(text("INSERT INTO audit (what, detail, at) VALUES ('joined', '{}', 1.0)"))
     changes = ["UPDATE {} SET at = 0", "DELETE FROM {}"]
     changes.append(
@@ -117,39 +117,39 @@ def test_the_database_refuses_changes(project):
     )
     for table in APPEND_ONLY:
         for change in changes:
-            with pytest.raises(DBAPIError, match="append-only"), project._db.write() as connection:
+            with pytest.raises(DBAPIError, match="append-only"), project.database.write() as connection:
                 connection.execute(text(change.format(f'"{table}"')))
-        with project._db.read() as connection:
+        with project.database.read() as connection:
             assert connection.execute(text(f'SELECT COUNT(*) FROM "{table}" WHERE at > 0')).scalar_one() >= 1
 
 
 def test_what_else_is_written_down(project, where):
-    project.add_tasks(plain_plan(2))
-    finish(project, project.lease("ann"))
-    project.review([0], "reject", "rule", "gold")
-    project.review([0], "approve", "boss", "looked again")
+    project.pools.add_tasks(plain_plan(2))
+    finish(project, project.queue.lease("ann"))
+    project.reviews.add([0], "reject", "rule", "gold")
+    project.reviews.add([0], "approve", "boss", "looked again")
     with pytest.raises(InputError, match="slot 1 was not handed in"):
-        project.review([0, 1], "approve", "boss")
+        project.reviews.add([0, 1], "approve", "boss")
     with pytest.raises(InputError, match="verdict"):
-        project.review([0], "maybe", "boss")
-    project.mark_invalid("caption", 7, "empty", "me")
-    project.mark_invalid("image", 0, "dark", "me")
-    project.mark_valid("image", 0, "no, bright", "me")
+        project.reviews.add([0], "maybe", "boss")
+    project.reviews.mark_invalid("caption", 7, "empty", "me")
+    project.reviews.mark_invalid("image", 0, "dark", "me")
+    project.reviews.mark_valid("image", 0, "no, bright", "me")
     with pytest.raises(InputError, match="image 40 is not in the benchmark"):
-        project.mark_invalid("image", 40, "dark", "me")
-    project.log("pooled", {"top": 5})
-    project.settings_set("pay", {"task": 0.1})
-    project.settings_set("pay", {"task": 0.2})
+        project.reviews.mark_invalid("image", 40, "dark", "me")
+    project.journal.log("pooled", {"top": 5})
+    project.journal.set("pay", {"task": 0.1})
+    project.journal.set("pay", {"task": 0.2})
     with pytest.raises(InputError, match="json"):
-        project.settings_set("pay", object())
-    number = project.add_call(
+        project.journal.set("pay", object())
+    number = project.calls.add(
         "judge", "m", "hash", 1, 2, {"prompt": "p\0"}, reply="a\0b", cost=0.01, error=None
     )
     with open_project(where) as again:
-        assert again.reviews()[0][:3] == ("approve", "boss", "looked again")
-        assert again.invalid() == {"image": {}, "caption": {7: "empty"}}
-        assert [(e["what"], e["detail"]) for e in again.events()] == [("pooled", {"top": 5})]
-        assert again.settings_get("pay") == {"task": 0.2}
-        assert again.settings_get("none", 3) == 3
-        (call,) = again.calls()
+        assert again.reviews.read()[0][:3] == ("approve", "boss", "looked again")
+        assert again.reviews.invalid() == {"image": {}, "caption": {7: "empty"}}
+        assert [(e["what"], e["detail"]) for e in again.journal.events()] == [("pooled", {"top": 5})]
+        assert again.journal.get("pay") == {"task": 0.2}
+        assert again.journal.get("none", 3) == 3
+        (call,) = again.calls.read()
         assert (call["id"], call["request"], call["reply"]) == (number, {"prompt": "p\0"}, "a\ufffdb")

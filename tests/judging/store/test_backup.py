@@ -14,7 +14,7 @@ from karat.errors import InputError, MissingDataError
 from karat.judging.store import backup as module
 from karat.judging.store import create_project, open_project
 from karat.judging.store.backup import back_up
-from karat.judging.store.migrating import head
+from karat.judging.store.migration import head
 
 from ..postgres import new_database
 from .small import FORM, finish, plain_plan
@@ -22,22 +22,22 @@ from made import make_benchmark
 
 
 def test_a_copy_is_a_project_and_only_ours(on_file, tmp_path):
-    on_file.add_tasks(plain_plan(2))
-    finish(on_file, on_file.lease("ann"))
+    on_file.pools.add_tasks(plain_plan(2))
+    finish(on_file, on_file.queue.lease("ann"))
     copy = tmp_path / "copy.db"
     done = back_up(tmp_path / "project.db", copy)
     assert (done.answers, done.size, done.path) == (2, copy.stat().st_size, copy)
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     with open_project(copy) as other:
-        assert list(other.history()) == list(on_file.history())
-        assert other.lease("ben").task == 1
+        assert list(other.answers.history()) == list(on_file.answers.history())
+        assert other.queue.lease("ben").task == 1
     assert sorted(one.name for one in tmp_path.glob("*copy*")) == ["copy.db"]
 
 
 def test_a_project_at_rest_is_copied_with_its_log(tmp_path):
     with create_project(tmp_path / "project.db", make_benchmark(), FORM, source="made") as project:
-        project.add_tasks(plain_plan(1))
-        finish(project, project.lease("ann"))
+        project.pools.add_tasks(plain_plan(1))
+        finish(project, project.queue.lease("ann"))
         # As it lies there when a program dies: the rows are in the log, not in the file.
         dead = tmp_path / "dead"
         dead.mkdir()
@@ -49,11 +49,11 @@ def test_a_project_at_rest_is_copied_with_its_log(tmp_path):
 
 
 def test_copies_taken_while_others_write_are_of_one_moment(on_file, tmp_path):
-    on_file.add_tasks(plain_plan(60, size=4))
+    on_file.pools.add_tasks(plain_plan(60, size=4))
     end = threading.Event()
 
     def work():
-        while not end.is_set() and (lease := on_file.lease("ann")) is not None:
+        while not end.is_set() and (lease := on_file.queue.lease("ann")) is not None:
             finish(on_file, lease)
 
     thread = threading.Thread(target=work)
@@ -63,12 +63,12 @@ def test_copies_taken_while_others_write_are_of_one_moment(on_file, tmp_path):
     finally:
         end.set()
         thread.join(60)
-    rows = list(on_file.history())
+    rows = list(on_file.answers.history())
     assert counts == sorted(counts)
     for number, count in enumerate(counts):
         with open_project(tmp_path / f"{number}.db") as copy:
-            assert list(copy.history()) == rows[:count]
-            slots = copy.slots()
+            assert list(copy.answers.history()) == rows[:count]
+            slots = copy.queue.slots()
             # Of a slot that was handed in, every answer is there.
             assert count >= 4 * int((slots.state == "submitted").sum())
 
@@ -95,7 +95,7 @@ def test_nothing_is_overwritten_unless_one_says_so(on_file, tmp_path):
 
 def test_a_damaged_project_leaves_no_copy(tmp_path):
     with create_project(tmp_path / "project.db", make_benchmark(), FORM, source="made") as project:
-        project.add_tasks(plain_plan(200, size=4))
+        project.pools.add_tasks(plain_plan(200, size=4))
     with (tmp_path / "project.db").open("r+b") as handle:
         handle.seek(4096 * 5)
         handle.write(os.urandom(4096 * 8))
@@ -141,13 +141,13 @@ def test_a_password_is_no_argument(monkeypatch, tmp_path):
 def test_postgresql_is_dumped_and_restored(postgres, tmp_path):
     where, again = new_database(postgres, "backup_from"), new_database(postgres, "backup_to")
     with create_project(where, make_benchmark(), FORM, source="made") as project:
-        project.add_tasks(plain_plan(2))
-        finish(project, project.lease("ann"))
+        project.pools.add_tasks(plain_plan(2))
+        finish(project, project.queue.lease("ann"))
         done = back_up(where, tmp_path / "copy.dump")
         assert stat.S_IMODE(done.path.stat().st_mode) == 0o600
         subprocess.run(["pg_restore", "--no-owner", f"--dbname={again}", str(done.path)], check=True)
         with open_project(again) as other:
-            assert list(other.history()) == list(project.history())
+            assert list(other.answers.history()) == list(project.answers.history())
     with pytest.raises(InputError, match="does not exist"):
         back_up(where.replace("backup_from", "backup_none"), tmp_path / "none.dump")
     assert not (tmp_path / "none.dump").exists()

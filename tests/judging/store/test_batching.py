@@ -8,30 +8,28 @@ from hypothesis import strategies as st
 
 from karat.errors import InputError
 from karat.judging.store import create_project
-from karat.judging.store.batch_rows import AnswerEntry
+from karat.judging.store.answers import Answer
 
 from .small import FORM, plain_plan
 from made import make_benchmark
 
 
 def leases(project, tasks: int = 4, size: int = 3):
-    project.add_tasks(plain_plan(tasks, size=size))
-    return [project.lease(f"worker {n}", seconds=100, now=0.0) for n in range(tasks - 1)]
+    project.pools.add_tasks(plain_plan(tasks, size=size))
+    return [project.queue.lease(f"worker {n}", seconds=100, now=0.0) for n in range(tasks - 1)]
 
 
 def rows(project) -> list[tuple]:
-    return [tuple(row.values()) for row in project.history()]
+    return [tuple(row.values()) for row in project.answers.history()]
 
 
 def test_answers_of_many_people_are_stored_in_order(project):
     held = leases(project)
-    given = [
-        AnswerEntry(one.token, item.id, "yes", seconds=2.0, at=5.0) for one in held for item in one.items
-    ]
-    numbers = project.answer_many(given)
+    given = [Answer(one.token, item.id, "yes", seconds=2.0, at=5.0) for one in held for item in one.items]
+    numbers = project.answers.store(given)
     assert numbers == sorted(numbers)
     assert len(set(numbers)) == 9
-    found = list(project.history())
+    found = list(project.answers.history())
     assert [row["id"] for row in found] == numbers
     assert [(row["worker"], row["item"]) for row in found] == [
         (one.worker, item.id) for one in held for item in one.items
@@ -40,58 +38,58 @@ def test_answers_of_many_people_are_stored_in_order(project):
 
 def test_a_refused_answer_leaves_the_others_alone(project):
     one, two, three = leases(project)
-    project.answer(three.token, three.items[0].id, "yes", key="k", now=1.0)
-    outcomes = project.answer_many(
+    project.answers.give(three.token, three.items[0].id, "yes", key="k", now=1.0)
+    outcomes = project.answers.store(
         [
-            AnswerEntry(one.token, one.items[0].id, "yes", at=1.0),
-            AnswerEntry("no such token", 0, "yes"),
-            AnswerEntry(one.token, two.items[0].id, "yes"),
-            AnswerEntry(one.token, one.items[1].id, "maybe"),
-            AnswerEntry(one.token, 2**70, "yes"),
-            AnswerEntry(one.token, -1, "yes"),
-            AnswerEntry(one.token, one.items[1].id, "no", {"why": ["unheard of"]}),
-            AnswerEntry(three.token, three.items[0].id, "partly", key="k"),
-            AnswerEntry(three.token, three.items[0].id, "yes", key="k\0"),
-            AnswerEntry(two.token, two.items[0].id, "partly", {"kinds": ["a"]}, 3.5, "k", 1.0),
+            Answer(one.token, one.items[0].id, "yes", at=1.0),
+            Answer("no such token", 0, "yes"),
+            Answer(one.token, two.items[0].id, "yes"),
+            Answer(one.token, one.items[1].id, "maybe"),
+            Answer(one.token, 2**70, "yes"),
+            Answer(one.token, -1, "yes"),
+            Answer(one.token, one.items[1].id, "no", {"why": ["unheard of"]}),
+            Answer(three.token, three.items[0].id, "partly", key="k"),
+            Answer(three.token, three.items[0].id, "yes", key="k\0"),
+            Answer(two.token, two.items[0].id, "partly", {"kinds": ["a"]}, 3.5, "k", 1.0),
         ]
     )
     assert [isinstance(outcome, InputError) for outcome in outcomes] == [False, *[True] * 8, False]
-    assert [(row["worker"], row["code"]) for row in project.history()] == [
+    assert [(row["worker"], row["code"]) for row in project.answers.history()] == [
         ("worker 2", "yes"), ("worker 0", "yes"), ("worker 1", "partly"),
     ]  # fmt: skip
 
 
 def test_the_same_key_within_one_batch_is_one_answer(project):
     one = leases(project)[0]
-    first = AnswerEntry(one.token, one.items[0].id, "yes", key="k", at=1.0)
-    other = AnswerEntry(one.token, one.items[0].id, "partly", key="k", at=1.0)
-    number, again, wrong = project.answer_many([first, first, other])
+    first = Answer(one.token, one.items[0].id, "yes", key="k", at=1.0)
+    other = Answer(one.token, one.items[0].id, "partly", key="k", at=1.0)
+    number, again, wrong = project.answers.store([first, first, other])
     assert number == again
     assert isinstance(wrong, InputError)
-    assert project.answer_many([first]) == [number]
+    assert project.answers.store([first]) == [number]
     assert len(rows(project)) == 1
 
 
 def test_a_refused_answer_does_not_hold_the_slot_for_longer(project):
     one = leases(project)[0]
-    project.answer_many([AnswerEntry(one.token, 11, "yes", at=500.0)])
-    assert project.slots(now=500.0).state[one.slot] == "open"
-    project.answer_many([AnswerEntry(one.token, one.items[0].id, "yes", at=500.0)])
-    assert project.slots(now=500.0).state[one.slot] == "leased"
+    project.answers.store([Answer(one.token, 11, "yes", at=500.0)])
+    assert project.queue.slots(now=500.0).state[one.slot] == "open"
+    project.answers.store([Answer(one.token, one.items[0].id, "yes", at=500.0)])
+    assert project.queue.slots(now=500.0).state[one.slot] == "leased"
 
 
 def test_a_store_that_fails_stores_nothing(project):
     one = leases(project)[0]
-    good = AnswerEntry(one.token, one.items[0].id, "yes")
-    late = AnswerEntry(one.token, one.items[1].id, "yes", at=500.0)
+    good = Answer(one.token, one.items[0].id, "yes")
+    late = Answer(one.token, one.items[1].id, "yes", at=500.0)
     with pytest.MonkeyPatch.context() as patch:
         # The lease is lengthened before this: that is undone too.
-        patch.setattr("karat.judging.store.batching.values_of", lambda *_: 1 // 0)
+        patch.setattr("karat.judging.store.answers.values_of", lambda *_: 1 // 0)
         with pytest.raises(ZeroDivisionError):
-            project.answer_many([good, late])
-    assert project.slots(now=500.0).state[one.slot] == "open"
+            project.answers.store([good, late])
+    assert project.queue.slots(now=500.0).state[one.slot] == "open"
     assert rows(project) == []
-    assert project.answer_many([]) == []
+    assert project.answers.store([]) == []
 
 
 ANSWERS = st.lists(
@@ -115,24 +113,24 @@ def test_a_batch_equals_one_after_the_other(tmp_path_factory, answers, cuts):
         held = [leases(project) for project in (together, single)]
         for project, own in zip((together, single), held, strict=True):
             for item in own[2].items:
-                project.answer(own[2].token, item.id, "yes", now=1.0)
-            project.submit(own[2].token, now=2.0)
+                project.answers.give(own[2].token, item.id, "yes", now=1.0)
+            project.queue.submit(own[2].token, now=2.0)
         tokens = [[*(one.token for one in own), "unknown"] for own in held]
-        made = [AnswerEntry(tokens[0][t], i, c, None, 1.0, k, at) for t, i, c, k, at in answers]
+        made = [Answer(tokens[0][t], i, c, None, 1.0, k, at) for t, i, c, k, at in answers]
         edges = [0, *sorted(min(cut, len(made)) for cut in cuts), len(made)]
-        outcomes = [one for a, b in itertools.pairwise(edges) for one in together.answer_many(made[a:b])]
+        outcomes = [one for a, b in itertools.pairwise(edges) for one in together.answers.store(made[a:b])]
         expected = []
         for t, i, c, k, at in answers:
             try:
                 token = tokens[1][t]
                 number = (
-                    single.withdraw(token, i, k, at)
+                    single.answers.withdraw(token, i, k, at)
                     if c is None
-                    else single.answer(token, i, c, None, 1.0, k, at)
+                    else single.answers.give(token, i, c, None, 1.0, k, at)
                 )
                 expected.append(number)
             except InputError as error:
                 expected.append(str(error))
         assert [one if isinstance(one, int) else str(one) for one in outcomes] == expected
         assert rows(together) == rows(single)
-        assert together.slots(now=120.0).state.tolist() == single.slots(now=120.0).state.tolist()
+        assert together.queue.slots(now=120.0).state.tolist() == single.queue.slots(now=120.0).state.tolist()

@@ -65,7 +65,7 @@ class Writer:
 
 
 def test_acknowledged_answers_survive_kill_9(project, where):
-    project.add_tasks(plain_plan(1100, size=4, overlap=WRITERS))
+    project.pools.add_tasks(plain_plan(1100, size=4, overlap=WRITERS))
     chance = random.Random(5)
     answers, handed_in = set(), set()
     for _ in range(KILLS):
@@ -80,7 +80,7 @@ def test_acknowledged_answers_survive_kill_9(project, where):
             assert one.end(signal.SIGKILL) == ""
             answers.update(one.ids("answer"))
             handed_in.update(slot for (slot,) in one.ids("submit"))
-    rows = {(row["id"], row["slot"], row["item"]) for row in project.history()}
+    rows = {(row["id"], row["slot"], row["item"]) for row in project.answers.history()}
     assert len(answers) > KILLS * WRITERS
     print(
         f"{KILLS} kills of {WRITERS} processes: {len(answers):,} acknowledged answers, {len(rows):,} stored"
@@ -88,14 +88,14 @@ def test_acknowledged_answers_survive_kill_9(project, where):
     assert answers <= rows
     # None twice: an item of a slot was answered once.
     assert max(collections.Counter((slot, item) for _, slot, item in rows).values()) == 1
-    slots = project.slots()
+    slots = project.queue.slots()
     assert handed_in <= set(slots.slot[slots.state == "submitted"].tolist())
     # No lease is lost for ever: whoever held a slot goes on with it.
-    names = project.workers()[0]
+    names = project.annotators.read()[0]
     held = {names[slots.worker[s]]: int(s) for s in slots.slot[slots.state == "leased"]}
     for name in names:
         own = set(slots.task[slots.worker == names.index(name)].tolist())
-        lease = project.lease(name)
+        lease = project.queue.lease(name)
         if lease is None:
             assert name not in held
             assert own >= set(slots.task[slots.state == "open"].tolist())
@@ -103,19 +103,19 @@ def test_acknowledged_answers_survive_kill_9(project, where):
         assert lease.slot == held.pop(name, lease.slot)
         for item in lease.items:
             if item.code is None:
-                project.answer(lease.token, item.id, "yes")
-        project.submit(lease.token)
+                project.answers.give(lease.token, item.id, "yes")
+        project.queue.submit(lease.token)
     assert held == {}
-    pairs = [(row["worker"], row["item"]) for row in project.history()]
+    pairs = [(row["worker"], row["item"]) for row in project.answers.history()]
     assert len(set(pairs)) == len(pairs)
     if where.endswith(".db"):
-        with project._db.read() as connection:
+        with project.database.read() as connection:
             assert connection.exec_driver_sql("PRAGMA integrity_check").scalar_one() == "ok"
 
 
 def test_many_processes_never_share_a_slot(project, where):
     tasks, size = PROCESSES * 2, 2
-    project.add_tasks(plain_plan(tasks, size=size, overlap=2))
+    project.pools.add_tasks(plain_plan(tasks, size=size, overlap=2))
     crowd = Writer(where, "worker-", PROCESSES, "3")
     crowd.start()
     assert crowd.end() == ""
@@ -131,8 +131,8 @@ def test_many_processes_never_share_a_slot(project, where):
     # What is left can still be taken, to the last.
     left = tasks * 2 - len(given)
     names = iter(range(10**6))
-    while (lease := project.lease(f"late {next(names)}")) is not None:
+    while (lease := project.queue.lease(f"late {next(names)}")) is not None:
         finish(project, lease)
         left -= 1
     assert left == 0
-    assert len(project.answers(submitted=True)) == tasks * 2 * size
+    assert len(project.answers.read(submitted=True)) == tasks * 2 * size

@@ -8,156 +8,158 @@ from .small import finish, plain_plan, plan_of
 
 
 def test_a_slot_is_held_by_one_person_until_it_is_handed_in(project):
-    project.add_tasks(plain_plan(2))
-    ann, bob = project.lease("ann", now=0), project.lease("bob", now=0)
+    project.pools.add_tasks(plain_plan(2))
+    ann, bob = project.queue.lease("ann", now=0), project.queue.lease("bob", now=0)
     assert {ann.task, bob.task} == {0, 1}
-    assert project.lease("eve", now=1) is None
-    again = project.lease("ann", now=5)
+    assert project.queue.lease("eve", now=1) is None
+    again = project.queue.lease("ann", now=5)
     assert (again.token, again.expires) == (ann.token, ann.expires)
     finish(project, ann, now=6)
-    assert project.lease("ann", now=7) is None
-    assert project.slots(now=8).state.tolist() == ["submitted", "leased"]
-    assert project.workers() == (("ann", "bob", "eve"), ("person",) * 3)
+    assert project.queue.lease("ann", now=7) is None
+    assert project.queue.slots(now=8).state.tolist() == ["submitted", "leased"]
+    assert project.annotators.read() == (("ann", "bob", "eve"), ("person",) * 3)
 
 
 def test_items_come_in_order_and_do_not_say_what_is_gold(project):
-    project.add_tasks(plan_of([(3, 1), (0, 7), (2, 2)], gold={(0, 7): 1}))
-    lease = project.lease("ann")
+    project.pools.add_tasks(plan_of([(3, 1), (0, 7), (2, 2)], gold={(0, 7): 1}))
+    lease = project.queue.lease("ann")
     assert [(i.position, i.image, i.caption) for i in lease.items] == [(0, 3, 1), (1, 0, 7), (2, 2, 2)]
     assert "gold" not in repr(lease)
     assert lease.token not in repr(lease)
 
 
 def test_nobody_gets_two_slots_of_a_task(project):
-    project.add_tasks(plain_plan(1, overlap=3))
-    first = project.lease("ann")
+    project.pools.add_tasks(plain_plan(1, overlap=3))
+    first = project.queue.lease("ann")
     finish(project, first)
-    assert project.lease("ann") is None
-    assert project.lease("bob").slot != first.slot
+    assert project.queue.lease("ann") is None
+    assert project.queue.lease("bob").slot != first.slot
 
 
 def test_nobody_is_asked_about_a_pair_twice(project):
     gold = (9, 9)
-    project.add_tasks(plan_of([(0, 0), gold], [(1, 1), gold], [(2, 2), (3, 3)], overlap=1, gold={gold: 1}))
-    finish(project, project.lease("ann"))
+    project.pools.add_tasks(
+        plan_of([(0, 0), gold], [(1, 1), gold], [(2, 2), (3, 3)], overlap=1, gold={gold: 1})
+    )
+    finish(project, project.queue.lease("ann"))
     # The second task has the gold pair of the first.
-    assert project.lease("ann").task == 2
-    assert project.lease("bob").task == 1
+    assert project.queue.lease("ann").task == 2
+    assert project.queue.lease("bob").task == 1
 
 
 def test_a_pair_that_was_imported_without_a_task_is_not_asked_again(project):
     from karat.judging.store import AnswerRows
 
-    project.add_tasks(plain_plan(2))
-    project.record(AnswerRows([-1], [0], [1], ["ann"], ["yes"]))
-    assert project.lease("ann").task == 1
+    project.pools.add_tasks(plain_plan(2))
+    project.answers.record(AnswerRows([-1], [0], [1], ["ann"], ["yes"]))
+    assert project.queue.lease("ann").task == 1
 
 
 def test_an_expired_lease_returns_and_its_answers_no_longer_count(project):
-    project.add_tasks(plain_plan(1))
-    ann = project.lease("ann", seconds=10, now=0)
-    project.answer(ann.token, ann.items[0].id, "yes", now=1)
-    assert project.lease("bob", now=5) is None
-    assert project.slots(now=11).state.tolist() == ["open"]
-    bob = project.lease("bob", seconds=10, now=11)
+    project.pools.add_tasks(plain_plan(1))
+    ann = project.queue.lease("ann", seconds=10, now=0)
+    project.answers.give(ann.token, ann.items[0].id, "yes", now=1)
+    assert project.queue.lease("bob", now=5) is None
+    assert project.queue.slots(now=11).state.tolist() == ["open"]
+    bob = project.queue.lease("bob", seconds=10, now=11)
     assert bob.slot == ann.slot
     assert [item.code for item in bob.items] == [None, None]
-    assert len(project.answers()) == 0
-    for late in (project.submit, project.release, project.renew):
+    assert len(project.answers.read()) == 0
+    for late in (project.queue.submit, project.queue.release, project.queue.renew):
         with pytest.raises(InputError, match="went to somebody else"):
             late(ann.token)
     with pytest.raises(InputError, match="went to somebody else"):
-        project.answer(ann.token, ann.items[1].id, "yes", now=12)
+        project.answers.give(ann.token, ann.items[1].id, "yes", now=12)
     # Ann gets it back when Bob does not finish either: her answer counts again.
-    back = project.lease("ann", now=30)
+    back = project.queue.lease("ann", now=30)
     assert [item.code for item in back.items] == ["yes", None]
-    assert len(project.answers()) == 1
-    assert len(list(project.history())) == 1
+    assert len(project.answers.read()) == 1
+    assert len(list(project.answers.history())) == 1
 
 
 def test_whoever_is_late_keeps_a_slot_that_nobody_took(project):
-    project.add_tasks(plain_plan(1))
-    ann = project.lease("ann", seconds=10, now=0)
-    project.answer(ann.token, ann.items[0].id, "yes", now=20)
+    project.pools.add_tasks(plain_plan(1))
+    ann = project.queue.lease("ann", seconds=10, now=0)
+    project.answers.give(ann.token, ann.items[0].id, "yes", now=20)
     # The answer holds the slot anew.
-    assert project.lease("bob", now=25) is None
-    assert project.lease("ann", now=31).token == ann.token
+    assert project.queue.lease("bob", now=25) is None
+    assert project.queue.lease("ann", now=31).token == ann.token
 
 
 def test_slots_that_are_free_are_given_before_those_of_slow_people(project):
-    project.add_tasks(plain_plan(2))
-    slow = project.lease("slow", seconds=10, now=0)
-    assert project.lease("bob", now=20).slot != slow.slot
-    assert project.lease("eve", now=20).slot == slow.slot
+    project.pools.add_tasks(plain_plan(2))
+    slow = project.queue.lease("slow", seconds=10, now=0)
+    assert project.queue.lease("bob", now=20).slot != slow.slot
+    assert project.queue.lease("eve", now=20).slot == slow.slot
 
 
 def test_a_released_slot_goes_to_the_end_and_is_not_lost(project):
-    project.add_tasks(plain_plan(3))
-    first = project.lease("ann")
-    project.answer(first.token, first.items[0].id, "no", {"why": "blurred"})
-    project.release(first.token)
-    assert len(project.answers()) == 0
+    project.pools.add_tasks(plain_plan(3))
+    first = project.queue.lease("ann")
+    project.answers.give(first.token, first.items[0].id, "no", {"why": "blurred"})
+    project.queue.release(first.token)
+    assert len(project.answers.read()) == 0
     order = []
     for _ in range(3):
-        lease = project.lease("ann")
+        lease = project.queue.lease("ann")
         order.append(lease.task)
         finish(project, lease)
     assert order == [1, 2, 0]
-    assert len(project.answers()) == 6
+    assert len(project.answers.read()) == 6
 
 
 def test_a_slot_released_after_others_looked_is_found_by_them(project):
-    project.add_tasks(plain_plan(2))
-    ann, bob = project.lease("ann"), project.lease("bob")
+    project.pools.add_tasks(plain_plan(2))
+    ann, bob = project.queue.lease("ann"), project.queue.lease("bob")
     finish(project, bob)
-    assert project.lease("bob") is None
-    project.release(ann.token)
-    assert project.lease("bob").slot == ann.slot
+    assert project.queue.lease("bob") is None
+    project.queue.release(ann.token)
+    assert project.queue.lease("bob").slot == ann.slot
 
 
 def test_whoever_lost_a_slot_may_take_another_of_the_same_task(project):
-    project.add_tasks(plan_of([(0, 0)], overlap=2))
-    ann = project.lease("ann", seconds=10, now=0)
-    bob = project.lease("bob", seconds=10, now=0)
-    taken = project.lease("eve", now=100)
+    project.pools.add_tasks(plan_of([(0, 0)], overlap=2))
+    ann = project.queue.lease("ann", seconds=10, now=0)
+    bob = project.queue.lease("bob", seconds=10, now=0)
+    taken = project.queue.lease("eve", now=100)
     assert taken.slot in (ann.slot, bob.slot)
-    other = project.lease("dan", now=100)
+    other = project.queue.lease("dan", now=100)
     assert {taken.slot, other.slot} == {ann.slot, bob.slot}
-    project.release(other.token)
+    project.queue.release(other.token)
     for name in ("ann", "bob"):
-        lease = project.lease(name, now=101)
+        lease = project.queue.lease(name, now=101)
         assert lease is not None
         assert lease.slot == other.slot
-        project.release(lease.token)
+        project.queue.release(lease.token)
 
 
 def test_renewing_and_new_slots(project):
-    project.add_tasks(plain_plan(1))
-    ann = project.lease("ann", seconds=10, now=0)
-    assert project.renew(ann.token, 100, now=5) == 105
-    assert project.lease("bob", now=50) is None
-    project.ask_again([0])
-    assert project.lease("bob", now=50).task == 0
+    project.pools.add_tasks(plain_plan(1))
+    ann = project.queue.lease("ann", seconds=10, now=0)
+    assert project.queue.renew(ann.token, 100, now=5) == 105
+    assert project.queue.lease("bob", now=50) is None
+    project.queue.ask_again([0])
+    assert project.queue.lease("bob", now=50).task == 0
     with pytest.raises(InputError, match="no task 7"):
-        project.ask_again([7])
+        project.queue.ask_again([7])
 
 
 def test_tasks_added_later_are_found_by_people_who_had_finished(project):
-    project.add_tasks(plain_plan(1))
-    finish(project, project.lease("ann"))
-    assert project.lease("ann") is None
-    assert project.add_tasks(plan_of([(30, 30)])) == 1
-    assert project.lease("ann").task == 1
-    assert project.plan().task.tolist() == [0, 0, 1]
+    project.pools.add_tasks(plain_plan(1))
+    finish(project, project.queue.lease("ann"))
+    assert project.queue.lease("ann") is None
+    assert project.pools.add_tasks(plan_of([(30, 30)])) == 1
+    assert project.queue.lease("ann").task == 1
+    assert project.pools.plan().task.tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 201, "nul\0", 7, "\ud800"])
 def test_names_that_cannot_be(on_file, name):
     with pytest.raises(InputError):
-        on_file.lease(name)
+        on_file.queue.lease(name)
 
 
 @pytest.mark.parametrize("span", [-1, float("inf"), "long"])
 def test_times_that_cannot_be(on_file, span):
     with pytest.raises(InputError, match="time of a lease"):
-        on_file.lease("ann", seconds=span)
+        on_file.queue.lease("ann", seconds=span)

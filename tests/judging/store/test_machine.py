@@ -28,7 +28,7 @@ class Store(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.project = create_project(self.folder / "p.db", make_benchmark(), FORM, source="made")
-        self.project.add_tasks(plan_of(*TASKS, overlap=2))
+        self.project.pools.add_tasks(plan_of(*TASKS, overlap=2))
         self.task = [number // 2 for number in range(2 * len(TASKS))]
         self.now = 0.0
         self.holder: dict[int, str] = {}
@@ -67,7 +67,7 @@ class Store(RuleBasedStateMachine):
     @rule(name=NAMES)
     def lease(self, name: str) -> None:
         mine, free, late = self.held(name), self.free(name), self.expired(name)
-        lease = self.project.lease(name, SPAN, now=self.now)
+        lease = self.project.queue.lease(name, SPAN, now=self.now)
         if mine is not None:
             assert lease.slot == mine
             if self.until[mine] <= self.now:
@@ -106,7 +106,11 @@ class Store(RuleBasedStateMachine):
         token = data.draw(st.sampled_from(sorted(self.token, key=list(self.token).index)))
         slot, name, _ = self.token[token]
         item = self.items(slot)[which]
-        give = self.project.withdraw if code is None else lambda *a, **k: self.project.answer(*a, code, **k)
+        give = (
+            self.project.answers.withdraw
+            if code is None
+            else lambda *a, **k: self.project.answers.give(*a, code, **k)
+        )
         if not self.live(token) or slot in self.done:
             with pytest.raises(InputError):
                 give(token, item, now=self.now)
@@ -125,7 +129,7 @@ class Store(RuleBasedStateMachine):
         whole = all(self.code.get((slot, name, item)) for item in self.items(slot))
         fine = self.live(token) and (slot not in self.done if back else whole or slot in self.done)
         try:
-            self.project.release(token) if back else self.project.submit(token)
+            self.project.queue.release(token) if back else self.project.queue.submit(token)
         except InputError:
             assert not fine
             return
@@ -138,14 +142,14 @@ class Store(RuleBasedStateMachine):
 
     @invariant()
     def answers_in_effect(self) -> None:
-        table = self.project.answers()
+        table = self.project.answers.read()
         found = sorted(
             zip(table.slot.tolist(), [table.workers[w] for w in table.worker], table.rating.tolist())
         )
         rating = {"yes": 3.0, "partly": 2.0}
         wanted = [(s, w, rating[c]) for (s, w, _), c in self.code.items() if c and self.holder.get(s) == w]
         assert found == sorted(wanted)
-        assert sum(1 for _ in self.project.history()) == self.rows
+        assert sum(1 for _ in self.project.answers.history()) == self.rows
         # Nobody has two answers in effect for a pair.
         pairs = list(zip(table.worker.tolist(), table.image.tolist(), table.caption.tolist(), strict=True))
         assert len(set(pairs)) == len(pairs)

@@ -14,23 +14,22 @@ from karat.benchmarks import Ids, save_benchmark
 from karat.errors import InputError, MissingDataError
 from karat.judging.store import create_project, open_project
 from karat.judging.store.engine import Database
-from karat.judging.store.form_data import write_form
-from karat.judging.store.migrating import head, upgrade
+from karat.judging.store.migration import head, upgrade
 from karat.judging.store.places import find_place
-from karat.judging.store.project import fingerprint
-from karat.judging.store.schema import METADATA, PROJECT
+from karat.judging.store.project import fingerprint, write_form
+from karat.judging.store.tables import METADATA, PROJECT
 
 from .small import FORM, finish, plain_plan
 from made import make_benchmark
 
 
 def test_a_project_is_found_again(project, where):
-    project.add_tasks(plain_plan(1))
-    finish(project, project.lease("ann"))
+    project.pools.add_tasks(plain_plan(1))
+    finish(project, project.queue.lease("ann"))
     with open_project(where) as again:
         assert (again.name, again.source, again.form) == ("small", "made", FORM)
-        assert len(again.answers()) == 2
-        assert again.plan().image.tolist() == [0, 0]
+        assert len(again.answers.read()) == 2
+        assert again.pools.plan().image.tolist() == [0, 0]
 
 
 def test_a_place_that_holds_something_is_refused(project, where):
@@ -49,7 +48,7 @@ def differences(connection):
 
 
 def test_the_tables_are_what_the_code_thinks(project):
-    with project._db.read() as connection:
+    with project.database.read() as connection:
         assert differences(connection) == []
 
 
@@ -88,10 +87,12 @@ def old_project(where):
 def test_an_old_project_is_brought_up_to_date_and_copied_before(where, tmp_path):
     old_project(where)
     with open_project(where) as project:
-        project.add_call("judge", "model", "hash", 0, 0, {})
-        assert [(e["what"], e["detail"]) for e in project.events()] == [("migrated", {"from": "0001"})]
+        project.calls.add("judge", "model", "hash", 0, 0, {})
+        assert [(e["what"], e["detail"]) for e in project.journal.events()] == [
+            ("migrated", {"from": "0001"})
+        ]
     with open_project(where) as project:
-        assert len(project.events()) == 1
+        assert len(project.journal.events()) == 1
     if where.endswith(".db"):
         copy = tmp_path / "project.db.0001.backup"
         with closing(sqlite3.connect(copy)) as kept:
@@ -120,7 +121,7 @@ def test_every_version_can_be_reached_step_by_step(tmp_path):
 
 
 def test_a_newer_version_is_refused(project, where):
-    with project._db.write() as connection:
+    with project.database.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(InputError, match=r"newer version of karat.*upgrade karat"):
         open_project(where)
@@ -187,12 +188,12 @@ def test_numbers_that_lead_nowhere_are_found_when_reading(tmp_path):
     path = tmp_path / "p.db"
     for statement in ("DELETE FROM slot WHERE id = 0", "DELETE FROM item WHERE id = 1"):
         with create_project(path, make_benchmark(), FORM, source="made") as project:
-            project.add_tasks(plain_plan(2))
-            finish(project, project.lease("ann"))
+            project.pools.add_tasks(plain_plan(2))
+            finish(project, project.queue.lease("ann"))
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute(statement)
         with open_project(path) as project, pytest.raises(InputError, match="damaged"):
-            project.answers()
+            project.answers.read()
         path.unlink()
 
 

@@ -30,9 +30,9 @@ def rows(pool: Pool):
 
 
 def test_a_pool_comes_back_the_same(project, where):
-    project.set_pool(make())
+    project.pools.set(make())
     with open_project(where) as again:
-        pool = again.pool()
+        pool = again.pools.read()
     assert (pool.image.tolist(), pool.caption.tolist(), pool.why.tolist()) == (
         [0, 0, 7],
         [3, 5, 1],
@@ -45,18 +45,18 @@ def test_a_pool_comes_back_the_same(project, where):
 
 def test_a_second_pool_is_merged_and_the_first_is_not_replaced_once_there_are_tasks(project):
     with pytest.raises(InputError, match="has no pool"):
-        project.pool()
-    project.add_pool(make())
-    project.set_pool(make())
-    project.add_tasks(plain_plan(1))
+        project.pools.read()
+    project.pools.add(make())
+    project.pools.set(make())
+    project.pools.add_tasks(plain_plan(1))
     with pytest.raises(InputError, match="add_pool"):
-        project.set_pool(make())
+        project.pools.set(make())
     other = Pool(
         *columns([0, 2], [5, 2], [0, 0]), ("second", "third"), *columns([0, 0, 1], [0, 1, 1], [1, 1, 0]),
         *columns([3, 9, 1], [0.1, 0.2, 0.3]), {"i2t": np.array([2])}, 10,
     )  # fmt: skip
-    project.add_pool(other)
-    pool = project.pool()
+    project.pools.add(other)
+    pool = project.pools.read()
     assert (pool.image.tolist(), pool.caption.tolist()) == ([0, 0, 2, 7], [3, 5, 2, 1])
     # The pair that filled a grid is suggested by a system now.
     assert pool.why.tolist() == [0, 0, 0, 0]
@@ -71,11 +71,11 @@ def test_a_second_pool_is_merged_and_the_first_is_not_replaced_once_there_are_ta
 
 def test_pairs_outside_the_benchmark(on_file):
     with pytest.raises(InputError, match="pair 2 of the pool has image 40"):
-        on_file.set_pool(make(image=np.array([0, 0, 40])))
+        on_file.pools.set(make(image=np.array([0, 0, 40])))
     plan = plain_plan(1)
     with pytest.raises(InputError, match="item 1 of the plan has caption 120"):
-        on_file.add_tasks(replace(plan, caption=np.array([0, 120])))
+        on_file.pools.add_tasks(replace(plan, caption=np.array([0, 120])))
     with pytest.raises(InputError, match="has a pair twice"):
-        on_file.add_tasks(replace(plan, caption=np.array([1, 1])))
+        on_file.pools.add_tasks(replace(plan, caption=np.array([1, 1])))
     with pytest.raises(InputError, match="numbered from 0"):
-        on_file.add_tasks(replace(plan, task=np.array([1, 1])))
+        on_file.pools.add_tasks(replace(plan, task=np.array([1, 1])))

@@ -18,9 +18,9 @@ def rows_of(*rows, **more) -> AnswerRows:
 
 
 def test_rows_of_a_task_become_a_slot_that_is_handed_in(project):
-    project.add_tasks(plain_plan(2, overlap=2))
-    lease = project.lease("eve", now=0)
-    count = project.record(
+    project.pools.add_tasks(plain_plan(2, overlap=2))
+    lease = project.queue.lease("eve", now=0)
+    count = project.answers.record(
         rows_of(
             (0, 0, 0, "ann", "yes"), (0, 0, 1, "ann", "no"), (0, 0, 0, "bob", "no"),
             (-1, 9, 9, "ann", "partly"),
@@ -29,24 +29,24 @@ def test_rows_of_a_task_become_a_slot_that_is_handed_in(project):
         )
     )  # fmt: skip
     assert count == 4
-    table = project.answers()
+    table = project.answers.read()
     assert [table.workers[one] for one in table.worker] == ["ann", "ann", "bob", "ann"]
     assert table.rating.tolist() == [3, 1, 1, 2]
     assert np.isnan(table.seconds).tolist() == [False, True, True, False]
     assert table.at.tolist() == [10, 11, 12, 13]
     assert [table.details[one] for one in table.detail] == ["why.other", "kinds.a"]
-    assert next(d for d in (row["details"] for row in project.history()) if d)["what"] == 'a, "b"\n'
-    slots = project.slots(now=1)
+    assert next(d for d in (row["details"] for row in project.answers.history()) if d)["what"] == 'a, "b"\n'
+    slots = project.queue.slots(now=1)
     # One of the task's two slots was open, the other is Eve's: Bob's rows have a new one.
     assert slots.task.tolist() == [0, 0, 1, 1, 0]
     assert slots.state.tolist() == ["leased", "submitted", "open", "open", "submitted"]
-    assert [project.workers()[0][one] for one in slots.worker if one >= 0] == ["eve", "ann", "bob"]
+    assert [project.annotators.read()[0][one] for one in slots.worker if one >= 0] == ["eve", "ann", "bob"]
     assert table.slot.tolist() == [1, 1, 4, -1]
     finish(project, lease)
     # The rest of Bob's task joins the slot that he has.
-    project.record(rows_of((0, 0, 1, "bob", "yes")))
-    assert len(project.slots()) == 5
-    assert project.lease("ann").task == 1
+    project.answers.record(rows_of((0, 0, 1, "bob", "yes")))
+    assert len(project.queue.slots()) == 5
+    assert project.queue.lease("ann").task == 1
 
 
 @pytest.mark.parametrize(
@@ -75,44 +75,52 @@ def test_rows_of_a_task_become_a_slot_that_is_handed_in(project):
     ],
 )  # fmt: skip
 def test_what_is_refused_changes_nothing(on_file, rows, more, said):
-    on_file.add_tasks(plain_plan(2))
-    on_file.record(rows_of((0, 0, 0, "old", "yes"), (-1, 3, 3, "old", "no")))
-    before = (list(on_file.history()), on_file.slots().state.tolist(), on_file.workers())
+    on_file.pools.add_tasks(plain_plan(2))
+    on_file.answers.record(rows_of((0, 0, 0, "old", "yes"), (-1, 3, 3, "old", "no")))
+    before = (
+        list(on_file.answers.history()),
+        on_file.queue.slots().state.tolist(),
+        on_file.annotators.read(),
+    )
     with pytest.raises(InputError, match=said):
-        on_file.record(rows_of(*rows, **more))
-    assert (list(on_file.history()), on_file.slots().state.tolist(), on_file.workers()) == before
+        on_file.answers.record(rows_of(*rows, **more))
+    assert (
+        list(on_file.answers.history()),
+        on_file.queue.slots().state.tolist(),
+        on_file.annotators.read(),
+    ) == before
 
 
 def test_a_failure_at_the_end_leaves_nothing_behind(project, monkeypatch):
-    from karat.judging.store import recording
+    from karat.judging.store import bulk
 
-    project.add_tasks(plain_plan(2))
+    project.pools.add_tasks(plain_plan(2))
 
     def fail(*values, **more):
         raise RuntimeError("power")
 
-    monkeypatch.setattr(recording.bulk, "insert", fail)
+    monkeypatch.setattr(bulk, "insert", fail)
     with pytest.raises(RuntimeError):
-        project.record(rows_of((0, 0, 0, "ann", "yes")))
-    assert project.workers() == ((), ())
-    assert project.slots().state.tolist() == ["open", "open"]
+        project.answers.record(rows_of((0, 0, 0, "ann", "yes")))
+    assert project.annotators.read() == ((), ())
+    assert project.queue.slots().state.tolist() == ["open", "open"]
 
 
 def test_nothing_is_nothing(project):
-    assert project.record(rows_of()) == 0
-    assert len(project.answers()) == 0
-    assert len(project.slots()) == 0
+    assert project.answers.record(rows_of()) == 0
+    assert len(project.answers.read()) == 0
+    assert len(project.queue.slots()) == 0
 
 
 def test_void_answers_are_no_duplicates(on_file):
-    on_file.add_tasks(plain_plan(1))
-    lease = on_file.lease("ann")
-    on_file.answer(lease.token, lease.items[0].id, "yes")
+    on_file.pools.add_tasks(plain_plan(1))
+    lease = on_file.queue.lease("ann")
+    on_file.answers.give(lease.token, lease.items[0].id, "yes")
     with pytest.raises(InputError, match="row 0 is in the store"):
-        on_file.record(rows_of((0, 0, 0, "ann", "no")))
-    on_file.release(lease.token)
-    on_file.record(rows_of((0, 0, 0, "ann", "no")))
-    assert on_file.answers().rating.tolist() == [1]
+        on_file.answers.record(rows_of((0, 0, 0, "ann", "no")))
+    on_file.queue.release(lease.token)
+    on_file.answers.record(rows_of((0, 0, 0, "ann", "no")))
+    assert on_file.answers.read().rating.tolist() == [1]
 
 
 ROW = st.tuples(
@@ -130,7 +138,7 @@ def test_imports_are_all_or_nothing_as_in_a_dictionary(tmp_path_factory, batches
     model: dict[tuple, str] = {}
     folder = tmp_path_factory.mktemp("import")
     with create_project(folder / "p.db", make_benchmark(), FORM, source="made") as project:
-        project.add_tasks(plan_of(*tasks, overlap=2))
+        project.pools.add_tasks(plan_of(*tasks, overlap=2))
         for batch in batches:
             fits = all(t < 0 or (0, c) in tasks[t] for t, c, _, _ in batch)
             keys = [(t, w, c) for t, c, w, _ in batch]
@@ -138,11 +146,11 @@ def test_imports_are_all_or_nothing_as_in_a_dictionary(tmp_path_factory, batches
             given_rows = rows_of(*((t, 0, c, w, code) for t, c, w, code in batch))
             if not fits:
                 with pytest.raises(InputError, match="row"):
-                    project.record(given_rows)
+                    project.answers.record(given_rows)
                 continue
-            assert project.record(given_rows) == len(batch)
+            assert project.answers.record(given_rows) == len(batch)
             model |= {key: code for key, (_, _, _, code) in zip(keys, batch, strict=True)}
-        table, slots = project.answers(), project.slots()
+        table, slots = project.answers.read(), project.queue.slots()
         task = np.append(slots.task, -1)[table.slot]
         found = {
             (int(t), table.workers[w], int(c)): FORM.code_of(r)

@@ -23,14 +23,16 @@ def work(where: str, name: str, most: int, wait: int) -> None:
         say(name, "ready")
         os.read(wait, 1)
         for _ in range(most):
-            lease = project.lease(name, seconds=3600)
+            lease = project.queue.lease(name, seconds=3600)
             if lease is None:
                 break
             say(name, "lease", lease.slot, lease.task)
             for item in lease.items:
                 if item.code is None:
-                    say(name, "answer", project.answer(lease.token, item.id, "yes"), lease.slot, item.id)
-            project.submit(lease.token)
+                    say(
+                        name, "answer", project.answers.give(lease.token, item.id, "yes"), lease.slot, item.id
+                    )
+            project.queue.submit(lease.token)
             say(name, "submit", lease.slot)
         say(name, "done")
 

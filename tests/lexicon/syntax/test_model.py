@@ -61,11 +61,11 @@ def test_the_file_is_small(tmp_path):
 def test_a_broken_file(tmp_path, content):
     path = tmp_path / "broken.npz"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="is no model of karat's parser"):
+    with pytest.raises(InputError, match="is not a model of karat's parser"):
         Model.load(path)
 
 
 def test_an_archive_of_something_else(tmp_path):
     np.savez(tmp_path / "other.npz", x=np.arange(3))
-    with pytest.raises(InputError, match="is no model of karat's parser"):
+    with pytest.raises(InputError, match="is not a model of karat's parser"):
         Model.load(tmp_path / "other.npz")

@@ -103,7 +103,7 @@ def test_a_pipeline_without_heads():
 
 
 def test_what_is_no_pipeline():
-    with pytest.raises(InputError, match="is no spaCy pipeline"):
+    with pytest.raises(InputError, match="is not a spaCy pipeline"):
         SpacyParser("en_core_web_sm")
 
 

@@ -175,5 +175,5 @@ def test_damaged_saves_are_refused(fitted, tmp_path):
         with pytest.raises(InputError, match=name):
             ImageFeatures.load(tmp_path)
     table.write_bytes(b"nothing")
-    with pytest.raises(InputError, match="no complete safetensors"):
+    with pytest.raises(InputError, match="not a complete safetensors"):
         ImageFeatures.load(tmp_path)

@@ -176,7 +176,7 @@ def test_one_item_and_no_items(kernel):
     ("captions", "message"),
     [
         ("a dog", "one text"), (["a dog"], "a text, not words"), ([["a dog"]], "a text, not words"),
-        ([[["a"]], []], "item 1 has no captions"), ([[["a", 3]]], "a word that is no text"),
+        ([[["a"]], []], "item 1 has no captions"), ([[["a", 3]]], "a word that is not text"),
     ],
 )  # fmt: skip
 def test_captions_that_cannot_be_used(captions, message):
@@ -205,7 +205,7 @@ def test_wrong_parameters(kernel, message):
 def test_fit_comes_first():
     with pytest.raises(InputError, match="call fit first"):
         Trigram().kernel([[["a"]]])
-    with pytest.raises(InputError, match="ask for 1 or more"):
+    with pytest.raises(InputError, match="give 1 or more"):
         Trigram().fit([[["a"]]]).kernel([[["a"]]], threads=0)
 
 

@@ -228,7 +228,7 @@ def test_which_words_count_as_nouns_and_verbs():
 def test_tags_must_fit():
     with pytest.raises(InputError, match="parts of speech"):
         AlignmentSimilarity().fit([[["a"]]])
-    with pytest.raises(InputError, match="item 1 has other numbers of tags"):
+    with pytest.raises(InputError, match="item 1 has different numbers of tags"):
         AlignmentSimilarity().fit([[["a"]], [["a", "b"]]], [[["n"]], [["n"]]])
     with pytest.raises(InputError, match="iterations"):
         AlignmentSimilarity(ANY, model1=0, model2=0).fit([[["a"], ["a"]]], [[["n"], ["n"]]])

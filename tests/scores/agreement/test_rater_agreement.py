@@ -80,7 +80,7 @@ def test_flickr8k_files(tmp_path):
     assert np.array_equal(counted.values, [[1, 0, 0, np.nan], [1, 1, 1, 1]], equal_nan=True)
     alone = agree(expert, intervals=QUICK)
     assert not alone.raters[0].kappas
-    assert "no column is one person's" in alone.notes[0]
+    assert "no column is one rater's" in alone.notes[0]
     assert list(agree(expert, crowd, intervals=QUICK).raters[1].alpha) == ["nominal"]
 
 
@@ -274,7 +274,7 @@ WIDE = "image,caption,a,b\n"
     ("text", "message"),
     [
         ("", "is empty"),
-        (WIDE, "has no rows below its head"),
+        (WIDE, "has no rows below its header"),
         ("picture,caption,a,b\n1,1,1,1\n", "has no column 'image'"),
         ("image,a,b\n1,1,1\n", "has no column 'caption'"),
         ("image,caption\n1,1\n", "has no column of numbers beside image and caption"),
@@ -318,7 +318,7 @@ def test_mistakes_between_tables(table):
         (
             (table, table),
             {"first_from": [9]},
-            "the threshold 9 parts nothing; its values lie between 1 and 4",
+            "the threshold 9 separates nothing; its values lie between 1 and 4",
         ),
         ((table, table), {"missing": "yes"}, "missing is 'yes'; choose one of left_out, no"),
         ((table,), {"resample": "word"}, "resample is 'word'"),

@@ -122,8 +122,8 @@ def test_a_row_that_is_not_there(people, score):
         ({"mine": np.full(90, np.inf)}, {}, "mine has an infinite score (pair 0)"),
         ({"mine": np.full(90, np.nan)}, {}, "mine scores no pair that has a rating"),
         ({"mine": np.arange(90)}, {"original": np.ones(90)}, "original holds float64"),
-        ({"mine": np.arange(90)}, {"second_from": [99]}, "mine: the threshold 99 parts nothing"),
-        ({"mine": np.arange(90)}, {"first_from": [1]}, "people.csv: the threshold 1 parts nothing"),
+        ({"mine": np.arange(90)}, {"second_from": [99]}, "mine: the threshold 99 separates nothing"),
+        ({"mine": np.arange(90)}, {"first_from": [1]}, "people.csv: the threshold 1 separates nothing"),
         ({"mine": np.arange(90)}, {"resample": "word"}, "resample is 'word'"),
     ],
 )
@@ -172,7 +172,7 @@ def test_scores_of_runs(rng):
     ):
         run_scores(MatrixRun(scores).align(bench), np.array([3]), np.array([7]))
     lists = RankingsRun({"i2t": {bench.images[0]: [bench.captions[0]]}}).align(bench)
-    with pytest.raises(karat.KaratError, match="ranked lists hold no score of every pair"):
+    with pytest.raises(karat.KaratError, match="ranked lists do not score every pair"):
         run_scores(lists, image, caption)
 
 

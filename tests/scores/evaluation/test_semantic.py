@@ -159,7 +159,7 @@ def test_wrong_input_says_so(bench, phi):
         karat.evaluate(run, bench, ["NCS(cider)@1"])
     with pytest.raises(InputError, match="similarity 'cidre'"):
         karat.evaluate(run, replace(bench, texts=["x"] * bench.captions.size), ["NCS(cidre)@1"])
-    with pytest.raises(InputError, match="values from 0 on"):
+    with pytest.raises(InputError, match="values of 0 or more"):
         karat.evaluate(run, bench, ["NCS(n)@1"], phi={"n": phi - 1})
     with pytest.raises(InputError, match="40 images by 120 captions"):
         karat.evaluate(run, bench, ["NCS(n)@1"], phi={"n": phi[1:]})
@@ -214,7 +214,7 @@ def test_k_and_m_beyond_the_gallery_take_no_room(bench, phi):
 
 def test_what_a_similarity_must_be(bench, phi):
     run, name = make_run(bench, 1.0, 3, "one"), ["NCS(n)@1"]
-    with pytest.raises(InputError, match="'n': is captions by images; turn it round") as error:
+    with pytest.raises(InputError, match="'n': is captions by images; transpose it") as error:
         karat.evaluate(run, bench, name, phi={"n": phi.T})
     assert "--transpose" not in str(error.value)  # which is about runs
     with pytest.raises(InputError, match="similarity 'n': holds bool"):
@@ -222,7 +222,7 @@ def test_what_a_similarity_must_be(bench, phi):
     with pytest.raises(InputError, match="letters, digits"):
         parse_measure("NCS(my n)@1")
     orphans = replace(bench, texts=["x"] * bench.captions.size, caption_image=None)
-    with pytest.raises(InputError, match="needs to know whose the captions of made are"):
+    with pytest.raises(InputError, match="needs to know which images the captions of made belong to"):
         karat.evaluate(run, orphans, ["NCS(cider)@1"])
 
 

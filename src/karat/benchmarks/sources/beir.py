@@ -85,7 +85,8 @@ def read_jsonl(path: Path) -> dict[str, list[Any]]:
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
-            raise InputError(f"row {number} is not a json object", where=path, fix="write one object a line")
+            what = f"row {number} is not a json object"
+            raise InputError(what, where=path, fix="write one object per line")
         rows.append(row)
     shared = set(rows[0]).intersection(*rows[1:]) if rows else set()
     return {name: [row[name] for row in rows] for name in shared}

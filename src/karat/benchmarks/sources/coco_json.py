@@ -51,7 +51,7 @@ def chosen(ids: Record, key: str, known: dict[int | str, Record], where: Path) -
 
 
 def read_objects(path: Path, images: Sequence[int | str]) -> Objects:
-    """Return the objects of the benchmark's images; crowds, which have no box of their own, are left out.
+    """Return the objects of the benchmark's images; crowds, which have no single box, are left out.
 
     Boxes are divided by the sizes that this file states.
     """

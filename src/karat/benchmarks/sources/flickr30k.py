@@ -23,7 +23,7 @@ def load(file: Path, images: Path | None = None) -> Benchmark:
     for row, number in enumerate(numbers, start=2):
         if not (number.isascii() and number.isdigit()):
             raise InputError(
-                f"row {row} has the sent {number!r}", where=file, fix="give the caption's number, from 0 on"
+                f"row {row} has the sent {number!r}", where=file, fix="give the caption's number, 0 or more"
             )
     captions = [f"{image}#{number}" for image, number in zip(image_of, numbers)]
     check_once(captions, "caption", lambda at: f"row {at + 2}", file)

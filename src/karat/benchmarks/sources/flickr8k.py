@@ -5,13 +5,13 @@ number 2 of each (``caption=2``), the only one that was judged. Three decisions:
 
 - The crowd's yes-share counts as relevant from 0.5 on. The paper writes 0.66, two of three judges,
   but some pairs had more judges; 0.5 gives exactly the 2,031 extra pairs of §4.3.2. An image's own
-  caption is always relevant, even where the crowd denied it (21 of 721 times).
+  caption is always relevant, even where the crowd rejected it (21 of 721 times).
 - Experts rate from 1 to 4, and the mean of the three is the raw rating (§4.2.1). From 3 on ("minor
   mistakes") a pair has the grade 0.5; from 11/3 on (two of three found no mistake, one a minor one)
   it has 1. The truth is what the experts said, no more: own captions that they did not see stay
   unjudged, so 594 test images have no relevant caption and are left out of its means.
-- Judgments of pairs outside the chosen split or caption number are left out; a truth without any
-  is not there.
+- Judgments of pairs outside the chosen split or caption number are left out; a truth without
+  any is left out.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def crowd_ratings(path: Path, numbers: np.ndarray) -> np.ndarray:
     """Return yes / (yes + no) of each row, which must be the share in the file."""
     share, yes, no = numbers.T
     counted = (yes >= 0) & (no >= 0) & (yes + no > 0) & np.isfinite(yes + no)
-    check_rows(path, counted, "numbers of yes and no", "at least one worker answered")
+    check_rows(path, counted, "numbers of yes and no", "at least one annotator answered")
     rating = yes / (yes + no)
     check_rows(path, np.abs(share - rating) < 1e-6, "share of yes", "it is yes / (yes + no)")
     return rating

@@ -1,4 +1,4 @@
-"""TREC qrels: ``query 0 item relevance`` a line; and lists of ids for what nobody judged."""
+"""TREC qrels: lines of ``query 0 item relevance``; and lists of ids for what is unjudged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def load(
 ) -> Benchmark:
     """Build the benchmark of a qrels file.
 
-    The gallery is `items`, one id a line; without it only judged items are ranked. A relevance of
+    The gallery is `items`, one id per line; without it only judged items are ranked. A relevance of
     1 or more is relevant, with the grade relevance / highest; 0 and below is judged not relevant.
     """
     side: Direction = check_choice(direction, DIRECTIONS, "direction")  # type: ignore[assignment]
@@ -42,7 +42,7 @@ def load(
 
 
 def read_ids(path: Path | None) -> list[str] | None:
-    """Return the ids in a file, one a line."""
+    """Return the ids in a file, one per line."""
     if path is None:
         return None
     return [line.strip() for line in read_text(Path(path)).split("\n") if line.strip()]
@@ -64,7 +64,7 @@ def from_judged(
     asks = Ids(dict.fromkeys(row[0] for row in rows) if queries is None else queries, kind="query")
     ranked = Ids(dict.fromkeys(row[1] for row in rows) if items is None else items, kind="item")
     query = asks.index([row[0] for row in rows], where)
-    # A judged item that nobody ranks stays among the positives.
+    # A judged item that is not ranked stays among the positives.
     known = ranked.find([row[1] for row in rows])
     extra = dict.fromkeys(row[1] for row, at in zip(rows, known) if at < 0)
     ranked = Ids(ranked.gallery, extra=extra, kind="item")
@@ -92,8 +92,8 @@ register(
         load,
         (
             Param("qrels", Path, "lines of `query 0 item relevance`"),
-            Param("queries", Path, "all query ids, one a line; by default those judged", None),
-            Param("items", Path, "all item ids, one a line; by default those judged", None),
+            Param("queries", Path, "all query ids, one per line; by default those judged", None),
+            Param("items", Path, "all item ids, one per line; by default those judged", None),
             Param("direction", str, "what asks: i2t for images, t2i for captions", "i2t"),
         ),
     )

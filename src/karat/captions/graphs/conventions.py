@@ -1,9 +1,9 @@
 """Conventions: what of a caption's facts a scene graph holds: all, or what the original tool would print.
 
-The original tool (Java, Anderson et al. 2016) reads captions with a parser of its own time, which learned
+The original tool (Java, Anderson et al. 2016) reads captions with a parser of its time, which learned
 from newspapers. Captions without a verb and without a full stop are strange to it: it takes words of one
 class for another (`Misreadings`), and gives describing words to another word than the noun (`described`).
-Where it errs in a regular way, its output does too; `as_java` follows the regular ways, not the chance ones.
+`as_java` reproduces its systematic errors, not the accidental ones.
 """
 
 from __future__ import annotations

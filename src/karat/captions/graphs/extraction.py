@@ -157,7 +157,7 @@ def keeps_dot(text: str) -> bool:
 def starts_bare(words: list[str]) -> bool:
     """Whether a caption starts with a noun phrase that lacks its article: *left hand of a boy*.
 
-    Parsers, raised on sentences, take the first word of such phrases for a verb; with an article before it
+    Parsers, trained on sentences, take the first word of such phrases for a verb; with an article before it
     they do not.
     """
     return bool(words) and words[0][:1].isalpha() and words[0] not in OPENERS and not words[0].endswith("ing")

@@ -42,7 +42,7 @@ class Relation:
 
 
 def names_object(tagged: Tagged, at: int) -> bool:
-    """Whether a word is a noun, and none of those that parsers sometimes take for one."""
+    """Whether a word is a noun, and not one of those that parsers sometimes take for one."""
     word = tagged.words[at]
     return tagged.is_noun(at) and word not in NO_NAMES and any(map(str.isalnum, word))
 
@@ -75,12 +75,12 @@ class CaptionFacts:
         self.actions = list(dict.fromkeys(self._find_actions()))
 
     def _refer(self, phrases: Iterable[int]) -> list[int]:
-        """Return the objects that noun phrases name, or that their pronouns stand for."""
+        """Return the objects that noun phrases name, or that their pronouns refer to."""
         objects = (k if k in self.names else self._meant(k) for k in phrases)
         return [k for k in objects if k is not None]
 
     def _meant(self, k: int) -> int | None:
-        """Return what a pronoun stands for: the first object, since captions speak of one main thing."""
+        """Return what a pronoun refers to: the first object, since captions are about one main thing."""
         if self.phrases[k].pronoun not in PRONOUNS:
             return None
         return next((name for name in self.names if name < k), None)
@@ -242,7 +242,7 @@ class Clauses:
                 follower += 1
             if self.kind(follower) != "noun":
                 continue
-            # *a man riding a horse and a woman watching*: what has a verb of its own begins a clause.
+            # *a man riding a horse and a woman watching*: what has its own verb begins a clause.
             begins = self.kind(follower + 1) == "verb" and self.kind(k - 2) in ("verb", "preposition")
             if begins and self._above(follower) != k - 1:
                 continue

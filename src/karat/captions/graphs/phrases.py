@@ -1,6 +1,6 @@
-"""A caption cut into phrases: noun phrases, verbs, prepositions, and what stands between them.
+"""A caption cut into phrases: noun phrases, verbs, prepositions, and what lies between them.
 
-`cut_phrases` finds them; `rewrite` then puts together what is written apart: *a lot of people* are people,
+`cut_phrases` finds them; `rewrite` then joins what is written separately: *a lot of people* are people,
 *ice covered* is one word.
 """
 

@@ -17,7 +17,7 @@ class Tagged:
     Parameters
     ----------
     stop
-        Whether the caption ends with a full stop; the stop itself is no word.
+        Whether the caption ends with a full stop; the stop itself is not a word.
     """
 
     words: list[str]
@@ -74,7 +74,7 @@ def is_particle(tagged: Tagged, at: int, word: str, lemmas: Lemmas) -> bool:
 
 
 def is_noun(tagged: Tagged, at: int, word: str, lemmas: Lemmas) -> bool:
-    """*bus stops on a map*, *bolted to wall*: read as something else where only a noun can stand."""
+    """*bus stops on a map*, *bolted to wall*: read as something else where only a noun can be."""
     pos, tag, before = tagged.pos[at], tagged.tags[at], tagged.pos_at(at - 1) or "DET"
     if tag == "PRP":
         return word not in PERSONAL

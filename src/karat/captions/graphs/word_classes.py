@@ -65,7 +65,7 @@ COLLECTIVE = word_set("group bunch crowd herd flock pack row line team series se
 """Nouns whose parts act: in *a group of people riding bikes*, the people ride."""
 
 PRONOUNS = word_set("he she it they him her them his hers its their theirs himself herself itself themselves")
-"""Pronouns that may stand for an object of the caption."""
+"""Pronouns that may refer to an object of the caption."""
 
 PERSONAL = PRONOUNS | word_set("i me we us you myself ourselves yourself yourselves one 's thee oneself")
 """All personal pronouns."""

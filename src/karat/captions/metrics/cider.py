@@ -16,7 +16,7 @@ from karat.errors import InputError
 
 @register
 class Cider(CaptionMetric):
-    """CIDEr-D (Vedantam et al. 2015): how alike the n-grams are, weighed by how telling they are.
+    """CIDEr-D (Vedantam et al. 2015): how alike the n-grams are, weighted by how informative they are.
 
     For n = 1 to 4, a caption's vector holds tf·idf of its n-grams. φ is ten times the mean over n and over
     references of the cosine, in which the candidate's elements are clipped to the reference's, times

@@ -45,6 +45,6 @@ class PlainCider(CaptionMetric):
         texts = read_texts(references, candidates, self.tokens)
         grams = count_grams(texts, ORDERS)
         _, right = tf_idf(grams, inverse_frequencies(texts, grams, self.frequencies))
-        # Without clipping, the first occurrence stands for all of them.
+        # Without clipping, the first occurrence represents all of them.
         left = np.where(grams.is_first[grams.gram], right, 0.0)
         return Sums(texts, grams, left, right, np.full(texts.length.size, float(ORDERS)))

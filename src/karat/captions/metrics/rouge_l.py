@@ -22,7 +22,7 @@ class Subsequences(BlockPrepared):
         self.words = texts.words.astype(np.uint32)
 
     def masks(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return room for where the words of a candidate stand: up to 64 words, and more where needed."""
+        """Return room for the positions of a candidate's words: up to 64 words, and more where needed."""
         size = len(self.texts.vocabulary)
         longest = int(self.length[self.texts.candidate].max(initial=0))
         wide = (size, -(-longest // 64)) if longest > 64 else (0, 0)

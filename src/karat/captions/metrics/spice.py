@@ -1,6 +1,6 @@
 """SPICE: how many of a caption's scene-graph tuples are among those of an image's captions.
 
-Tuples become numbers, each distinct one once, and it is found out once which of them match: the same words,
+Tuples become numbers, each distinct one once, and which of them match is computed once: the same words,
 or words that share a meaning.
 """
 

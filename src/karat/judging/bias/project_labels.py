@@ -35,9 +35,9 @@ def project_bias(
         What else `measure_bias` takes. By default R@1 is measured and, with runs, RP.
     """
     judged, left_out = judged_pairs(project, aggregate)
-    invalid = project.invalid()
+    invalid = project.reviews.invalid()
     options = {"measure": ["R@1", "RP"] if runs else ["R@1"], "invalid": invalid} | options
-    report = measure_bias(project.pool(), judged, project.benchmark(), runs, **options)
+    report = measure_bias(project.pools.read(), judged, project.benchmark(), runs, **options)
     items = sum(map(len, invalid.values()))
     unasked = [f"{plural(items, 'invalid item')} neither ask nor count"] if items else []
     return replace(report, notes=[*left_out, *unasked, *report.notes])
@@ -46,7 +46,9 @@ def project_bias(
 def judged_pairs(project: Project, method: str = "majority") -> tuple[Pairs, list[str]]:
     """Return what annotators said of each pair, hidden gold left out, and notes on what does not count."""
     form = project.form
-    accepted = accepted_answers(project.answers(), form, reviews=project.reviews(), slots=project.slots())
+    accepted = accepted_answers(
+        project.answers.read(), form, reviews=project.reviews.read(), slots=project.queue.slots()
+    )
     if not len(accepted.answers):
         raise InputError(
             "the project has no answers that count", where=project.where, fix="judge the pool first"

@@ -135,12 +135,12 @@ def project_quality(project: Project, **options: Any) -> QualityReport:
         What `quality` takes by name.
     """
     try:
-        pool = project.pool()
+        pool = project.pools.read()
     except InputError:
         # Answers may come from elsewhere.
         pool = None
     return quality(
-        project.answers(), project.form, pool, project.slots(), project.reviews(),
+        project.answers.read(), project.form, pool, project.queue.slots(), project.reviews.read(),
         benchmark=project.benchmark(), **options,
     )  # fmt: skip
 

@@ -38,22 +38,22 @@ def review_hand_ins(
     ask_again
         Offer the task of each that is newly rejected to one more person.
     """
-    slots = project.slots()
+    slots = project.queue.slots()
     missing = {*approve, *reject} - set(slots.slot[slots.state == "submitted"].tolist())
     if missing:
         raise InputError(f"there is no hand-in {min(missing)}", fix="karat quality lists those to look at")
-    before = project.reviews()
+    before = project.reviews.read()
     done = []
     for verdict, chosen, reason in (("approve", approve, ""), ("reject", reject, why)):
         if chosen:
-            project.review(chosen, verdict, by, reason)
+            project.reviews.add(chosen, verdict, by, reason)
             done.append(f"{plural(len(chosen), 'hand-in')}: {verdict}")
     if ask_again:
         task = dict(zip(slots.slot.tolist(), slots.task.tolist()))
         new = [one for one in reject if before.get(one, ("",))[0] != "reject"]
         tasks = [task[one] for one in new if task[one] >= 0]
         if tasks:
-            project.ask_again(tasks)
+            project.queue.ask_again(tasks)
         done.append(f"{plural(len(tasks), 'task')} will be asked once more")
     return done
 
@@ -70,10 +70,10 @@ def approve_passing(project: Any, by: str, answers: AnswerTable, **rules: Any) -
     rules
         What may be wrong, as `check_gold` takes it.
     """
-    slots = project.slots()
+    slots = project.queue.slots()
     gold = check_gold(answers, project.form, **rules)
     passed = set(gold.slot[gold.verdict == APPROVE].tolist())
-    passed &= set(slots.slot[slots.state == "submitted"].tolist()) - set(project.reviews())
+    passed &= set(slots.slot[slots.state == "submitted"].tolist()) - set(project.reviews.read())
     if passed:
-        project.review(sorted(passed), "approve", by, PASSED)
+        project.reviews.add(sorted(passed), "approve", by, PASSED)
     return [f"approved {plural(len(passed), 'hand-in')} whose control items are right"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_answers(given: ImportedAnswers, benchmark: Benchmark, form: Form, plan: TaskPlan) -> AnswerRows:
-    """Return rows for `Project.record`; raise with the line of the first answer that does not fit.
+    """Return rows for `project.answers.record`; raise with the line of the first answer that does not fit.
 
     Parameters
     ----------

@@ -62,11 +62,11 @@ def import_answers(project: Any, path: str | Path, format: str | None = None) ->
     path = Path(path)
     with no_collecting():
         given, name = read_answers(project, path, format)
-        rows = check_answers(given, project.benchmark(), project.form, project.plan())
+        rows = check_answers(given, project.benchmark(), project.form, project.pools.plan())
     if not len(rows):
         raise InputError("holds no answers", where=path, fix="check that it is the right file")
     try:
-        number = project.record(rows)
+        number = project.answers.record(rows)
     except InputError as error:
         raise with_line(error, given) from None
     reviews = record_reviews(project, given, name)
@@ -94,10 +94,10 @@ def record_reviews(project: Any, given: ImportedAnswers, by: str) -> int:
     """Pass on what was approved or rejected elsewhere; return how many hand-ins that were."""
     if not given.reviews:
         return 0
-    names = TaskNames(project.plan())
+    names = TaskNames(project.pools.plan())
     wanted = {(names.find(task), worker): found for (task, worker), found in given.reviews.items()}
-    people, _ = project.workers()
-    slots = project.slots()
+    people, _ = project.annotators.read()
+    slots = project.queue.slots()
     found: dict[tuple[str, str], list[int]] = {}
     verdict: tuple[str, str] | None
     for slot, task, worker in zip(slots.slot.tolist(), slots.task.tolist(), slots.worker.tolist()):
@@ -105,5 +105,5 @@ def record_reviews(project: Any, given: ImportedAnswers, by: str) -> int:
         if verdict is not None:
             found.setdefault(verdict, []).append(slot)
     for (what, why), theirs in found.items():
-        project.review(theirs, what, by, why)
+        project.reviews.add(theirs, what, by, why)
     return sum(map(len, found.values()))

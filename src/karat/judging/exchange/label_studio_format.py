@@ -16,7 +16,7 @@ from karat.judging.exchange.label_studio_config import ANSWER, CAPTION, IMAGE, O
 from karat.judging.exchange.label_studio_export import read
 
 if TYPE_CHECKING:
-    from karat.judging.exchange.outgoing import Answer, OutgoingAnswers, OutgoingItem, Task, Tasks
+    from karat.judging.exchange.outgoing import ExportedAnswer, OutgoingAnswers, OutgoingItem, Task, Tasks
     from karat.judging.forms import Form
 
 
@@ -46,13 +46,15 @@ def write_tasks(tasks: Tasks, path: Path) -> list[Path]:
 def write_answers(answers: OutgoingAnswers, path: Path) -> None:
     """Write answers as Label Studio exports them: its tasks, each with everybody's annotations."""
     people = {name: at for at, name in enumerate(dict.fromkeys(one.worker for one in answers.rows), 1)}
-    pairs: dict[Any, list[Answer]] = defaultdict(list)
+    pairs: dict[Any, list[ExportedAnswer]] = defaultdict(list)
     for one in answers.rows:
         pairs[(one.task, one.item) if one.task is not None else (one.image, one.caption, "")].append(one)
     write_list(path, (record(answers, at, rows, people) for at, rows in enumerate(pairs.values(), 1)))
 
 
-def record(answers: OutgoingAnswers, at: int, rows: list[Answer], people: dict[str, int]) -> dict[str, Any]:
+def record(
+    answers: OutgoingAnswers, at: int, rows: list[ExportedAnswer], people: dict[str, int]
+) -> dict[str, Any]:
     """Return a task of Label Studio with its annotations."""
     first = rows[0]
     if first.task is not None and first.item is not None:
@@ -82,7 +84,7 @@ def record(answers: OutgoingAnswers, at: int, rows: list[Answer], people: dict[s
     return {"id": at, "data": data, "annotations": annotations, "predictions": []}
 
 
-def results(one: Answer) -> list[dict[str, Any]]:
+def results(one: ExportedAnswer) -> list[dict[str, Any]]:
     """Return what one annotation says."""
     found = [region(ANSWER, "choices", [one.code])]
     for code, value in one.details.items():

@@ -19,7 +19,7 @@ from karat.judging.exchange.mturk_results import fits, read
 from karat.judging.exchange.tables import write_rows
 
 if TYPE_CHECKING:
-    from karat.judging.exchange.outgoing import Answer, OutgoingAnswers, OutgoingItem, Tasks
+    from karat.judging.exchange.outgoing import ExportedAnswer, OutgoingAnswers, OutgoingItem, Tasks
     from karat.judging.forms import Form
 
 STATUS = {"approve": "Approved", "reject": "Rejected"}
@@ -55,7 +55,7 @@ def write_tasks(tasks: Tasks, path: Path) -> list[Path]:
 def write_answers(answers: OutgoingAnswers, path: Path) -> None:
     """Write answers as a file of results: a row for each hand-in of a task, or answer without a task."""
     form = answers.form
-    hand_ins: dict[tuple[int, int], list[Answer]] = defaultdict(list)
+    hand_ins: dict[tuple[int, int], list[ExportedAnswer]] = defaultdict(list)
     for at, one in enumerate(answers.rows):
         hand_ins[(one.slot, -1 if one.task is not None else at)].append(one)
     width = max((one.number for task in answers.tasks for one in task.items), default=1)
@@ -85,7 +85,7 @@ def write_answers(answers: OutgoingAnswers, path: Path) -> None:
         )
 
 
-def result(answers: OutgoingAnswers, at: int, rows: list[Answer]) -> dict[str, object]:
+def result(answers: OutgoingAnswers, at: int, rows: list[ExportedAnswer]) -> dict[str, object]:
     """Return the row of one hand-in."""
     first = rows[0]
     verdict, why = answers.verdicts.get(first.slot, ("", ""))

@@ -51,7 +51,7 @@ class Tasks:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ExportedAnswer:
     """One answer in effect."""
 
     task: int | None
@@ -83,7 +83,7 @@ class OutgoingAnswers:
 
     form: Form
     tasks: Sequence[Task]
-    rows: Sequence[Answer]
+    rows: Sequence[ExportedAnswer]
     verdicts: dict[int, tuple[str, str]]
 
 
@@ -97,7 +97,7 @@ def collect_tasks(project: Any, images: str = "{name}") -> Tasks:
     images
         How the address of an image is made from its id and its file's name.
     """
-    benchmark, form, plan = project.benchmark(), project.form, project.plan()
+    benchmark, form, plan = project.benchmark(), project.form, project.pools.plan()
     if not len(plan):
         raise InputError("the project has no tasks", fix="make some with karat tasks")
     names = TaskNames(plan)
@@ -134,16 +134,21 @@ def addresses(benchmark: Benchmark, template: str) -> list[str]:
 
 def collect_answers(project: Any) -> OutgoingAnswers:
     """Return the answers in effect of a project."""
-    slots = project.slots()
+    slots = project.queue.slots()
     task_of = dict(zip(slots.slot.tolist(), slots.task.tolist()))
-    verdicts = {int(slot): (found[0], found[2]) for slot, found in project.reviews().items()}
-    tasks = collect_tasks(project).tasks if len(project.plan()) else ()
+    verdicts = {int(slot): (found[0], found[2]) for slot, found in project.reviews.read().items()}
+    tasks = collect_tasks(project).tasks if len(project.pools.plan()) else ()
     return OutgoingAnswers(project.form, tasks, tuple(each_answer(project, task_of)), verdicts)
 
 
-def each_answer(project: Any, task_of: dict[int, int]) -> Iterator[Answer]:
+def each_answer(project: Any, task_of: dict[int, int]) -> Iterator[ExportedAnswer]:
     """Yield the answers of a project's table."""
-    table, benchmark, form, plan = project.answers(), project.benchmark(), project.form, project.plan()
+    table, benchmark, form, plan = (
+        project.answers.read(),
+        project.benchmark(),
+        project.form,
+        project.pools.plan(),
+    )
     details: dict[int, dict[str, str | list[str]]] = {}
     texts = written_texts(project)
     for row, detail in zip(table.detail_row.tolist(), table.detail.tolist()):
@@ -158,7 +163,7 @@ def each_answer(project: Any, task_of: dict[int, int]) -> Iterator[Answer]:
         zip(*(column.tolist() for column in columns))
     ):
         task = task_of.get(slot, -1)
-        yield Answer(
+        yield ExportedAnswer(
             None if task < 0 else task,
             item.get((task, image, caption)),
             images[image],
@@ -177,7 +182,7 @@ def written_texts(project: Any) -> dict[tuple[int, str, int, int], dict[str, str
     """Return the free texts of answers, by slot, worker and pair: tables of answers hold choices only."""
     asked = {one.code for one in project.form.follow_ups if one.kind == "text"}
     texts: dict[tuple[int, str, int, int], dict[str, str]] = {}
-    for row in project.history() if asked else ():
+    for row in project.answers.history() if asked else ():
         slot = -1 if row["slot"] is None else row["slot"]
         # A later row replaces an earlier one, and an undo all of it.
         texts[(slot, row["worker"], row["image"], row["caption"])] = {

@@ -1,18 +1,47 @@
-"""A form as plain data, as TOML and json hold it, and back, with every mistake named.
+"""A form as plain data, as TOML and json hold it: the model of the file, and a sentence for every mistake.
 
 Texts are untrusted: they are plain text, never markup, and whoever shows them escapes them.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
-from typing import Any, cast
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Annotated, Any, Self, TypeVar, cast
 
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    ValidationError,
+    WrapValidator,
+    model_validator,
+)
+
+from karat.errors import InputError, unknown_name
 from karat.judging.forms.form import KINDS, LAYOUTS, Choice, Example, FollowUp, Form, Kind, Layout
-from karat.judging.forms.form_checks import check_form
-from karat.judging.forms.form_fields import Fields
 
-HIGHEST = 1_000_000.0
+CODE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+LONGEST, MOST = 2000, 200
+"""The longest text, and the most entries of a list: a form is read by people."""
+TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that turn the direction of what follows: a text could show what it does not say."""
+PAGE_KEYS = {
+    "u": "undo",
+    "n": "the next pair",
+    "p": "the pair before",
+    "z": "a larger image",
+    "h": "the guidelines",
+    "?": "the list of keys",
+}
+"""Keys that a judging page has for itself; no choice may have them."""
 
 
 def form_to_data(form: Form) -> dict[str, Any]:
@@ -48,90 +77,325 @@ def form_from_data(data: Any, where: str | None = None) -> Form:
         What `form_to_data` returns, or what TOML or json held.
     where
         The file it came from, for messages.
+
+    Examples
+    --------
+    >>> form_from_data({"name": "mine", "titel": "Does it fit?"}, "mine.toml")
+    Traceback (most recent call last):
+    ...
+    karat.errors.InputError: mine.toml: the form has no field 'titel'; did you mean title?
     """
-    table = Fields(data, where)
-    known = [field.name for field in fields(Form)]
-    table.close(known)
-    form = Form(
-        name=table.code("name"),
-        title=table.text("title"),
-        question=table.text("question"),
-        answers=tuple(read_answer(one) for one in table.tables("answers", None)),
-        layout=cast(Layout, one_of(table, "layout", LAYOUTS, "pair")),
-        about=table.text("about", ""),
-        follow_ups=tuple(read_follow_up(one) for one in table.tables("follow_ups")),
-        guidelines=table.texts("guidelines"),
-        examples=tuple(read_example(one) for one in table.tables("examples")),
-        own_image=table.yes_or_no("own_image", False),
-        pairs=table.whole("pairs", 1, 1000, 16),
-        gold=table.whole("gold", 0, 1000, 2),
-        columns=table.whole("columns", 1, 100, 1),
-        seconds=table.number("seconds", 0.1, 86_400, 20.0),
-        texts=read_texts(table),
-    )
-    check_form(form, where)
-    return form
+    try:
+        return FormFile.model_validate(data).build()
+    except ValidationError as error:
+        raise first_mistake(error, where) from None
 
 
-def one_of(table: Fields, name: str, choices: tuple[str, ...], default: str) -> str:
-    """Return one of some words."""
-    value = table.text(name, default)
-    if value not in choices:
-        raise table.error(name, f"is {value!r}", f"choose one of {', '.join(choices)}")
-    return value
+def first_mistake(error: ValidationError, where: str | None) -> InputError:
+    """Return the sentence for the first mistake; an unknown field explains what is missing beside it."""
+    mistakes = error.errors(include_url=False)
+    first = next((one for one in mistakes if one["type"] == "extra_forbidden"), mistakes[0])
+    place, value, context = first["loc"], first["input"], first.get("ctx", {})
+    owner = place_of(place[:-1]) or "the form"
+    match first["type"]:
+        case "extra_forbidden":
+            near = unknown_name("field", str(place[-1]), fields_at(place[:-1]), owner=owner)
+            what, advice = near.what, near.fix
+        case "missing":
+            what, advice = f"{owner} has no {place[-1]}", "add it"
+        case "model_type" | "dict_type":
+            what, advice = f"{place_of(place) or 'the form'} is no table", "write name = value lines"
+        case "tuple_type":
+            what, advice = f"{place_of(place)} is no list", "write [ … ], or [[ … ]] before each table"
+        case "too_long":
+            what = f"{place_of(place)} has {context['actual_length']:,} entries"
+            advice = f"give at most {context['max_length']}"
+        case "value_error":
+            reason = context["error"]
+            what, advice = f"{place_of(place)} {reason.what}".lstrip(), reason.fix
+        case _:
+            what, advice = f"{place_of(place) or 'the form'} holds {value!r}", "see the forms of karat"
+    return InputError(what, where=where, fix=advice)
 
 
-def read_key(table: Fields) -> str:
+def place_of(place: tuple[int | str, ...]) -> str:
+    """Return a place in the file as people write it.
+
+    >>> place_of(("follow_ups", 0, "choices", 2, "key"))
+    'follow_ups[0].choices[2].key'
+    """
+    names = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in place if one != "[key]")
+    return "".join(names).removeprefix(".")
+
+
+def fields_at(place: tuple[int | str, ...]) -> Iterable[str]:
+    """Return the fields of the table at a place."""
+    return TABLES[next((str(one) for one in reversed(place) if isinstance(one, str)), "")].model_fields
+
+
+def fix(words: str) -> WrapValidator:
+    """Return a validator that names one fix for whatever pydantic finds wrong with a value."""
+
+    def check(value: Any, validate: Callable[[Any], Any]) -> Any:
+        try:
+            return validate(value)
+        except ValidationError:
+            raise InputError(f"is {value!r}", fix=words) from None
+
+    return WrapValidator(check)
+
+
+def clean(text: str) -> str:
+    """Return text with its white space made single blanks; raise on characters that do not show."""
+    text = " ".join(text.split())
+    if len(text) > LONGEST:
+        raise InputError(f"has {len(text):,} characters", fix=f"write at most {LONGEST:,}")
+    for letter in text:
+        if unicodedata.category(letter) in ("Cc", "Cs") or letter in TURNING:
+            raise InputError(f"holds the character U+{ord(letter):04X}", fix="remove it")
+    return text
+
+
+def filled(text: str) -> str:
+    """Return a text that is not empty."""
+    if not text:
+        raise InputError("is empty", fix="write what people shall read")
+    return text
+
+
+def code(text: str) -> str:
+    """Return a short name that files and addresses can hold."""
+    if not CODE.fullmatch(text):
+        raise InputError(f"is {text!r}", fix="use up to 40 small letters, digits, _ and -")
+    return text
+
+
+def key(text: str) -> str:
     """Return the key of a choice; empty for none."""
-    key = table.text("key", "")
-    if len(key) > 1:
-        raise table.error("key", f"is {key!r}", "give one letter, digit or sign")
-    return key.lower()
+    if len(text) > 1:
+        raise InputError(f"is {text!r}", fix="give one letter, digit or sign")
+    if text.lower() in PAGE_KEYS:
+        raise InputError(
+            f"is {text.lower()!r}, the page's own, for {PAGE_KEYS[text.lower()]}",
+            fix=f"use none of {' '.join(PAGE_KEYS)}",
+        )
+    return text.lower()
 
 
-def read_answer(table: Fields) -> Choice:
-    """Return an answer with its rating and grade."""
-    table.close(["code", "text", "key", "rating", "grade"])
-    return Choice(
-        table.code("code"),
-        table.text("text"),
-        read_key(table),
-        table.number("rating", -HIGHEST, HIGHEST),
-        table.number("grade", 0, 1),
-    )
+def whole(value: Any) -> Any:
+    """Return 16.0 as 16."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def read_choice(table: Fields) -> Choice:
-    """Return a choice of a follow-up question, which has no rating."""
-    table.close(["code", "text", "key"])
-    return Choice(table.code("code"), table.text("text"), read_key(table))
+Entry = TypeVar("Entry")
+Entries = Annotated[tuple[Entry, ...], Field(max_length=MOST)]
+Text = Annotated[str, Field(strict=True), fix("give text in quotes"), AfterValidator(clean)]
+Filled = Annotated[Text, AfterValidator(filled)]
+Code = Annotated[Filled, AfterValidator(code)]
+Key = Annotated[Text, AfterValidator(key)]
+YesOrNo = Annotated[StrictBool, fix("write true or false")]
+Rating = Annotated[
+    float, Field(strict=True, ge=-1e6, le=1e6), fix("give a number from -1e+06 to 1e+06")
+]  # fmt: skip
+Grade = Annotated[float, Field(strict=True, ge=0, le=1), fix("give a number from 0 to 1")]
+Seconds = Annotated[float, Field(strict=True, ge=0.1, le=86_400), fix("give a number from 0.1 to 86400")]
+Pairs = Annotated[
+    int, Field(strict=True, ge=1, le=1000), BeforeValidator(whole), fix("give a whole number from 1 to 1000")
+]
+Gold = Annotated[
+    int, Field(strict=True, ge=0, le=1000), BeforeValidator(whole), fix("give a whole number from 0 to 1000")
+]
+Columns = Annotated[
+    int, Field(strict=True, ge=1, le=100), BeforeValidator(whole), fix("give a whole number from 1 to 100")
+]
 
 
-def read_follow_up(table: Fields) -> FollowUp:
-    """Return a further question."""
-    table.close([field.name for field in fields(FollowUp)])
-    return FollowUp(
-        table.code("code"),
-        table.text("text"),
-        table.texts("when"),
-        table.text("after", ""),
-        cast(Kind, one_of(table, "kind", KINDS, "several")),
-        tuple(read_choice(one) for one in table.tables("choices")),
-        table.yes_or_no("required", False),
-    )
+class FileTable(BaseModel):
+    """A table of the file; a field that it does not know is a mistake."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
-def read_example(table: Fields) -> Example:
-    """Return a worked example."""
-    table.close([field.name for field in fields(Example)])
-    return Example(
-        table.text("caption"), table.text("picture"), table.text("answer"), table.text("why", "")
-    )  # fmt: skip
+class FileChoice(FileTable):
+    """A choice of a follow-up question, which has no rating."""
+
+    code: Code
+    text: Filled
+    key: Key = Choice.key
+
+    def build(self) -> Choice:
+        """Return the choice."""
+        return Choice(**dict(self))
 
 
-def read_texts(table: Fields) -> dict[str, str]:
-    """Return further texts of the page by their names."""
-    given = Fields(table.take("texts", {}), table.where, "texts")
-    for name in given.data:
-        Fields({"name": name}, table.where, "texts").code("name")
-    return {str(name): given.text(str(name)) for name in given.data}
+class FileAnswer(FileChoice):
+    """An answer, with its place on the scale."""
+
+    rating: Rating
+    grade: Grade
+
+
+class FileFollowUp(FileTable):
+    """A further question."""
+
+    code: Code
+    text: Filled
+    when: Entries[Filled] = FollowUp.when
+    after: Text = FollowUp.after
+    kind: Annotated[Kind, fix(f"choose one of {', '.join(KINDS)}")] = FollowUp.kind
+    choices: Entries[FileChoice] = ()
+    required: YesOrNo = FollowUp.required
+
+    @model_validator(mode="after")
+    def check_choices(self) -> Self:
+        """Check that there is something to choose, or that text is free."""
+        if (self.kind == "text") == bool(self.choices):
+            what = (
+                "free text and has choices" if self.choices else f"of kind {self.kind!r} and has no choices"
+            )
+            raise InputError(f"is {what}", fix="change its kind or its choices")
+        return self
+
+    def build(self) -> FollowUp:
+        """Return the question."""
+        return FollowUp(**{**dict(self), "choices": tuple(one.build() for one in self.choices)})
+
+
+class FileExample(FileTable):
+    """A worked example."""
+
+    caption: Filled
+    picture: Filled
+    answer: Filled
+    why: Text = Example.why
+
+    def build(self) -> Example:
+        """Return the example."""
+        return Example(**dict(self))
+
+
+class FormFile(FileTable):
+    """The whole file; what its fields mean is said at `Form`."""
+
+    name: Code
+    title: Filled
+    question: Filled
+    answers: Entries[FileAnswer]
+    layout: Annotated[Layout, fix(f"choose one of {', '.join(LAYOUTS)}")] = Form.layout
+    about: Text = Form.about
+    follow_ups: Entries[FileFollowUp] = ()
+    guidelines: Entries[Filled] = Form.guidelines
+    examples: Entries[FileExample] = ()
+    own_image: YesOrNo = Form.own_image
+    pairs: Pairs = Form.pairs
+    gold: Gold = Form.gold
+    columns: Columns = Form.columns
+    seconds: Seconds = Form.seconds
+    texts: dict[Code, Filled] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def check_answers(self) -> Self:
+        """Check the scale: at least two answers, one rating each, of which some are relevant and some not."""
+        if len(self.answers) < 2:
+            raise InputError("answers has fewer than two", fix="give a scale of two or more")
+        again = twice(one.rating for one in self.answers)
+        if again is not None:
+            raise InputError(f"two answers have the rating {again:g}", fix="give each its own")
+        ordered = sorted(self.answers, key=lambda one: one.rating)
+        for low, high in pairwise(ordered):
+            if low.grade > high.grade:
+                raise InputError(
+                    f"{high.code!r} has a higher rating than {low.code!r} and a lower grade",
+                    fix="let grades rise with ratings",
+                )
+        if ordered[0].grade > 0 or not ordered[-1].grade:
+            raise InputError(
+                "the answers do not tell relevant pairs from others",
+                fix="give at least one the grade 0 and one a grade above 0",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def check_names(self) -> Self:
+        """Check that codes differ within a question, and keys on a page: it shows all questions at once."""
+        codes = {
+            "answers": [one.code for one in self.answers],
+            "follow_ups": [one.code for one in self.follow_ups],
+            **{f"choices of {one.code!r}": [each.code for each in one.choices] for one in self.follow_ups},
+        }
+        for what, values in codes.items():
+            if (again := twice(values)) is not None:
+                raise InputError(f"two {what} have the code {again!r}", fix="give each its own")
+        choices = [*self.answers, *(choice for one in self.follow_ups for choice in one.choices)]
+        if (again := twice(one.key for one in choices if one.key)) is not None:
+            raise InputError(f"two choices have the key {again!r}", fix="give each its own")
+        return self
+
+    @model_validator(mode="after")
+    def check_references(self) -> Self:
+        """Check that follow-up questions and examples name answers and choices that there are."""
+        codes = [one.code for one in self.answers]
+        answers = f"the answers are {', '.join(codes)}"
+        before: set[str] = set()
+        for one in self.follow_ups:
+            unknown = next((code for code in one.when if code not in codes), None)
+            if unknown is not None:
+                what = f"the follow-up {one.code!r} comes after the answer {unknown!r}, which there is not"
+                raise InputError(what, fix=answers)
+            if one.after and one.after not in before:
+                raise InputError(
+                    f"the follow-up {one.code!r} comes after the choice {one.after!r}, "
+                    "which no earlier follow-up has",
+                    fix="write question.choice, with a question further up",
+                )
+            before |= {f"{one.code}.{choice.code}" for choice in one.choices}
+        for number, example in enumerate(self.examples):
+            if example.answer not in codes:
+                what = f"examples[{number}] has the answer {example.answer!r}, which there is not"
+                raise InputError(what, fix=answers)
+        return self
+
+    @model_validator(mode="after")
+    def check_sizes(self) -> Self:
+        """Check that a grid has columns and whole images, and that boxes are checked or not."""
+        if self.layout != "grid":
+            if self.columns != 1:
+                raise InputError(
+                    f"columns is {self.columns}, but only grids have several", fix="leave it out"
+                )
+            return self
+        if self.columns < 2:
+            raise InputError("a grid has one column", fix="say how many captions an image has")
+        if len(self.answers) != 2:
+            raise InputError(
+                f"a grid has {len(self.answers)} answers", fix="give two: checked and not checked"
+            )
+        for what, value in (("pairs", self.pairs), ("gold", self.gold)):
+            if value % self.columns:
+                raise InputError(
+                    f"{what} is {value}, no multiple of the {self.columns} columns",
+                    fix="count the captions of whole images",
+                )
+        return self
+
+    def build(self) -> Form:
+        """Return the form."""
+        nested = ("answers", "follow_ups", "examples")
+        return Form(
+            **{**dict(self), **{name: tuple(one.build() for one in getattr(self, name)) for name in nested}}
+        )
+
+
+TABLES: dict[str, type[FileTable]] = {
+    "": FormFile,
+    "answers": FileAnswer,
+    "follow_ups": FileFollowUp,
+    "choices": FileChoice,
+    "examples": FileExample,
+}
+"""The tables of the file by the list that they stand in, whose fields an unknown one is compared with."""
+
+
+def twice(values: Iterable[Any]) -> Any:
+    """Return the first value that comes more than once; None when there is none."""
+    return next((value for value, number in Counter(values).items() if number > 1), None)

@@ -29,19 +29,19 @@ def questions_about(benchmark: Benchmark, image: np.ndarray, caption: np.ndarray
 
 def calibration_of(project: Project, judge: Judge) -> Calibration | None:
     """Return how this version of a judge compared with people; None when it never was."""
-    found = (project.settings_get(SETTING) or {}).get(judge.version)
+    found = (project.journal.get(SETTING) or {}).get(judge.version)
     return None if found is None else Calibration.from_data(found)
 
 
 def calibrations(project: Project) -> list[Calibration]:
     """Return how every judge of a project compared with people."""
-    return [Calibration.from_data(one) for one in (project.settings_get(SETTING) or {}).values()]
+    return [Calibration.from_data(one) for one in (project.journal.get(SETTING) or {}).values()]
 
 
 def keep_calibration(project: Project, result: Calibration) -> None:
     """Keep how a version of a judge compared with people."""
-    everything = project.settings_get(SETTING) or {}
-    project.settings_set(SETTING, {**everything, result.version: result.as_data()})
+    everything = project.journal.get(SETTING) or {}
+    project.journal.set(SETTING, {**everything, result.version: result.as_data()})
 
 
 def worker_name(judge: Judge) -> str:
@@ -56,7 +56,7 @@ def add_answers(project: Project, worker: str, verdicts: Sequence[Verdict]) -> i
     if not verdicts:
         return 0
     n = len(verdicts)
-    return project.record(
+    return project.answers.record(
         AnswerRows(
             task=np.full(n, -1),
             image=np.array([one.image for one in verdicts]),
@@ -72,14 +72,14 @@ def add_answers(project: Project, worker: str, verdicts: Sequence[Verdict]) -> i
 def approved(project: Project) -> AnswerTable:
     """Return the answers that count: handed in, not rejected, by people who pass the control rule."""
     found = accepted_answers(
-        project.answers(), project.form, reviews=project.reviews(), slots=project.slots()
+        project.answers.read(), project.form, reviews=project.reviews.read(), slots=project.queue.slots()
     )  # fmt: skip
     return found.answers
 
 
 def stored(project: Project, judge: Judge) -> Iterator[Verdict]:
     """Yield what this version of a judge has said before."""
-    for one in project.calls():
+    for one in project.calls.read():
         if one["prompt"] == judge.version and one["judge"] == judge.name:
             yield Verdict(
                 one["image"],
@@ -97,7 +97,7 @@ def stored(project: Project, judge: Judge) -> Iterator[Verdict]:
 
 def keep(project: Project, judge: Judge, verdict: Verdict) -> None:
     """Store a verdict, everything that was said included."""
-    project.add_call(
+    project.calls.add(
         judge.name,
         judge.model,
         judge.version,

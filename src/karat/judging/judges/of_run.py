@@ -50,14 +50,14 @@ def learn_judge(project: Project, run: Run, seed: int = 0) -> tuple[ScoringJudge
     there = np.isin(table.image, half)
     scores = run_scores(run, table.image[there], table.caption[there])
     thresholds = fit_thresholds(scores, table.rating[there], project.form)
-    kept = project.settings_get(SETTING) or {}
-    project.settings_set(SETTING, {**kept, run.name: list(thresholds)})
+    kept = project.journal.get(SETTING) or {}
+    project.journal.set(SETTING, {**kept, run.name: list(thresholds)})
     return judge_of_run(run, project.form, thresholds), np.setdiff1d(images, half)
 
 
 def kept_judge(project: Project, run: Run) -> ScoringJudge:
     """Return the judge whose thresholds were learned before."""
-    found = (project.settings_get(SETTING) or {}).get(run.name)
+    found = (project.journal.get(SETTING) or {}).get(run.name)
     if found is None:
         raise InputError(
             f"the run {run.name!r} was never compared with people", fix="run karat judge calibrate first"

@@ -102,7 +102,8 @@ def calibrate_in(
             progress(len(verdicts), len(asked))
     result = calibrate(
         verdicts, people, project.form,
-        judge=judge.name, model=judge.model, version=judge.version, systems=project.pool().systems, seed=seed,
+        judge=judge.name, model=judge.model, version=judge.version, systems=project.pools.read().systems,
+        seed=seed,
     )  # fmt: skip
     keep_calibration(project, result)
     return result
@@ -151,7 +152,7 @@ def judge_in(
             f"the judge {judge.name!r} is not fit to be used: {' and '.join(objections)}",
             fix="compare it on more pairs, improve it, or lower --min-kappa and say why",
         )
-    pool, answers = project.pool(), project.answers()
+    pool, answers = project.pools.read(), project.answers.read()
     size = len(project.benchmark().captions)
     by = np.array([kind == PERSON for kind in answers.kinds], dtype=bool)
     worker = worker_name(judge)
@@ -169,5 +170,7 @@ def judge_in(
     finally:
         # What was answered before an interruption counts.
         added = add_answers(project, worker, [one for one in verdicts if one.code is not None])
-    project.log("judge", {"judge": judge.name, "version": judge.version, "asked": plural(len(asked), "pair")})
+    project.journal.log(
+        "judge", {"judge": judge.name, "version": judge.version, "asked": plural(len(asked), "pair")}
+    )
     return added

@@ -86,12 +86,12 @@ def evidence_of(
     """
     from karat.judging.judges import calibrations
 
-    answers, reviews = project.answers(), project.reviews()
+    answers, reviews = project.answers.read(), project.reviews.read()
     accepted = accepted_answers(
         answers,
         project.form,
         reviews=reviews,
-        slots=project.slots(),
+        slots=project.queue.slots(),
         control=control,
         surely=surely,
         captions_wrong=captions_wrong,
@@ -101,11 +101,11 @@ def evidence_of(
     return Evidence(
         project.benchmark(),
         project.form,
-        project.pool(),
+        project.pools.read(),
         answers,
         accepted.kept,
-        project.plan(),
-        project.invalid(),
+        project.pools.plan(),
+        project.reviews.invalid(),
         {verdict: verdicts.count(verdict) for verdict in ("approve", "reject")},
         accepted.notes,
         tuple(one.sentence() for one in calibrations(project)) if MACHINE in answers.kinds else (),

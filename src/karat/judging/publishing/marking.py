@@ -58,11 +58,13 @@ def read_marks(path: str | Path, benchmark: Benchmark) -> list[Mark]:
 
 def mark(project: Any, path: str | Path, by: str) -> int:
     """Mark what a file decides, and return how many marks changed; a wrong file changes nothing."""
-    now = project.invalid()
+    now = project.reviews.invalid()
     changed = 0
     for kind, index, invalid, why in read_marks(path, project.benchmark()):
         if invalid == (index in now.get(kind, {})):
             continue
-        (project.mark_invalid if invalid else project.mark_valid)(kind, index, why or REASON, by)
+        (project.reviews.mark_invalid if invalid else project.reviews.mark_valid)(
+            kind, index, why or REASON, by
+        )
         changed += 1
     return changed

@@ -14,9 +14,8 @@ from sqlalchemy import URL
 
 from karat._util import check_writable, renamed_keyword, replacing, write_errors
 from karat.errors import InputError, MissingDataError
-from karat.judging.store.explaining import explained
-from karat.judging.store.inspecting import check_file
-from karat.judging.store.places import Place, find_place
+from karat.judging.store.file_check import check_file
+from karat.judging.store.places import Place, explained, find_place
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from karat.errors import InputError
 from karat.judging.store import bulk
-from karat.judging.store.schema import ITEM
+from karat.judging.store.tables import ITEM
 from karat.judging.tasks import UNKNOWN
 
 

@@ -10,8 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 
 from karat._util import missing
-from karat.judging.store.explaining import explained
-from karat.judging.store.places import Place
+from karat.judging.store.places import Place, explained
 
 BUSY_SECONDS = 120
 """How long a writer waits for the others; SQLite admits one at a time."""

@@ -1,30 +1,58 @@
-"""A project: one benchmark, one form, and everything that was asked and answered."""
+"""A project: one benchmark, one form, and everything that was asked and answered; made and opened here."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from operator import attrgetter
+from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from sqlalchemy import RowMapping
+from sqlalchemy import Connection, RowMapping, func, insert, inspect, select
 
-from karat.benchmarks import Benchmark, load_benchmark
+from karat.benchmarks import SOURCES, Benchmark, load_benchmark
 from karat.errors import InputError
+from karat.judging.forms import Form, form_from_data, form_to_data
 from karat.judging.pools import fingerprint
-from karat.judging.store.adjudicating import Adjudicating
-from karat.judging.store.calling import Calling
+from karat.judging.store.accounts import Accounts
+from karat.judging.store.annotators import Annotators
+from karat.judging.store.answers import StoredAnswers
+from karat.judging.store.calls import Calls
 from karat.judging.store.engine import Database
-from karat.judging.store.form_data import read_form
-from karat.judging.store.holding import Holding
+from karat.judging.store.file_check import check_file, check_tables
 from karat.judging.store.journal import Journal
-from karat.judging.store.people import People
-from karat.judging.store.planning import Planning
+from karat.judging.store.migration import migrate, upgrade
+from karat.judging.store.part import Subject
+from karat.judging.store.places import find_place
 from karat.judging.store.pools import Pools
-from karat.judging.store.reading import Reading
-from karat.judging.store.recording import Recording
+from karat.judging.store.queue import Queue
+from karat.judging.store.reviews import Reviews
+from karat.judging.store.snapshot import Snapshot
+from karat.judging.store.tables import PROJECT
+from karat.judging.store.texts import check_text, to_json
+
+MOST = 2_000_000
+"""Characters of the longest form that is read."""
+READ_ONLY = "SELECT current_setting('transaction_read_only') = 'on'"
 
 
-class Project(People, Pools, Planning, Holding, Recording, Reading, Journal, Calling, Adjudicating):
+def moved(old: str, new: str) -> Callable[..., Any]:
+    """Return a method under its name before version 0.5, which warns and calls the part that has it now."""
+
+    def method(self: Project, *args: Any, **keywords: Any) -> Any:
+        warnings.warn(f"Project.{old} is now project.{new}", DeprecationWarning, stacklevel=2)
+        return attrgetter(new)(self)(*args, **keywords)
+
+    method.__name__, method.__qualname__ = old, f"Project.{old}"
+    method.__doc__ = f"Deprecated: use `project.{new}`."
+    return method
+
+
+class Project:
     """A judging project in a database; `create_project` and `open_project` return one.
 
     It may be used by several threads; other processes open the same place for themselves.
@@ -38,6 +66,25 @@ class Project(People, Pools, Planning, Holding, Recording, Reading, Journal, Cal
     benchmark
         Where it is at hand.
 
+    Attributes
+    ----------
+    pools
+        The pool, and the tasks that it was packed into.
+    queue
+        Assignments: who holds which task, and which is next.
+    answers
+        What annotators said.
+    reviews
+        What was decided about hand-ins, pairs, images and captions.
+    annotators
+        Those who answer.
+    accounts
+        Users of the web application, their sessions and invitations.
+    calls
+        What machine judges were asked.
+    journal
+        What was done, and small settings.
+
     Examples
     --------
     >>> import tempfile
@@ -49,22 +96,27 @@ class Project(People, Pools, Planning, Holding, Recording, Reading, Journal, Cal
     >>> world = make_world(images=10, captions=2, seed=1).benchmark()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with create_project(f"{folder}/own.db", world, form, source="world", name="own") as project:
-    ...         project.record(AnswerRows([-1, -1], [0, 1], [0, 0], ["ann", "ann"], ["yes", "no"]))
-    ...         project.answers()
+    ...         rows = AnswerRows([-1, -1], [0, 1], [0, 0], ["ann", "ann"], ["yes", "no"])
+    ...         project.answers.record(rows)
+    ...         project.answers.read()
     2
     AnswerTable(2 answers of 1 people)
     """
 
     def __init__(self, database: Database, row: RowMapping, benchmark: Benchmark | None = None) -> None:
-        self._db = database
+        self.database = database
         self._benchmark = benchmark
         self._fingerprint: str = row["fingerprint"]
-        self._images, self._captions = int(row["images"]), int(row["captions"])
         self.name: str = row["name"]
         self.source: str = row["source"]
         self.form = read_form(row["form"])
         settings = json.loads(row["settings"])
         self.settings: Mapping[str, str] = {str(name): str(value) for name, value in settings.items()}
+        self._subject = subject = Subject(self.form, int(row["images"]), int(row["captions"]))
+        self.pools, self.queue = Pools(database, subject), Queue(database, subject)
+        self.answers, self.reviews = StoredAnswers(database, subject), Reviews(database, subject)
+        self.annotators, self.calls = Annotators(database, subject), Calls(database, subject)
+        self.journal, self.accounts = Journal(database, subject), Accounts(database, self.queue)
 
     def __repr__(self) -> str:
         return f"Project({self.name!r} in {self.where})"
@@ -72,7 +124,7 @@ class Project(People, Pools, Planning, Holding, Recording, Reading, Journal, Cal
     @property
     def where(self) -> str:
         """The file or the address; a password in it is masked."""
-        return self._db.place.shown
+        return self.database.place.shown
 
     def benchmark(self) -> Benchmark:
         """Return the benchmark that the pairs index, loaded once; raise when its ids have changed."""
@@ -87,9 +139,31 @@ class Project(People, Pools, Planning, Holding, Recording, Reading, Journal, Cal
             self._benchmark = found
         return self._benchmark
 
+    @property
+    def path(self) -> Path | None:
+        """The file; None where the project is in PostgreSQL."""
+        return self.database.place.path
+
+    def is_readable(self) -> bool:
+        """Whether the database can be read; raise where it cannot be reached."""
+        with self.database.read() as connection:
+            return connection.execute(select(PROJECT.c.id)).first() is not None
+
+    def is_writable(self) -> bool:
+        """Whether the database takes a writer; raise where it cannot be reached."""
+        with self.database.write() as connection:
+            # Nothing is changed, so that nothing goes to the disk.
+            return self.database.sqlite or not connection.exec_driver_sql(READ_ONLY).scalar_one()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """Yield one state of the database, to be read as columns."""
+        with self.database.read() as connection:
+            yield Snapshot(connection, self._subject.captions)
+
     def close(self) -> None:
         """Give back the connections."""
-        self._db.close()
+        self.database.close()
 
     def __enter__(self) -> Project:
         return self
@@ -98,3 +172,154 @@ class Project(People, Pools, Planning, Holding, Recording, Reading, Journal, Cal
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    # Before version 0.5 everything was a method of the project. `project.answers()`, `project.reviews()` and
+    # `project.calls()` are kept by the parts of these names.
+    set_pool, add_pool, pool = (
+        moved("set_pool", "pools.set"), moved("add_pool", "pools.add"), moved("pool", "pools.read")
+    )  # fmt: skip
+    add_tasks, plan = moved("add_tasks", "pools.add_tasks"), moved("plan", "pools.plan")
+    lease, renew = moved("lease", "queue.lease"), moved("renew", "queue.renew")
+    release, submit = moved("release", "queue.release"), moved("submit", "queue.submit")
+    lease_at_hand, lease_ahead, held_lease = (
+        moved("lease_at_hand", "queue.at_hand"), moved("lease_ahead", "queue.ahead"),
+        moved("held_lease", "queue.held"),
+    )  # fmt: skip
+    slots, ask_again = moved("slots", "queue.slots"), moved("ask_again", "queue.ask_again")
+    answer, withdraw = moved("answer", "answers.give"), moved("withdraw", "answers.withdraw")
+    answer_many, record = moved("answer_many", "answers.store"), moved("record", "answers.record")
+    history, review = moved("history", "answers.history"), moved("review", "reviews.add")
+    adjudicate, invalid = moved("adjudicate", "reviews.adjudicate"), moved("invalid", "reviews.invalid")
+    mark_invalid, mark_valid = (
+        moved("mark_invalid", "reviews.mark_invalid"), moved("mark_valid", "reviews.mark_valid")
+    )  # fmt: skip
+    add_worker, workers = moved("add_worker", "annotators.add"), moved("workers", "annotators.read")
+    add_call, log, events = (
+        moved("add_call", "calls.add"), moved("log", "journal.log"), moved("events", "journal.events")
+    )  # fmt: skip
+    settings_set, settings_get = moved("settings_set", "journal.set"), moved("settings_get", "journal.get")
+
+
+def create_project(
+    where: str | Path,
+    benchmark: Benchmark,
+    form: Form,
+    *,
+    source: str,
+    settings: Mapping[str, str] | None = None,
+    name: str = "",
+) -> Project:
+    """Make a project and return it, open.
+
+    Parameters
+    ----------
+    where
+        A file, or an address such as "postgresql://user@host/database". A place that holds something is
+        refused.
+    benchmark
+        What the pairs are indices into.
+    form
+        What is asked; it is kept inside the project.
+    source, settings
+        What `karat.load_benchmark` needs to find the benchmark again.
+    name
+        What it is called; the benchmark's name when left out.
+    """
+    place = find_place(where)
+    if place.path is not None and not place.path.parent.is_dir():
+        raise InputError(f"there is no folder {place.path.parent}", where=place.shown, fix="create it first")
+    # A folder is found again from anywhere.
+    source = str(Path(source).resolve()) if source not in SOURCES and Path(source).is_dir() else source
+    written = write_form(form)
+    row = {
+        "id": 1, "name": check_text(name or benchmark.name, "the name"),
+        "form": check_text(written, "the form", MOST),
+        "source": check_text(source, "the source"), "settings": to_json(dict(settings or {}), "the settings"),
+        "fingerprint": fingerprint(benchmark), "images": len(benchmark.images),
+        "captions": len(benchmark.captions),
+        "queue": 0, "at": time.time(),
+    }  # fmt: skip
+    check_file(place, new=True)
+    database = Database(place)
+    try:
+        database.prepare()
+        with database.write() as connection:
+            if inspect(connection).get_table_names():
+                raise InputError(
+                    "holds a project or something else", where=place.shown, fix="choose another place"
+                )
+            upgrade(connection)
+            connection.execute(insert(PROJECT).values(**row))
+        return open_rows(database, benchmark)
+    except BaseException:
+        database.close()
+        raise
+
+
+def open_project(where: str | Path) -> Project:
+    """Open a project; one of an older karat is brought up to date first, and a file is copied before that.
+
+    Parameters
+    ----------
+    where
+        The file or the address.
+    """
+    place = find_place(where)
+    check_file(place, new=False)
+    database = Database(place)
+    try:
+        before = migrate(database)
+        with database.read() as connection:
+            check_tables(connection, place)
+        project = open_rows(database)
+        if before is not None:
+            project.journal.log("migrated", {"from": before})
+        return project
+    except BaseException:
+        database.close()
+        raise
+
+
+def open_rows(database: Database, benchmark: Benchmark | None = None) -> Project:
+    """Return the project that a database holds, or raise."""
+    with database.read() as connection:
+        row = project_row(connection)
+    if row is None:
+        raise InputError("is no project", where=database.place.shown, fix="make one with create_project")
+    try:
+        return Project(database, row, benchmark)
+    except (TypeError, AttributeError, ValueError, RecursionError, json.JSONDecodeError) as error:
+        what = error.what if isinstance(error, InputError) else "is damaged"
+        raise InputError(what, where=database.place.shown, fix="restore a copy of it") from None
+
+
+def project_row(connection: Connection) -> RowMapping | None:
+    """Return what a project says about itself, unless it is too long to be true."""
+    texts = (PROJECT.c.name, PROJECT.c.form, PROJECT.c.source, PROJECT.c.settings, PROJECT.c.fingerprint)
+    short = [func.length(column) <= MOST for column in texts]
+    return connection.execute(select(PROJECT).where(PROJECT.c.id == 1, *short)).mappings().one_or_none()
+
+
+def write_form(form: Form) -> str:
+    """Return a form as json text; raise for one that could not be read back."""
+    data = form_to_data(form)
+    form_from_data(data)
+    return json.dumps(data, ensure_ascii=False, sort_keys=True)
+
+
+def read_form(text: str) -> Form:
+    """Return the form that `write_form` wrote, or raise.
+
+    >>> from karat.judging import load_form
+    >>> read_form(write_form(load_form("expert"))) == load_form("expert")
+    True
+    """
+    fix = "restore a copy of the project"
+    if len(text) > MOST:
+        raise InputError(f"its form has {len(text):,} characters", fix=fix)
+    try:
+        return form_from_data(json.loads(text))
+    except InputError as error:
+        raise InputError(f"its form cannot be read ({error.what})", fix=fix) from None
+    except (ValueError, RecursionError):
+        raise InputError("its form cannot be read", fix=fix) from None

@@ -53,7 +53,7 @@ class SimulatedAnswers:
         return f"SimulatedAnswers({plural(len(self), 'answer')} of {len(self.workers):,} people)"
 
     def rows(self) -> AnswerRows:
-        """Return them as `Project.record` takes them."""
+        """Return them as `project.answers.record` takes them."""
         from karat.judging.store import AnswerRows
 
         names = [self.workers[one] for one in self.worker.tolist()]

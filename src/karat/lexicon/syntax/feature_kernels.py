@@ -1,7 +1,7 @@
 """Features of words and states, and the sums of weights that they name, compiled by numba.
 
 Every feature is a hash; a hash names a row of weights. Rows that the training did not keep are empty,
-so that unknown words simply say nothing. A classifier is a tuple: its templates, then its table (slots,
+so that unknown words have no effect. A classifier is a tuple: its templates, then its table (slots,
 shift), then its weights: dense for the three actions, else limits of rows, classes and values.
 """
 

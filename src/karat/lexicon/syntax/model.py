@@ -10,7 +10,7 @@ import numpy as np
 
 from karat._util import parsing
 
-# A feature is known by so many bits of its hash.
+# How many bits of its hash identify a feature.
 KEY_BITS = 25
 
 
@@ -100,7 +100,7 @@ class Model:
     @classmethod
     def load(cls, path: Path) -> Model:
         """Read a model that `save` wrote."""
-        wrong = parsing(path, "is no model of karat's parser", "train it with scripts/train_english.py")
+        wrong = parsing(path, "is not a model of karat's parser", "train it with scripts/train_english.py")
         # Opened here, since numpy leaves a broken archive open.
         with wrong, path.open("rb") as handle, np.load(handle, allow_pickle=False) as arrays:
             rows = {

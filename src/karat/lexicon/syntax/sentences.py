@@ -131,7 +131,7 @@ class Parsed:
 
 
 def flatten(sentences: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[str]]:
-    """Return the limits of the sentences and all their words; raise when a sentence is no list of words."""
+    """Return the limits of the sentences and all their words; raise unless each is a list of words."""
     if isinstance(sentences, str) or any(isinstance(sentence, str) for sentence in sentences):
         raise InputError("a sentence is a string", where="sentences", fix="split it into a list of words")
     ptr = np.zeros(len(sentences) + 1, np.int64)

@@ -1,8 +1,8 @@
 """A spaCy pipeline that the user has, in the place of karat's own parser.
 
-spaCy's English models have the relations of ClearNLP, which hangs a noun on its preposition and a predicate
-on "be"; Universal Dependencies makes the content word the head (`to_universal`). A tree is three lists
-here: heads (the root's is -1), labels, universal tags.
+spaCy's English models have the relations of ClearNLP, which attaches a noun to its preposition and a
+predicate to "be"; Universal Dependencies makes the content word the head (`to_universal`). A tree is three
+lists here: heads (the root's is -1), labels, universal tags.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ class SpacyParser:
 
     def __init__(self, nlp: Any) -> None:
         if not (hasattr(nlp, "vocab") and hasattr(nlp, "pipe")):
-            raise InputError(f"{nlp!r} is no spaCy pipeline", where="nlp", fix="give what spacy.load returns")
+            raise InputError(
+                f"{nlp!r} is not a spaCy pipeline", where="nlp", fix="give what spacy.load returns"
+            )
         self.nlp = nlp
 
     def __call__(self, sentences: Sequence[Sequence[str]]) -> Parsed:
@@ -116,7 +118,7 @@ def _read(doc: Any) -> list[tuple[int, int, int, int]]:
         raise InputError(
             "the spaCy pipeline sets no heads",
             where="nlp",
-            fix="load one that has a parser, as en_core_web_sm",
+            fix="load one that has a parser, such as en_core_web_sm",
         )
     heads = [token.head.i if token.head.i != token.i else -1 for token in doc]
     # A pipeline may split what was given as one sentence: its further roots hang on the first.

@@ -18,7 +18,7 @@ from karat.lexicon.syntax.feature_kernels import (
 
 @inline
 def look(words, i, low, high, column):
-    """The cell of word `i`, or a number of its own outside of the sentence."""
+    """The cell of word `i`, or a special number outside of the sentence."""
     if i < low:
         return -3
     if i >= high:

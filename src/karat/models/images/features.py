@@ -72,7 +72,7 @@ class ImageFeatures(Estimator):
     levels
         Levels of the pyramid.
     sample_images, sample_points
-        k-means sees so many points of so many pictures, drawn by `seed`; all where there are fewer.
+        How many pictures k-means samples, and how many points of each, drawn by `seed`; at most all.
     seed
         The same seed and the same list of pictures give the same words.
     unreadable
@@ -196,7 +196,7 @@ class ImageFeatures(Estimator):
     def fit_transform(
         self, images: Sequence[Source], y: object = None, *, progress: Progress | None = None
     ) -> np.ndarray:
-        """Find the words in pictures and count them there; `progress` hears of the counting."""
+        """Find the words in pictures and count them there; `progress` reports the counting."""
         return self.fit(images).transform(images, progress=progress)
 
     def save(self, folder: str | Path) -> None:
@@ -236,7 +236,9 @@ def save_vocabularies(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror})", where=folder, fix="choose another") from None
+        raise InputError(
+            f"cannot be created ({error.strerror})", where=folder, fix="choose another"
+        ) from None
     saved = {name: params[name] if isinstance(params[name], str) else int(params[name]) for name in SAVED}
     head = {"format": FORMAT, "version": VERSION, "parameters": saved}
     centres = {name: np.ascontiguousarray(table) for name, table in vocabularies.items()}
@@ -255,7 +257,7 @@ def load_vocabularies(folder: str | Path) -> tuple[dict[str, Any], dict[str, np.
             raise MissingDataError(
                 "there is no such file", where=path, fix="write it with ImageFeatures.save"
             )
-    with parsing(head, "is no description of image features", "write it with ImageFeatures.save"):
+    with parsing(head, "is not a description of image features", "write it with ImageFeatures.save"):
         read = json.loads(head.read_text(encoding="utf-8"))
         if (read["format"], read["version"]) != (FORMAT, VERSION):
             raise InputError(
@@ -265,7 +267,7 @@ def load_vocabularies(folder: str | Path) -> tuple[dict[str, Any], dict[str, np.
             )
         params = {name: read["parameters"][name] for name in SAVED}
         check_parameters(params)
-    with parsing(table, "is no complete safetensors file", "write it with ImageFeatures.save"):
+    with parsing(table, "is not a complete safetensors file", "write it with ImageFeatures.save"):
         vocabularies = load_file(table)
     for name, width in WIDTHS.items():
         centres = vocabularies.get(name)
@@ -287,7 +289,7 @@ def check_parameters(params: Mapping[str, Any], learned: Mapping[str, np.ndarray
     finest = 2 ** (params["levels"] - 1)
     if params["points"] % finest:
         raise InputError(
-            f"{params['points']} points do not divide into {finest} cells a side",
+            f"{params['points']} points do not divide into {finest} cells per side",
             fix=f"give a multiple of {finest}",
         )
     if params["unreadable"] not in UNREADABLE:
@@ -340,7 +342,7 @@ def each(
 ) -> Iterator[Result | None]:
     """Yield what `work` returns for each item, in order, and report how many are done.
 
-    If `lenient`, an item that `work` refuses with a sentence yields None; otherwise the error is raised.
+    If `lenient`, an item for which `work` raises a `KaratError` yields None; otherwise the error is raised.
 
     Examples
     --------
@@ -348,7 +350,7 @@ def each(
     [0, 1, 4, 9]
     """
     if threads is not None and threads < 1:
-        raise InputError(f"{threads} threads were asked for", fix="ask for 1 or more")
+        raise InputError(f"{threads} threads were requested", fix="give 1 or more")
 
     def tried(item: Item) -> Result | None:
         try:

@@ -13,7 +13,7 @@ MOST_COUNT = np.iinfo(np.uint16).max
 """The largest count that 16 bits hold."""
 TILE = 64
 COLUMNS = 2240
-"""A tile's rows over so many columns stay in a processor's second cache."""
+"""A tile's rows over this many columns stay in a processor's second cache."""
 
 Blocks = list[tuple[int, int, float]]
 """First column, last column (exclusive) and weight."""
@@ -27,8 +27,8 @@ def intersection_kernel(
     Parameters
     ----------
     x, y
-        Histograms, one a row, without negative entries; y = x if it is not given. They are taken as they are:
-        divide rows by their sums for the equation's fractions.
+        Histograms, one per row, without negative entries; y = x if it is not given. They are taken as they
+        are: divide rows by their sums for the equation's fractions.
     threads
         How many threads; all processors by default.
 
@@ -192,7 +192,7 @@ def check_pyramids(x: np.ndarray, y: np.ndarray | None, levels: int) -> tuple[fl
     words, rest = divmod(x.shape[1], cells(levels))
     if rest:
         raise InputError(
-            f"{x.shape[1]:,} columns are no pyramid of {levels} levels",
+            f"{x.shape[1]:,} columns are not a pyramid of {levels} levels",
             fix=f"give a multiple of {cells(levels)}",
         )
     kind = np.int64 if x.dtype == np.uint16 else np.float64

@@ -1,4 +1,4 @@
-"""Pictures as pixels: any file or array becomes bytes [height, width, 3], or a sentence says why not.
+"""Pictures as pixels: any file or array becomes bytes [height, width, 3], or an error says why not.
 
 What is decided here: the first frame of an animation; transparency over white; 16-bit values scaled and not
 cut; CMYK, palettes and grey converted to RGB; the rotation that a camera noted applied; everything scaled, up
@@ -65,7 +65,7 @@ def read_bytes(path: str | Path) -> bytes:
     try:
         size = path.stat().st_size
         if not path.is_file():
-            raise InputError("is no file", where=path, fix="give a picture's file")
+            raise InputError("is not a file", where=path, fix="give a picture's file")
         if size > MOST_BYTES:
             raise InputError(f"has {size / 1e6:,.0f} MB", where=path, fix="save a smaller picture")
         return path.read_bytes()
@@ -91,7 +91,7 @@ def decode_bytes(data: bytes, *, side: int = SIDE, where: str | Path | None = No
         raise too_large("more than 150 million", where) from None
     except Exception:
         raise InputError(
-            "is no picture that can be read", where=where, fix=f"save it as one of {', '.join(FORMATS)}"
+            "is not a readable picture", where=where, fix=f"save it as one of {', '.join(FORMATS)}"
         ) from None
     width, height = image.size
     if width * height > MOST_PIXELS:
@@ -134,7 +134,8 @@ def from_array(pixels: np.ndarray) -> Any:
     depth = pixels.shape[2] if pixels.ndim == 3 else 1
     if pixels.ndim not in (2, 3) or depth not in (1, 3, 4) or 0 in pixels.shape:
         raise InputError(
-            f"an array of shape {pixels.shape} is no picture", fix="give [height, width], or 3 or 4 channels"
+            f"an array of shape {pixels.shape} is not a picture",
+            fix="give [height, width], or 3 or 4 channels",
         )
     if pixels.dtype not in (np.uint8, np.uint16):
         raise InputError(
@@ -159,7 +160,7 @@ def eight_bits(values: np.ndarray) -> np.ndarray:
 
 
 def scaled(image: Any, side: int, where: str | Path | None = None) -> np.ndarray:
-    """Return Pillow's picture as RGB bytes with the longest side as asked."""
+    """Return Pillow's picture as RGB bytes with the given longest side."""
     if side < 1:
         raise InputError(f"side is {side}", fix="give 1 or more pixels")
     image_module = extra("PIL.Image")
@@ -168,7 +169,7 @@ def scaled(image: Any, side: int, where: str | Path | None = None) -> np.ndarray
         image = image_module.fromarray(eight_bits(np.asarray(image)))
     elif image.mode in ("I", "F"):
         kind = "floating-point" if image.mode == "F" else "32-bit"
-        raise InputError(f"has {kind} values", where=where, fix="save it with 8 or 16 bits a channel")
+        raise InputError(f"has {kind} values", where=where, fix="save it with 8 or 16 bits per channel")
     if image.mode in ("LA", "La", "PA", "RGBA", "RGBa") or "transparency" in image.info:
         image = image.convert("RGBA")
         white = image_module.new("RGBA", image.size, (255, 255, 255, 255))

@@ -1,6 +1,6 @@
 """Visual words: the centres of k-means over a sample of points, and the nearest of them for every point.
 
-The words of picture files are kept on disk, so that a picture is looked at once: one small array a picture,
+The words of picture files are kept on disk, so that a picture is looked at once: one small array per picture,
 no objects. An entry is named by the content of the picture's file, in a folder named by everything else that
 decides its words. A damaged entry, or a folder that cannot be written, costs time and nothing else.
 """
@@ -33,8 +33,8 @@ def fit_words(sample: np.ndarray, words: int, seed: int) -> np.ndarray:
     """Return the centres of k-means over a sample, float32 [words, dimensions].
 
     They are fewer where the sample has no more than `words` different points: each of these is a word then.
-    scikit-learn's mini-batch k-means is used, on one thread, because sums over several threads are not
-    added up in the same order twice.
+    scikit-learn's mini-batch k-means is used, on one thread, because several threads do not
+    always add in the same order.
 
     Examples
     --------

@@ -45,7 +45,7 @@ class AlignmentSimilarity(Similarity):
     Attributes
     ----------
     nouns_, verbs_
-        The words that count as nouns and as verbs, in the order of the alphabet.
+        The words that count as nouns and as verbs, in alphabetical order.
     words_, matrix_
         All of them, and their similarities.
 
@@ -71,7 +71,7 @@ class AlignmentSimilarity(Similarity):
 
     @property
     def needs_tags(self) -> bool:
-        """Whether `fit` asks for parts of speech."""
+        """Whether `fit` needs parts of speech."""
         return True
 
     def fit(self, captions: Captions, tags: Captions | None = None) -> Self:
@@ -140,7 +140,7 @@ def caption_pairs(encoded: EncodedCaptions) -> tuple[EncodedCaptions, EncodedCap
 
 
 def _chosen(encoded: EncodedCaptions, captions: np.ndarray) -> EncodedCaptions:
-    """Return captions by number, each an item of its own."""
+    """Return captions by number, each as a separate item."""
     length = encoded.length[captions]
     start = np.concatenate([[0], np.cumsum(length)])
     places = np.arange(start[-1]) + np.repeat(encoded.start[captions] - start[:-1], length)
@@ -227,9 +227,7 @@ def translation_table(cells: TranslationCells, model1: int = 5, model2: int = 5)
     from scipy.sparse import csr_array
 
     if min(model1, model2) < 0 or model1 + model2 == 0:
-        raise InputError(
-            f"{model1} and {model2} iterations were asked for", fix="ask for one or more of either"
-        )
+        raise InputError(f"{model1} and {model2} iterations were requested", fix="give one or more of either")
     probable = np.ones(len(cells.source_of))
     placed = np.ones(len(cells.slot_group))
     for iteration in range(model1 + model2):

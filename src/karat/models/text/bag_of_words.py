@@ -66,7 +66,7 @@ class BagOfWords(TextKernel):
     ) -> None:
         check_weight(self.weight)
         if self.caption is not None and (isinstance(self.caption, bool) or self.caption < 0):
-            raise InputError(f"caption is {self.caption}", fix="give a number from 0, or None for all")
+            raise InputError(f"caption is {self.caption}", fix="give a number of 0 or more, or None for all")
         self.counts_ = self._read(encoded).document_counts(len(numbers))
         self.items_ = np.int64(len(encoded))
 
@@ -216,7 +216,7 @@ def word_weights(weight: str, counts: np.ndarray, items: int, size: int) -> np.n
     weight
         "none", "idf" or "sqrt-idf".
     counts
-        Training items that have each word of the vocabulary; words beyond it stand in none.
+        Training items that have each word of the vocabulary; words beyond it occur in none.
     items
         How many training items there are.
     size

@@ -1,4 +1,4 @@
-"""Words that stand in the same sentences as the same other words."""
+"""Words that occur in sentences with the same other words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DistributionalSimilarity(Similarity):
     Parameters
     ----------
     least
-        How often a word must stand in the corpus.
+        How often a word must occur in the corpus.
     threshold
         Similarities below it become 0.
     itself
@@ -39,13 +39,13 @@ class DistributionalSimilarity(Similarity):
         0.06.
     corpus
         Sentences as sequences of words, from which to learn (:func:`read_corpus` makes them). Then words
-        must stand `least` times in the training captions, too, and are compared by all frequent words of
+        must occur `least` times in the training captions, too, and are compared by all frequent words of
         the corpus. None: the training captions.
 
     Attributes
     ----------
     words_, matrix_
-        The frequent words, in the order of the alphabet, and their similarities.
+        The frequent words, in alphabetical order, and their similarities.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class DistributionalSimilarity(Similarity):
 
 
 def frequent(sentences: Sentences, least: int) -> list[str]:
-    """Return the words that occur at least so often, in the order of the alphabet.
+    """Return the words that occur at least `least` times, in alphabetical order.
 
     >>> frequent([["b", "a", "b"], ["a", "c"]], 2)
     ['a', 'b']

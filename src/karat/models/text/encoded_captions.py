@@ -75,7 +75,7 @@ class EncodedCaptions:
         return EncodedCaptions(self.words[read[self.caption]], start, np.arange(len(self.first)))
 
     def document_counts(self, size: int) -> np.ndarray:
-        """Return in how many items each of `size` words stands."""
+        """Return in how many items each of `size` words occurs."""
         item = self.item[self.caption]
         pairs = np.unique(item * np.int64(max(size, 1)) + self.words)
         return np.bincount(pairs % max(size, 1), minlength=size)
@@ -109,4 +109,4 @@ def check_captions(captions: Captions) -> None:
         if not len(item):
             raise InputError(f"item {i} has no captions", fix="give one or more; a caption may be empty")
         if not all(isinstance(word, str) for caption in item for word in caption):
-            raise InputError(f"item {i} has a word that is no text", fix="give words as strings")
+            raise InputError(f"item {i} has a word that is not text", fix="give words as strings")

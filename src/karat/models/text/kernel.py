@@ -1,4 +1,4 @@
-"""What all text kernels share: fitting, words that training never showed, saving, all pairs on threads."""
+"""What all text kernels share: fitting, unknown words, saving, all pairs on threads."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class TextKernel(Estimator, ABC):
 
     `fit` learns from the captions of training items, `kernel` compares items. Both take, per item, a list of
     captions, which are lists of words (:class:`karat.captions.system_words.SystemWords` makes them). A
-    caption may be empty; an item must have one. Words that training never showed match themselves, and
-    weigh as much as a word of no training item.
+    caption may be empty; an item must have one. Words that are not in the training captions match themselves,
+    and weigh as much as a word of no training item.
     """
 
     learned: ClassVar[tuple[str, ...]] = ()
@@ -39,7 +39,7 @@ class TextKernel(Estimator, ABC):
 
     @property
     def needs_tags(self) -> bool:
-        """Whether `fit` asks for parts of speech."""
+        """Whether `fit` needs parts of speech."""
         return False
 
     def fit(self, captions: Captions, tags: Captions | None = None) -> Self:
@@ -50,7 +50,7 @@ class TextKernel(Estimator, ABC):
         captions
             Per item its captions, each a sequence of words.
         tags
-            The part of speech of every word ("n", "v" or anything else), for kernels that ask for it.
+            The part of speech of every word ("n", "v" or anything else), for kernels that need it.
         """
         numbers: dict[str, int] = {}
         encoded = encode(captions, numbers)
@@ -171,12 +171,12 @@ def all_pairs(
            [2., 3., 4.]])
     """
     if threads is not None and threads < 1:
-        raise InputError(f"{threads} threads were asked for", fix="ask for 1 or more")
+        raise InputError(f"{threads} threads were requested", fix="give 1 or more")
     out = np.zeros((rows, rows if columns is None else columns))
 
     def fill_group(begin: int) -> int:
         end, left = min(begin + group, rows), begin if columns is None else 0
-        # A block of its own is one piece of memory: the kernels are compiled for that alone.
+        # A separate block is one piece of memory: the kernels are compiled for that alone.
         block = np.zeros((end - begin, out.shape[1] - left))
         fill(begin, end, left, block)
         out[begin:end, left:] = block

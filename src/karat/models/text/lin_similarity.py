@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class LinSimilarity(Similarity):
     r"""The cosine of Lin's similarities to what lies above a word in WordNet (Hodosh et al. 2013, eq. 23).
 
-    A word stands for its first noun sense s. Its vector has 1 for s, and for every hypernym h of s
+    A word means its first noun sense s. Its vector has 1 for s, and for every hypernym h of s
     :math:`\frac{2 \log P(h)}{\log P(s) + \log P(h)}`, where P(h) is the share of the nouns in the training
     captions that are an h: Lin's similarity of s and h (eq. 22). Every word that WordNet lists as a noun
     counts as one, verbs such as *swim* included. It is semidefinite: nothing is cut off.
@@ -33,7 +33,7 @@ class LinSimilarity(Similarity):
     Attributes
     ----------
     words_, matrix_
-        The training words that have a noun sense, in the order of the alphabet, and their similarities.
+        The training words that have a noun sense, in alphabetical order, and their similarities.
 
     Examples
     --------

@@ -55,7 +55,7 @@ def check_tags(captions: Captions, tags: Captions) -> None:
     if words != labels:
         unequal = (i for i, (a, b) in enumerate(zip(words, labels)) if a != b)
         place = next(unequal, min(len(words), len(labels)))
-        raise InputError(f"item {place} has other numbers of tags than of words", fix="give one per word")
+        raise InputError(f"item {place} has different numbers of tags and words", fix="give one per word")
 
 
 def tagged_words(

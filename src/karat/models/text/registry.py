@@ -25,8 +25,8 @@ def text_kernel(name: str, corpus: Sentences = ()) -> TextKernel:
     ----------
     name
         One of `TEXT_KERNELS`, letter case ignored: BoW1, BoW5, BoW5-idf, BoW5-sqrt-idf, TAGRANK; TRI5, and
-        TRI5 with similarities: Lin, Dic (distributions in the training captions), Dcorpus (in a corpus of
-        your own, for the paper's BNC), Dcorpus+ic (their mean), A (alignments), A,Dic and so on (the larger
+        TRI5 with similarities: Lin, Dic (distributions in the training captions), Dcorpus (in your own
+        corpus, for the paper's BNC), Dcorpus+ic (their mean), A (alignments), A,Dic and so on (the larger
         of both); all of these also with -sqrt-idf.
     corpus
         Sentences as sequences of words, for kernels with Dcorpus; see

@@ -30,7 +30,7 @@ class Similarity(Estimator, ABC):
 
     @property
     def needs_tags(self) -> bool:
-        """Whether `fit` asks for parts of speech."""
+        """Whether `fit` needs parts of speech."""
         return False
 
     @abstractmethod
@@ -89,7 +89,7 @@ class _Combined(Similarity):
 
     @property
     def needs_tags(self) -> bool:
-        """Whether `fit` asks for parts of speech."""
+        """Whether `fit` needs parts of speech."""
         return self.first.needs_tags or self.second.needs_tags
 
     def fit(self, captions: Captions, tags: Captions | None = None) -> Self:

@@ -1,4 +1,4 @@
-"""The TAGRANK kernel: words weigh more where they stand early in a caption."""
+"""The TAGRANK kernel: words weigh more where they occur early in a caption."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class TagRank(TextKernel):
     r"""Hwang and Grauman's kernel, as Hodosh et al. (2013) use it for sentences (eq. 9 to 11).
 
     A caption is two vectors over words, absolute ranks :math:`a(i) = 1 / \log_2(1 + p_i)` and relative ranks
-    r(i), the share of the word's training occurrences that stand after :math:`p_i`, its (mean) place. Two
+    r(i), the share of the word's training occurrences that come after :math:`p_i`, its (mean) place. Two
     captions compare by the mean of two χ² kernels,
     :math:`\exp(-\frac{1}{2 \Omega} \sum_k \frac{(x_k - y_k)^2}{x_k + y_k})`; two items by the mean over all
     pairs of their captions. It is semidefinite.
 
     The paper does not say what Ω is: here it is the mean of the χ² sum over all pairs of different training
     captions, for each of the two vectors. Where all captions are the same, so that it would be 0, the kernel
-    is 1. A word that training never showed has no relative rank, 0. Captions without words are 1 to each
+    is 1. An unknown word has no relative rank, 0. Captions without words are 1 to each
     other.
 
     Parameters

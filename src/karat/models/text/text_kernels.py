@@ -1,6 +1,6 @@
 """The hot loops, compiled by numba: sums over all pairs of captions of two sets of items.
 
-Captions come as flat arrays (see `karat.models.text.encoded_captions`). A call fills rows of its own, so that
+Captions come as flat arrays (see `karat.models.text.encoded_captions`). A call fills its own rows, so that
 several threads can share one result.
 """
 
@@ -40,11 +40,11 @@ def trigram_sums(
 
     With g[i, j] the weighted similarity of word i of one caption and word j of the other, and b[i, j] the
     sum of g over all that lies before both, single words give the sum of g, and pairs that of g b: a pair
-    of places is a span. A triple is a span and one word inside it, which may stand there twice but counts
+    of places is a span. A triple is a span and one word inside it, which may occur there twice but counts
     once: its first place after the start. So word k in the middle takes starts from its last place before
     k on (`back`; 0 without one), and their sum is a difference of four values of b. With c the sum of what
-    middles give over all that lies before both, triples give the sum of g c. One walk over the cells of
-    both captions yields all three.
+    middles give over all that lies before both, triples give the sum of g c. One pass over the cells
+    of both captions yields all three.
 
     Parameters
     ----------

@@ -24,13 +24,13 @@ class Trigram(TextKernel):
 
     over sequences w and w' of equal length l up to 3. m counts the spans (start, end) of a caption that begin
     with the first word of w, end with its last, and hold the others in order between them: "a b b c" holds
-    "a b c" once. A single word is a span of its own, so that single words alone give the bag of words (eq. 12
+    "a b c" once. A single word is a span by itself, so that single words alone give the bag of words (eq. 12
     as printed would count "b b" as a third "b"). K is summed over all pairs of captions of two items, then
     divided by the geometric mean of what both items are to themselves. An item without words is 0 to all,
     itself included.
 
-    The sum is exact, however many sequences are similar: a walk over the cells of two captions adds up all of
-    them (see `karat.models.text.text_kernels`).
+    The sum is exact, however many sequences are similar: one pass over the cells of two captions adds up all
+    of them (see `karat.models.text.text_kernels`).
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Trigram(TextKernel):
 
     @property
     def needs_tags(self) -> bool:
-        """Whether `fit` asks for parts of speech."""
+        """Whether `fit` needs parts of speech."""
         return self.similarity is not None and self.similarity.needs_tags
 
     def _fit(
@@ -139,7 +139,7 @@ def _prepare(captions: EncodedCaptions) -> _Prepared:
 
 
 def last_places(captions: EncodedCaptions) -> np.ndarray:
-    """Return, per word, where it last stood before in its caption; 0 where it did not.
+    """Return, per word, its previous place in its caption; 0 where there is none.
 
     >>> from karat.models.text.encoded_captions import encode
     >>> last_places(encode([[[*"abbcb"], [*"b"]]], {}))

@@ -32,7 +32,7 @@ def collect(material: Material) -> SectionData:
     )
     values = np.array([[tau.value for tau in row] for row in correlations.matrix])
     if np.isnan(values[~np.eye(len(values), dtype=bool)]).all():
-        return "No two metrics tell the systems that they share apart, so there is nothing to correlate."
+        return "No two metrics distinguish the systems that they share, so there is nothing to correlate."
     names = list(board.metrics)
     rows = []
     for name, line in zip(names, correlations.matrix):

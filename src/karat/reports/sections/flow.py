@@ -38,7 +38,7 @@ def collect(material: Material) -> SectionData:
 def place_first(cell: Cell) -> Cell:
     """Return a cell with its place above its value, the other way round than in the table of scores.
 
-    The best value has no mark: elsewhere the mark means that a test found nobody ahead.
+    The best value has no mark: elsewhere the mark means that a test found no system ahead.
 
     >>> place_first({"t": "41.2", "s": "place 1", "c": "first"})
     {'t': '1', 's': '41.2'}

@@ -24,9 +24,7 @@ def collect(material: Material) -> SectionData:
     if len(card.runs) == 1:
         views = one_run(card)
         if not views:
-            return (
-                "There is nothing to draw beside each other: sums over both directions have their own scale."
-            )
+            return "There is nothing to draw side by side: sums over both directions have their own scale."
         return {"axes": ["Labels"], "views": views, "intervals": card.intervals is not None, **tested}
     views = [
         view([*key[:1], DIRECTION_TITLES[key[1]], key[2]], several_runs(material, key))

@@ -1,4 +1,4 @@
-"""R@K against gallery size: the same systems, had there been fewer items to choose from."""
+"""R@K against gallery size: the same systems, if there were fewer items to choose from."""
 
 from __future__ import annotations
 

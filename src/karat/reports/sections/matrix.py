@@ -11,7 +11,7 @@ from karat.reports.section import SectionData, section
 from karat.scores import Comparison, Standing, show_p, signed_value
 
 FEW = 9
-"""Up to so many systems each cell shows the difference; beyond, only who wins."""
+"""Up to this many systems each cell shows the difference; beyond, only who wins."""
 
 
 @section("matrix", "Who beats whom", "Who beats whom", order=40)

@@ -30,7 +30,7 @@ def collect(material: Material) -> SectionData:
 
 
 def common(curves: list[SemanticCurve]) -> list[int]:
-    """Return the m that all curves have: SR and the hit rate may have been asked for at different ones."""
+    """Return the m that all curves have: SR and the hit rate may have been computed at different ones."""
     return sorted(set.intersection(*(set(curve.m) for curve in curves)))
 
 

@@ -54,7 +54,7 @@ def choices(material: Material) -> list[dict[str, str]]:
     if card is None:
         return [
             {"term": "Source", "text": "A table of numbers, without intervals; shown in as many digits as "
-             "tell different numbers apart."},
+             "distinguish different numbers."},
             {"term": "Places", "text": "Systems with equal numbers share the better place."},
             {"term": "Agreement", "text": AGREEMENT},
         ]  # fmt: skip
@@ -91,7 +91,7 @@ def choices(material: Material) -> list[dict[str, str]]:
             ("Correction", "Holm, over the pairs of systems of each score; "
              f"p ≤ {comparison.alpha:g} then wins."),
             ("Places", "From one plus the number of systems that beat it to the number of all minus those it "
-             "beats (Mogstad et al., Review of Economic Studies 2024); tied for first: beaten by nobody."),
+             "beats (Mogstad et al., Review of Economic Studies 2024); tied for first: beaten by none."),
         ]  # fmt: skip
     out += [
         ("Gallery size", "R@K over random smaller galleries, exact: the first right answer has d wrong ones "
@@ -103,7 +103,7 @@ def choices(material: Material) -> list[dict[str, str]]:
 
 
 def notes(material: Material) -> list[str]:
-    """Return what a reader should know, each note once; ties have a table of their own."""
+    """Return what a reader should know, each note once; ties have a separate table."""
     card = material.card
     if card is None:
         return list(material.board.notes if material.board else ())

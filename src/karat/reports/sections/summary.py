@@ -25,7 +25,7 @@ def collect(material: Material) -> SectionData:
     groups: dict[tuple[str, str], list[str]] = {}
     columns = ordered_columns(material.card)
     for truth, direction, measure in columns:
-        # Sums over both directions stand beside the means of both, where there are any.
+        # Sums over both directions are next to the means of both, where there are any.
         means = any(key[:2] == (truth, "mean") for key in columns)
         shared = "mean" if direction == "both" and means else direction
         groups.setdefault((truth, shared), []).append(measure)
@@ -79,7 +79,7 @@ def several_runs(material: Material, truth: str, direction: str, measures: list[
 
 
 def value_cell(column: Column | None, first: bool = False, places: str = "") -> Cell:
-    """Return a value, its interval below it, and how it stands."""
+    """Return a value, its interval below it, and its mark."""
     if column is None:
         return MISSING
     below = interval(column.measure, column.low, column.high)

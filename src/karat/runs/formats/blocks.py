@@ -1,4 +1,4 @@
-"""Tables that are not in memory: read or made block by block, and refused where they claim too much."""
+"""Tables that are not in memory: read or made block by block, and refused where they are too large."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BOMB_RATIO = 1000
 
 
 class Blocks:
-    """A table of known shape and type whose rows are made when they are asked for.
+    """A table of known shape and type whose rows are made on demand.
 
     Parameters
     ----------

@@ -42,9 +42,7 @@ def shards(path: Path, part: str, ending: str) -> list[Path]:
     for file in (path / part).glob(f"*{ending}"):
         digits = re.findall(r"[0-9]+", file.stem)
         if not digits or int(digits[-1]) in files:
-            raise InputError(
-                "has no number of its own", where=file, fix=f"call it {part}_0{ending} and so on"
-            )
+            raise InputError("has no unique number", where=file, fix=f"name it {part}_0{ending} and so on")
         files[int(digits[-1])] = file
     numbers = sorted(files)
     for before, after in itertools.pairwise(numbers):
@@ -96,7 +94,7 @@ def read_column(path: Path, column: str) -> list[Any] | None:
 def one_row_each(table: Any, ids: list[Any], where: str) -> tuple[Any, list[Any]]:
     """Return a table and ids of the same length, each id once.
 
-    A row of the metadata is a pair: an image with five captions is there five times, and, where
+    A row of the metadata is a pair: an image with five captions occurs five times, and, where
     both sides were embedded together, so does its embedding. The first row of each is kept.
     """
     first: dict[Any, int] = {}

@@ -17,7 +17,7 @@ from karat.benchmarks import DIRECTIONS, as_id_array
 from karat.errors import InputError
 
 FOLDER = "clip-retrieval"
-"""The format of a folder; every other format goes by its extension."""
+"""The format of a folder; every other format is found by its extension."""
 TABLES = {
     "images": ("images", "img", "image_embeddings"),
     "captions": ("captions", "txt", "text_embeddings"),
@@ -89,7 +89,7 @@ class FormatWriter:
 
 
 def fill() -> None:
-    """Import every format: each registers itself, adding one touches nothing else."""
+    """Import every format: each registers itself, adding one changes nothing else."""
     import_all("karat.runs.formats")
 
 
@@ -150,14 +150,14 @@ def content_of(arrays: Mapping[str, Any], where: Path) -> Content:
     sides = {kind: [key for key in keys if key in arrays] for kind, keys in TABLES.items()}
     for kind, keys in sides.items():
         if len(keys) > 1:
-            raise InputError(f"names the {kind} twice, {' and '.join(keys)}", where=where, fix="keep one")
+            raise InputError(f"has two tables of {kind}, {' and '.join(keys)}", where=where, fix="keep one")
     if all(sides.values()):
         return Content(tables=tuple(arrays[keys[0]] for keys in sides.values()), ids=ids)
     tables = [key for key, array in arrays.items() if key not in IDS.values() and len(array.shape) == 2]
     if len(tables) != 1:
         named = ", ".join(repr(key) for key in list(arrays)[:6]) or "none"
         raise InputError(
-            f"holds {plural(len(tables), 'table')} but not one of scores (keys: {named})",
+            f"holds {plural(len(tables), 'table')} but no single table of scores (keys: {named})",
             where=where,
             fix=FIX,
         )

@@ -1,4 +1,4 @@
-"""csv and tsv, for small runs: ranked lists as a long table, or numbers without a head."""
+"""csv and tsv, for small runs: ranked lists as a long table, or numbers without a header."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_BYTES = 200_000_000
-FIX = "give rows of numbers without a head, or the columns query, item, score with one"
+FIX = "give rows of numbers without a header, or the columns query, item, score with one"
 
 
 class Separated:
-    """Text with a sign between its cells.
+    """Text with a separator between its cells.
 
     Parameters
     ----------
@@ -38,7 +38,9 @@ class Separated:
 
         size = path.stat().st_size
         if size > MOST_BYTES:
-            raise InputError(f"has {size / 1e6:,.0f} MB", where=path, fix="save a run of this size as npy")
+            raise InputError(
+                f"is too large ({size / 1e6:,.0f} MB)", where=path, fix="save a run of this size as npy"
+            )
         with parsing(path, f"is not a table with {self.sign!r} between cells", FIX):
             frame = pl.read_csv(path, separator=self.sign, has_header=False, infer_schema=False)
             frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
@@ -53,7 +55,7 @@ class Separated:
         if not is_long(head):
             return Content(tables=(numbers(cells, path),))
         if len(set(head)) < len(head):
-            raise InputError("has two columns of one name", where=path, fix=FIX)
+            raise InputError("has two columns of the same name", where=path, fix=FIX)
         return read_long(cells[1:].rename(dict(zip(cells.columns, head))), path, first_line=2)
 
     def shape(self, path: Path) -> tuple[int, ...]:
@@ -65,7 +67,7 @@ class Separated:
         return self.cells(path).shape
 
     def write(self, content: Content, path: Path) -> None:
-        """Write ranked lists with a head, or a table without one, block by block."""
+        """Write ranked lists with a header, or a table without one, block by block."""
         import polars as pl
 
         with path.open("wb") as handle:
@@ -79,7 +81,7 @@ class Separated:
 
 
 def numbers(cells: pl.DataFrame, path: Path) -> np.ndarray:
-    """Return cells as numbers; the first that is none is named."""
+    """Return cells as numbers; the first that is not a number is named."""
     import polars as pl
 
     table = cells.select(pl.all().str.strip_chars().cast(pl.Float64, strict=False))

@@ -20,7 +20,7 @@ def read_dictionary(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError, MemoryError, OSError) as error:
         raise InputError(f"is not json ({error})", where=path, fix="write it with json.dump") from None
     if not isinstance(content, dict):
-        raise InputError(f"holds no dictionary but a {type(content).__name__}", where=path, fix=FORM)
+        raise InputError(f"is a {type(content).__name__}, not a dictionary", where=path, fix=FORM)
     return content
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 COLUMNS = ("query", "item", "score")
-FIX = "name its columns query, item, score and, where both directions stand in it, direction"
+FIX = "name its columns query, item, score and, if it has both directions, direction"
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 
 
@@ -32,7 +32,7 @@ def is_long(columns: Sequence[Any]) -> bool:
 def read_long(frame: pl.DataFrame, path: Path, first_line: int = 1) -> Content:
     """Return ranked lists: items by falling score, equal ones by `rank` where there is one, then by row.
 
-    Text that is a whole number in every row is taken as one, for each side by itself.
+    Text that is a whole number in every row is taken as one, for each side separately.
     """
     import polars as pl
 
@@ -116,7 +116,7 @@ def id_column(column: pl.Series, path: Path) -> pl.Series:
 
 
 def long_frame(content: Content) -> pl.DataFrame:
-    """Return ranked lists as a long table; where scores are unknown, minus the place stands for them."""
+    """Return ranked lists as a long table; where scores are unknown, minus the place is used."""
     import polars as pl
 
     columns: dict[str, list[Any]] = {name: [] for name in (*COLUMNS, "direction")}

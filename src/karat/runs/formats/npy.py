@@ -14,7 +14,7 @@ from karat.runs.formats.content import Content, FormatWriter, register, shape_of
 
 
 def map_npy(path: Path) -> np.ndarray:
-    """Map a npy file into memory; one that holds Python objects is refused unread."""
+    """Map a npy file into memory; one that holds Python objects is refused without reading it."""
     with parsing(path, "is not a complete npy file", "write it with np.save"), warnings.catch_warnings():
         # A broken header may look like one of Python 2, of which numpy warns.
         warnings.simplefilter("ignore")

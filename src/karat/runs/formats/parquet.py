@@ -47,7 +47,7 @@ def scan(path: Path) -> tuple[pl.LazyFrame, dict[str, pl.DataType], int]:
 
 
 def read_parquet(path: Path) -> Content:
-    """Read whichever of the three a file holds; tables are read when they are asked for."""
+    """Read whichever of the three a file holds; tables are read on demand."""
     with parsing(path, *BROKEN):
         frame, schema, rows = scan(path)
         if is_long(list(schema)):

@@ -35,7 +35,7 @@ def read_safetensors(path: Path) -> Content:
             header = json.loads(handle.read(length))
         arrays: dict[str, Any] = {key: map_tensor(path, 8 + length, key, header[key]) for key in keys}
         for key in set(IDS.values()) & texts.keys():
-            # Text has no place among tensors: it stands in the header.
+            # Text has no place among tensors: it is in the header.
             arrays[key] = as_id_array(json.loads(texts[key]))
         return content_of(arrays, path)
 

@@ -14,7 +14,7 @@ FIX = "write lines of query, Q0, item, rank, score, tag"
 
 
 def read_trec(path: Path) -> Content:
-    """Read ranked lists: by falling score, equal ones by rank; their ids tell the direction."""
+    """Read ranked lists: by falling score, equal ones by rank; the direction follows from their ids."""
     import polars as pl
 
     with parsing(path, "is not text", FIX):
@@ -45,7 +45,7 @@ def write_trec(content: Content, path: Path) -> None:
         odd = frame.filter(pl.col(name).str.contains(r"\s") | (pl.col(name) == ""))
         if len(odd):
             raise InputError(
-                f"the id {odd[name][0]!r} has a space or no sign in it, which ends a field of a TREC run",
+                f"the id {odd[name][0]!r} is empty or has a space, which separates fields of a TREC run",
                 where=path,
                 fix="convert to json or csv instead",
             )

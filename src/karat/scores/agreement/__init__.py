@@ -1,1 +1,1 @@
-"""How far people agree with each other, and scores with people."""
+"""Agreement of raters with each other, and of scores with raters."""

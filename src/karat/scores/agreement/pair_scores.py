@@ -1,4 +1,4 @@
-"""Scores of rated pairs: where the pairs stand in a benchmark, and what runs and tables say of them."""
+"""Scores of rated pairs: where the pairs are in a benchmark, and their scores in runs and tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from karat.scores.agreement.ratings import Ratings, name_of, pair_note
 
 @dataclass(frozen=True, eq=False)
 class Located:
-    """Rated pairs that a benchmark has, and where they stand in it.
+    """Rated pairs that a benchmark has, and their indices in it.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ class Located:
 
 
 def locate(ratings: Ratings, benchmark: Benchmark | None) -> Located:
-    """Return the rated pairs that stand in a benchmark's gallery; raise where none does.
+    """Return the rated pairs that are in a benchmark's gallery; raise where none is.
 
-    Without a benchmark all pairs stay, and stand nowhere.
+    Without a benchmark all pairs stay, without indices.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def run_scores(run: Run, image: np.ndarray, caption: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     run
-        A score table or two embedding tables; ranked lists tell no scores and are refused.
+        A score table or two embedding tables; ranked lists have no scores and are refused.
     image, caption
         Indices into the benchmark's gallery.
 
@@ -90,7 +90,7 @@ def run_scores(run: Run, image: np.ndarray, caption: np.ndarray) -> np.ndarray:
     """
     if not isinstance(run, TableRun):
         raise InputError(
-            "ranked lists hold no score of every pair",
+            "ranked lists do not score every pair",
             where=run.where or run.name,
             fix="give a score table or embeddings",
         )
@@ -106,7 +106,7 @@ def run_scores(run: Run, image: np.ndarray, caption: np.ndarray) -> np.ndarray:
 
 
 def table_scores(ratings: Ratings, table: Ratings) -> dict[str, np.ndarray]:
-    """Return every column of a table of scores, one number per item of the ratings, NaN for none.
+    """Return every column of a table of scores, one number per item of the ratings, NaN for missing ones.
 
     >>> rated = Ratings(["a", "b"], ["1", "1"], ("x",), np.array([[1.0], [2.0]]))
     >>> table_scores(rated, Ratings(["b", "c"], ["1", "1"], ("score",), np.array([[0.7], [0.1]])))
@@ -115,6 +115,6 @@ def table_scores(ratings: Ratings, table: Ratings) -> dict[str, np.ndarray]:
     place = {pair: number for number, pair in enumerate(table.pairs())}
     at = np.array([place.get(pair, -1) for pair in ratings.pairs()], dtype=np.int64)
     if not (at >= 0).any():
-        fix = f"name images and captions alike in both, not {ratings.pairs()[0]} and {table.pairs()[0]}"
+        fix = f"use the same ids in both, not {ratings.pairs()[0]} and {table.pairs()[0]}"
         raise InputError(f"scores no pair of {ratings.where}", where=table.where, fix=fix)
     return {name: np.where(at >= 0, column[at], np.nan) for name, column in zip(table.raters, table.values.T)}

@@ -34,7 +34,7 @@ RESAMPLED = ("item", "image", "caption")
 WEIGHTS = (None, "linear", "quadratic")
 MOST_PAIRS = 200
 NO_ACCIDENT = 20
-"""From so many rows on, ratings that always rise from column to column deserve a word."""
+"""From this many rows on, ratings that always rise from column to column get a note."""
 MOST_SHOWN = 15
 """Pairs of raters; of more, the text shows the least and the most agreeing."""
 
@@ -61,7 +61,7 @@ class RaterAgreement:
     alpha
         Krippendorff's alpha by scale; empty where there is one rater.
     kappas
-        Of every two raters, where asked for.
+        Of every two raters, where requested.
     notes
         What a reader should know.
     """
@@ -175,7 +175,7 @@ class Agreement(Result):
 
 
 def estimate_record(estimate: Estimate) -> dict[str, Any]:
-    """Return what a record tells of an estimate; None where it is not defined."""
+    """Return the keys of an estimate in a record; None where it is not defined."""
     return {**{key: or_none(getattr(estimate, key)) for key in ("value", "low", "high")}, "n": estimate.n}
 
 
@@ -279,7 +279,7 @@ def agree(
 def rater_agreement(
     ratings: Ratings, name: str, resample: str, intervals: Intervals, pairs: bool
 ) -> RaterAgreement:
-    """Return alpha over all raters and, where asked for, kappa of every two that rated common items."""
+    """Return alpha over all raters and, where requested, kappa of every two that rated common items."""
     clusters = None if resample == "item" else getattr(ratings, resample)
     options = asdict(intervals)
     alpha = {}
@@ -299,7 +299,7 @@ def pair_kappas(
     there = ~np.isnan(ratings.values)
     used = np.unique(ratings.values[there])
     if not ratings.persons:
-        return [], ["no column is one person's (answers are counted, or sorted within each row): "
+        return [], ["no column is one rater's (answers are counted, or sorted within each row): "
                     "alpha holds, kappa of two columns would mean nothing"]  # fmt: skip
     if len(used) > MOST_CATEGORIES:
         return [], [f"there are {len(used):,} different ratings: alpha holds, kappa of two raters needs "
@@ -308,7 +308,7 @@ def pair_kappas(
     if in_order(ratings.values, NO_ACCIDENT):
         notes.append(
             f"in every complete row the ratings rise from {ratings.raters[0]} to {ratings.raters[-1]}: "
-            "if they were sorted, and no column is one person's, kappa of two columns means nothing"
+            "if they were sorted, and no column is one rater's, kappa of two columns means nothing"
         )
     common = there.T.astype(np.int64) @ there
     known = [pair for pair in combinations(range(len(ratings.raters)), 2) if common[pair] > 0]

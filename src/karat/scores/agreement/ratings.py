@@ -29,7 +29,7 @@ class Ratings:
         The file, or what else names it.
     persons
         Whether a column holds one rater's answers throughout. Where it does not (counts of yes and no,
-        Flickr8k's sorted ratings), alpha still stands but no two columns can be compared.
+        Flickr8k's sorted ratings), alpha is still valid but no two columns can be compared.
     notes
         What a reader should know.
 
@@ -69,7 +69,7 @@ class Ratings:
 
     @property
     def rating(self) -> np.ndarray:
-        """The mean rating of each item; NaN where nobody rated it."""
+        """The mean rating of each item; NaN where it is unrated."""
         known = ~np.isnan(self.values)
         mean = divide(np.where(known, self.values, 0).sum(axis=1), known.sum(axis=1))
         # Equal means of different sums must stay equal: they are compared with thresholds.
@@ -101,7 +101,7 @@ def name_of(ratings: Ratings) -> str:
 
 
 def names_of(first: Ratings, second: Ratings) -> tuple[str, str]:
-    """Return names that tell two tables apart: of a/r.csv and b/r.csv the folders do.
+    """Return names that distinguish two tables: with their folders for a/r.csv and b/r.csv.
 
     >>> tables = [Ratings([], [], (), np.empty((0, 0)), where) for where in ("a/r.csv", "b/r.csv", "b/s.csv")]
     >>> names_of(*tables[:2]), names_of(*tables[1:]), names_of(tables[0], tables[0])
@@ -152,7 +152,7 @@ def join(first: Ratings, second: Ratings, missing: str, names: tuple[str, str]) 
         example = f"{first.pairs()[0]} and {second.pairs()[0]}"
         raise InputError(
             f"{names[0]} and {names[1]} have no pair in common",
-            fix=f"name images and captions alike in both, not {example}",
+            fix=f"use the same ids in both, not {example}",
         )
     if not (listed & rated & ~blank).any():
         what = f"{names[0]} and {names[1]} have no pair in common that has a rating in both"
@@ -172,7 +172,7 @@ def join(first: Ratings, second: Ratings, missing: str, names: tuple[str, str]) 
 
 
 def pair_note(number: int, text: str, names: tuple[str, str]) -> str:
-    """Return a note on so many pairs, in the singular or plural.
+    """Return a note on a number of pairs, in the singular or plural.
 
     >>> pair_note(1, "{have} no rating in {first} and {are} left out", ("expert", "crowd"))
     '1 pair has no rating in expert and is left out'

@@ -63,7 +63,7 @@ def read_ratings(path: str | Path, rater: Sequence[str] | None = None) -> Rating
     if columns["yes"] and columns["no"] and rater is None:
         return counted(cells, image, caption, columns["yes"], columns["no"])
     table = wide(cells, image, caption, [str(columns[kind]) for kind in ("image", "caption")], rater)
-    # Flickr8k's experts are sorted within each row. Columns with names of their own are taken for persons.
+    # Flickr8k's experts are sorted within each row. Named columns are taken to be raters.
     return replace(table, persons=False) if published and in_order(table.values) else table
 
 
@@ -83,13 +83,13 @@ def is_cxc(path: Path) -> bool:
 
 
 def cxc(path: Path) -> Ratings:
-    """Return Crisscrossed Captions' ratings; images and captions go by COCO's numbers."""
+    """Return Crisscrossed Captions' ratings; images and captions have COCO's numbers."""
     image, caption, rating = read_pairs(path)
     return Ratings(image, caption, ("mean",), rating[:, None], path)
 
 
 def is_flickr8k(path: Path) -> bool:
-    """Whether a file is laid out like Flickr8k's annotations: five cells between tabs and no head."""
+    """Whether a file is laid out like Flickr8k's annotations: five cells between tabs and no header."""
     cells = [cell for line in first_lines(path, (".txt", ".tsv")) for cell in line.split("\t")]
     return len(cells) == 5 and bool(FLICKR8K.fullmatch(cells[1]))
 
@@ -110,7 +110,7 @@ def flickr8k(path: Path) -> TableFile:
 
 
 def find(cells: TableFile, kind: str) -> str | None:
-    """Return the column that is called like this kind of column."""
+    """Return the column that has a name of this kind."""
     by_name = {name.lower(): name for name in cells.frame.columns}
     return next((by_name[name] for name in COLUMN_NAMES[kind] if name in by_name), None)
 

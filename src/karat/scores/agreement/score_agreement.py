@@ -30,7 +30,7 @@ TITLES = {ALL: "all {}", NOT_ORIGINAL: "{} that are not the benchmark's original
 HEADS = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "tau": "Kendall's τ-b"}
 CHOSEN = "The best of several thresholds on these very pairs: elsewhere expect less."
 MANY = 10_000
-"""So many pairs tell the third digit."""
+"""From this many pairs on, the third digit is shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,10 +182,10 @@ def score_agreement(
         are left out for that score alone.
     original
         Per item, whether the caption was written for the image. Where it is known, the pairs that are
-        not original are also shown by themselves: there the original pairing has nothing to say.
+        not original are also shown by themselves: there the original pairing says nothing.
     first_from, second_from
         Thresholds of the ratings and of the scores; by default every value above the lowest or, where
-        there are many, nine that part the pairs.
+        there are many, nine that divide the pairs.
     resample
         What is drawn for the intervals: all pairs of an "image" or "caption", or each "item" by itself,
         as if the pairs of one image were independent.
@@ -277,11 +277,11 @@ def check_scores(name: str, values: Any, items: int) -> np.ndarray:
     numbers = as_numbers(values, name)
     if numbers.shape != (items,):
         what = f"{name} has scores of the shape {numbers.shape}"
-        raise InputError(what, fix=f"give one per rated pair, {items:,}, NaN for none")
+        raise InputError(what, fix=f"give one per rated pair, {items:,}, NaN for missing values")
     if np.isinf(numbers).any():
         row = int(np.argmax(np.isinf(numbers)))
         raise InputError(
-            f"{name} has an infinite score (pair {row})", fix="give finite numbers, NaN for none"
+            f"{name} has an infinite score (pair {row})", fix="give finite numbers, NaN for missing values"
         )
     return numbers
 

@@ -1,7 +1,7 @@
 """Thresholds that cut a scale of ratings or a score into yes and no, and kappa of every two of them.
 
-Two scales, each cut at several thresholds, make a table like Hodosh's table 10. Thresholds that nobody names
-are chosen from the values.
+Two scales, each cut at several thresholds, make a table like Hodosh's table 10. By default, thresholds are
+chosen from the values.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class ThresholdTable:
 
 
 def cut_texts(cuts: Sequence[float] | np.ndarray) -> list[str]:
-    """Return thresholds with two digits, or as many as tell them from each other and from 0.
+    """Return thresholds with two digits, or as many as distinguish them from each other and from 0.
 
     They are never rounded up: what reaches the threshold also reaches what is shown.
 
@@ -177,13 +177,13 @@ def kappa_over_thresholds(
 
 
 MOST_THRESHOLDS = 9
-"""Of each side, unless they are named: what fits beside each other on a screen."""
+"""Per side, by default: as many as fit side by side on a screen."""
 SHARES = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
 """Where a score with many values is cut, as shares of the pairs below."""
 
 
 def usual_thresholds(ratings: np.ndarray) -> np.ndarray:
-    """Return every value above the lowest or, where there are too many, some that part the ratings evenly.
+    """Return every value above the lowest or, where there are too many, some that divide the ratings evenly.
 
     >>> usual_thresholds(np.array([1.0, 4, 2, 2, 3])).tolist()
     [2.0, 3.0, 4.0]
@@ -200,7 +200,7 @@ def usual_thresholds(ratings: np.ndarray) -> np.ndarray:
 def score_thresholds(scores: np.ndarray) -> np.ndarray:
     """Return thresholds of a score that varies: every value above the lowest or, of many, nine round ones.
 
-    They part the pairs at the shares `SHARES`: few pairs are relevant, so more of them lie near the top.
+    They divide the pairs at the shares `SHARES`: few pairs are relevant, so more of them lie near the top.
 
     >>> score_thresholds(np.array([0.0, 0.5, 0.5, 1.0])).tolist()
     [0.5, 1.0]
@@ -216,7 +216,7 @@ def score_thresholds(scores: np.ndarray) -> np.ndarray:
 
 
 def round_down(value: float, digits: int = 3) -> float:
-    """Return a number with so many digits, never above it.
+    """Return a number rounded down to a number of digits.
 
     >>> round_down(2 / 3), round_down(-2 / 3), round_down(12345.6), round_down(0.2)
     (0.666, -0.667, 12300.0, 0.2)
@@ -236,5 +236,5 @@ def cuts(where: str | Path, values: np.ndarray, named: Sequence[float] | None) -
     for cut in rising:
         if not values.min() < cut <= values.max() + 1e-6:
             fix = f"its values lie between {values.min():g} and {values.max():g}"
-            raise InputError(f"the threshold {cut:g} parts nothing", where=where, fix=fix)
+            raise InputError(f"the threshold {cut:g} separates nothing", where=where, fix=fix)
     return rising

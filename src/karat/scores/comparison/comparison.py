@@ -27,7 +27,7 @@ class Comparison(Result):
     test, alpha, samples, seed
         The paired test, the level of its decisions, and its draws.
     detail
-        Whether each direction is shown, not only what sums both up.
+        Whether each direction is shown, not only what combines both.
     standings
         Who beats whom on every column.
     """
@@ -132,11 +132,11 @@ class Comparison(Result):
 
 
 FEW_RUNS = 4
-"""Up to so many runs every pair is shown; beyond, each run against the best."""
+"""Up to this many runs every pair is shown; beyond, each run against the best."""
 
 
 def shown_standings(comparison: Comparison, detail: bool = False) -> list[Standing]:
-    """Return the columns to show: what sums both directions up, or, where asked for, each direction.
+    """Return the columns to show: what combines both directions, or, where requested, each direction.
 
     Directions are also shown where sums would leave something out: a run that has one direction only,
     or a test that can be used on directions alone.
@@ -152,7 +152,7 @@ def shown_standings(comparison: Comparison, detail: bool = False) -> list[Standi
 
 
 def score_table(comparison: Comparison, shown: Sequence[Standing], where: str) -> Layout:
-    """Arrange scores with intervals and places, best run first; the intervals are drawn beside each other."""
+    """Arrange scores with intervals and places, best run first; the intervals are drawn side by side."""
     lines: list[tuple[tuple[str, ...], list[str]]] = []
     marked: set[tuple[int, int]] = set()
     for standing in shown:
@@ -306,7 +306,7 @@ def show_places(places: tuple[int, int] | None) -> str:
 
 
 def headline(shown: Sequence[Standing]) -> list[str]:
-    """Return sentences that say who is first where; equal outcomes are said once."""
+    """Return sentences that say which run is first where; equal outcomes are merged."""
     where: dict[tuple[str, ...], list[str]] = {}
     everyone = {run for standing in shown for run in standing.runs}
     for standing in shown:

@@ -130,7 +130,7 @@ def compare(
     if column_test.floor(problem) * most > alpha:
         notes.append(
             f"with {plural(most, 'pair')} of runs and so few draws or images, no p-value can be small enough "
-            "after Holm's correction: nobody can beat anybody"
+            "after Holm's correction: no run can beat another"
         )
     return Comparison(replace(card, notes=notes), differences, column_test.name, alpha, samples, seed)
 

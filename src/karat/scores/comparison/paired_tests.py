@@ -58,13 +58,13 @@ class ColumnTest:
     Parameters
     ----------
     name, about
-        As it is asked for, and as it is printed.
+        Its name, and its description in print.
     p_values
         From a problem to one p-value per pair; NaN where it cannot be used.
     limits
-        Where it cannot be used, or what it really asks; empty when there is nothing to say.
+        Where it cannot be used, or what it really tests; empty when there is nothing to note.
     concerns
-        Whether that should be said of a problem, given its p-values.
+        Whether that should be noted for a problem, given its p-values.
     floor
         The smallest p that it can give for a problem.
     """
@@ -124,7 +124,7 @@ def count_sums(
 def count_anew(
     column_samples: ColumnSamples, pairs: np.ndarray, flips: Flips, least: np.ndarray
 ) -> np.ndarray:
-    """Return the same of other columns, such as medians: both are aggregated anew after every swap."""
+    """Return the same for other columns, such as medians: both are aggregated again after every swap."""
     counts = np.zeros(len(pairs), np.int64)
     if len(pairs):
         for block in flips.blocks():
@@ -134,7 +134,7 @@ def count_anew(
 
 
 def bootstrap(problem: Problem) -> np.ndarray:
-    """Ask on which side of 0 the resampled differences lie."""
+    """Test on which side of 0 the resampled differences lie."""
     return np.array(
         [sign_p(subtract(problem.draws[first], problem.draws[second])) for first, second in problem.pairs]
     )

@@ -62,7 +62,7 @@ class Standing:
     beats
         Whether each run is significantly better than each other, bool [R, R].
     tested
-        Whether the test could be used on this column; if not, nobody is said to be first.
+        Whether the test could be used on this column; if not, no run is called first.
     """
 
     truth: str
@@ -74,7 +74,7 @@ class Standing:
 
     @property
     def first(self) -> tuple[str, ...]:
-        """The runs that nobody beats: tied for first place."""
+        """The runs that no other beats: tied for first place."""
         if not self.tested:
             return ()
         return tuple(run for run, tied in zip(self.runs, tied_for_first(self.beats)) if tied)

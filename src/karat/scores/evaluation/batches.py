@@ -40,7 +40,7 @@ class Batch:
     values, unanswered
         Per measure and query: the value, and whether it depends on places that are not known.
     upper, upper_unanswered
-        The same if every unjudged pair is relevant; empty when no bounds were asked for.
+        The same if every unjudged pair is relevant; empty when no bounds were requested.
     worst, best
         The values under the pessimistic and the optimistic policy.
     tied_queries, largest

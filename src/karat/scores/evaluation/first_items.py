@@ -18,7 +18,7 @@ from karat.runs import RankingsRun, Run, TableRun
 from karat.scores.evaluation.shared_pairs import KEY_BASE, pair_keys
 
 MOST_ROWS = 1 << 22
-"""Items that are asked about at once."""
+"""Items that are processed at once."""
 
 
 def implicit_counts(
@@ -59,7 +59,7 @@ def implicit_counts(
 
 
 def query_batches(asked: JudgedItems) -> Iterator[slice]:
-    """Yield the queries that are asked about at once: few enough even if all scores are equal."""
+    """Yield the queries that are processed at once: few enough even if all scores are equal."""
     step = max(1, MOST_ROWS // max(1, int(asked.size.max(initial=1))))
     for begin in range(0, max(1, len(asked.queries)), step):
         yield slice(begin, begin + step)
@@ -187,7 +187,7 @@ def check_similarity(similarity: TableRun, *values: np.ndarray) -> None:
     lowest = min((part.min() for part in values if len(part)), default=0.0)
     if lowest < 0:
         raise InputError(
-            f"the similarity {similarity.name!r} has the value {lowest:g}", fix="give values from 0 on"
+            f"the similarity {similarity.name!r} has the value {lowest:g}", fix="give values of 0 or more"
         )
 
 

@@ -1,7 +1,7 @@
 """Many versions of the labels, scored from one pass over each run.
 
-Labels are incomplete and noisy, so one asks what scores would be under others: under the labels that some of
-the annotators found, or under grades drawn from a posterior. Where a run ranks the labelled items does not
+Labels are incomplete and noisy, so it matters what scores would be under others: under the labels that some
+of the annotators found, or under grades drawn from a posterior. Where a run ranks the labelled items does not
 depend on their grades. So each run is asked once (`place_labels`), and a version of the labels is a row of
 grades.
 """

@@ -45,7 +45,7 @@ class ScoringOptions:
     measures
         Per truth, what is computed.
     directions, ties, unjudged
-        Which side asks; what happens to equal scores; what unjudged pairs count as.
+        The directions; how equal scores are ordered; what unjudged pairs count as.
     similarities
         For measures of meaning.
     intervals

@@ -54,7 +54,7 @@ def score_runs(
     details: bool = False,
     progress: Callable[[str], object] | None = None,
 ) -> Scorecard:
-    """Score runs that have names of their own; `karat.evaluate` says what the parameters are."""
+    """Score runs with unique names; `karat.evaluate` says what the parameters are."""
     scoring = Scoring(options, details)
     for run in named_apart(runs):
         if progress is not None:
@@ -83,7 +83,7 @@ def details_of(card: Scorecard, runs: Sequence[Run], threads: int | None = None)
 
 
 def named_apart(runs: Sequence[Run]) -> Sequence[Run]:
-    """Raise when two runs have the same name: their columns could not be told apart."""
+    """Raise when two runs have the same name: their columns could not be distinguished."""
     names = [run.name for run in runs]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -131,7 +131,7 @@ class Scoring:
     def detailed(self) -> list[str]:
         """The truths that details are about: those that list their pairs.
 
-        Folds are galleries of their own: they take as long as all others, and say little more.
+        Folds have their own galleries: they take as long as all others, and add little.
         """
         if not self.details:
             return []
@@ -282,7 +282,7 @@ def batches_of(
     measures: list[Measure],
     options: ScoringOptions,
 ) -> Iterator[Batch]:
-    """Yield the scores of each fold; of a rule's folds in batches, since nobody listed its positives."""
+    """Yield the scores of each fold; of a rule's folds in batches, since its positives are not listed."""
     for fold, items in enumerate(judged):
         counted = implicit_counts(run, truth, items, measures) if truth.implicit else [placed[items]]
         for part in counted:

@@ -1,4 +1,4 @@
-"""Pairs that several truths share: a run is asked once about all of them.
+"""Pairs that several truths share: a run places all of them at once.
 
 Truths that share a gallery share most of their pairs. Their distinct pairs make one record, which a run
 places in one pass over its scores; each truth then takes its own rows of it.

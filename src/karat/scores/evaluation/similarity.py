@@ -16,7 +16,7 @@ from karat.measures import Combined, Named, Semantic
 from karat.runs import Run, TableRun, load_run
 
 Provider = Callable[[Benchmark, int | None], np.ndarray]
-"""Returns φ of every image with every caption of a benchmark, on so many threads."""
+"""Returns φ of every image with every caption of a benchmark, on a number of threads."""
 
 SIMILARITIES: Registry[Provider] = Registry("similarity", fill=lambda: import_plugins("similarity"))
 
@@ -48,10 +48,10 @@ class Similarities:
         try:
             run = thing if isinstance(thing, Run) else load_run(*sources, name=name)
             if not isinstance(run, TableRun):
-                raise InputError("is ranked lists", fix="give a table of every image with every caption")
+                raise InputError("has ranked lists", fix="give a table of every image with every caption")
             size = (self.benchmark.captions.size, self.benchmark.images.size)
             if getattr(run, "images_by_captions", ()) == size != size[::-1]:
-                raise InputError("is captions by images", fix="turn it round: images by captions")
+                raise InputError("is captions by images", fix="transpose it: images by captions")
             table = copy(run.align(self.benchmark))
         except KaratError as error:
             where = f"similarity {name!r}" + (f", {error.where}" if error.where not in (None, name) else "")
@@ -73,7 +73,7 @@ class Similarities:
                 )
             if self.benchmark.caption_image is None:
                 raise InputError(
-                    f"{phi} needs to know whose the captions of {self.benchmark.name} are",
+                    f"{phi} needs to know which images the captions of {self.benchmark.name} belong to",
                     fix="say which image each was written for, or give the similarity itself",
                 )
 

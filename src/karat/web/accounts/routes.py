@@ -10,15 +10,16 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
 from karat.errors import InputError
-from karat.web.accounts.accounts import Accounts
-from karat.web.accounts.invitations import UselessLink
-from karat.web.accounts.names import fold
+from karat.judging.store.accounts import UselessLink, User, fold
+from karat.web.accounts import people
+from karat.web.accounts.people import accounts_of
 from karat.web.pages import base_of, home_of, render
 from karat.web.security import safe_next
 from karat.web.shapes import Body, Path, Short
-from karat.web.users import User, current_user, require
+from karat.web.users import current_user, require
 
 router = APIRouter()
+router.include_router(people.router)
 Somebody = Annotated[User, Depends(require())]
 
 
@@ -89,14 +90,14 @@ async def sign_in(request: Request, response: Response, body: SignIn) -> dict[st
     doors.try_to(who, address)
 
     def work() -> dict[str, str]:
-        user = accounts.sign_in(body.name, body.password)
+        user = accounts.users.sign_in(body.name, body.password)
         if user is None:
-            accounts.note(None, "sign-in failed", accounts.number_of(body.name))
+            accounts.audit.note(None, "sign-in failed", accounts.users.number_of(body.name))
             raise InputError(
                 "the name or the password is wrong", fix="try again, or ask the owner for a link"
             )
         doors.succeeded(who, address)
-        accounts.note(user.id, "signed in")
+        accounts.audit.note(user.id, "signed in")
         return enter(request, response, user, body.next)
 
     return await doors.run(work)
@@ -108,9 +109,9 @@ def sign_out(request: Request, response: Response) -> dict[str, str]:
     token = request.app.state.cookies.session_of(request.headers.get("cookie", ""))
     user = current_user(request)
     if token:
-        accounts_of(request).end_session(token)
+        accounts_of(request).sessions.end(token)
     if user is not None:
-        accounts_of(request).note(user.id, "signed out")
+        accounts_of(request).audit.note(user.id, "signed out")
     request.app.state.cookies.clear(response, request.url.scheme == "https")
     return {"next": "/login"}
 
@@ -119,7 +120,7 @@ def sign_out(request: Request, response: Response) -> dict[str, str]:
 def look(request: Request, body: Link) -> dict[str, Any]:
     """Say what a link is for; that does not use it up."""
     with link_tried(request):
-        found = accounts_of(request).look_at(body.token)
+        found = accounts_of(request).invitations.look_at(body.token)
     return {"kind": found.kind, "role": found.role, "name": found.name, "expires": found.expires}
 
 
@@ -129,7 +130,7 @@ async def accept(request: Request, response: Response, body: Acceptance) -> dict
 
     def work() -> dict[str, str]:
         with link_tried(request):
-            user = accounts_of(request).accept(body.token, body.name, body.password)
+            user = accounts_of(request).invitations.accept(body.token, body.name, body.password)
         return enter(request, response, user)
 
     return await request.app.state.doors.run(work)
@@ -144,10 +145,10 @@ async def change_password(
     doors.try_to(fold(user.name), address)
 
     def work() -> dict[str, str]:
-        if accounts.sign_in(user.name, body.old) is None:
+        if accounts.users.sign_in(user.name, body.old) is None:
             raise InputError("the password so far is wrong", fix="try again")
         doors.succeeded(fold(user.name), address)
-        accounts.set_password(user.id, body.new, user.id)
+        accounts.users.set_password(user.id, body.new, user.id)
         return enter(request, response, user)
 
     return await doors.run(work)
@@ -156,7 +157,7 @@ async def change_password(
 @router.get("/api/account/export")
 def export_own(request: Request, user: Somebody) -> dict[str, Any]:
     """Return everything that is kept about oneself."""
-    return accounts_of(request).export(user.id)
+    return accounts_of(request).users.export(user.id)
 
 
 @contextmanager
@@ -177,14 +178,9 @@ def link_tried(request: Request) -> Iterator[None]:
 
 def enter(request: Request, response: Response, user: User, asked: str = "") -> dict[str, str]:
     """Open a session, and say where to go."""
-    token = accounts_of(request).open_session(user.id)
+    token = accounts_of(request).sessions.open(user.id)
     request.app.state.cookies.set_session(response, token, request.url.scheme == "https")
     return {"next": safe_next(asked, home_of(request, user))}
-
-
-def accounts_of(request: Request) -> Accounts:
-    """Return the accounts of the project."""
-    return request.app.state.accounts
 
 
 def address_of(request: Request) -> str:

@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sqlalchemy import select
 
 from karat.judging import Aggregated, AnswerTable, Project, make_answers
 from karat.judging.checking import ADJUDICATOR
 from karat.judging.pools import find, key_of
-from karat.judging.store import ANSWER, WORKER
 
 MOST = 10_000
 """Pairs that are kept; when they are decided, the next come."""
@@ -82,26 +80,6 @@ def find_disagreements(verdicts: Aggregated, answers: AnswerTable) -> Disagreeme
         said,
         len(differ),
     )
-
-
-def decisions(project: Project) -> dict[tuple[int, int], dict[str, Any]]:
-    """Return by pair what was decided last, by whom and when."""
-    query = (
-        select(ANSWER.c.image, ANSWER.c.caption, ANSWER.c.code, ANSWER.c.at, WORKER.c.name)
-        .join(WORKER, WORKER.c.id == ANSWER.c.worker)
-        .where(WORKER.c.kind == ADJUDICATOR, ANSWER.c.slot.is_(None))
-        .order_by(ANSWER.c.id)
-    )
-    found: dict[tuple[int, int], dict[str, dict[str, Any]]] = {}
-    with project.database.read() as connection:
-        rows = connection.execute(query).all()
-    for row in rows:
-        own = found.setdefault((row.image, row.caption), {})
-        # Taking back one's own decision lets an earlier one of somebody else stand.
-        own.pop(row.name, None)
-        if row.code is not None:
-            own[row.name] = {"code": row.code, "by": row.name, "at": row.at}
-    return {pair: list(own.values())[-1] for pair, own in found.items() if own}
 
 
 def voices(found: Disagreements, image: int, caption: int, project: Project) -> list[dict[str, Any]]:

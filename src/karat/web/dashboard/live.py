@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from karat.judging.checking import ADJUDICATOR, DATASET, MACHINE, PERSON
-from karat.judging.store import LEASED, OPEN, SUBMITTED, all_workers
+from karat.judging.store import LEASED, OPEN, SUBMITTED
 from karat.web.dashboard.money import cost, pay_of
 from karat.web.dashboard.pace import DAY, HOUR, by_part, pace
 from karat.web.dashboard.tally import Tally
@@ -27,8 +27,7 @@ def live_numbers(tally: Tally, now: float) -> dict[str, Any]:
         The time in seconds since 1970.
     """
     assert tally.items is not None
-    with tally.project.database.read() as connection:
-        ids, names, kinds = all_workers(connection)
+    ids, names, kinds = tally.project.annotators.numbered()
     place = np.full(max(ids, default=0) + 1, -1)
     place[list(ids)] = np.arange(len(ids))
     state, cells, loose = tally.state_now(now), tally.cells, tally.loose.kept()

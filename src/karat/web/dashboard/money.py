@@ -24,7 +24,7 @@ class Pay(BaseModel):
 def pay_of(project: Project) -> Pay | None:
     """Return what people are paid; None where nobody said, or not in a way that can be read."""
     try:
-        return Pay.model_validate(project.settings_get(SETTING))
+        return Pay.model_validate(project.journal.get(SETTING))
     except ValidationError:
         return None
 

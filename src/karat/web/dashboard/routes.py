@@ -12,20 +12,21 @@ from fastapi.responses import FileResponse, Response, StreamingResponse
 from karat.errors import InputError
 from karat.judging.checking import AGGREGATIONS, review_hand_ins
 from karat.judging.exchange import FORMATS
-from karat.web.dashboard import adjudicate, stream
+from karat.judging.store.accounts import OWNER, READER, User
+from karat.web.dashboard import adjudication, stream
+from karat.web.dashboard.archive import zipped
 from karat.web.dashboard.bodies import Export, Publish, Review
 from karat.web.dashboard.jobs import DONE, Jobs
 from karat.web.dashboard.money import SETTING, Pay
-from karat.web.dashboard.publishing import Shelf, export_job, publish_job
+from karat.web.dashboard.publication import Shelf, export_job, publish_job
 from karat.web.dashboard.watch import Watch
-from karat.web.dashboard.zipping import zipped
 from karat.web.pages import render
 from karat.web.shapes import Number, Short
-from karat.web.users import OWNER, READER, User, require
+from karat.web.users import require
 
 router = APIRouter()
 router.include_router(stream.router)
-router.include_router(adjudicate.router)
+router.include_router(adjudication.router)
 Owner = Annotated[User, Depends(require(OWNER))]
 Reader = Annotated[User, Depends(require(READER))]
 
@@ -35,9 +36,10 @@ def prepare(app: FastAPI) -> None:
     state = app.state
     state.watch = Watch(state.project)
     state.shelf = Shelf(state.settings.published)
-    state.jobs = Jobs(lambda: state.watch.publish("jobs", jobs_of(app)))
+    tell_jobs = state.watch.register("jobs", OWNER)
+    state.jobs = Jobs(lambda: tell_jobs(jobs_of(app)))
     state.closing += [state.shelf.close, state.jobs.close, state.watch.close]
-    state.watch.publish("jobs", jobs_of(app))
+    tell_jobs(jobs_of(app))
 
 
 def jobs_of(app: FastAPI) -> dict[str, Any]:
@@ -73,7 +75,7 @@ def live(request: Request, user: Reader) -> dict[str, Any]:
 @router.get("/api/dashboard/statistics")
 def statistics(request: Request, user: Reader) -> dict[str, Any]:
     """Return the numbers that take a while, with the time to which they belong."""
-    return adjudicate.current(request).data
+    return adjudication.current(request).data
 
 
 @router.post("/api/dashboard/statistics")
@@ -86,7 +88,7 @@ def ask(request: Request, user: Reader) -> dict[str, bool]:
 @router.put("/api/dashboard/pay")
 def pay(request: Request, user: Owner, body: Pay) -> dict[str, bool]:
     """Keep what people are paid, for the cost so far."""
-    request.app.state.project.settings_set(SETTING, body.model_dump())
+    request.app.state.project.journal.set(SETTING, body.model_dump())
     request.app.state.watch.count()
     return {"done": True}
 
@@ -118,7 +120,7 @@ def start_publish(request: Request, user: Owner, body: Publish) -> dict[str, int
     AGGREGATIONS[body.aggregation]
     work = publish_job(state.project, state.shelf, state.jobs.step, body.model_dump())
     job = state.jobs.start(f"Publish {body.name} by {body.aggregation}", user.name, work)
-    state.accounts.note(user.id, "published", detail={"job": job.number})
+    state.accounts.audit.note(user.id, "published", detail={"job": job.number})
     return {"job": job.number}
 
 
@@ -128,7 +130,7 @@ def start_export(request: Request, user: Owner, body: Export) -> dict[str, int]:
     state = request.app.state
     work = export_job(state.project, state.jobs.step, body.what, FORMATS[body.format].name)
     job = state.jobs.start(f"Export {body.what} as {body.format}", user.name, work)
-    state.accounts.note(user.id, "exported", detail={"job": job.number})
+    state.accounts.audit.note(user.id, "exported", detail={"job": job.number})
     return {"job": job.number}
 
 

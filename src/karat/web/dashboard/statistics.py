@@ -33,9 +33,9 @@ def compute(project: Project) -> Statistics:
     """Return the statistics of a project as it stands, with their time and what they took."""
     start = time.perf_counter()
     data: dict[str, Any] = {"as_of": time.time(), "said": None, "machines": machines(project)}
-    answers, slots, reviews = project.answers(), project.slots(), project.reviews()
+    answers, slots, reviews = project.answers.read(), project.queue.slots(), project.reviews.read()
     try:
-        pool = project.pool()
+        pool = project.pools.read()
     except InputError:
         pool = None
     data["pool"] = None if pool is None else make_up(pool, answers)

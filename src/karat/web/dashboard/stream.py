@@ -11,8 +11,9 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from karat.judging.store.accounts import READER, User
 from karat.web.dashboard.watch import Watch
-from karat.web.users import OWNER, READER, User, require
+from karat.web.users import require
 
 router = APIRouter()
 BEAT = 15.0
@@ -49,8 +50,8 @@ async def events(request: Request, watch: Watch, user: User) -> AsyncIterator[st
                     yield "event: ended\ndata: {}\n\n"
                     return
             news.clear()
-            for name, version, data in watch.news():
-                if told.get(name) != version and (name != "jobs" or user.may(OWNER)):
+            for name, version, data in watch.news(user):
+                if told.get(name) != version:
                     told[name] = version
                     yield f"event: {name}\ndata: {data}\n\n"
     finally:
@@ -61,5 +62,5 @@ def may_read(request: Request) -> bool:
     """Whether the session that opened the stream still holds, and its role still allows it."""
     state = request.app.state
     token = state.cookies.session_of(request.headers.get("cookie", ""))
-    user = state.accounts.whose(token) if token else None
+    user = state.accounts.sessions.whose(token) if token else None
     return user is not None and user.may(READER)

@@ -1,4 +1,4 @@
-"""One thread that computes for all who watch, and tells them when something is new."""
+"""One thread that computes for all who watch, and tells them what is new in every registered source."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from karat.errors import KaratError
 from karat.judging import Project
+from karat.judging.store.accounts import User
 from karat.web.dashboard.live import live_numbers
 from karat.web.dashboard.statistics import Statistics, compute
 from karat.web.dashboard.tally import Tally
@@ -49,6 +50,9 @@ class Watch:
         self._thread: threading.Thread | None = None
         self._slow: threading.Thread | None = None
         self._version = 0
+        self._sources: dict[str, tuple[str, ...]] = {}
+        self._live, self._statistics = self.register("live"), self.register("statistics")
+        self._trouble = self.register("trouble")
         self._asked = True
         self._due = self._earliest = 0.0
         self._computed_for: Any = None
@@ -86,17 +90,33 @@ class Watch:
             if thread is not None:
                 thread.join(10)
 
-    def publish(self, name: str, data: Any) -> None:
-        """Tell everybody the newest of a kind."""
-        with self._guard:
-            self._version += 1
-            self.events[name] = (self._version, json.dumps(data, allow_nan=False))
-        self._tell()
+    def register(self, name: str, *roles: str) -> Callable[[Any], None]:
+        """Register a source of events and return the function by which it tells its newest.
 
-    def news(self) -> list[tuple[str, int, str]]:
-        """Return the newest of every kind, the oldest first: its name, its number and the data."""
+        Parameters
+        ----------
+        name
+            Of its events; a second source of the same name raises.
+        *roles
+            Who is told; without roles, everybody who watches.
+        """
+        if name in self._sources:
+            raise ValueError(f"events {name!r} have a source already")
+        self._sources[name] = roles
+
+        def publish(data: Any) -> None:
+            with self._guard:
+                self._version += 1
+                self.events[name] = (self._version, json.dumps(data, allow_nan=False))
+            self._tell()
+
+        return publish
+
+    def news(self, user: User) -> list[tuple[str, int, str]]:
+        """Return the newest that a user may see of every source, the oldest first: name, number and data."""
         with self._guard:
-            return sorted(((name, *one) for name, one in self.events.items()), key=lambda one: one[1])
+            told = [(name, *one) for name, one in self.events.items() if user.may(*self._sources[name])]
+        return sorted(told, key=lambda one: one[1])
 
     def ask(self) -> None:
         """Have the statistics computed soon: something was decided that they depend on."""
@@ -107,7 +127,7 @@ class Watch:
         with self._counting:
             self.tally.update()
             found = live_numbers(self.tally, time.time() if now is None else now)
-        self.publish("live", found)
+        self._live(found)
         return found
 
     def current(self) -> Statistics:
@@ -128,7 +148,7 @@ class Watch:
         self._due = time.monotonic() + max(STATISTICS_EVERY, SHARE * took)
         # Asked for, they come sooner, but never one right after the other.
         self._earliest = time.monotonic() + 2 * took
-        self.publish("statistics", found.data)
+        self._statistics(found.data)
         return found
 
     def _tell(self) -> None:
@@ -178,4 +198,4 @@ class Watch:
         if not isinstance(error, KaratError):
             LOG.error("the dashboard could not be computed", exc_info=error)
         said = str(error) if isinstance(error, KaratError) else "The server's log says why."
-        self.publish("trouble", {"said": f"The numbers could not be computed: {said}", "at": time.time()})
+        self._trouble({"said": f"The numbers could not be computed: {said}", "at": time.time()})

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
 from pydantic import Field
 
+from karat.judging.store import Answer
 from karat.web.shapes import Body, Long, Storable
 
 Token = Annotated[str, Field(min_length=1, max_length=100), Storable]
@@ -33,6 +35,10 @@ class Withdrawn(Body):
     item: Item
     key: Key
 
+    def answer(self, token: str) -> Answer:
+        """Return the record of it: an answer without a code, given now."""
+        return Answer(token, self.item, None, key=self.key, at=time.time())
+
 
 class Answered(Withdrawn):
     """An answer, with answers to follow-up questions by their codes."""
@@ -40,6 +46,12 @@ class Answered(Withdrawn):
     code: Code
     details: Details = Field(default_factory=dict)
     seconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
+
+    def answer(self, token: str) -> Answer:
+        """Return the record of it, given now."""
+        return Answer(
+            token, self.item, self.code, self.details or None, self.seconds, self.key, time.time()
+        )  # fmt: skip
 
 
 class Withdrawal(Withdrawn, Held):

@@ -6,17 +6,8 @@ import threading
 import time
 from dataclasses import dataclass
 
-from sqlalchemy import text
-
 from karat.judging import Project
-from karat.judging.store import SUBMITTED
 
-COUNT = text(f"""
-    SELECT w.name, n.slots FROM
-    (SELECT worker, COUNT(*) AS slots FROM slot WHERE state = {SUBMITTED} GROUP BY worker) n
-    JOIN worker w ON w.id = n.worker
-""")
-ALL = text("SELECT COUNT(*) FROM slot")
 EVERY = 5.0
 """Seconds; one's own count is kept by the page in the meantime."""
 
@@ -47,9 +38,7 @@ class Progress:
         """Return the counts; one thread at a time counts."""
         with self.lock:
             if self.counts is None or time.monotonic() - self.counts.at > EVERY:
-                with self.project.database.read() as connection:
-                    done = {row.name: int(row.slots) for row in connection.execute(COUNT)}
-                    slots = int(connection.execute(ALL).scalar_one())
+                slots, done = self.project.queue.progress()
                 self.counts = ProgressCounts(time.monotonic(), slots, done)
             return self.counts
 

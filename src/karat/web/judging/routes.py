@@ -9,14 +9,14 @@ from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
+from karat.judging.store.accounts import JUDGE, User
 from karat.web.judging import bodies
-from karat.web.judging.owning import HandedIn, LeaseLost, check_own, find_own
+from karat.web.judging.answers import HandedIn, LeaseLost, check_own, save
 from karat.web.judging.pictures import NoPicture, read_picture
 from karat.web.judging.progress import Progress
-from karat.web.judging.saving import store_answer, store_withdrawal
-from karat.web.judging.showing import mark_of, own_image, show_form, show_lease
+from karat.web.judging.views import mark_of, own_image, show_form, show_lease
 from karat.web.pages import render
-from karat.web.users import JUDGE, User, require
+from karat.web.users import require
 
 router = APIRouter()
 Judge = Annotated[User, Depends(require(JUDGE))]
@@ -47,7 +47,7 @@ def judge_page(request: Request, user: Judge) -> Response:
 def state(request: Request, user: Judge) -> dict[str, Any]:
     """Return the form, what is held, and how far everybody is; nothing is taken."""
     project = request.app.state.project
-    shown = show_lease(project, project.held_lease(user.name), time.time())
+    shown = show_lease(project, project.queue.held(user.name), time.time())
     return {
         "form": show_form(project.form),
         "lease": shown,
@@ -61,8 +61,8 @@ def lease(request: Request, user: Judge, body: bodies.Ask) -> dict[str, Any]:
     """Return the task at hand, taken now if need be, and the one after it if it is wanted."""
     project, now = request.app.state.project, time.time()
     seconds = request.app.state.settings.lease_seconds
-    found = project.lease_at_hand(user.name, seconds)
-    ahead = project.lease_ahead(user.name, min(seconds, AHEAD_SECONDS)) if body.ahead and found else None
+    found = project.queue.at_hand(user.name, seconds)
+    ahead = project.queue.ahead(user.name, min(seconds, AHEAD_SECONDS)) if body.ahead and found else None
     return {
         "lease": show_lease(project, found, now), "ahead": show_lease(project, ahead, now),
         "person": user.id, "progress": progress(request, user),
@@ -72,24 +72,20 @@ def lease(request: Request, user: Judge, body: bodies.Ask) -> dict[str, Any]:
 @router.post("/api/judge/answer")
 async def answer(request: Request, user: Judge, body: bodies.AnswerBody) -> dict[str, int]:
     """Store an answer; the same key again changes nothing."""
-    given = body.details or None
-    number = await store_answer(
-        request.app, user.name, body.token, body.item, body.code, given, body.seconds, body.key
-    )
-    return {"number": number}
+    return {"number": await save(request.app, user.name, body.answer(body.token))}
 
 
 @router.post("/api/judge/withdraw")
 async def withdraw(request: Request, user: Judge, body: bodies.Withdrawal) -> dict[str, int]:
     """Take an answer back; the same key again changes nothing."""
-    return {"number": await store_withdrawal(request.app, user.name, body.token, body.item, body.key)}
+    return {"number": await save(request.app, user.name, body.answer(body.token))}
 
 
 @router.post("/api/judge/submit")
 def submit(request: Request, user: Judge, body: bodies.Held) -> dict[str, bool]:
     """Hand a task in; again changes nothing."""
     check_own(request.app.state.project, user.name, body.token)
-    request.app.state.project.submit(body.token)
+    request.app.state.project.queue.submit(body.token)
     return {"done": True}
 
 
@@ -97,10 +93,7 @@ def submit(request: Request, user: Judge, body: bodies.Held) -> dict[str, bool]:
 async def leave(request: Request, user: Judge, body: bodies.Last) -> dict[str, bool]:
     """Take what a page that was closed had not sent yet, in its order; what comes again is stored once."""
     for one in body.given:
-        if isinstance(one, bodies.Answered):
-            await answer(request, user, bodies.AnswerBody(token=body.token, **one.model_dump()))
-        else:
-            await withdraw(request, user, bodies.Withdrawal(token=body.token, **one.model_dump()))
+        await save(request.app, user.name, one.answer(body.token))
     if body.submit:
         return await run_in_threadpool(submit, request, user, bodies.Held(token=body.token))
     return {"done": True}
@@ -111,7 +104,7 @@ def renew(request: Request, user: Judge, body: bodies.Held) -> dict[str, float]:
     """Hold a task for longer; return for how many seconds."""
     seconds = float(request.app.state.settings.lease_seconds)
     check_own(request.app.state.project, user.name, body.token)
-    request.app.state.project.renew(body.token, seconds)
+    request.app.state.project.queue.renew(body.token, seconds)
     return {"seconds": seconds}
 
 
@@ -119,7 +112,7 @@ def renew(request: Request, user: Judge, body: bodies.Held) -> dict[str, float]:
 def release(request: Request, user: Judge, body: bodies.Held) -> dict[str, bool]:
     """Hand a task back unfinished."""
     check_own(request.app.state.project, user.name, body.token)
-    request.app.state.project.release(body.token)
+    request.app.state.project.queue.release(body.token)
     return {"done": True}
 
 
@@ -127,16 +120,16 @@ def release(request: Request, user: Judge, body: bodies.Held) -> dict[str, bool]
 def image(request: Request, user: Judge, item: Number) -> Response:
     """Return the image of an item of one's own tasks."""
     project = request.app.state.project
-    found = find_own(project, user.name, item)
-    return picture(request, None if found is None else found["image"])
+    pair = project.queue.pair_of(user.name, item)
+    return picture(request, None if pair is None else pair[0])
 
 
 @router.get("/api/judge/own-image/{item}")
 def image_of_caption(request: Request, user: Judge, item: Number) -> Response:
     """Return the image that an item's caption was written for, where the form shows it."""
     project = request.app.state.project
-    found = find_own(project, user.name, item) if project.form.own_image else None
-    return picture(request, None if found is None else own_image(project.benchmark(), found["caption"]))
+    pair = project.queue.pair_of(user.name, item) if project.form.own_image else None
+    return picture(request, None if pair is None else own_image(project.benchmark(), pair[1]))
 
 
 def picture(request: Request, number: int | None) -> Response:

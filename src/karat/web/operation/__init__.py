@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.web.operation.histogram import SIZES as SIZES
-    from karat.web.operation.histogram import Histogram as Histogram
+    from karat.web.operation.figures import SECONDS as SECONDS
     from karat.web.operation.logs import log_config as log_config
-    from karat.web.operation.stopping import OrderlyServer as OrderlyServer
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

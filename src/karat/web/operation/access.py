@@ -7,9 +7,10 @@ import os
 from fastapi import Request
 
 from karat.errors import InputError
+from karat.judging.store.accounts import OWNER
 from karat.web.security import same
 from karat.web.settings import is_loopback
-from karat.web.users import OWNER, NotAllowed, NotSignedIn, current_user
+from karat.web.users import NotAllowed, NotSignedIn, current_user
 
 VARIABLE = "KARAT_METRICS_TOKEN"
 LEAST = 16

@@ -12,17 +12,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from sqlalchemy import select
-
 from karat.judging import Project
-from karat.judging.store import PROJECT
 from karat.web.writer import Writer
 
 KEPT, PATIENCE = 2.0, 3.0
 """How old a finding may be, and how long the store may take, in seconds."""
 ROOM = 64 * 2**20
 """How many bytes a disk must have left."""
-READ_ONLY = "SELECT current_setting('transaction_read_only') = 'on'"
 
 
 @dataclass(frozen=True)
@@ -83,8 +79,7 @@ class Health:
         """Look at the store."""
         readable = writable = False
         try:
-            with self.project.database.read() as connection:
-                readable = connection.execute(select(PROJECT.c.id)).first() is not None
+            readable = self.project.is_readable()
             writable = self.can_write()
         except Exception:
             # Whatever it is: a store that raises is not well, and that is the answer.
@@ -93,13 +88,9 @@ class Health:
 
     def can_write(self) -> bool:
         """Whether the store takes a writer, the disk has room, and the last answers were saved."""
-        database = self.project.database
-        with database.write() as connection:
-            # Nothing is changed, so that nothing goes to the disk.
-            refuses = not database.sqlite and connection.exec_driver_sql(READ_ONLY).scalar_one()
-        path = database.place.path
+        takes, path = self.project.is_writable(), self.project.path
         full = path is not None and shutil.disk_usage(path.parent).free < ROOM
-        return not (refuses or full or self.writer.figures.broken) and self.writer.alive
+        return takes and not (full or self.writer.figures.broken) and self.writer.alive
 
     def close(self) -> None:
         """End the thread."""

@@ -6,36 +6,32 @@ import asyncio
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.responses import JSONResponse, Response
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from karat.web.operation.access import check_may_see, metrics_token
 from karat.web.operation.figures import Requests
 from karat.web.operation.health import Health
 from karat.web.operation.metrics import Metrics
+from karat.web.operation.request_log import Inner, Outer
 from karat.web.operation.streams import Streams
-from karat.web.operation.watching import Inner, Outer
-from karat.web.waiting import Busy
-from karat.web.writer import Writer
 
 router = APIRouter()
-FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def prepare(app: FastAPI) -> None:
-    """Start the writer, and put the layers that stand next to the routes in place.
+    """Put the layers that stand next to the routes in place.
 
-    On `app.state`: `writer`, `health`, `metrics`, `requests`, and `stopping`, an `asyncio.Event` that is set
+    On `app.state`: `health`, `metrics`, `requests`, and `stopping`, an `asyncio.Event` that is set
     when the server is to stop.
     """
     state = app.state
     state.metrics_token = metrics_token()
     state.stopping = asyncio.Event()
     state.requests = Requests()
-    state.writer = Writer(state.project)
     state.health = Health(state.project, state.writer)
     state.metrics = Metrics(state.project, state.writer, state.requests)
-    state.closing += [state.health.close, state.writer.close]
-    app.add_exception_handler(Busy, busy)
+    state.closing.append(state.health.close)
     app.add_middleware(Inner)
     app.add_middleware(Streams, stopping=state.stopping, requests=state.requests)
 
@@ -43,12 +39,6 @@ def prepare(app: FastAPI) -> None:
 def watch(app: FastAPI) -> None:
     """Put the layer in place that sees every request first."""
     app.add_middleware(Outer, requests=app.state.requests)
-
-
-def busy(request: Request, error: Exception) -> Response:
-    """Answer that an answer is not known to be saved."""
-    assert isinstance(error, Busy)
-    return JSONResponse({"error": str(error)}, 503, {"retry-after": str(error.wait)})
 
 
 @router.get("/health")
@@ -68,4 +58,5 @@ async def metrics(request: Request) -> Response:
     state = request.app.state
     await run_in_threadpool(check_may_see, request, state.metrics_token)
     found = await state.health.look()
-    return PlainTextResponse(await run_in_threadpool(state.metrics.text, found), media_type=FORMAT)
+    page = await run_in_threadpool(state.metrics.text, found)
+    return Response(page, media_type=CONTENT_TYPE_PLAIN_0_0_4)

@@ -7,7 +7,7 @@ import asyncio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from karat.web.operation.figures import Requests
-from karat.web.operation.watching import NOTE
+from karat.web.operation.request_log import NOTE
 
 KIND = b"text/event-stream"
 
@@ -40,7 +40,7 @@ class Streams:
             nonlocal streaming, complete
             if message["type"] == "http.response.start" and is_stream(message):
                 streaming = True
-                self.requests.streams += 1
+                self.requests.streams.inc()
                 scope.get(NOTE, {})["stream"] = True
             elif message["type"] == "http.response.body":
                 complete = not message.get("more_body", False)
@@ -63,7 +63,8 @@ class Streams:
             if streaming and not complete:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
-            self.requests.streams -= streaming
+            if streaming:
+                self.requests.streams.dec()
 
 
 def is_stream(message: Message) -> bool:

@@ -7,15 +7,12 @@ from karat._util.lazy import exports
 if TYPE_CHECKING:
     from karat.web.security.bodies import Bodies as Bodies
     from karat.web.security.cookies import Cookies as Cookies
+    from karat.web.security.csrf import csrf_of as csrf_of
+    from karat.web.security.csrf import same as same
     from karat.web.security.headers import Headers as Headers
     from karat.web.security.hosts import Hosts as Hosts
     from karat.web.security.origins import Origins as Origins
     from karat.web.security.prefix import Prefix as Prefix
     from karat.web.security.redirects import safe_next as safe_next
-    from karat.web.security.tokens import csrf_of as csrf_of
-    from karat.web.security.tokens import digest as digest
-    from karat.web.security.tokens import is_token as is_token
-    from karat.web.security.tokens import new_token as new_token
-    from karat.web.security.tokens import same as same
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from karat.web.security.tokens import is_token, new_token
+from karat.judging.store.accounts import is_token, new_token
 
 
 class Cookies:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from karat.web.security.cookies import Cookies
+from karat.web.security.csrf import csrf_of, same
 from karat.web.security.refusing import header, refuse
-from karat.web.security.tokens import csrf_of, same
 from karat.web.settings import Settings
 
 SAFE = ("GET", "HEAD", "OPTIONS")

@@ -10,7 +10,7 @@ function mark() {
 }
 
 // Who wins, as a sign and in words; of many systems the sign is all that a cell shows.
-const VERDICTS = { win: ["▲", "beats"], loss: ["▼", "is beaten by"], open: ["·", "not told apart from"] };
+const VERDICTS = { win: ["▲", "beats"], loss: ["▼", "is beaten by"], open: ["·", "not separated from"] };
 
 function verdict(cell) {
   const [sign, words] = VERDICTS[cell.c];

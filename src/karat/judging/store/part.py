@@ -1,0 +1,68 @@
+"""What every part of a project is built on."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, Select, Table
+
+from karat.errors import InputError
+from karat.judging.forms import Form
+from karat.judging.store.engine import Database
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the parts of a project check against: the form, and the size of the benchmark."""
+
+    form: Form
+    images: int
+    captions: int
+
+    def check_pair(self, image: int, caption: int) -> None:
+        """Raise unless a pair is one of the benchmark."""
+        for kind, index, size in (("image", image, self.images), ("caption", caption, self.captions)):
+            if not 0 <= index < size:
+                raise InputError(f"{kind} {index} is not in the benchmark", fix=f"it has {size:,}, from 0")
+
+
+class StorePart:
+    """A part of a project: it knows the database and what the project is about.
+
+    Parameters
+    ----------
+    database
+        Where its rows are.
+    subject
+        The form and the size of the benchmark.
+    """
+
+    def __init__(self, database: Database, subject: Subject) -> None:
+        self._db, self._subject = database, subject
+
+    @property
+    def form(self) -> Form:
+        """The form of the project."""
+        return self._subject.form
+
+    def _row(
+        self, connection: Connection, query: Select[Any], lock: Table | None = None
+    ) -> RowMapping | None:
+        """Return the only row of a query, if any; its row of `lock` is ours until the transaction ends."""
+        if lock is not None and not self._db.sqlite:
+            query = query.with_for_update(of=lock)
+        return connection.execute(query).mappings().one_or_none()
+
+
+class ReadPart(StorePart):
+    """A part whose name was a method before version 0.5, such as `project.answers()`."""
+
+    _name: str
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Deprecated: use `read`."""
+        new = f"project.{self._name}.read()"
+        warnings.warn(f"project.{self._name}() is now {new}", DeprecationWarning, stacklevel=2)
+        return self.read(*args, **keywords)  # type: ignore[attr-defined]
