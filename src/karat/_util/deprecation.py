@@ -34,8 +34,3 @@ def renamed_keywords(**renamed: str) -> Callable[[F], F]:
         return call  # type: ignore[return-value]
 
     return decorate
-
-
-def renamed_keyword(old: str, new: str) -> Callable[[F], F]:
-    """Let a function take one keyword under its old name too."""
-    return renamed_keywords(**{old: new})

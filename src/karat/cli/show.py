@@ -85,7 +85,7 @@ def show(result: Result, quiet: bool = False) -> None:
         screen.print(escape(f"note: {note}"))
 
 
-def finish(result: Result, json: Path | None, output: Path | None, quiet: bool = False) -> None:
+def finish(result: Result, json: Path | None, output: Path | None) -> None:
     """Write a result where `--json` and `-o` say, then print it."""
     from karat._util import is_page
     from karat.reports import write_report
@@ -97,7 +97,7 @@ def finish(result: Result, json: Path | None, output: Path | None, quiet: bool =
         say_where(output)
     elif output is not None:
         result.save(output)
-    show(result, quiet)
+    show(result)
 
 
 def as_typed() -> str:

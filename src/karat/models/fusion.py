@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import plural, renamed_keyword
+from karat._util import plural, renamed_keywords
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids
 from karat.errors import InputError
 from karat.models.fusion_methods import FUSIONS, Ballot, FusionMethod
@@ -17,9 +17,7 @@ from karat.runs import EmbeddingRun, Lists, RankingsRun, Run, TableRun
 BLOCK_BYTES = 64 << 20
 
 
-@renamed_keyword("weights", "weight")
-@renamed_keyword("depth", "top")
-@renamed_keyword("directions", "direction")
+@renamed_keywords(weights="weight", depth="top", directions="direction")
 def fuse(
     runs: Sequence[Run],
     benchmark: Benchmark | None = None,

@@ -30,9 +30,9 @@ from karat.scores import (
     Comparison,
     Leaderboard,
     Scorecard,
-    as_intervals,
     check_choices,
     compare,
+    comparison_intervals,
     evaluate,
     with_intervals,
 )
@@ -97,9 +97,7 @@ def report(
     # Wrong choices show before large files are read.
     check_page(target, image_folder, inline_images)
     check_choices(test, alpha, samples, seed)
-    # A seed of the intervals' own stays.
-    drawn = None if isinstance(intervals, Intervals) else seed
-    made = as_intervals(intervals, interval_method, level, resamples, drawn) or Intervals(seed=seed)
+    made = comparison_intervals(intervals, interval_method, level, resamples, seed)
     card = evaluate(runs, benchmark, measure, details=True, **options)
     found: Comparison | Scorecard
     if len(card.runs) > 1:

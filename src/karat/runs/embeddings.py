@@ -13,7 +13,7 @@ from karat.benchmarks import Benchmark, Direction, JudgedItems
 from karat.errors import InputError
 from karat.runs.matrix import as_float
 from karat.runs.run import FirstResults
-from karat.runs.table import TableRun
+from karat.runs.table import Counting, TableRun
 
 Similarity = Literal["dot", "cosine"]
 SIMILARITIES = ("dot", "cosine")
@@ -160,33 +160,23 @@ class EmbeddingRun(TableRun):
         """Nothing to do: finite embeddings within range have finite products."""
 
     def count_rows(
-        self,
-        counted: JudgedItems,
-        scores: np.ndarray,
-        order: np.ndarray,
-        block: np.ndarray,
-        row0: int,
-        first: int,
-        last: int,
-        loop: Loop,
+        self, counting: Counting, block: np.ndarray, row0: int, span: tuple[int, int], loop: Loop
     ) -> None:
-        """Add to the counts of the queries that are rows first to last of the block."""
+        """Add to the counts of the queries that are the rows of `span` of the block."""
         from karat.runs.kernels import count_near_in_rows
 
+        items, scores, order = counting
         loop(
             lambda b, e: count_near_in_rows(
-                block, row0, b, e, counted.ptr, counted.item, scores, counted.gallery, order,
-                self.images, self.captions, self.image_error, counted.above, counted.tied, counted.earlier,
+                block, row0, b, e, items.ptr, items.item, scores, counting.gallery, order,
+                self.images, self.captions, self.image_error, items.above, items.tied, items.earlier,
             ),
-            first,
-            last,
+            *span,
         )  # fmt: skip
 
     def count_columns(
         self,
-        counted: JudgedItems,
-        scores: np.ndarray,
-        order: np.ndarray,
+        counting: Counting,
         block: np.ndarray,
         row0: int,
         rows: np.ndarray,
@@ -196,10 +186,11 @@ class EmbeddingRun(TableRun):
         """Add to the counts of the queries that are columns of `span`, over the given rows of the block."""
         from karat.runs.kernels import count_near_in_columns
 
+        items, scores, order = counting
         loop(
             lambda b, e: count_near_in_columns(
-                block, row0, rows, b, e, counted.ptr, counted.item, scores, order,
-                self.captions, self.images, self.caption_error, counted.above, counted.tied, counted.earlier,
+                block, row0, rows, b, e, items.ptr, items.item, scores, order,
+                self.captions, self.images, self.caption_error, items.above, items.tied, items.earlier,
             ),
             *span,
         )  # fmt: skip

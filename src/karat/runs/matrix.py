@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from karat._util import Loop, check_table, not_finite
-from karat.benchmarks import Benchmark, Direction, JudgedItems
+from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
-from karat.runs.table import TableRun
+from karat.runs.table import Counting, TableRun
 
 
 class MatrixRun(TableRun):
@@ -102,37 +102,25 @@ class MatrixRun(TableRun):
                 )
 
     def count_rows(
-        self,
-        counted: JudgedItems,
-        scores: np.ndarray,
-        order: np.ndarray,
-        block: np.ndarray,
-        row0: int,
-        first: int,
-        last: int,
-        loop: Loop,
+        self, counting: Counting, block: np.ndarray, row0: int, span: tuple[int, int], loop: Loop
     ) -> None:
-        """Add to the counts of the queries that are rows first to last of the block."""
+        """Add to the counts of the queries that are the rows of `span` of the block."""
         from karat.runs.kernels import count_in_rows
 
-        gallery = counted.gallery
-        assert gallery is not None
+        items, gallery = counting.items, counting.gallery
         lo, hi = int(gallery[0]), int(gallery[-1]) + 1
         listed = gallery[:0] if hi - lo == len(gallery) else gallery
         loop(
             lambda b, e: count_in_rows(
-                block, row0, b, e, counted.ptr, counted.item, listed, lo, hi, order,
-                counted.above, counted.tied, counted.earlier,
+                block, row0, b, e, items.ptr, items.item, listed, lo, hi, counting.order,
+                items.above, items.tied, items.earlier,
             ),
-            first,
-            last,
+            *span,
         )  # fmt: skip
 
     def count_columns(
         self,
-        counted: JudgedItems,
-        scores: np.ndarray,
-        order: np.ndarray,
+        counting: Counting,
         block: np.ndarray,
         row0: int,
         rows: np.ndarray,
@@ -142,10 +130,11 @@ class MatrixRun(TableRun):
         """Add to the counts of the queries that are columns of `span`, over the given rows of the block."""
         from karat.runs.kernels import count_in_columns
 
+        items, scores, order = counting
         loop(
             lambda b, e: count_in_columns(
-                block, row0, rows, b, e, counted.ptr, counted.item, scores, order,
-                counted.above, counted.tied, counted.earlier,
+                block, row0, rows, b, e, items.ptr, items.item, scores, order,
+                items.above, items.tied, items.earlier,
             ),
             *span,
         )  # fmt: skip

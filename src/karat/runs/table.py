@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,24 @@ from karat.errors import InputError
 from karat.runs.run import FirstResults, Run, Top
 
 BLOCK_BYTES = 64 << 20
+
+
+class Counting(NamedTuple):
+    """What is counted while a table is read.
+
+    `items` are in the table's own rows and columns, their counts filled in as blocks are read; `scores` are
+    theirs; `order` is that of the benchmark, which decides which of equal items comes earlier.
+    """
+
+    items: JudgedItems
+    scores: np.ndarray
+    order: np.ndarray
+
+    @property
+    def gallery(self) -> np.ndarray:
+        """The rows or columns of the table that are ranked."""
+        assert self.items.gallery is not None
+        return self.items.gallery
 
 
 class TableRun(Run):
@@ -145,47 +163,39 @@ class TableRun(Run):
         self, items: Sequence[JudgedItems], threads: int | None = None, first: bool = False
     ) -> tuple[list[JudgedItems], FirstResults]:
         """Return where items come out and the first item of every query, in one pass over the blocks."""
-        parts = []
-        for part in items:
-            counted = self.in_table(part)
-            cells = (counted.query_of_row, counted.item)
-            scores = self.pair_scores(*(cells if self.asks_by_rows(part.direction) else cells[::-1]))
-            parts.append((counted, scores, self.order(part.direction)))
+        counts = [self.counting(part) for part in items]
         largest = LargestCells(self.shape) if first else None
         with thread_loop(threads) as loop:
             for row0, block in self.blocks():
                 self.check_block(block, row0, loop)
                 if largest is not None:
                     largest.add(block, row0, loop)
-                for counted, scores, order in parts:
-                    self._count(counted, scores, order, block, row0, loop)
-        placed = [self.from_table(part, counted) for part, (counted, _, _) in zip(items, parts)]
+                for counting in counts:
+                    self._count(counting, block, row0, loop)
+        placed = [self.from_table(part, counting.items) for part, counting in zip(items, counts)]
         return placed, {} if largest is None else self._first_results(largest)
 
-    def _count(
-        self,
-        counted: JudgedItems,
-        scores: np.ndarray,
-        order: np.ndarray,
-        block: np.ndarray,
-        row0: int,
-        loop: Loop,
-    ) -> None:
+    def counting(self, items: JudgedItems) -> Counting:
+        """Return items in the table's own rows and columns, with what is needed to count for them."""
+        inside = self.in_table(items)
+        cells = (inside.query_of_row, inside.item)
+        scores = self.pair_scores(*(cells if self.asks_by_rows(items.direction) else cells[::-1]))
+        return Counting(inside, scores, self.order(items.direction))
+
+    def _count(self, counting: Counting, block: np.ndarray, row0: int, loop: Loop) -> None:
+        ptr, gallery = counting.items.ptr, counting.gallery
         # The first query with an item, and one past the last.
-        begin = int(np.searchsorted(counted.ptr, 0, side="right")) - 1
-        end = int(np.searchsorted(counted.ptr, counted.ptr[-1]))
+        begin, end = int(np.searchsorted(ptr, 0, side="right")) - 1, int(np.searchsorted(ptr, ptr[-1]))
         if begin >= end:
             return
-        if self.asks_by_rows(counted.direction):
+        if self.asks_by_rows(counting.items.direction):
             first, last = np.clip((begin, end), row0, row0 + len(block)) - row0
-            if counted.ptr[row0 + first] < counted.ptr[row0 + last]:
-                self.count_rows(counted, scores, order, block, row0, int(first), int(last), loop)
+            if ptr[row0 + first] < ptr[row0 + last]:
+                self.count_rows(counting, block, row0, (int(first), int(last)), loop)
             return
-        gallery = counted.gallery
-        assert gallery is not None
         lo, hi = np.searchsorted(gallery, (row0, row0 + len(block)))
         if lo < hi:
-            self.count_columns(counted, scores, order, block, row0, gallery[lo:hi] - row0, (begin, end), loop)
+            self.count_columns(counting, block, row0, gallery[lo:hi] - row0, (begin, end), loop)
 
     def _first_results(self, largest: LargestCells) -> FirstResults:
         first: FirstResults = {}
@@ -200,28 +210,14 @@ class TableRun(Run):
 
     @abstractmethod
     def count_rows(
-        self,
-        counted: JudgedItems,
-        scores: np.ndarray,
-        order: np.ndarray,
-        block: np.ndarray,
-        row0: int,
-        first: int,
-        last: int,
-        loop: Loop,
+        self, counting: Counting, block: np.ndarray, row0: int, span: tuple[int, int], loop: Loop
     ) -> None:
-        """Add to the counts of the queries that are rows first to last of the block.
-
-        `scores` are those of the counted items; `order` is that of the benchmark, which decides who comes
-        earlier.
-        """
+        """Add to the counts of the queries that are the rows of `span` of the block."""
 
     @abstractmethod
     def count_columns(
         self,
-        counted: JudgedItems,
-        scores: np.ndarray,
-        order: np.ndarray,
+        counting: Counting,
         block: np.ndarray,
         row0: int,
         rows: np.ndarray,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from karat.scores.correlation import correlate as correlate
     from karat.scores.correlation import select_metrics as select_metrics
     from karat.scores.evaluation.batches import tie_notes as tie_notes
+    from karat.scores.evaluation.columns import details_of as details_of
     from karat.scores.evaluation.evaluation import evaluate as evaluate
     from karat.scores.evaluation.label_versions import PlacedLabels as PlacedLabels
     from karat.scores.evaluation.label_versions import place_labels as place_labels
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from karat.scores.evaluation.options import TRUTH_MAKERS as TRUTH_MAKERS
     from karat.scores.evaluation.options import ScoringOptions as ScoringOptions
     from karat.scores.evaluation.options import check_options as check_options
-    from karat.scores.evaluation.scoring import details_of as details_of
     from karat.scores.evaluation.similarity import SIMILARITIES as SIMILARITIES
     from karat.scores.evaluation.similarity import Similarities as Similarities
     from karat.scores.evaluation.similarity import keep_computed as keep_computed
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from karat.scores.inspection import Inspection as Inspection
     from karat.scores.inspection import inspect_run as inspect_run
     from karat.scores.intervals import ValueSamples as ValueSamples
-    from karat.scores.intervals import as_intervals as as_intervals
+    from karat.scores.intervals import comparison_intervals as comparison_intervals
     from karat.scores.intervals import with_intervals as with_intervals
     from karat.scores.leaderboard import ARROWS as ARROWS
     from karat.scores.leaderboard import Leaderboard as Leaderboard

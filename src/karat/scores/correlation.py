@@ -18,7 +18,7 @@ from karat._util import (
     ends,
     or_none,
     plural,
-    renamed_keyword,
+    renamed_keywords,
     signed,
 )
 from karat.errors import InputError
@@ -153,8 +153,7 @@ def sort_key(result: Correlation) -> float:
     return np.inf if np.isnan(result.value) else result.value
 
 
-@renamed_keyword("method", "coefficient")
-@renamed_keyword("metrics", "metric")
+@renamed_keywords(method="coefficient", metrics="metric")
 def correlate(
     source: Any,
     coefficient: str = "tau",

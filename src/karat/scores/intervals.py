@@ -43,6 +43,18 @@ def as_intervals(
     return replace(chosen, **changes) if changes else chosen  # type: ignore[arg-type]
 
 
+def comparison_intervals(
+    intervals: Intervals | str | bool,
+    interval_method: str | None,
+    level: float | None,
+    resamples: int | None,
+    seed: int,
+) -> Intervals:
+    """Return the choices behind the intervals of a comparison; a seed of `intervals` itself stays."""
+    drawn = None if isinstance(intervals, Intervals) else seed
+    return as_intervals(intervals, interval_method, level, resamples, drawn) or Intervals(seed=seed)
+
+
 def with_intervals(card: Scorecard, intervals: Intervals | str | bool = True) -> Scorecard:
     """Return the scorecard with an interval for every column that has a value.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat._util import renamed_keyword
+from karat._util import renamed_keywords
 from karat.measures import MEAN, Aggregate
 from karat.stats.estimate import Estimate
 from karat.stats.intervals import Intervals, Resampling, drawn
@@ -12,7 +12,7 @@ from karat.stats.paired_tests import PairedTest, check_finite, paired_values, su
 from karat.stats.samples import Sample, Samples
 
 
-@renamed_keyword("pool", "aggregate")
+@renamed_keywords(pool="aggregate")
 def bootstrap_interval(
     values: np.ndarray,
     clusters: np.ndarray | None = None,
@@ -57,7 +57,7 @@ def bootstrap_interval(
     return Estimate(point, low_end, high_end, level, intervals.shown, len(values), column.clusters)
 
 
-@renamed_keyword("pool", "aggregate")
+@renamed_keywords(pool="aggregate")
 def paired_bootstrap(
     first: np.ndarray,
     second: np.ndarray,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Part, Result, flat, json_text, plural, renamed_keyword
+from karat._util import Part, Result, flat, json_text, plural, renamed_keywords
 from karat.benchmarks import Benchmark, Direction, Pairs
 from karat.errors import InputError
 from karat.judging.bias.bias import BiasTable
@@ -155,9 +155,7 @@ class BiasReport(Result):
         }
 
 
-@renamed_keyword("measures", "measure")
-@renamed_keyword("directions", "direction")
-@renamed_keyword("truth", "complete")
+@renamed_keywords(measures="measure", directions="direction", truth="complete")
 def measure_bias(
     pool: Pool,
     judged: Pairs,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import plural, renamed_keyword
+from karat._util import plural, renamed_keywords
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.judging.checking.accepting import accepted_answers
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from karat.judging.store import Project
 
 
-@renamed_keyword("aggregation", "aggregate")
-@renamed_keyword("settings", "aggregate_set")
-@renamed_keyword("surely", "only_if_certain")
+@renamed_keywords(aggregation="aggregate", settings="aggregate_set", surely="only_if_certain")
 def quality(
     answers: AnswerTable,
     form: Form,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat._util import plural, renamed_keyword
+from karat._util import plural, renamed_keywords
 from karat.errors import InputError
 from karat.judging.checking import PERSON
 from karat.judging.judges.calibration import LEAST_KAPPA, LEAST_PAIRS, Calibration, calibrate
@@ -62,8 +62,7 @@ def ask(
             )
 
 
-@renamed_keyword("pairs", "sample")
-@renamed_keyword("most_cost", "max_cost")
+@renamed_keywords(pairs="sample", most_cost="max_cost")
 def calibrate_in(
     project: Project,
     judge: Judge,
@@ -109,9 +108,7 @@ def calibrate_in(
     return result
 
 
-@renamed_keyword("least_pairs", "min_pairs")
-@renamed_keyword("least_kappa", "min_kappa")
-@renamed_keyword("most_cost", "max_cost")
+@renamed_keywords(least_pairs="min_pairs", least_kappa="min_kappa", most_cost="max_cost")
 def judge_in(
     project: Project,
     judge: Judge,

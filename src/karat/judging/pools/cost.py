@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from karat._util import TEXT_FORMATS, Result, plural, renamed_keyword
+from karat._util import TEXT_FORMATS, Result, plural, renamed_keywords
 from karat.errors import InputError
 from karat.judging.forms import Form
 
@@ -101,7 +101,7 @@ class Cost(Result):
         return said
 
 
-@renamed_keyword("pairs", "task_size")
+@renamed_keywords(pairs="task_size")
 def estimate_cost(
     number: int,
     form: Form,

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from karat._util import renamed_keyword
+from karat._util import renamed_keywords
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError
 from karat.judging.forms import Form
@@ -28,8 +28,7 @@ from karat.judging.pools.pool_queries import Queries, Sample, choose_queries
 from karat.runs import RankingsRun, Run
 
 
-@renamed_keyword("directions", "direction")
-@renamed_keyword("filters", "filter")
+@renamed_keywords(directions="direction", filters="filter")
 def make_pool(
     runs: Sequence[Run],
     benchmark: Benchmark,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import Layout, Part, Result, plural, renamed_keyword, write_folder
+from karat._util import Layout, Part, Result, plural, renamed_keywords, write_folder
 from karat.benchmarks import Benchmark, Truth, describe_truth, save_benchmark
 from karat.errors import InputError
 from karat.judging.checking import AGGREGATIONS, CONTROL
@@ -91,13 +91,15 @@ class Published(Result):
         return f"Published({self.correction.truth.name!r} in {str(self.folder)!r})"
 
 
-@renamed_keyword("name", "truth_name")
-@renamed_keyword("aggregation", "aggregate")
-@renamed_keyword("settings", "aggregate_set")
-@renamed_keyword("original_policy", "keep_original")
-@renamed_keyword("others", "merge")
-@renamed_keyword("surely", "only_if_certain")
-@renamed_keyword("overwrite", "force")
+@renamed_keywords(
+    name="truth_name",
+    aggregation="aggregate",
+    settings="aggregate_set",
+    original_policy="keep_original",
+    others="merge",
+    surely="only_if_certain",
+    overwrite="force",
+)
 def publish(
     project: Any,
     folder: str | Path,

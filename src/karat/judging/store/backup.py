@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sqlalchemy import URL
 
-from karat._util import check_writable, renamed_keyword, replacing, write_errors
+from karat._util import check_writable, renamed_keywords, replacing, write_errors
 from karat.errors import InputError, MissingDataError
 from karat.judging.store.file_check import check_file
 from karat.judging.store.places import Place, explained, find_place
@@ -40,7 +40,7 @@ class Backup:
     restore: str
 
 
-@renamed_keyword("overwrite", "force")
+@renamed_keywords(overwrite="force")
 def back_up(where: str | Path, to: str | Path, force: bool = False) -> Backup:
     """Copy a project to a file; a server may go on writing, and waits for nothing.
 

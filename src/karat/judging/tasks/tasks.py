@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat._util import plural, renamed_keyword
+from karat._util import plural, renamed_keywords
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools import Pool, find, key_of
@@ -13,7 +13,7 @@ from karat.judging.tasks.grids import make_grid_tasks
 from karat.judging.tasks.plan import KNOWN_NO, KNOWN_YES, UNKNOWN, TaskPlan
 
 
-@renamed_keyword("pairs", "task_size")
+@renamed_keywords(pairs="task_size")
 def make_tasks(
     pool: Pool,
     form: Form,

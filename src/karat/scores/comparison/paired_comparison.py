@@ -17,7 +17,7 @@ from karat.scores.comparison.comparison import Comparison
 from karat.scores.comparison.paired_tests import TESTS, ColumnTest, Problem
 from karat.scores.comparison.standings import Difference
 from karat.scores.evaluation import evaluate
-from karat.scores.intervals import ColumnSamples, as_intervals, with_ends
+from karat.scores.intervals import ColumnSamples, comparison_intervals, with_ends
 from karat.scores.scorecard import Column, Scorecard
 from karat.stats import Intervals, check_count, check_seed, holm, subtract
 
@@ -85,11 +85,7 @@ def compare(
     {'fair': (1, 2), 'good': (1, 2), 'weak': (3, 3)}
     """
     column_test = check_choices(test, alpha, samples, seed)
-    # A seed of the intervals' own stays.
-    drawn = None if isinstance(intervals, Intervals) else seed
-    interval_options = as_intervals(intervals, interval_method, level, resamples, drawn) or Intervals(
-        seed=seed
-    )
+    interval_options = comparison_intervals(intervals, interval_method, level, resamples, seed)
     if isinstance(runs, Scorecard):
         if benchmark is not None or measure is not None or options:
             raise InputError("a scorecard is scored already", fix="give it alone, or give runs")

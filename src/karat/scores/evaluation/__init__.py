@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.scores.evaluation.columns import score_runs as score_runs
     from karat.scores.evaluation.evaluation import evaluate as evaluate
     from karat.scores.evaluation.options import check_options as check_options
-    from karat.scores.evaluation.scoring import score_runs as score_runs
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -1,7 +1,7 @@
 """Evaluation: score runs on the truths of a benchmark, in one call.
 
 The choices are checked first (`options`), then the runs are loaded, each is scored in one pass over its
-scores (`scoring`), runs that rank no better than chance are looked at (`chance`), and intervals are added.
+scores (`columns`), runs that rank no better than chance are looked at (`chance`), and intervals are added.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from karat.benchmarks import Benchmark
 from karat.measures import Named
 from karat.runs import Run, load_runs, notes_on_loading
 from karat.scores.chance import check_chance
+from karat.scores.evaluation.columns import score_runs
 from karat.scores.evaluation.options import check_options
-from karat.scores.evaluation.scoring import score_runs
 from karat.scores.intervals import with_intervals
 from karat.scores.scorecard import Scorecard
 from karat.stats import Intervals

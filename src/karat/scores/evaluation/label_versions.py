@@ -17,7 +17,7 @@ from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems, Pair
 from karat.errors import InputError
 from karat.measures import MEAN, ColumnKey, Measure, Ranked, Semantic, TiePolicy, resolve
 from karat.runs import Run
-from karat.scores.evaluation.scoring import named_apart
+from karat.scores.evaluation.columns import named_apart
 from karat.scores.evaluation.shared_pairs import KEY_BASE, SharedPairs
 from karat.stats import divide
 

@@ -1,4 +1,4 @@
-"""Scoring: from runs and labels to the columns of a scorecard.
+"""Columns of a scorecard, from runs and labels.
 
 Each run is asked once where it ranks the labelled items of all truths (`shared_pairs`), or for its first
 items where a truth is a rule or a measure looks at similarities (`first_items`). From these counts every
