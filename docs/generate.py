@@ -12,6 +12,8 @@ from karat.captions import CAPTION_METRICS
 from karat.cli.choices import filled
 from karat.cli.command import PANELS, RENAMED, Command, dressed
 from karat.cli.main import app
+from karat.judging import FORMS, Form, load_form
+from karat.judging.quality import AGGREGATIONS
 from karat.measures.reference import to_markdown
 
 HERE = Path(__file__).parent / "reference"
@@ -19,7 +21,7 @@ PACKAGES = (
     "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores",
     "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.models",
     "karat.models.images", "karat.models.text", "karat.judging", "karat.judging.store",
-    "karat.judging.judges", "karat.judging.exchange", "karat.reports", "karat.web",
+    "karat.judging.machine_judges", "karat.judging.exchange", "karat.reports", "karat.web",
 )  # fmt: skip
 
 
@@ -65,6 +67,49 @@ def caption_metrics() -> str:
         lines += [f"- **also**: {', '.join(metric.aliases)}"] if metric.aliases else []
         lines += [f"- **range**: 0 to {metric.highest:g}", ""]
     return "\n".join(lines)
+
+
+def aggregations() -> str:
+    """Return the page of aggregations: each with what it does and its settings."""
+    lines = ["# Aggregations", "", "How answers become verdicts; made from the registry by `make docs`.", ""]
+    for name in sorted(AGGREGATIONS):
+        aggregation = AGGREGATIONS[name]
+        weighs = "yes" if aggregation.weighs_annotators else "no"
+        lines += [f"## `{name}`", "", f"{aggregation.about[0].upper()}{aggregation.about[1:]}.", ""]
+        lines += [f"- **weighs annotators itself**: {weighs}"]
+        lines += [
+            f"- **`--aggregate-set {param.name}={param.default}`** (the default): {param.help}"
+            for param in aggregation.params
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def forms() -> str:
+    """Return the page of forms: each with its question, its answers and their grades, and its sizes."""
+    lines = ["# Forms", "", "What annotators are asked; made from the forms' files by `make docs`.", ""]
+    for name in FORMS:
+        form = load_form(name)
+        lines += [f"## `{name}`", "", form.about, "", f"**{form.question}**", ""]
+        lines += ["| answer | rating | grade |", "|---|---:|---:|"]
+        lines += [f"| {answer.text} | {answer.rating:g} | {answer.grade:g} |" for answer in form.answers]
+        lines += ["", *(f"- {fact}" for fact in form_facts(form)), ""]
+    return "\n".join(lines)
+
+
+def form_facts(form: Form) -> list[str]:
+    """Return what a form shows, how large its tasks are, and what it asks afterwards."""
+    shown = f"an image and {form.columns} captions" if form.layout == "grid" else "an image and a caption"
+    own = ", and the image that the caption was written for" if form.own_image else ""
+    facts = [
+        f"Shows {shown} at a time{own}.",
+        f"A task has {form.pairs} pairs to judge and {form.gold} gold pairs; an answer takes about "
+        f"{form.seconds:g} seconds.",
+    ]
+    for question in form.follow_ups:
+        when = f" after {' or '.join(f'`{code}`' for code in question.when)}" if question.when else ""
+        facts.append(f"Follow-up question{when}: {question.text}")
+    return facts
 
 
 def options() -> str:
@@ -131,6 +176,8 @@ def pages() -> dict[Path, str]:
         HERE / "measures.md": to_markdown(),
         HERE / "api.md": api(),
         HERE / "caption-metrics.md": caption_metrics(),
+        HERE / "aggregations.md": aggregations(),
+        HERE / "forms.md": forms(),
         HERE / "options.md": options(),
     }
 

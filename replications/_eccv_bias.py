@@ -6,8 +6,7 @@ import numpy as np
 from _harness import Records, read_table, record
 
 import karat
-from karat.judging.bias.bias import BiasTable, bias_from_table
-from karat.judging.pools.pooling import make_pool
+from karat.judging import BiasTable, bias_from_table, make_pool
 from karat.runs import EmbeddingRun
 
 MEASURES = {"eccv_e1a": "R@1", "eccv_e1b": "R-Precision"}

@@ -19,7 +19,7 @@ from _harness import POINTS, Records, main, read_table, record
 
 import karat
 from karat.benchmarks import DIRECTIONS
-from karat.judging.publishing.label_quality import label_quality
+from karat.judging import label_quality
 from karat.scores import Leaderboard, correlate
 
 TRUTHS = {"Original MS-COCO Caption": "coco-5k", "CxC": "cxc", "ECCV Caption": "eccv"}

@@ -11,17 +11,17 @@ import numpy as np
 from _harness import in_own_process, main, peak_mb, record, timed
 
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
-from karat.judging import publish, quality
-from karat.judging.forms.form import Choice, Form
-from karat.judging.pools.pool import Pool
+from karat.judging import answer_quality, publish
+from karat.judging.forms import Choice, Form
+from karat.judging.pools import Pool
 from karat.judging.store import AnswerRows, create_project, open_project
-from karat.judging.tasks.plan import UNKNOWN, TaskPlan
+from karat.judging.tasks import NOT_GOLD, TaskPlan
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "judging"))
 from postgres import new_database, programs, server
 
 IMAGES, CAPTIONS = 5_000, 25_000
-TASKS, PAIRS, GOLD, OVERLAP, WORKERS = 60_000, 16, 2, 3, 1_000
+TASKS, PAIRS, GOLD, OVERLAP, ANNOTATORS = 60_000, 16, 2, 3, 1_000
 ANSWERS, LEASES = 2_000_000, 500
 FORM = Form("fit", "Fit", "Does it fit?", (Choice("yes", "Yes", "1", 1, 1), Choice("no", "No", "2", 0, 0)))
 
@@ -42,18 +42,18 @@ def make_plan() -> TaskPlan:
     pairs = np.hstack([asked, known[first][:, None], known[first + len(known) // 2][:, None]]).ravel()
     size = PAIRS + GOLD
     position = np.tile(np.arange(size), TASKS)
-    gold = np.where(position < PAIRS, UNKNOWN, position - PAIRS)
+    gold = np.where(position < PAIRS, NOT_GOLD, position - PAIRS)
     task = np.repeat(np.arange(TASKS), size)
     return TaskPlan(task, position, position, pairs // CAPTIONS, pairs % CAPTIONS, gold, OVERLAP)
 
 
 def make_rows(plan: TaskPlan) -> AnswerRows:
-    """Two million answers: three workers for each of the first tasks."""
+    """Two million answers: three annotators for each of the first tasks."""
     rng = np.random.default_rng(8)
     size = PAIRS + GOLD
     item = np.tile(np.arange(ANSWERS // OVERLAP), OVERLAP)
-    who = (plan.task[item] * OVERLAP + np.repeat(np.arange(OVERLAP), ANSWERS // OVERLAP)) % WORKERS
-    names = np.array([f"worker {number:04d}" for number in range(WORKERS)])
+    who = (plan.task[item] * OVERLAP + np.repeat(np.arange(OVERLAP), ANSWERS // OVERLAP)) % ANNOTATORS
+    names = np.array([f"annotator {number:04d}" for number in range(ANNOTATORS)])
     code = np.array(["yes", "no"])[rng.integers(0, 2, len(item))]
     at = 1.7e9 + np.arange(len(item)) / size
     columns = (plan.task, plan.image, plan.caption)
@@ -62,7 +62,7 @@ def make_rows(plan: TaskPlan) -> AnswerRows:
 
 def make_pool(plan: TaskPlan) -> Pool:
     """Every pair to judge, suggested by two systems of which each ranked half first."""
-    asked = plan.gold == UNKNOWN
+    asked = plan.gold == NOT_GOLD
     key = np.sort(plan.image[asked].astype(np.int64) * CAPTIONS + plan.caption[asked])
     n, two = len(key), np.arange(len(key)) % 2
     queries = {"i2t": np.arange(IMAGES), "t2i": np.arange(CAPTIONS)}
@@ -75,7 +75,7 @@ def leases(project) -> dict[str, float]:
     took = []
     for number in range(LEASES):
         begin = time.perf_counter()
-        lease = project.queue.lease(f"worker {number % 50:04d}")
+        lease = project.queue.lease(f"annotator {number % 50:04d}")
         took.append(time.perf_counter() - begin)
         if number % 5:
             project.queue.release(lease.token)
@@ -110,11 +110,11 @@ def side(place) -> dict[str, float]:
 
 def weigh(project) -> None:
     """What ``karat quality`` does."""
-    quality(
+    answer_quality(
         project.answers.read(),
         project.form,
         pool=project.pools.read(),
-        slots=project.queue.slots(),
+        assignments=project.queue.assignments(),
         reviews=project.reviews.read(),
     )
 
@@ -139,12 +139,12 @@ def measure():
     for name in SIDES if programs() else ["sqlite"]:
         found = in_own_process(__file__, name)
         for what, size, seconds, includes in (
-            ("add tasks", f"{TASKS:,}", found["tasks"], "tasks with 18 items and 3 slots each"),
+            ("add tasks", f"{TASKS:,}", found["tasks"], "tasks with 18 items and 3 assignments each"),
             (
                 "import",
                 f"{ANSWERS:,}",
                 found["import"],
-                "record(): checks, slots, one transaction on the disk",
+                "record(): checks, assignments, one transaction on the disk",
             ),
             ("answers()", f"{ANSWERS:,}", found["answers"], "the answers in effect, as columns"),
             (

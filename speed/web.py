@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from judging.postgres import new_database, server
 from karat.judging import TaskPlan, load_form
 from karat.judging.store import create_project, open_project
-from karat.judging.tasks.plan import UNKNOWN
+from karat.judging.tasks import NOT_GOLD
 from karat.world import make_world, save_world
 from web.judges import judge_all, sign_up
 from web.process import ServerProcess
@@ -40,7 +40,7 @@ def make_project(where: str, folder: Path, judges: int, seconds: float) -> None:
     pair = np.random.default_rng(1).choice(400 * 800, tasks * PAIRS, replace=False)
     task, position = np.repeat(np.arange(tasks), PAIRS), np.tile(np.arange(PAIRS), tasks)
     plan = TaskPlan(
-        task, position, position, pair // 800, pair % 800, np.full(len(pair), UNKNOWN), OVERLAP
+        task, position, position, pair // 800, pair % 800, np.full(len(pair), NOT_GOLD), OVERLAP
     )  # fmt: skip
     source = str(folder / "world")
     with create_project(where, benchmark, load_form("pair"), source=source, name="load") as project:

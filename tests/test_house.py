@@ -182,7 +182,9 @@ def test_the_version_is_said_once_in_both_places():
     assert f'version = "{karat.__version__}"' in (ROOT / "pyproject.toml").read_text()
 
 
-@pytest.mark.parametrize("page", ["add-a-measure.md", "add-a-benchmark.md", "add-a-caption-metric.md"])
+@pytest.mark.parametrize(
+    "page", ["add-a-measure.md", "add-a-benchmark.md", "add-a-caption-metric.md", "add-an-aggregation.md"]
+)
 def test_code_in_the_docs_runs(page: str):
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     code = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
@@ -190,6 +192,12 @@ def test_code_in_the_docs_runs(page: str):
         code += "\nassert abs(FScore(k=4)(Ranked.from_places([[1, 3]], [[1, 1]], size=10))[0] - 2 / 3) < 1e-9"
     if page == "add-a-caption-metric.md":
         code += '\nassert Rouge1().pair(["a dog runs", "the dog"], "a dog") == 0.6'
+    if page == "add-an-aggregation.md":
+        code += """
+from karat.judging import aggregate, load_form, make_answers
+answers = make_answers([0, 0, 0], [7, 7, 7], [0, 1, 2], [1, 3, 4], ("ann", "bob", "eve"))
+assert aggregate(answers, load_form("pair"), "middle").rating.tolist() == [3]
+"""
     # In its own process: it registers a measure that other tests must not see.
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Signing in, an invitation and the people page in a browser: usable by keyboard, quiet, readable."""
+"""Signing in, an invitation and the page of users in a browser: usable by keyboard, quiet, readable."""
 
 import pytest
 
@@ -9,14 +9,14 @@ from selenium.webdriver.common.keys import Keys
 
 from browser.test_report_page import axe_source
 from web.conftest import _quick_hashes, made_project, project_template, serve, server  # noqa: F401
-from web.serving import PASSWORD
+from web.servers import PASSWORD
 
 LOOKS = [(1280, False), (1280, True), (390, False), (390, True)]
 
 
 @pytest.fixture
 def page(browser, server):  # noqa: F811
-    """A function that opens a page of the server, as nobody at first."""
+    """A function that opens a page of the server, without signing in."""
     browser.driver.get(f"{server.address}/login")
     browser.driver.delete_all_cookies()
 
@@ -91,7 +91,7 @@ def test_the_owner_invites_changes_and_removes(page, browser, server):  # noqa: 
     for name, role in (("ann", "owner"), ("<b>bob</b>", "judge")):
         server.accounts.users.add(name, role, PASSWORD)
     enter(browser, server)
-    page("/people")
+    page("/users")
     element(browser, "#invite button").click()
     browser.wait("return !document.getElementById('made').hidden")
     token = element(browser, "#link").get_attribute("value").split("#")[1]
@@ -145,9 +145,9 @@ def test_every_page_is_readable(page, browser, server, pictures, width, dark):  
         page(path, width, dark)
         check(browser, pictures / f"{name}-{look}.png")
     enter(browser, server)
-    for name in ("people", "account"):
+    for name in ("users", "account"):
         page(f"/{name}", width, dark)
-        if name == "people":
+        if name == "users":
             browser.run("document.querySelector('#invite button').click()")
             browser.wait("return !document.getElementById('made').hidden")
         check(browser, pictures / f"{name}-{look}.png")
@@ -158,7 +158,7 @@ def check(browser, picture):
     """Nothing sticks out sideways, nothing serious for people with disabilities; keep a picture."""
     browser.wait("return document.readyState === 'complete' && !document.querySelector('#theme').hidden")
     browser.wait(
-        "const a = document.getElementById('about'); return !a || !a.textContent.includes('Looking')"
+        "const a = document.getElementById('about'); return !a || !a.textContent.includes('Checking')"
     )
     browser.picture(picture)
     assert browser.run("return document.documentElement.scrollWidth <= innerWidth"), picture

@@ -14,12 +14,11 @@ from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from karat.judging.judges.calibration import Calibration
-from karat.judging.judges.keeping import SETTING
+from karat.judging.machine_judges.calibration import SETTING, Calibration
 from karat.stats.estimate import Estimate
+from web.answers import answer_one, answer_some
 from web.conftest import _quick_hashes, project_template  # noqa: F401
-from web.judged import answer_one, answer_some
-from web.serving import PASSWORD, start
+from web.servers import PASSWORD, start
 
 READY = "return document.documentElement.dataset.ready === 'yes'"
 LOOKS = [(1280, False), (1280, True), (390, False), (390, True)]
@@ -52,7 +51,7 @@ def server(project_template, tmp_path_factory):  # noqa: F811
 
 @pytest.fixture
 def page(browser, server):
-    """Return a function that opens a page as somebody, and waits until it is drawn."""
+    """Return a function that opens a page as a user, and waits until it is drawn."""
 
     def open_page(path="/dashboard", who="owner", width=1280, dark=False):
         browser.set(width, dark)
@@ -89,7 +88,7 @@ def test_an_answer_is_seen_without_a_reload(page, server):
     browser.run("window.same = true")
     before = text(browser, "#tile-answers .value")
     answer_one(server.project, "Newcomer")
-    browser.wait("return document.querySelector('#people').textContent.includes('Newcomer')", 15)
+    browser.wait("return document.querySelector('#annotators').textContent.includes('Newcomer')", 15)
     assert text(browser, "#tile-answers .value") != before
     assert browser.run("return window.same") is True
     assert browser.complaints() == []
@@ -97,8 +96,8 @@ def test_an_answer_is_seen_without_a_reload(page, server):
 
 def test_a_name_is_text(page):
     browser = page()
-    assert "<b>Cleo</b>" in text(browser, "#people")
-    assert browser.run("return document.querySelectorAll('#people b').length") == 0
+    assert "<b>Cleo</b>" in text(browser, "#annotators")
+    assert browser.run("return document.querySelectorAll('#annotators b').length") == 0
 
 
 def test_a_reader_sees_numbers_and_no_buttons(page):
@@ -124,12 +123,12 @@ def test_deciding_by_keyboard(page, server):
     image, caption = map(int, first.split("/"))
     table = server.project.answers.read()
     decided = [k for k, kind in enumerate(table.kinds) if kind == "adjudicator"]
-    rows = (table.worker == decided[0]) & (table.image == image) & (table.caption == caption)
+    rows = (table.annotator == decided[0]) & (table.image == image) & (table.caption == caption)
     assert table.rating[rows].tolist() == [server.project.form.choice("no").rating]
     press(browser, Keys.BACKSPACE)
     browser.wait(f"{at} === {first!r}")
     table = server.project.answers.read()
-    assert not (table.worker == decided[0]).any()
+    assert not (table.annotator == decided[0]).any()
     assert browser.complaints() == []
 
 
@@ -159,13 +158,13 @@ def test_publishing_and_downloading(page, browser, server, tmp_path):
     assert browser.complaints() == []
 
 
-def test_a_hand_in_is_rejected_with_a_reason(page, server):
+def test_an_assignment_is_rejected_with_a_reason(page, server):
     browser = page()
-    slot = int(text(browser, "#review tbody th"))
+    assignment = int(text(browser, "#review tbody th"))
     element(browser, "#review .danger").click()
     press(browser, Keys.TAB, Keys.TAB, Keys.TAB, Keys.ENTER)
     browser.wait("return document.querySelector('#review').textContent.includes('rejected')")
-    assert server.project.reviews.read()[slot][:3] == ("reject", "owner", "wrong on known pairs")
+    assert server.project.reviews.read()[assignment][:3] == ("reject", "owner", "wrong on gold pairs")
     assert browser.complaints() == []
 
 

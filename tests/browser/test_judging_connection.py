@@ -7,87 +7,87 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 pytest.importorskip("selenium", reason="needs selenium: pip install 'karat[test]'")
 
-from browser.judging import ENTER, person, servers, world_folder  # noqa: F401
+from browser.annotators import ENTER, annotators, servers, world_folder  # noqa: F401
 
 
-def test_reload_in_the_middle(person):  # noqa: F811
-    somebody = person("pair")
-    somebody.press("1", "4", "3", "d", "c")
-    somebody.open()
-    assert somebody.text("#place") == "3 of 6"
-    assert somebody.text(".answer[aria-pressed=true] span") == "Mostly no, because …"
-    somebody.press(ENTER, "1")
-    somebody.press("u", "u")
-    assert somebody.text("#place") == "3 of 6"
-    somebody.saved()
-    assert [code for code, _ in somebody.answers()] == ["yes", "no"]
-    somebody.press("U", "U")
-    somebody.saved()
+def test_reload_in_the_middle(annotators):  # noqa: F811
+    annotator = annotators("pair")
+    annotator.press("1", "4", "3", "d", "c")
+    annotator.open()
+    assert annotator.text("#place") == "3 of 6"
+    assert annotator.text(".answer[aria-pressed=true] span") == "Mostly no, because …"
+    annotator.press(ENTER, "1")
+    annotator.press("u", "u")
+    assert annotator.text("#place") == "3 of 6"
+    annotator.saved()
+    assert [code for code, _ in annotator.answers()] == ["yes", "no"]
+    annotator.press("U", "U")
+    annotator.saved()
     wrong = {"shortcomings": ["wrong_way"], "errors": ["color"]}
-    assert somebody.answers() == [("yes", {}), ("no", {}), ("mostly_no", wrong), ("yes", {})]
-    somebody.nothing_doubled()
+    assert annotator.answers() == [("yes", {}), ("no", {}), ("mostly_no", wrong), ("yes", {})]
+    annotator.nothing_doubled()
 
 
-def test_the_network_goes_away_and_comes_back(person):  # noqa: F811
-    somebody = person("expert")
-    somebody.press("4")
-    somebody.saved()
-    somebody.connect(False)
-    somebody.press("3", "2", "u", "1")
-    somebody.wait_text("#saved", "Offline: 2 answers kept")
+def test_the_network_goes_away_and_comes_back(annotators):  # noqa: F811
+    annotator = annotators("expert")
+    annotator.press("4")
+    annotator.saved()
+    annotator.connect(False)
+    annotator.press("3", "2", "u", "1")
+    annotator.wait_text("#saved", "Offline: 2 unsent answers")
     time.sleep(1.5)
-    assert [code for code, _ in somebody.answers()] == ["4"]
-    somebody.connect(True)
-    somebody.press("2")
-    somebody.saved()
-    assert somebody.text("#saved") == "Saved"
-    assert [code for code, _ in somebody.answers()] == ["4", "3", "1", "2"]
-    somebody.nothing_doubled()
+    assert [code for code, _ in annotator.answers()] == ["4"]
+    annotator.connect(True)
+    annotator.press("2")
+    annotator.saved()
+    assert annotator.text("#saved") == "Saved"
+    assert [code for code, _ in annotator.answers()] == ["4", "3", "1", "2"]
+    annotator.nothing_doubled()
 
 
-def test_answers_wait_in_the_browser_while_the_page_is_closed(person, browser):  # noqa: F811
-    somebody = person("expert")
-    somebody.connect(False)
-    somebody.press("4", "3")
-    assert somebody.answers() == []
+def test_answers_wait_in_the_browser_while_the_page_is_closed(annotators, browser):  # noqa: F811
+    annotator = annotators("expert")
+    annotator.connect(False)
+    annotator.press("4", "3")
+    assert annotator.answers() == []
     kept = "return Object.keys(localStorage).filter((name) => name.includes(':op:')).length"
     assert browser.run(kept) == 2
     browser.driver.get("about:blank")
-    somebody.connect(True)
-    somebody.open()
-    assert somebody.text("#place") == "3 of 6"
-    somebody.saved()
-    assert [code for code, _ in somebody.answers()] == ["4", "3"]
-    somebody.nothing_doubled()
+    annotator.connect(True)
+    annotator.open()
+    assert annotator.text("#place") == "3 of 6"
+    annotator.saved()
+    assert [code for code, _ in annotator.answers()] == ["4", "3"]
+    annotator.nothing_doubled()
 
 
-def test_two_tabs_of_one_person(person, browser):  # noqa: F811
-    somebody = person("expert")
+def test_two_tabs_of_one_person(annotators, browser):  # noqa: F811
+    annotator = annotators("expert")
     driver = browser.driver
     first = driver.current_window_handle
-    somebody.press("4", "3")
+    annotator.press("4", "3")
     driver.switch_to.new_window("tab")
     second = driver.current_window_handle
     try:
-        somebody.open()
-        assert somebody.text("#place") == "3 of 6", "the same task"
-        somebody.press("2")
+        annotator.open()
+        assert annotator.text("#place") == "3 of 6", "the same task"
+        annotator.press("2")
         driver.switch_to.window(first)
-        somebody.wait_text("#place", "of 6")
+        annotator.wait_text("#place", "of 6")
         browser.wait("return document.getElementById('bar').value === 3")
-        somebody.press("n") if somebody.text("#place") == "3 of 6" else None
-        somebody.press("1")
+        annotator.press("n") if annotator.text("#place") == "3 of 6" else None
+        annotator.press("1")
         driver.switch_to.window(second)
         browser.wait("return document.getElementById('bar').value === 4")
-        somebody.press("n") if somebody.text("#place") == "4 of 6" else None
-        somebody.press("1", "2", "4")
-        somebody.saved()
+        annotator.press("n") if annotator.text("#place") == "4 of 6" else None
+        annotator.press("1", "2", "4")
+        annotator.saved()
         driver.switch_to.window(first)
         browser.wait("return document.getElementById('bar').value === 1")
     finally:
         driver.switch_to.window(second)
         driver.close()
         driver.switch_to.window(first)
-    assert [code for code, _ in somebody.answers()] == list("4321124")
-    somebody.nothing_doubled()
-    assert somebody.handed_in() == 1
+    assert [code for code, _ in annotator.answers()] == list("4321124")
+    annotator.nothing_doubled()
+    assert annotator.handed_in() == 1

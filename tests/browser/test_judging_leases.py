@@ -1,4 +1,4 @@
-"""A lease that ran out while somebody worked: it is told plainly, work goes on, and nothing counts twice."""
+"""A lease that expires during work: the page says so, work continues, and nothing counts twice."""
 
 import time
 
@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 pytest.importorskip("selenium", reason="needs selenium: pip install 'karat[test]'")
 
-from browser.judging import Person, make_project, world_folder  # noqa: F401
+from browser.annotators import Annotator, make_project, world_folder  # noqa: F401
 from karat.judging import load_form
-from web.serving import start
+from web.servers import start
 
 
 @pytest.fixture
@@ -27,10 +27,10 @@ def serve(tmp_path, world_folder):  # noqa: F811
         one.stop()
 
 
-def take_all(project, slot):
-    """Let others take what is open, and then what has run out, until they have a slot; return all leases."""
+def take_all(project, assignment):
+    """Let others take open and then expired assignments, until they have this one; return all leases."""
     later, taken = time.time() + 4000, []
-    while not taken or taken[-1].slot != slot:
+    while not taken or taken[-1].assignment != assignment:
         taken.append(project.queue.lease(f"other-{len(taken)}", seconds=9e6, now=later))
     return taken
 
@@ -43,92 +43,92 @@ def others(browser):
 
 def test_a_lost_lease_is_told_and_a_fresh_one_comes(browser, serve):
     server = serve(tasks=4, overlap=1)
-    somebody = Person(browser, server).enter()
-    somebody.press("4", "3")
-    somebody.saved()
-    slot = somebody.rows()[0]["slot"]
-    taken = take_all(server.project, slot)
+    annotator = Annotator(browser, server).enter()
+    annotator.press("4", "3")
+    annotator.saved()
+    assignment = annotator.rows()[0]["assignment"]
+    taken = take_all(server.project, assignment)
     server.project.queue.release(taken[0].token)
-    somebody.press("2")
-    somebody.wait_text("#banner-text", "no longer yours")
-    assert "3 answers given in it do not count" in somebody.text("#banner-text")
+    annotator.press("2")
+    annotator.wait_text("#banner-text", "no longer have")
+    assert "3 of your answers in it do not count" in annotator.text("#banner-text")
     browser.wait("return document.getElementById('bar').value === 0")
-    assert somebody.answers() == []
-    somebody.press("1", "2")
-    somebody.saved()
-    assert [code for code, _ in somebody.answers()] == ["1", "2"]
-    assert {row["slot"] for row in somebody.rows()} == {slot, taken[0].slot}
+    assert annotator.answers() == []
+    annotator.press("1", "2")
+    annotator.saved()
+    assert [code for code, _ in annotator.answers()] == ["1", "2"]
+    assert {row["assignment"] for row in annotator.rows()} == {assignment, taken[0].assignment}
     # It stays until it was read, also after a reload.
-    somebody.open()
-    assert "3 answers" in somebody.text("#banner-text")
+    annotator.open()
+    assert "3 of your answers" in annotator.text("#banner-text")
     browser.run("document.getElementById('banner-close').click()")
-    somebody.open()
+    annotator.open()
     assert browser.run("return document.getElementById('banner').hidden")
-    somebody.nothing_doubled()
+    annotator.nothing_doubled()
     assert others(browser) == []
 
 
 def test_answers_are_carried_over_into_the_same_task(browser, serve):
     server = serve(tasks=1, overlap=2)
-    somebody = Person(browser, server).enter()
-    somebody.press("4", "3")
-    somebody.saved()
-    slot = somebody.rows()[0]["slot"]
-    taken = take_all(server.project, slot)
+    annotator = Annotator(browser, server).enter()
+    annotator.press("4", "3")
+    annotator.saved()
+    assignment = annotator.rows()[0]["assignment"]
+    taken = take_all(server.project, assignment)
     server.project.queue.release(taken[0].token)
-    somebody.press("2")
-    somebody.wait_text("#banner-text", "3 answers could be carried over")
-    somebody.press("1", "1", "1")
+    annotator.press("2")
+    annotator.wait_text("#banner-text", "3 answers could be carried over")
+    annotator.press("1", "1", "1")
     browser.wait("return document.querySelector('[data-idle=done]') !== null")
-    somebody.leave(1)
-    assert [code for code, _ in somebody.answers()] == list("432111")
+    annotator.leave(1)
+    assert [code for code, _ in annotator.answers()] == list("432111")
     assert others(browser) == []
 
 
 def test_a_lease_that_nobody_wanted_goes_on(browser, serve):
     server = serve(tasks=2, overlap=1)
-    somebody = Person(browser, server).enter()
-    somebody.press("4")
-    somebody.saved()
+    annotator = Annotator(browser, server).enter()
+    annotator.press("4")
+    annotator.saved()
     with server.project.database.write() as connection:
-        connection.exec_driver_sql("UPDATE slot SET expires = 5.0 WHERE state = 1")
-    somebody.press("3")
-    somebody.saved()
-    somebody.open()
-    assert somebody.text("#place") == "3 of 6"
-    assert [code for code, _ in somebody.answers()] == ["4", "3"]
+        connection.exec_driver_sql("UPDATE assignment SET expires = 5.0 WHERE state = 1")
+    annotator.press("3")
+    annotator.saved()
+    annotator.open()
+    assert annotator.text("#place") == "3 of 6"
+    assert [code for code, _ in annotator.answers()] == ["4", "3"]
 
 
 def test_handing_back(browser, serve):
     server = serve(tasks=3, overlap=1)
-    somebody = Person(browser, server).enter()
-    somebody.press("4")
-    somebody.saved()
-    somebody.press("h")
-    browser.run("document.getElementById('give-back').click()")
-    browser.run("document.querySelector('#give-back-dialog [value=yes]').click()")
+    annotator = Annotator(browser, server).enter()
+    annotator.press("4")
+    annotator.saved()
+    annotator.press("h")
+    browser.run("document.getElementById('return-task').click()")
+    browser.run("document.querySelector('#return-dialog [value=yes]').click()")
     browser.wait("return document.getElementById('bar').value === 0")
-    assert somebody.answers() == []
-    somebody.press("3")
-    somebody.saved()
-    assert [code for code, _ in somebody.answers()] == ["3"]
+    assert annotator.answers() == []
+    annotator.press("3")
+    annotator.saved()
+    assert [code for code, _ in annotator.answers()] == ["3"]
 
 
 def test_the_end_of_all_tasks(browser, serve):
     server = serve(tasks=1, overlap=1, pages=3)
-    somebody = Person(browser, server).enter()
-    somebody.press("4", "3", "2")
+    annotator = Annotator(browser, server).enter()
+    annotator.press("4", "3", "2")
     browser.wait("return document.querySelector('[data-idle=done]') !== null")
-    # Not handed in yet: the last answer can be taken back from here too.
-    somebody.press("u")
-    assert somebody.text("#place") == "3 of 3"
-    somebody.press("1")
+    # Not submitted yet: the last answer can be undone from here too.
+    annotator.press("u")
+    assert annotator.text("#place") == "3 of 3"
+    annotator.press("1")
     browser.wait("return document.querySelector('[data-idle=done]') !== null")
-    somebody.leave(1)
-    assert [code for code, _ in somebody.answers()] == list("431")
+    annotator.leave(1)
+    assert [code for code, _ in annotator.answers()] == list("431")
     assert browser.complaints() == []
     # Who comes back has nothing to do, and nothing is sent again.
-    somebody.open()
-    somebody.wait_text(".idle h2", "That was all")
-    somebody.saved()
-    somebody.nothing_doubled()
+    annotator.open()
+    annotator.wait_text(".idle h2", "All done")
+    annotator.saved()
+    annotator.nothing_doubled()

@@ -8,14 +8,14 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 pytest.importorskip("selenium", reason="needs selenium: pip install 'karat[test]'")
 
-from browser.judging import Person, make_project, world_folder  # noqa: F401
+from browser.annotators import Annotator, make_project, world_folder  # noqa: F401
 from browser.test_report_page import axe_source
 from karat.judging import Choice, Example, FollowUp, Form, load_form
 from reports.hostile import IMAGE_TAG, PSEUDO_HTML, RIGHT_TO_LEFT, SCRIPT_END
-from web.serving import start
+from web.servers import start
 
 ENTER = "\ue007"
-# All of them when somebody wants to see them.
+# All of them if the pictures are wanted.
 ALL = "KARAT_SCREENSHOTS" in os.environ
 LOOKS = [(1280, False), (390, True)] + [(1280, True), (390, False)] * ALL
 PAGES = [("pair", 1280, False), ("misread", 390, True), ("grid", 390, True)]
@@ -71,10 +71,12 @@ def serious(browser):
 
 @pytest.mark.parametrize(("name", "width", "dark"), PAGES)
 def test_every_look_is_quiet_and_fits(browser, serve, pictures, name, width, dark):
-    somebody = Person(browser, serve(load_form(name)), f"{name} {width} {dark}").enter(width=width, dark=dark)
+    annotator = Annotator(browser, serve(load_form(name)), f"{name} {width} {dark}").enter(
+        width=width, dark=dark
+    )
     browser.wait("return [...document.querySelectorAll('.frame')].every((f) => f.dataset.state === 'ready')")
-    somebody.press(*{"pair": "2d", "misread": "6", "grid": "12x", "expert": ""}[name])
-    somebody.saved()
+    annotator.press(*{"pair": "2d", "misread": "6", "grid": "12x", "expert": ""}[name])
+    annotator.saved()
     browser.picture(pictures / f"judge-{name}-{width}-{'dark' if dark else 'light'}.png")
     assert browser.run("return document.documentElement.scrollWidth") <= width
     assert browser.complaints() == []
@@ -91,37 +93,37 @@ def test_every_look_is_quiet_and_fits(browser, serve, pictures, name, width, dar
 @pytest.mark.parametrize(("width", "dark"), LOOKS)
 def test_guidelines(browser, serve, pictures, width, dark):
     server = serve(load_form("pair"))
-    somebody = Person(browser, server, f"reader {width} {dark}").enter(guide=True, width=width, dark=dark)
+    annotator = Annotator(browser, server, f"reader {width} {dark}").enter(guide=True, width=width, dark=dark)
     browser.picture(pictures / f"judge-guidelines-{width}-{'dark' if dark else 'light'}.png")
-    assert "Read the description first" in somebody.text("#guide-text")
-    assert "Sailing boats near a lighthouse." in somebody.text(".examples")
+    assert "Read the description first" in annotator.text("#guide-text")
+    assert "Sailing boats near a lighthouse." in annotator.text(".examples")
     assert serious(browser) == []
     if width == 390:
-        somebody.press("1")
-        assert somebody.rows() == [], "nothing is answered behind the guidelines"
-    somebody.press("h")
+        annotator.press("1")
+        assert annotator.rows() == [], "nothing is answered behind the guidelines"
+    annotator.press("h")
     assert browser.run("return document.getElementById('guide').hidden")
-    somebody.press("?")
+    annotator.press("?")
     assert browser.run("return document.activeElement.id") == ("guide-title" if width == 390 else "keys")
 
 
 def test_a_form_of_the_team(browser, serve):
-    somebody = Person(browser, serve(TEAM)).enter(guide=True)
+    annotator = Annotator(browser, serve(TEAM)).enter(guide=True)
     shown = browser.run("return document.body.textContent")
     for text in (SCRIPT_END, IMAGE_TAG, PSEUDO_HTML, RIGHT_TO_LEFT):
         assert text in shown
     browser.run("document.getElementById('guide-close').click()")
     # One choice of each question ends the pair; text is written where the cursor already is.
-    somebody.press("f", "v")
-    assert somebody.text("#place") == "2 of 3"
-    somebody.press("g", *"fits? no", ENTER)
-    assert somebody.text("#place") == "3 of 3"
+    annotator.press("f", "v")
+    assert annotator.text("#place") == "2 of 3"
+    annotator.press("g", *"fits? no", ENTER)
+    assert annotator.text("#place") == "3 of 3"
     browser.run("document.querySelectorAll('.answer')[2].click()")
-    somebody.press("o", "\ue004", "\ue004")
+    annotator.press("o", "\ue004", "\ue004")
     browser.run("[...document.querySelectorAll('textarea')].find((one) => one.offsetHeight).focus()")
-    somebody.press(*"<b>", ENTER, "f")
-    somebody.saved()
-    assert somebody.answers() == [
+    annotator.press(*"<b>", ENTER, "f")
+    annotator.saved()
+    assert annotator.answers() == [
         ("fits", {"sure": "very"}), ("half", {"why": "fits? no"}),
         ("not", {"which": ["other"], "else": "<b>"}), ("fits", {}),
     ]  # fmt: skip
@@ -139,12 +141,14 @@ def test_grids_have_follow_up_questions_too(browser, serve):
         (Choice("well", "Well", "w"), Choice("so", "So so", "s")),
         True,
     )
-    somebody = Person(browser, serve(replace(load_form("grid"), name="asking", follow_ups=(why,)))).enter()
-    somebody.press("y", ENTER)
-    assert "How well?" in somebody.text("#note")
-    somebody.press("w", ENTER)
-    somebody.saved()
-    assert somebody.answers() == [("yes", {"how": "well"})] + [("no", {})] * 9
+    annotator = Annotator(
+        browser, serve(replace(load_form("grid"), name="asking", follow_ups=(why,)))
+    ).enter()
+    annotator.press("y", ENTER)
+    assert "How well?" in annotator.text("#note")
+    annotator.press("w", ENTER)
+    annotator.saved()
+    assert annotator.answers() == [("yes", {"how": "well"})] + [("no", {})] * 9
 
 
 def test_missing_pictures_are_told(browser, serve, world_folder):  # noqa: F811
@@ -152,26 +156,26 @@ def test_missing_pictures_are_told(browser, serve, world_folder):  # noqa: F811
     images = server.project.benchmark().image_paths
     server.project.benchmark().image_paths[:] = [f"{path}.gone" for path in images]
     try:
-        somebody = Person(browser, server).enter()
+        annotator = Annotator(browser, server).enter()
         browser.wait("return document.querySelector('.frame').dataset.state === 'missing'")
-        assert "cannot be shown" in somebody.text(".frame")
-        somebody.press("1")
-        somebody.saved()
-        assert [code for code, _ in somebody.answers()] == ["1"]
+        assert "cannot be shown" in annotator.text(".frame")
+        annotator.press("1")
+        annotator.saved()
+        assert [code for code, _ in annotator.answers()] == ["1"]
     finally:
         images[:] = [path.removesuffix(".gone") for path in images]
 
 
 def test_zoom_opens_and_closes_by_keyboard(browser, serve):
-    somebody = Person(browser, serve(load_form("expert")), "zoomer").enter()
+    annotator = Annotator(browser, serve(load_form("expert")), "zoomer").enter()
     browser.wait("return document.querySelector('.frame').dataset.state === 'ready'")
-    somebody.press("z")
+    annotator.press("z")
     wide = "return document.querySelector('dialog.zoom img').getBoundingClientRect().width"
     before = browser.run(wide)
-    somebody.press("+", "1")
+    annotator.press("+", "1")
     assert browser.run(wide) > before
-    somebody.press("z")
+    annotator.press("z")
     assert browser.run("return document.querySelector('dialog[open]')") is None
-    somebody.saved()
-    assert somebody.rows() == [], "keys within do not answer"
-    assert somebody.text("#place") == "1 of 3"
+    annotator.saved()
+    assert annotator.rows() == [], "keys within do not answer"
+    assert annotator.text("#place") == "1 of 3"

@@ -12,11 +12,11 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 import karat
-from browser.judging import Person
+from browser.annotators import Annotator
 from karat.judging import load_form, make_pool, make_tasks, publish
 from karat.judging.store import AnswerRows, create_project
 from karat.world import make_world, save_world, simulate_systems
-from web.serving import start
+from web.servers import start
 
 FORM = load_form("pair")
 BY_HAND, PER_TASK = 40, 10
@@ -25,11 +25,11 @@ SHOWN = r"Number(/image\/(\d+)/.exec(document.querySelector('#card img')?.src ??
 """In the page: the number of the item whose picture is shown, which is its row in the plan."""
 
 
-def answer_of(world, worker, image, caption):
-    """What somebody answers and why: mostly right, and the same wherever they are asked."""
+def answer_of(world, annotator, image, caption):
+    """What an annotator answers and why: mostly right, and always the same about a pair."""
     share = float(world.pair_shares([image], [caption])[0])
-    slip = np.random.default_rng([ord(worker[0]), image, caption]).random() < 0.05
-    if worker == "ann":
+    slip = np.random.default_rng([ord(annotator[0]), image, caption]).random() < 0.05
+    if annotator == "ann":
         # By hand, without reasons.
         return ("yes" if (share == 1) != slip else "no"), {}
     right = "yes" if share == 1 else "partially" if share >= 0.5 else "mostly_no" if share > 0 else "no"
@@ -38,7 +38,7 @@ def answer_of(world, worker, image, caption):
 
 
 def over_http(server, world, plan, name):
-    """Answer every task that is left for somebody, by requests; return the asked rows of the plan."""
+    """Answer every task that is left for an annotator, by requests; return these rows of the plan."""
     client, asked = server.client("judge", name), []
     while True:
         lease = client.post("/api/judge/lease", json={}).json()["lease"]
@@ -70,7 +70,7 @@ def test_what_is_published_is_the_same_without_the_web(browser, tmp_path):
     server = start(tmp_path / "web.db")
     try:
         # Forty answers on the page, each about the picture that it shows.
-        ann = Person(browser, server).enter()
+        ann = Annotator(browser, server).enter()
         rows: dict[str, list[int]] = {"ann": []}
         for _ in range(BY_HAND):
             ann.press()
@@ -79,7 +79,7 @@ def test_what_is_published_is_the_same_without_the_web(browser, tmp_path):
             rows["ann"].append(row)
             ann.press(KEYS[answer_of(world, "ann", int(plan.image[row]), int(plan.caption[row]))[0]])
         ann.saved()
-        # The last task is handed in a moment after its last answer, which can be undone until then.
+        # The last task is submitted a moment after its last answer, which can be undone until then.
         end = time.monotonic() + 60
         while ann.handed_in() < BY_HAND // PER_TASK:
             assert time.monotonic() < end
@@ -87,7 +87,7 @@ def test_what_is_published_is_the_same_without_the_web(browser, tmp_path):
         browser.driver.get("about:blank")
         for name in ("bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida"):
             rows[name] = over_http(server, world, plan, name)
-        # What the page still holds, the task at hand and the next, nobody else can take.
+        # The page still has leases of its task and the next, which no other annotator can take.
         assert sum(map(len, rows.values())) >= 2 * len(plan) - 2 * PER_TASK
         published = publish(server.project, tmp_path / "with", made="today")
     finally:
@@ -108,7 +108,7 @@ def test_what_is_published_is_the_same_without_the_web(browser, tmp_path):
     for name in ("image", "caption", "rating", "source"):
         assert np.array_equal(getattr(ours, name), getattr(theirs, name))
     pairs = [pl.read_parquet(tmp_path / place / "pairs.parquet") for place in ("with", "without")]
-    # People are numbered in the order in which they came, so that sums differ in their last digits.
+    # Annotators are numbered in the order of their arrival, so that sums differ in their last digits.
     assert_frame_equal(*pairs, rel_tol=1e-6)
     answers = [
         pl.read_parquet(tmp_path / place / "answers.parquet")

@@ -7,7 +7,7 @@ import pytest
 
 from judging.exchange.projects import make_project
 from karat.judging.exchange import export_tasks
-from karat.judging.exchange.mturk_page import CROWD
+from karat.judging.exchange.mturk_format import CROWD
 
 
 @pytest.fixture(scope="module")

@@ -60,8 +60,10 @@ def test_one_line_says_what_is_wrong(project, tmp_path, command):
 def test_verdicts_are_told(project, tmp_path):
     with open_project(project) as opened:
         fill(opened)
-        slots = opened.queue.slots()
-        opened.reviews.add(slots.slot[slots.state == "submitted"][:1].tolist(), "reject", "me")
+        assignments = opened.queue.assignments()
+        opened.reviews.add(
+            assignments.assignment[assignments.state == "submitted"][:1].tolist(), "reject", "me"
+        )
     call("export", project, "-o", "out.csv", "--format", "mturk", "--what", "answers")
     with pytest.raises(InputError, match=r"line 2: .*already"):
         call("import", project, "out.csv")

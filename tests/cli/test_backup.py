@@ -1,9 +1,10 @@
-"""`karat backup`."""
+"""`karat backup` and `karat restore`."""
 
 import pytest
 from typer.testing import CliRunner
 
 from karat.cli.backup import app
+from karat.cli.restore import app as restoring
 from karat.errors import InputError
 from karat.judging import load_form
 from karat.judging.store import create_project, open_project
@@ -17,9 +18,11 @@ def test_a_copy_is_written_and_described(tmp_path):
         done = CliRunner().invoke(app, [place, "-o", copy])
     assert done.exit_code == 0
     assert done.stdout.startswith(f"wrote {copy} with 0 rows of answers, 0.")
-    assert done.stdout.endswith(f"to use it: karat serve {copy}\n")
+    assert done.stdout.endswith(f"to restore it: karat restore {copy} {place}\n")
     with open_project(copy) as project:
         assert project.name == "made"
+    done = CliRunner().invoke(restoring, [copy, place, "--force"])
+    assert done.stdout == f"restored {place} from {copy}; what was there is now own.db.replaced\n"
     again = CliRunner().invoke(app, [place, "-o", copy])
     assert isinstance(again.exception, InputError)
     assert CliRunner().invoke(app, [place, "-o", copy, "--force"]).exit_code == 0
@@ -27,5 +30,5 @@ def test_a_copy_is_written_and_described(tmp_path):
 
 def test_the_copy_must_be_named(tmp_path):
     assert CliRunner().invoke(app, [str(tmp_path / "own.db")]).exit_code == 2
-    with pytest.raises(InputError, match="no such project"):
+    with pytest.raises(InputError, match="does not exist"):
         CliRunner().invoke(app, [str(tmp_path / "own.db"), "-o", "x.db"], catch_exceptions=False)

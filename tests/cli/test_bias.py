@@ -45,9 +45,9 @@ def test_with_runs_and_the_truth(both, folder, files, tmp_path):
     )  # fmt: skip
     for title in (
         "Kendall's tau of the first 25, text→image",
-        "R@1, image→text: bias by the number of systems",
-        "RP, text→image: scores on the labels of each system",
-        "A system that does not contribute to the pool",
+        "R@1, image→text: bias by the number of models",
+        "RP, text→image: scores on the labels of each model",
+        "A model that does not contribute to the pool",
         "All labels against complete",
     ):
         assert title in out.out
@@ -78,10 +78,10 @@ def test_with_runs_and_the_truth(both, folder, files, tmp_path):
 
 def test_the_pool_alone(both, folder):
     out = both("bias", folder / "p.db", "--direction", "t2i", "--original", "none", "--resamples", 50)
-    assert "R@1, text→image: bias by the number of systems" in out.out
+    assert "R@1, text→image: bias by the number of models" in out.out
     assert "RP" not in out.out
     assert "image→text" not in out.out
-    assert "without the runs nothing below place 4 is known" in out.err
+    assert "without the runs, places below 4 are not known" in out.err
     error = both("bias", folder / "p.db", "--measure", "RP", code=2).err
     assert "RP needs more places than are known" in error
     assert "--run" in error

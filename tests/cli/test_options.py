@@ -121,7 +121,7 @@ BY_HAND = {
         ("bias", ["karat.judging:measure_bias"], {"run", "aggregate", "drop_empty"}),
         (
             "quality",
-            ["karat.judging:quality", "karat.judging.checking:review_hand_ins"],
+            ["karat.judging:answer_quality", "karat.judging.quality:review_assignments"],
             {"approve_passed", "reviewer", "export_review"},
         ),
         ("publish", ["karat.judging:publish"], {"invalid", "reviewer"}),

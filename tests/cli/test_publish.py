@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.judging.published import small_project
+from tests.judging.publication.published import small_project
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""``karat quality`` as a user meets it, on a project with simulated people."""
+"""``karat quality`` as a user meets it, on a project with simulated annotators."""
 
 import csv
 import json
@@ -8,8 +8,7 @@ import pytest
 pytest.importorskip("sqlalchemy")
 
 from karat.benchmarks import save_benchmark
-from karat.judging import create_project, load_form, make_pool, make_tasks, open_project
-from karat.judging.tasks.simulated import simulate_answers
+from karat.judging import create_project, load_form, make_pool, make_tasks, open_project, simulate_answers
 from karat.world import make_world, simulate_systems
 from karat.world.annotators import adversarial, average, careful
 
@@ -46,42 +45,49 @@ FEW = ("--resamples", 20)
 
 def test_the_report(both, project, tmp_path):
     found = both("quality", project, *FEW, "--json", tmp_path / "q.json")
-    for part in ("Hand-ins", "People", "eve", "alpha, ordinal", "dawid-skene", "Answers by system and rank"):
+    for part in (
+        "Submitted assignments",
+        "Annotators",
+        "eve",
+        "alpha, ordinal",
+        "dawid-skene",
+        "Answers by system and rank",
+    ):
         assert part in found.out
     records = json.loads((tmp_path / "q.json").read_text())
     assert {one["worker"] for one in records["workers"]} >= {"eve", "c0"}
     assert [one["aggregation"] for one in records["verdicts"]] == ["dawid-skene", "majority"]
     majority = both("quality", project, *FEW, "-a", "majority", "--aggregate-set", "threshold=0.6")
-    assert "people who fail the control rule" in majority.err
+    assert "annotators who fail the gold check" in majority.err
 
 
 def test_reviewing(both, project, tmp_path):
     listed = tmp_path / "look.csv"
     both("quality", project, *FEW, "--approve-passed", "--reviewer", "ann", "--export-review", listed)
     with open_project(project) as opened:
-        reviews, slots = opened.reviews.read(), opened.queue.slots()
+        reviews, assignments = opened.reviews.read(), opened.queue.assignments()
     assert {review[:2] for review in reviews.values()} == {("approve", "ann")}
     with listed.open(encoding="utf-8") as handle:
         rows = list(csv.DictReader(handle))
     failed = sorted({int(row["slot"]) for row in rows})
-    assert sorted([*reviews, *failed]) == slots.slot[slots.state == "submitted"].tolist()
+    assert sorted([*reviews, *failed]) == assignments.assignment[assignments.state == "submitted"].tolist()
     assert all(row["text"] for row in rows)
     assert {row["known"] for row in rows} == {"", "yes", "no"}
     first, second, *_ = failed
     reject = ("--reject", first, "--why", "always the opposite", "--reviewer", "ann", "--ask-again")
-    assert "1 task will be asked once more" in both("quality", project, *FEW, *reject).err
+    assert "1 task will be offered to one more annotator" in both("quality", project, *FEW, *reject).err
     # Rejecting it once more does not ask a second time.
-    assert "0 tasks will be asked once more" in both("quality", project, *FEW, *reject).err
+    assert "0 tasks will be offered to one more annotator" in both("quality", project, *FEW, *reject).err
     out = both("quality", project, *FEW, "--approve", second, "--reviewer", "ann")
-    assert "of rejected hand-ins" in out.err
+    assert "of rejected assignments" in out.err
     with open_project(project) as opened:
-        reviews, slots = opened.reviews.read(), opened.queue.slots()
-    assert slots.state.tolist().count("open") == 1
+        reviews, assignments = opened.reviews.read(), opened.queue.assignments()
+    assert assignments.state.tolist().count("open") == 1
     assert reviews[first][:3] == ("reject", "ann", "always the opposite")
     assert reviews[second][0] == "approve"
     # Nothing is approved twice.
     again = both("quality", project, *FEW, "--approve-passed", "--reviewer", "bob")
-    assert "approved 0 hand-ins" in again.err
+    assert "approved 0 assignments" in again.err
 
 
 def test_mistakes(command, project, tmp_path):
@@ -90,7 +96,7 @@ def test_mistakes(command, project, tmp_path):
     assert "approved and rejected" in command(
         "quality", project, "--reject", 1, "--approve", 1, "--why", "x", code=2
     )
-    assert "there is no hand-in 99999" in command("quality", project, "--approve", 99999, code=2)
+    assert "there is no submitted assignment 99999" in command("quality", project, "--approve", 99999, code=2)
     assert "--ask-again without --reject" in command("quality", project, "--ask-again", code=2)
     assert "numbers of assignments" in command("quality", project, "--approve", "first", code=2)
     assert "extension" in command("quality", project, "--export-review", tmp_path / "x.pdf", code=2)

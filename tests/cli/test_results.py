@@ -9,11 +9,11 @@ import pytest
 pytest.importorskip("sqlalchemy")
 
 import karat
-from judging.published import small_project
+from judging.publication.published import small_project
 from karat.benchmarks import BenchmarkSummary, list_benchmarks
 from karat.captions import audit_filter, parse_captions, score_candidates, score_pairs
 from karat.judging import load_form, make_pool, open_project, pool_cost, project_bias, project_quality
-from karat.judging.judges import CalibrationTable
+from karat.judging.machine_judges import CalibrationTable
 from karat.measures import list_measures
 from karat.scores import inspect_run, score_agreement
 from karat.stats import Intervals

@@ -16,7 +16,7 @@ from karat.cli import serve
 from karat.errors import InputError, MissingDataError
 from karat.judging.store import open_project
 from karat.web.settings import Settings
-from web.serving import PASSWORD, make_project
+from web.servers import PASSWORD, make_project
 
 RUN = [sys.executable, "-c", "from karat.cli import serve; serve.app()"]
 
@@ -90,7 +90,7 @@ def test_the_demonstration_makes_a_world_and_leaves_nothing(monkeypatch):
             seen.append(
                 (
                     project.where,
-                    project.queue.slots(),
+                    project.queue.assignments(),
                     [one.role for one in self.app.state.accounts.users.read()],
                 )
             )
@@ -98,9 +98,9 @@ def test_the_demonstration_makes_a_world_and_leaves_nothing(monkeypatch):
 
     monkeypatch.setattr("karat.web.make_server", lambda app, settings, logs: Server(app))
     assert "works once" in run("--demo", "--port", "0").output
-    where, slots, roles = seen[0]
+    where, assignments, roles = seen[0]
     assert roles == ["owner"]
-    assert {"open", "submitted"} <= set(slots.state.tolist())
+    assert {"open", "submitted"} <= set(assignments.state.tolist())
     with pytest.raises(InputError):
         open_project(where)
 
@@ -110,8 +110,8 @@ def test_the_demonstration_makes_a_world_and_leaves_nothing(monkeypatch):
     [
         ((), "either a project or --demo"),
         (("a.db", "--demo"), "either a project or --demo"),
-        (("nowhere.db", "--port", "0"), "no such project"),
-        (("a.db", "--port", "70000"), "no port 70000"),
+        (("nowhere.db", "--port", "0"), "does not exist"),
+        (("a.db", "--port", "70000"), "70000 is not a port"),
         (("a.db", "--host", "no.such.host.invalid"), "cannot listen"),
     ],
 )

@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import karat
-from karat.judging import load_form, make_pool, make_tasks
-from karat.judging.checking.accepting import accepted_answers
-from karat.judging.checking.gold_check import CONTROL
-from karat.judging.publishing.correction import correct
-from karat.judging.publishing.evidence import Evidence
-from karat.judging.tasks.simulated import simulate_answers
+from karat.judging import load_form, make_pool, make_tasks, simulate_answers
+from karat.judging.publication.correction import correct
+from karat.judging.publication.evidence import Evidence
+from karat.judging.quality.assignments import accepted_answers
+from karat.judging.quality.gold import GOLD_SHARE
 from karat.world import adversarial, average, careful, lazy, make_world, simulate
 
 GAP = 0.02
@@ -98,7 +97,7 @@ def one_seed(seed, images=120, captions=3, top=5, kinds=False):
     ordered["original"] = same_order(scores(benchmark, runs, "original"), true)
     for method in METHODS:
         aggregation, _, rule = method.partition(", ")
-        used = accepted_answers(answers, form, control=CONTROL if rule else None).kept
+        used = accepted_answers(answers, form, gold_share=GOLD_SHARE if rule else None).kept
         evidence = Evidence(known, form, pool, answers, used, plan=plan)
         found = correct(evidence, aggregation=aggregation)
         judged = found.verdicts

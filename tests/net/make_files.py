@@ -173,8 +173,7 @@ def fill(place, world):
     """Make a project with everything that a project can hold; return the secrets that tests need."""
     import karat as library
     from karat.judging import create_project, load_form, make_pool, make_tasks, simulate_answers
-    from karat.judging.judges.of_run import learn_judge
-    from karat.judging.judges.working import calibrate_in, judge_in
+    from karat.judging.machine_judges import calibrate_in, judge_in, learn_judge
     from karat.judging.store import AnswerRows
     from karat.world import adversarial, average, careful, lazy
 
@@ -203,7 +202,7 @@ def fill(place, world):
         project.record(
             AnswerRows(
                 [int(rows.task[k]) for k in keep], [int(rows.image[k]) for k in keep],
-                [int(rows.caption[k]) for k in keep], [rows.worker[k] for k in keep],
+                [int(rows.caption[k]) for k in keep], [rows.annotator[k] for k in keep],
                 [rows.code[k] for k in keep], [float(rows.seconds[k]) for k in keep],
                 [float(rows.at[k]) for k in keep], details,
             )
@@ -247,16 +246,16 @@ class Teller:
         self.codes = [choice.code for choice in form.answers]
 
     def judge(self, questions):
-        from karat.judging.judges.judge import Verdict
+        from karat.judging.machine_judges import Reply
 
         for number, one in enumerate(questions):
             sent = json.dumps({"model": self.model, "text": one.text})
             use = {"sent": sent, "tokens_in": 40 + number, "tokens_out": 3, "cost": 0.001 * number}
             if number % 5 == 4:
-                yield Verdict(one.image, one.caption, None, raw="I cannot tell.", error="no answer", **use)
+                yield Reply(one.image, one.caption, None, raw="I cannot tell.", error="no answer", **use)
             else:
                 code = self.codes[number % len(self.codes)]
-                yield Verdict(one.image, one.caption, code, raw=f"Answer: {code}", **use)
+                yield Reply(one.image, one.caption, code, raw=f"Answer: {code}", **use)
 
 
 def make_accounts(project):
@@ -326,9 +325,9 @@ def judge_by_hand(project):
 
 def review(project):
     """Hand-ins approved, rejected, rejected and asked again, and approved after all."""
-    slots = project.slots()
-    done = slots.slot[np.asarray(slots.state) == "submitted"].tolist()
-    task = dict(zip(slots.slot.tolist(), slots.task.tolist()))
+    assignments = project.queue.assignments()
+    done = assignments.assignment[np.asarray(assignments.state) == "submitted"].tolist()
+    task = dict(zip(assignments.assignment.tolist(), assignments.task.tolist()))
     project.review(done[:3], "approve", "Vera")
     tick()
     project.review(done[3:5], "reject", "Vera", "always yes")

@@ -26,7 +26,7 @@ from .facts import FILES
 pytest.importorskip("sqlalchemy", reason="needs the store: pip install 'karat[judging]'")
 EXPECTED = json.loads((FILES / "expected.json").read_text(encoding="utf-8"))
 APPEND_ONLY = EXPECTED["append_only"]
-RENAMED: dict[str, str] = {}
+RENAMED = {"slot": "assignment", "worker": "annotator"}
 """Tables that a migration renamed since: the name in 0.4.0, and the name now."""
 
 
@@ -127,7 +127,7 @@ def project(request, folder):
 @pytest.fixture(params=KINDS)
 def untouched(request, tmp_path):
     """A project as 0.4.0 left it: no karat has opened it yet."""
-    return make_copy(request, request.param, tmp_path, "untouched")
+    return make_copy(request, request.param, tmp_path, request.node.originalname[:60])
 
 
 def table_now(tables, name):
@@ -176,6 +176,70 @@ def test_what_is_kept_cannot_be_changed(project, table):
         with pytest.raises(Exception, match="append-only"):
             project.execute(f'TRUNCATE "{name}"')
     check_tables(project)
+
+
+def schema(project):
+    """The names of the tables and of their columns."""
+    return {name: columns for name, (columns, _) in project.tables().items()}
+
+
+def test_a_migration_renames_and_changes_nothing_else(untouched):
+    """By the glossary: names of tables and columns change; no row does, and append-only tables stay so."""
+    from karat.judging import open_project
+    from karat.judging.store.migrations.versions.v0004_names import COLUMNS, TABLES
+
+    assert TABLES == RENAMED
+    expected = {RENAMED.get(name, name): list(columns) for name, columns in schema(untouched).items()}
+    for table, old, new in COLUMNS:
+        expected[table][expected[table].index(old)] = new
+    with open_project(untouched.place) as opened:
+        (note,) = opened.notes
+    assert "was migrated from schema 0003 to 0004" in note
+    assert schema(untouched) == expected
+    check_tables(untouched)
+    for table in APPEND_ONLY:
+        for statement in (f'UPDATE "{table}" SET id = id', f'DELETE FROM "{table}"'):
+            with pytest.raises(Exception, match="append-only"):
+                untouched.execute(statement)
+    with open_project(untouched.place) as opened:
+        assert opened.notes == (), "the second time there is nothing to do"
+
+
+def test_a_migration_that_fails_leaves_everything_as_it_was(untouched, monkeypatch, tmp_path):
+    from karat.judging import open_project
+    from karat.judging.store.migration import scripts
+
+    step = scripts().get_revision("0004").module
+    before, whole = untouched.tables(), step.upgrade
+
+    def fail():
+        whole()
+        raise OSError("the power went off")
+
+    monkeypatch.setattr(step, "upgrade", fail)
+    for _ in range(2):
+        with pytest.raises(OSError, match="power"):
+            open_project(untouched.place)
+        assert untouched.tables() == before
+        assert not list(tmp_path.glob("*.backup")), "the copy would be of no use"
+    monkeypatch.undo()
+    open_project(untouched.place).close()
+    check_tables(untouched)
+
+
+def test_the_copy_before_a_migration_is_restored_by_one_command(tmp_path):
+    from karat.judging import open_project
+
+    project = SQLite(tmp_path)
+    before = project.tables()
+    open_project(project.place).close()
+    after = project.tables()
+    assert after != before
+    copy = tmp_path / "project.db.0003.backup"
+    assert copy.stat().st_mode & 0o777 == 0o600
+    facts.command("restore", copy, project.place, "--force", cwd=tmp_path)
+    assert project.tables() == before
+    assert facts.sqlite_tables(tmp_path / "project.db.replaced") == after
 
 
 @contextmanager

@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 import karat
-from judging.published import small_evidence, small_project
+from judging.publication.published import small_evidence, small_project
 from karat._util import PAGES, Layout, Result
 from karat._util.tables import text_of
 from karat.benchmarks import BenchmarkSummary, Pairs, build, list_benchmarks
 from karat.captions import audit_filter, parse_captions, score_candidates, score_pairs
 from karat.errors import InputError
-from karat.judging import load_form, make_pool, measure_bias, pool_cost, publish, quality
-from karat.judging.judges import CalibrationTable, Verdict, calibrate
+from karat.judging import answer_quality, load_form, make_pool, measure_bias, pool_cost, publish
+from karat.judging.machine_judges import CalibrationTable, Reply, calibrate
 from karat.measures import list_measures
 from karat.models.search import Hit, SearchResult
 from karat.scores import Leaderboard, Ratings, inspect_run, score_agreement
@@ -64,8 +64,8 @@ def captioned():
 def calibration(folder=None):
     said = small_evidence().answers
     pairs = sorted({*zip(said.image.tolist(), said.caption.tolist())})
-    verdicts = [Verdict(image, caption, ("no", "yes")[k % 2]) for k, (image, caption) in enumerate(pairs)]
-    return calibrate(verdicts, said, load_form("pair"), judge=HOSTILE, resamples=20)
+    replies = [Reply(image, caption, ("no", "yes")[k % 2]) for k, (image, caption) in enumerate(pairs)]
+    return calibrate(replies, said, load_form("pair"), judge=HOSTILE, resamples=20)
 
 
 def bias(folder):
@@ -83,9 +83,9 @@ def replace_name(run, name):
 
 def judged_quality(folder):
     evidence = small_evidence()
-    names = (HOSTILE, *evidence.answers.workers[1:])
-    answers = replace(evidence.answers, workers=names)
-    return quality(answers, evidence.form, evidence.pool, intervals=FEW)
+    names = (HOSTILE, *evidence.answers.annotators[1:])
+    answers = replace(evidence.answers, annotators=names)
+    return answer_quality(answers, evidence.form, evidence.pool, intervals=FEW)
 
 
 def published(folder):

@@ -9,8 +9,8 @@ pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
 import argon2
 
-from karat.judging.store.accounts import passwords
-from web.serving import PASSWORD, make_project, start
+from karat.judging.store.accounts import credentials
+from web.servers import PASSWORD, make_project, start
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -18,7 +18,7 @@ def _quick_hashes():
     """Real hashes take a tenth of a second each, on purpose; tests make thousands."""
     quick = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passwords, "hasher", lambda: quick)
+        patch.setattr(credentials, "hasher", lambda: quick)
         yield
 
 
@@ -72,7 +72,7 @@ def lasting(project_template, tmp_path_factory):
 @pytest.fixture
 def untouched(lasting):
     """The lasting server as before any attack: doors open, no links, and a judge called ann."""
-    lasting.app.state.doors.open()
+    lasting.app.state.attempts.reset()
     for link in lasting.accounts.invitations.read():
         lasting.accounts.invitations.revoke(link["id"])
     if lasting.accounts.users.number_of("ann") is None:
@@ -88,5 +88,5 @@ def server(serve):
 
 @pytest.fixture
 def client(server):
-    """Return a function that signs somebody in: ``client("judge")``, ``client("owner", "ann")``."""
+    """Return a function that signs a user in: ``client("judge")``, ``client("owner", "ann")``."""
     return partial(server.client)

@@ -1,6 +1,6 @@
 """Many judges over HTTP, cheap enough to share a machine with the server: one thread, plain sockets.
 
-Each thinks, answers, and sends again whatever was not acknowledged, as the judging page does. People come
+Each thinks, answers, and sends again whatever was not acknowledged, as the judging page does. Annotators come
 within a few seconds of each other and think for about as long as is said, not exactly: otherwise all would
 answer in step.
 """
@@ -15,12 +15,11 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 
 from karat.judging.store import open_project
-from karat.web.security.cookies import Cookies
-from karat.web.security.csrf import csrf_of
+from karat.web.security.cookies import Cookies, csrf_of
 from karat.web.settings import Settings
 
 ARRIVALS = 40
-"""How many people come in a second."""
+"""How many annotators arrive per second."""
 GONE = (ConnectionError, OSError, asyncio.IncompleteReadError, ValueError)
 
 
@@ -29,13 +28,13 @@ class Load:
     """What the judges did and were told."""
 
     acknowledged: list[tuple[str, int, str, str, int]] = field(default_factory=list)
-    """Worker, item, code, key and number of each answer."""
+    """Annotator, item, code, key and number of each answer."""
     sent: set[tuple[str, int, str]] = field(default_factory=set)
-    """Worker, item and key of each answer, acknowledged or not."""
+    """Annotator, item and key of each answer, acknowledged or not."""
     leased: dict[str, str] = field(default_factory=dict)
-    """Worker by token."""
+    """Annotator by token."""
     shared: list[str] = field(default_factory=list)
-    """Tokens that were given to two people."""
+    """Tokens that were given to two annotators."""
     submitted: list[str] = field(default_factory=list)
     took: list[float] = field(default_factory=list)
     """Seconds from the first try of an answer to its acknowledgement."""
@@ -49,7 +48,7 @@ class Load:
 
 @dataclass
 class Person:
-    """Somebody with a session."""
+    """An annotator with a session."""
 
     name: str
     cookie: str
@@ -66,11 +65,11 @@ def sign_up(where: str, port: int, judges: int) -> list[Person]:
         for number in range(judges):
             user = accounts.users.add(f"judge {number:03d}", "judge", None)
             tokens.append((user.name, accounts.sessions.open(user.id)))
-    return [Person(worker, f"{name}={token}", csrf_of(token)) for worker, token in tokens]
+    return [Person(annotator, f"{name}={token}", csrf_of(token)) for annotator, token in tokens]
 
 
 class Judge:
-    """One person with one connection."""
+    """One annotator with one connection."""
 
     def __init__(self, person: Person, port: int, load: Load, think: float, number: int) -> None:
         self.person, self.port, self.load, self.think = person, port, load, think
@@ -130,7 +129,7 @@ class Judge:
             self.hang_up()
 
     async def one_task(self, end: float) -> bool:
-        """Take a task, answer it and hand it in; False where there is none."""
+        """Lease a task, answer it and submit it; False if there is none."""
         name, load = self.person.name, self.load
         status, said, took = await self.ask("/api/judge/lease", {})
         load.lease_took.append(took)

@@ -1,4 +1,4 @@
-"""Links: somebody joins, chooses a new password, or comes in; once, and in time."""
+"""Links: a user joins, chooses a new password, or signs in; once, and in time."""
 
 import time
 
@@ -6,9 +6,9 @@ import pytest
 
 from karat.judging.store import AnswerRows
 from karat.judging.store.accounts.invitations import ENTER
+from karat.web.server import check_open, owner_link
 from karat.web.settings import Settings
-from karat.web.start import check_open, owner_link
-from web.serving import PASSWORD
+from web.servers import PASSWORD
 
 
 def token_of(link):
@@ -24,7 +24,7 @@ def join(server, token, name="bea", password=PASSWORD):
 
 def test_an_owner_invites_a_judge_who_then_judges_under_that_name(server, client):
     owner = client("owner")
-    made = owner.post("/api/people/links", json={"role": "judge", "days": 1}).json()["link"]
+    made = owner.post("/api/users/links", json={"role": "judge", "days": 1}).json()["link"]
     assert made.startswith(f"{server.address}/invitation#")
     visitor = server.visitor()
     visitor.open("/invitation")
@@ -40,8 +40,8 @@ def test_an_owner_invites_a_judge_who_then_judges_under_that_name(server, client
 
 def test_a_link_is_in_no_page_and_not_in_the_database(server, client, made_project):
     owner = client("owner")
-    token = token_of(owner.post("/api/people/links", json={"role": "judge"}).json()["link"])
-    assert token not in owner.get("/people").text
+    token = token_of(owner.post("/api/users/links", json={"role": "judge"}).json()["link"])
+    assert token not in owner.get("/users").text
     with server.project.database.read() as connection:
         dump = connection.connection.driver_connection.iterdump()
         text = "\n".join(dump)
@@ -61,7 +61,7 @@ def test_names_that_cannot_be_used_are_refused_and_the_link_stays(server, client
     assert join(server, token, "bea")[1].status_code == 200
 
 
-def test_the_name_of_a_worker_is_taken_unless_the_owner_gives_it(server):
+def test_the_name_of_a_annotator_is_taken_unless_the_owner_gives_it(server):
     server.project.answers.record(AnswerRows([-1], [0], [0], ["Mia"], ["yes"]))
     _, answer = join(server, server.accounts.invitations.invite("judge"), "mia")
     assert "taken" in answer.json()["error"]
@@ -82,7 +82,7 @@ def test_a_machine_judge_lends_its_name_to_nobody(server):
 def test_a_new_password_by_a_link_ends_every_session(server, client):
     owner, ann = client("owner"), client("judge", "ann")
     number = server.accounts.users.number_of("ann")
-    link = owner.post(f"/api/people/{number}/reset").json()["link"]
+    link = owner.post(f"/api/users/{number}/reset").json()["link"]
     _, answer = join(server, token_of(link), "ignored", "a new pass phrase")
     assert answer.status_code == 200
     assert ann.get("/api/session").json()["name"] is None
@@ -135,7 +135,7 @@ def test_expired_used_and_revoked_links_give_one_answer(server, client):
     assert join(server, used)[1].status_code == 200
     revoked = accounts.invitations.invite("judge")
     number = accounts.invitations.read()[0]["id"]
-    assert owner.delete(f"/api/people/links/{number}").status_code == 200
+    assert owner.delete(f"/api/users/links/{number}").status_code == 200
     answers = [join(server, token, "cid")[1] for token in (used, revoked, "x" * 43, "nonsense", "")]
     assert {answer.status_code for answer in answers} == {400}
     assert len({answer.text for answer in answers}) == 1

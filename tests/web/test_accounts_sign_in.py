@@ -2,7 +2,7 @@
 
 import pytest
 
-from web.serving import PASSWORD
+from web.servers import PASSWORD
 
 
 def test_somebody_signs_in_and_out(client):
@@ -32,22 +32,22 @@ def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(server):
 def test_the_page_that_was_asked_for_comes_after_signing_in(server):
     server.accounts.users.add("ann", "owner", PASSWORD)
     visitor = server.visitor()
-    led = visitor.get("/people", params={"a": "1"})
+    led = visitor.get("/users", params={"a": "1"})
     assert led.status_code == 303
     page = visitor.open(led.headers["location"])
-    assert 'data-next="/people?a=1"' in page.text
-    assert visitor.sign_in("ann", next="/people?a=1").json() == {"next": "/people?a=1"}
+    assert 'data-next="/users?a=1"' in page.text
+    assert visitor.sign_in("ann", next="/users?a=1").json() == {"next": "/users?a=1"}
 
 
 @pytest.mark.parametrize(("role", "status"), [("owner", 200), ("judge", 403), ("reader", 403)])
 def test_only_owners_see_people(client, role, status):
     somebody = client(role)
-    page = somebody.get("/people")
+    page = somebody.get("/users")
     assert page.status_code == status
     assert page.headers["content-type"].startswith("text/html")
-    made = somebody.post("/api/people/links", json={"role": "judge"})
+    made = somebody.post("/api/users/links", json={"role": "judge"})
     assert made.status_code == status
-    assert somebody.get("/api/people/1/export").status_code == status
+    assert somebody.get("/api/users/1/export").status_code == status
 
 
 def test_nobody_gets_sentences_not_pages_from_the_interface(server):
@@ -69,7 +69,12 @@ def test_a_new_password_ends_every_other_session(server, client):
 
 @pytest.mark.parametrize(
     ("password", "word"),
-    [("short", "at least 10"), ("aaaaaaaaaaaa", "easily"), ("annabelle lee", "easily"), ("x" * 201, "200")],
+    [
+        ("short", "at least 10"),
+        ("aaaaaaaaaaaa", "easy to guess"),
+        ("annabelle lee", "easy to guess"),
+        ("x" * 201, "200"),
+    ],
 )
 def test_passwords_that_are_easily_guessed_are_refused(client, password, word):
     judge = client("judge", "Annabelle Lee")
@@ -82,15 +87,15 @@ def test_errors_are_sentences(client):
     owner = client("owner")
     missing = owner.get("/nowhere")
     assert missing.status_code == 404
-    assert "There is nothing here." in missing.text
-    assert owner.get("/api/nowhere").json() == {"error": "There is nothing here."}
+    assert "There is no page at this address." in missing.text
+    assert owner.get("/api/nowhere").json() == {"error": "There is no page at this address."}
     assert owner.post("/login").status_code == 405
-    broken = owner.post("/api/people/links", content="{", headers={"Content-Type": "application/json"})
+    broken = owner.post("/api/users/links", content="{", headers={"Content-Type": "application/json"})
     assert broken.status_code == 422
-    assert "not json" in broken.json()["error"]
-    assert owner.post("/api/people/links", content='{"role": "judge"}').status_code == 422
-    extra = owner.post("/api/people/links", json={"role": "judge", "<b>": 1})
-    assert extra.json() == {"error": "a field: extra inputs are not permitted."}
+    assert "not valid JSON" in broken.json()["error"]
+    assert owner.post("/api/users/links", content='{"role": "judge"}').status_code == 422
+    extra = owner.post("/api/users/links", json={"role": "judge", "<b>": 1})
+    assert extra.json() == {"error": "an unknown field: extra inputs are not permitted."}
 
 
 def test_a_failure_inside_is_one_sentence_with_a_number(server, client, monkeypatch, caplog):
@@ -100,7 +105,7 @@ def test_a_failure_inside_is_one_sentence_with_a_number(server, client, monkeypa
         raise RuntimeError("a secret in a trace")
 
     monkeypatch.setattr(server.accounts.users, "read", fail)
-    answer = owner.get("/people")
+    answer = owner.get("/users")
     assert answer.status_code == 500
     assert "secret" not in answer.text
     assert "content-security-policy" in answer.headers

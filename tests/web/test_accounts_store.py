@@ -4,17 +4,17 @@ import time
 
 import pytest
 from argon2 import PasswordHasher
+from sqlalchemy import text
 
 from judging import postgres
 from karat.judging import load_form
 from karat.judging.store import create_project, open_project
-from karat.judging.store.accounts import passwords
-from karat.judging.store.engine import Database
+from karat.judging.store.accounts import credentials
+from karat.judging.store.database import Database, find_place
 from karat.judging.store.migration import head, upgrade, version_of
-from karat.judging.store.places import find_place
 from karat.judging.store.tables import ACCOUNT_METADATA, PROJECT
 from karat.world import make_world
-from web.serving import PASSWORD
+from web.servers import PASSWORD
 
 
 @pytest.fixture
@@ -28,11 +28,12 @@ def accounts(made_project):
 def test_an_older_project_is_copied_and_then_gets_the_tables(made_project, tmp_path, version):
     with open_project(made_project()) as new, new.database.read() as connection:
         row = dict(connection.execute(PROJECT.select()).mappings().one())
+    row["queue"] = row.pop("places")
     old = Database(find_place(tmp_path / "old.db"))
     old.prepare()
     with old.write() as connection:
         upgrade(connection, version)
-        connection.execute(PROJECT.insert().values(**row))
+        connection.execute(text(f"INSERT INTO project ({', '.join(row)}) VALUES (:{', :'.join(row)})"), row)
     old.close()
     with open_project(tmp_path / "old.db") as project:
         project.accounts.users.add("ann", "owner", PASSWORD)
@@ -59,11 +60,11 @@ def test_hashes_are_argon2id_and_made_anew_when_the_parameters_change(accounts, 
 
     def kept():
         with accounts._rows.database.read() as connection:
-            return connection.execute(ACCOUNT_METADATA.tables["account"].select()).one().password
+            return connection.execute(ACCOUNT_METADATA.tables["account"].select()).one().password_hash
 
     assert kept().startswith("$argon2id$v=19$m=64,t=1")
     # What is used outside of tests.
-    monkeypatch.setattr(passwords, "hasher", PasswordHasher)
+    monkeypatch.setattr(credentials, "hasher", PasswordHasher)
     assert accounts.users.sign_in("ann", PASSWORD) == user
     assert kept().startswith("$argon2id$v=19$m=65536,t=3")
     assert accounts.users.sign_in("ann", PASSWORD) == user

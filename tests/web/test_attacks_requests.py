@@ -6,8 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from karat.web import protocol
-from web.serving import PASSWORD
+from web.servers import PASSWORD
 
 LINK = {"role": "owner"}
 
@@ -29,7 +28,7 @@ def test_a_change_without_the_token_of_the_page_is_refused(server, client, token
         token = other.headers["X-CSRF-Token"]
     del owner.headers["X-CSRF-Token"]
     headers = {} if token is None else {"X-CSRF-Token": token.encode()}
-    answer = owner.post("/api/people/links", json=LINK, headers=headers)
+    answer = owner.post("/api/users/links", json=LINK, headers=headers)
     assert answer.status_code == 403
     assert links(server) == 0
 
@@ -50,9 +49,9 @@ def test_a_change_without_the_token_of_the_page_is_refused(server, client, token
 def test_a_change_from_another_site_is_refused_even_with_the_token(server, client, headers):
     owner = client("owner")
     for method, path in (
-        ("POST", "/api/people/links"),
+        ("POST", "/api/users/links"),
         ("DELETE", "/api/session"),
-        ("PATCH", "/api/people/1"),
+        ("PATCH", "/api/users/1"),
     ):
         assert owner.request(method, path, json=LINK, headers=headers).status_code == 403
     assert links(server) == 0
@@ -62,8 +61,8 @@ def test_a_change_from_another_site_is_refused_even_with_the_token(server, clien
 def test_a_change_that_does_not_say_where_it_comes_from_is_refused(server, client):
     owner = client("owner")
     del owner.headers["Origin"]
-    assert owner.post("/api/people/links", json=LINK).status_code == 403
-    accepted = owner.post("/api/people/links", json=LINK, headers={"Sec-Fetch-Site": "same-origin"})
+    assert owner.post("/api/users/links", json=LINK).status_code == 403
+    accepted = owner.post("/api/users/links", json=LINK, headers={"Sec-Fetch-Site": "same-origin"})
     assert accepted.status_code == 200
     assert links(server) == 1
 
@@ -74,7 +73,7 @@ def test_a_form_of_another_site_is_refused(server, client):
     del owner.headers["X-CSRF-Token"]
     for kind in ("application/x-www-form-urlencoded", "text/plain", "multipart/form-data"):
         sent = {"Content-Type": kind, "Origin": "https://evil.example"}
-        assert owner.post("/api/people/links", content='{"role":"owner"}', headers=sent).status_code == 403
+        assert owner.post("/api/users/links", content='{"role":"owner"}', headers=sent).status_code == 403
     assert links(server) == 0
 
 
@@ -90,10 +89,10 @@ def test_signing_somebody_in_from_another_site_is_refused(server):
 
 def test_reading_changes_nothing(server, client):
     owner = client("owner")
-    before = owner.get("/people").text
-    for path in ("/api/people/links", "/api/people/1", "/api/password", "/api/invitation/accept"):
+    before = owner.get("/users").text
+    for path in ("/api/users/links", "/api/users/1", "/api/password", "/api/invitation/accept"):
         assert owner.get(path).status_code in (404, 405)
-    assert owner.get("/people").text == before
+    assert owner.get("/users").text == before
 
 
 @pytest.mark.parametrize(
@@ -111,7 +110,7 @@ def test_reading_changes_nothing(server, client):
 )
 def test_a_request_for_another_host_is_refused(server, client, host):
     owner = client("owner")
-    answer = owner.get("/people", headers={"Host": host})
+    answer = owner.get("/users", headers={"Host": host})
     assert answer.status_code == 400
     assert "karat" not in answer.text
 
@@ -125,7 +124,7 @@ def test_a_host_that_stands_twice_is_refused(server):
 @pytest.mark.parametrize("name", ["X-Forwarded-Host", "X-Original-Host", "Forwarded", "X-Host"])
 def test_links_name_the_address_of_the_settings_whatever_the_headers_say(server, client, name):
     owner = client("owner")
-    made = owner.post("/api/people/links", json=LINK, headers={name: "evil.example"})
+    made = owner.post("/api/users/links", json=LINK, headers={name: "evil.example"})
     assert made.json()["link"].startswith(server.settings.address)
     assert "evil" not in owner.get("/", headers={name: "evil.example"}).headers["location"]
 
@@ -169,7 +168,7 @@ def test_nothing_outside_the_folder_of_files_is_given_out(server, path):
 def test_a_body_that_is_too_large_is_refused_by_its_length_and_by_its_bytes(server, client):
     owner = client("owner")
     most = server.settings.most_bytes
-    assert owner.post("/api/people/links", content=b"x" * (most + 1)).status_code == 413
+    assert owner.post("/api/users/links", content=b"x" * (most + 1)).status_code == 413
     announced = b"POST /api/session HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999999\r\n\r\n"
     assert b" 413 " in raw(server, announced)[:20]
     head = b"POST /api/session HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -187,7 +186,7 @@ def test_a_body_that_trickles_is_cut_off_and_others_do_not_wait(serve):
 
 
 def test_headers_that_trickle_are_cut_off(serve, monkeypatch):
-    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.5)
+    monkeypatch.setattr("karat.web.server.HEADER_SECONDS", 0.5)
     server = serve()
     with socket.create_connection(("127.0.0.1", server.settings.port), 10) as slow:
         end = time.monotonic() + 10

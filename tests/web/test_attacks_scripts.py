@@ -7,16 +7,16 @@ import pytest
 import karat
 from karat.judging import Choice, Form, load_form, make_pool, make_tasks
 from karat.judging.store import AnswerRows, create_project
-from karat.web.security.headers import POLICY
+from karat.web.security.middleware import POLICY
 from karat.world import make_world, save_world, simulate_systems
-from web.serving import PASSWORD
+from web.servers import PASSWORD
 
 SCRIPT = "<script>alert('{}')</script><img src=x onerror=alert(1)>\"'>&"
 
 
 @pytest.fixture
 def hostile(tmp_path, serve):
-    """A server whose every text is an attack: captions, the form, the project, workers, people."""
+    """A server whose every text is an attack: captions, the form, the project, annotators, users."""
     import polars as pl
 
     world = make_world(images=12, captions=2, seed=1)
@@ -36,8 +36,8 @@ def hostile(tmp_path, serve):
     with create_project(place, bench, form, source=str(tmp_path / "world"), name=name) as project:
         project.pools.add(pool)
         project.pools.add_tasks(make_tasks(pool, form, gold=0))
-        worker = SCRIPT.format("worker")
-        project.answers.record(AnswerRows([-1, -1], [0, 1], [0, 1], [worker, worker], ["yes", "no"]))
+        annotator = SCRIPT.format("annotator")
+        project.answers.record(AnswerRows([-1, -1], [0, 1], [0, 1], [annotator, annotator], ["yes", "no"]))
     return serve(place)
 
 
@@ -49,7 +49,7 @@ def test_no_page_holds_a_script_that_somebody_wrote(hostile, role):
     hostile.accounts.invitations.invite("judge", SCRIPT.format("invited")[:60])
     somebody = hostile.client(role, name) if role == "owner" else hostile.client(role)
     seen = 0
-    for path in sorted(set(hostile.app.state.pages)):
+    for path in sorted(hostile.app.openapi()["paths"]):
         if "{" in path or "stream" in path or "events" in path:
             continue
         answer = somebody.get(path)
@@ -68,7 +68,7 @@ def test_no_page_holds_a_script_that_somebody_wrote(hostile, role):
             )
     assert seen >= 2
     if role == "owner":
-        page = somebody.get("/people").text
+        page = somebody.get("/users").text
         assert page.count("&lt;script&gt;alert(&#39;name&#39;)") >= 2
         assert "&lt;script&gt;alert(&#39;project&#39;)" in page
         assert "&lt;script&gt;alert(&#39;invited&#39;)" in page
@@ -77,12 +77,12 @@ def test_no_page_holds_a_script_that_somebody_wrote(hostile, role):
 def test_every_kind_of_answer_has_every_header(server, client):
     visitor, owner = server.visitor(), client("owner")
     answers = [
-        visitor.get("/login"), visitor.get("/nowhere"), visitor.get("/people"),
+        visitor.get("/login"), visitor.get("/nowhere"), visitor.get("/users"),
         visitor.get("/static/app.css"),
         visitor.get("/static/nothing.css"), visitor.get("/api/session"), visitor.post("/api/session"),
-        owner.post("/api/people/links", json={}), owner.get("/people"), owner.get("/api/people/1/export"),
+        owner.post("/api/users/links", json={}), owner.get("/users"), owner.get("/api/users/1/export"),
         visitor.get("/", headers={"Host": "evil.example"}), owner.request("TRACE", "/"),
-        owner.post("/api/people/links", content=b"x" * 300_000),
+        owner.post("/api/users/links", content=b"x" * 300_000),
     ]  # fmt: skip
     assert {one.status_code for one in answers} >= {200, 303, 400, 403, 404, 405, 413, 422}
     for one in answers:
@@ -94,7 +94,7 @@ def test_every_kind_of_answer_has_every_header(server, client):
         assert one.headers["cross-origin-opener-policy"] == "same-origin"
         assert "cache-control" in one.headers or one.request.url.path.startswith("/static")
         assert "server" not in one.headers
-    assert owner.get("/people").headers["cache-control"] == "no-store"
+    assert owner.get("/users").headers["cache-control"] == "no-store"
 
 
 def test_scripts_and_styles_ask_nobody_else():

@@ -5,13 +5,13 @@ import time
 import pytest
 from sqlalchemy import update
 
-from karat.judging.store.accounts.tokens import digest, new_token
+from karat.judging.store.accounts.credentials import digest, new_token
 from karat.judging.store.tables import SESSION
-from web.serving import PASSWORD
+from web.servers import PASSWORD
 
 
 def with_cookie(server, token):
-    """Somebody who sends a session cookie that they made or found."""
+    """A client that sends a session cookie that was made up or found."""
     visitor = server.visitor()
     visitor.cookies.set(server.app.state.cookies.session, token)
     return visitor
@@ -34,8 +34,8 @@ def test_a_forged_session_opens_nothing(server, client, kind):
     }[kind]  # fmt: skip
     visitor = with_cookie(server, forged)
     assert name_of(visitor) is None
-    assert visitor.get("/people").status_code == 303
-    assert visitor.get("/api/people/1/export").status_code == 401
+    assert visitor.get("/users").status_code == 303
+    assert visitor.get("/api/users/1/export").status_code == 401
 
 
 @pytest.mark.parametrize("what", ["sign out", "disable", "remove", "password", "reset"])
@@ -63,7 +63,7 @@ def test_a_stolen_session_is_worth_nothing_afterwards(server, client, what):
     assert thief.get("/account").status_code == 303
 
 
-@pytest.mark.parametrize("column", ["expires", "seen"])
+@pytest.mark.parametrize("column", ["expires", "seen_at"])
 def test_an_expired_session_opens_nothing(server, client, column):
     ann = client("judge", "ann")
     with server.project.database.write() as connection:

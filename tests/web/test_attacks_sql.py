@@ -2,7 +2,7 @@
 
 import pytest
 
-from web.serving import PASSWORD
+from web.servers import PASSWORD
 
 INJECTIONS = (
     "' OR '1'='1", "'; DROP TABLE account; --", '" OR ""="', "ann'--",
@@ -18,7 +18,7 @@ def server(untouched):
 
 def state(server):
     with server.project.database.read() as connection:
-        names = ("account", "invitation", "answer", "slot", "worker")
+        names = ("account", "invitation", "answer", "assignment", "annotator")
         return [
             connection.exec_driver_sql(f"SELECT count(*) FROM {name}").scalar_one() for name in names
         ]  # fmt: skip
@@ -42,10 +42,10 @@ def test_in_links_and_numbers(server, client, text):
         body = {"token": text} | ({"name": text, "password": text * 3} if path == "accept" else {})
         assert owner.post(f"/api/invitation/{path}", json=body).status_code == 400
     for method, path in (("DELETE", "links/"), ("DELETE", ""), ("PATCH", ""), ("GET", "")):
-        answer = owner.request(method, f"/api/people/{path}{text}", json={} if method == "PATCH" else None)
+        answer = owner.request(method, f"/api/users/{path}{text}", json={} if method == "PATCH" else None)
         assert answer.status_code in (404, 405, 422), (method, path, answer.text)
-    assert owner.post("/api/people/links", json={"role": text}).status_code == 422
-    assert owner.get("/people", params={"next": text}).status_code == 200
+    assert owner.post("/api/users/links", json={"role": text}).status_code == 422
+    assert owner.get("/users", params={"next": text}).status_code == 200
     assert state(server) == before
 
 
@@ -57,6 +57,6 @@ def test_a_person_may_be_called_like_a_command(server, client, text):
     assert user.name == text
     assert server.visitor().sign_in(text).status_code == 200
     assert server.project.queue.lease(text) is not None
-    assert owner.get(f"/api/people/{user.id}/export").json()["account"]["name"] == text
-    assert owner.delete(f"/api/people/{user.id}").status_code == 200
+    assert owner.get(f"/api/users/{user.id}/export").json()["account"]["name"] == text
+    assert owner.delete(f"/api/users/{user.id}").status_code == 200
     assert owner.get("/api/session").json()["name"] == "owner-1"

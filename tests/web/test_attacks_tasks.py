@@ -1,4 +1,4 @@
-"""Another person's task: its token and its pictures are of no use."""
+"""Another annotator's task: its token and its pictures are of no use."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_nobody_uses_the_token_of_somebody_else(stolen, what):
     assert server.accounts.users.export(server.accounts.users.number_of("bob"))["answers"] == []
     # It is still ann's, and where it was.
     again = project.queue.lease("ann")
-    assert again.slot == held.slot
+    assert again.assignment == held.assignment
     assert again.items[0].code == project.form.answers[0].code
     with pytest.raises(InputError):
         project.queue.submit(held.token)

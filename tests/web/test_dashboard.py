@@ -13,19 +13,20 @@ from typer.testing import CliRunner
 
 from karat import load_benchmark
 from karat.cli.main import app
-from karat.judging import load_form
-from karat.judging.checking.quality import quality
-from karat.judging.publishing.publish import publish
+from karat.judging import load_form, publish
+from karat.judging.quality.report import answer_quality
 from karat.judging.store import AnswerRows, create_project
 from karat.world import make_world, save_world
-from web.judged import answer_one, answer_some
+from web.answers import answer_one, answer_some
 
 PAGES = ("/dashboard", "/api/dashboard/live", "/api/dashboard/statistics", "/api/dashboard/stream")
 OWNERS = (
     ("GET", "/adjudicate", None), ("GET", "/api/dashboard/disagreements", None),
     ("GET", "/api/dashboard/disagreements/0/0", None),
     ("PUT", "/api/dashboard/disagreements/0/0", {"code": "no"}),
-    ("GET", "/api/dashboard/picture/0", None), ("PUT", "/api/dashboard/hand-ins/0", {"verdict": "approve"}),
+    ("GET", "/api/dashboard/picture/0", None),
+    ("PUT", "/api/dashboard/assignments/0", {"verdict": "approve"}),
+    ("PUT", "/api/dashboard/hand-ins/0", {"verdict": "approve"}),
     ("PUT", "/api/dashboard/pay", {"per": "hour", "amount": 1}), ("GET", "/api/dashboard/jobs", None),
     ("POST", "/api/dashboard/jobs/publish", {"name": "x"}),
     ("POST", "/api/dashboard/jobs/export", {"format": "csv"}),
@@ -43,7 +44,7 @@ def judged_template(project_template, tmp_path_factory):
 
 @pytest.fixture
 def judged(judged_template, serve, tmp_path):
-    """A server of a project in which people have answered."""
+    """A server of a project in which annotators have answered."""
     place = tmp_path / "judged.db"
     shutil.copy(judged_template, place)
     return serve(place)
@@ -98,10 +99,10 @@ def test_numbers_are_those_of_the_command(judged, tmp_path):
     records = json.loads((tmp_path / "quality.json").read_text(encoding="utf-8"))
     found = judged.client("reader").get("/api/dashboard/statistics").json()
     by_name = {one["worker"]: one for one in records["workers"]}
-    assert {one["worker"]: one for one in found["workers"]} == by_name
+    assert {one["worker"]: one for one in found["annotators"]} == by_name
     assert found["agreement"] == records["agreement"]
     assert found["hand_ins"] == records["hand_ins"]
-    assert [one["slot"] for one in found["review"]] == [one["slot"] for one in records["review"]]
+    assert [one["assignment"] for one in found["review"]] == [one["slot"] for one in records["review"]]
     assert [(one["pairs"], one["relevant"]) for one in found["verdicts"]] == [
         (one["pairs"], one["relevant"]) for one in records["verdicts"]
     ]
@@ -114,12 +115,14 @@ def test_live_numbers_follow_answers_undos_and_lost_leases(judged):
     def check():
         live, table = client.get("/api/dashboard/live").json(), project.answers.read()
         assert live["answers"]["given"] == len(table)
-        counts = {name: int((table.worker == k).sum()) for k, name in enumerate(table.workers)}
-        assert {one["worker"]: one["answers"] for one in live["people"] if one["answers"]} == {
+        counts = {name: int((table.annotator == k).sum()) for k, name in enumerate(table.annotators)}
+        assert {one["annotator"]: one["answers"] for one in live["annotators"] if one["answers"]} == {
             name: count for name, count in counts.items() if count
         }
-        slots = project.queue.slots()
-        assert live["slots"] == {state: int((slots.state == state).sum()) for state in live["slots"]}
+        assignments = project.queue.assignments()
+        assert live["assignments"] == {
+            state: int((assignments.state == state).sum()) for state in live["assignments"]
+        }
         return live
 
     before = check()
@@ -128,17 +131,17 @@ def test_live_numbers_follow_answers_undos_and_lost_leases(judged):
     project.answers.withdraw(lease.token, lease.items[0].id)
     assert check()["answers"]["given"] == before["answers"]["given"]
     project.answers.give(lease.token, lease.items[0].id, "yes")
-    assert check()["people"][-1]["worker"] == "Gil"
+    assert check()["annotators"][-1]["annotator"] == "Gil"
     project.queue.release(lease.token)
     check()
-    # Somebody else takes every open task, answers, and hands back what the first one had.
-    for worker in ("Hal", "Ida"):
-        answer_one(project, worker, submit=True)
+    # Another annotator takes every open task, answers, and returns what the first one had.
+    for annotator in ("Hal", "Ida"):
+        answer_one(project, annotator, submit=True)
     live = check()
     assert live["pairs"]["all"] >= live["pairs"]["begun"] >= live["pairs"]["done"] > 0
 
 
-def test_a_slot_that_comes_back_brings_its_first_answers(serve, made_project, tmp_path):
+def test_a_assignment_that_comes_back_brings_its_first_answers(serve, made_project, tmp_path):
     place = made_project(tmp_path, images=6, overlap=1, task_size=100, gold=0, pictures=False)
     server = serve(place)
     project, client = server.project, server.client("reader")
@@ -147,12 +150,12 @@ def test_a_slot_that_comes_back_brings_its_first_answers(serve, made_project, tm
     assert count() == len(project.answers.read()) == 1
     project.queue.release(first.token)
     second = answer_one(project, "bob", now=2000.0)
-    assert second.slot == first.slot
+    assert second.assignment == first.assignment
     assert count() == len(project.answers.read()) == 1
     project.queue.release(second.token)
     assert count() == len(project.answers.read()) == 0
     again = project.queue.lease("ann")
-    assert again.slot == first.slot
+    assert again.assignment == first.assignment
     assert count() == len(project.answers.read())
 
 
@@ -170,7 +173,7 @@ def test_the_stream_tells_a_change(judged):
         for name, data in coming:
             if name == "live" and data["answers"]["given"] > seen["live"]["answers"]["given"]:
                 break
-        assert "Gil" in [one["worker"] for one in data["people"]]
+        assert "Gil" in [one["annotator"] for one in data["annotators"]]
     end = time.monotonic() + 10
     while judged.app.state.watch.watchers:
         assert time.monotonic() < end
@@ -178,7 +181,7 @@ def test_the_stream_tells_a_change(judged):
 
 
 def test_a_stream_ends_with_its_session(judged, monkeypatch):
-    monkeypatch.setattr("karat.web.dashboard.stream.BEAT", 0.1)
+    monkeypatch.setattr("karat.web.dashboard.watch.BEAT", 0.1)
     client = judged.client("reader")
     with client.stream("GET", "/api/dashboard/stream") as response:
         coming = events(response.iter_lines())
@@ -196,8 +199,8 @@ def test_trouble_is_told_in_words(judged, monkeypatch):
     monkeypatch.setattr("karat.web.dashboard.watch.compute", broken)
     with judged.client("reader").stream("GET", "/api/dashboard/stream") as response:
         said = next(data for name, data in events(response.iter_lines()) if name == "trouble")
-    assert "could not be computed" in said["said"]
-    assert "secret" not in said["said"]
+    assert "could not be computed" in said["message"]
+    assert "secret" not in said["message"]
 
 
 def test_a_decision_stands_instead_of_the_vote(judged):
@@ -212,7 +215,7 @@ def test_a_decision_stands_instead_of_the_vote(judged):
     assert owner.get(shown["picture"]).headers["content-type"] == "image/png"
     for code, relevant in (("yes", True), ("no", False)):
         assert owner.put(path, json={"code": code}).json()["decision"]["code"] == code
-        report = quality(project.answers.read(), project.form, slots=project.queue.slots())
+        report = answer_quality(project.answers.read(), project.form, assignments=project.queue.assignments())
         for verdicts in report.verdicts:
             at = (verdicts.image == pair["image"]) & (verdicts.caption == pair["caption"])
             assert verdicts.relevant[at].tolist() == [relevant]
@@ -220,7 +223,7 @@ def test_a_decision_stands_instead_of_the_vote(judged):
     assert owner.get("/api/dashboard/disagreements").json()["all"] == listed["all"] - 1
     assert owner.get("/api/dashboard/disagreements?which=decided").json()["all"] == 1
     assert owner.put(path, json={"code": None}).json()["decision"] is None
-    assert not quality(project.answers.read(), project.form).verdicts[0].adjudicated.any()
+    assert not answer_quality(project.answers.read(), project.form).verdicts[0].adjudicated.any()
 
 
 def test_a_decision_must_make_sense(judged):
@@ -236,20 +239,25 @@ def test_a_decision_must_make_sense(judged):
     assert "adjudicator" not in judged.project.annotators.read()[1]
 
 
-def test_hand_ins_are_approved_and_rejected(judged):
+def test_assignments_are_approved_and_rejected(judged):
     owner, project = judged.client("owner", "Olga"), judged.project
     waiting = owner.get("/api/dashboard/statistics").json()["review"]
-    slot, slots = waiting[0]["slot"], len(project.queue.slots())
-    assert owner.put(f"/api/dashboard/hand-ins/{slot}", json={"verdict": "reject"}).status_code == 400
+    assignment, assignments = waiting[0]["assignment"], len(project.queue.assignments())
+    assert (
+        owner.put(f"/api/dashboard/assignments/{assignment}", json={"verdict": "reject"}).status_code == 400
+    )
     assert owner.put(
-        f"/api/dashboard/hand-ins/{slot}", json={"verdict": "reject", "why": "guessed"}
+        f"/api/dashboard/assignments/{assignment}", json={"verdict": "reject", "why": "guessed"}
     ).is_success
-    assert project.reviews.read()[slot][:3] == ("reject", "Olga", "guessed")
-    assert len(project.queue.slots()) == slots + 1
-    assert owner.put(f"/api/dashboard/hand-ins/{slots - 1}", json={"verdict": "approve"}).status_code == 400
+    assert project.reviews.read()[assignment][:3] == ("reject", "Olga", "guessed")
+    assert len(project.queue.assignments()) == assignments + 1
+    assert (
+        owner.put(f"/api/dashboard/assignments/{assignments - 1}", json={"verdict": "approve"}).status_code
+        == 400
+    )
     owner.put("/api/dashboard/pay", json={"per": "task", "amount": 2, "fee": 0.5, "currency": "EUR"})
     cost = owner.get("/api/dashboard/live").json()["cost"]
-    handed_in = int((project.queue.slots().state == "submitted").sum())
+    handed_in = int((project.queue.assignments().state == "submitted").sum())
     assert cost["money"] == (handed_in - 1) * 3
 
 
@@ -291,15 +299,18 @@ def test_failures_are_told_in_words(judged, monkeypatch):
     number = owner.post("/api/dashboard/jobs/publish", json={"name": "original"}).json()["job"]
     job = finished(owner, number)
     assert job["state"] == "failed"
-    assert "has a truth 'original' already" in job["error"]
+    assert "already has a truth 'original'" in job["error"]
     assert owner.get(f"/api/dashboard/jobs/{number}/file").status_code == 404
 
     def broken(*args, **more):
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("karat.web.dashboard.publication.publish", broken)
+    monkeypatch.setattr("karat.web.dashboard.jobs.publish", broken)
     number = owner.post("/api/dashboard/jobs/publish", json={"name": "y"}).json()["job"]
-    assert finished(owner, number)["error"] == "Something went wrong; the server's log says what."
+    assert (
+        finished(owner, number)["error"]
+        == "The job failed because of a bug; the details are in the server's log."
+    )
 
 
 def test_exports_can_be_downloaded(judged):
@@ -337,15 +348,15 @@ def test_answers_without_tasks_are_counted(serve, tmp_path):
     reader = serve(place).client("reader")
     live = reader.get("/api/dashboard/live").json()
     assert (live["answers"]["elsewhere"], live["answers"]["wanted"], live["left"]) == (4, 0, 0)
-    assert [one["answers"] for one in live["people"]] == [2, 2]
+    assert [one["answers"] for one in live["annotators"]] == [2, 2]
     found = reader.get("/api/dashboard/statistics").json()
-    assert (found["disagreements"], found["pool"], found["said"]) == (2, None, None)
+    assert (found["disagreements"], found["pool"], found["error"]) == (2, None, None)
 
 
 def test_a_project_without_answers_says_so(serve):
     reader = serve().client("reader")
     found = reader.get("/api/dashboard/statistics").json()
-    assert found["said"] == "the project has no answers"
+    assert found["error"] == "the project has no answers"
     live = reader.get("/api/dashboard/live").json()
     assert live["answers"]["given"] == 0
     assert live["pace"] == []

@@ -8,11 +8,10 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
 from karat.errors import InputError
-from karat.judging.forms.form import Choice, Form
+from karat.judging.forms import Choice, Form
 from karat.judging.store import create_project
-from karat.web.dashboard.live import live_numbers
-from karat.web.dashboard.pace import pace
-from karat.web.dashboard.publication import Shelf
+from karat.web.dashboard.jobs import Shelf
+from karat.web.dashboard.live import live_numbers, pace
 from karat.web.dashboard.tally import Tally
 from tests.judging.postgres import REASON, new_database, programs, server
 from tests.judging.store.small import plain_plan
@@ -37,7 +36,7 @@ def project(request, tmp_path):
 
 
 def test_counting_follows_whatever_happens(project):
-    """Random people take, answer, undo, hand back, hand in and decide; the store's table says the same."""
+    """Random annotators lease, answer, undo, return, submit and decide; the store's table says the same."""
     rng = np.random.default_rng(5)
     tally, held, now = Tally(project), {}, time.time()
     project.pools.add_tasks(plain_plan(3, overlap=2))
@@ -72,13 +71,17 @@ def check(project, live):
     """Compare with what the store says by itself."""
     table = project.answers.read()
     assert live["answers"]["given"] + live["answers"]["elsewhere"] == len(table)
-    counts = np.bincount(table.worker, minlength=len(table.workers))
-    told = {one["worker"]: one["answers"] for one in live["people"]}
-    assert {name: told.get(name, 0) for name in table.workers} == dict(zip(table.workers, counts.tolist()))
-    asked = table.where(table.slot >= 0)
+    counts = np.bincount(table.annotator, minlength=len(table.annotators))
+    told = {one["annotator"]: one["answers"] for one in live["annotators"]}
+    assert {name: told.get(name, 0) for name in table.annotators} == dict(
+        zip(table.annotators, counts.tolist())
+    )
+    asked = table.where(table.assignment >= 0)
     assert live["pairs"]["begun"] == len(np.unique(asked.image * 1000 + asked.caption))
-    slots = project.queue.slots()
-    assert live["slots"] == {state: int((slots.state == state).sum()) for state in live["slots"]}
+    assignments = project.queue.assignments()
+    assert live["assignments"] == {
+        state: int((assignments.state == state).sum()) for state in live["assignments"]
+    }
 
 
 def test_a_pace_in_bursts_is_less_certain():
@@ -103,7 +106,7 @@ def test_what_is_published_stays_on_the_owners_shelf(tmp_path):
     assert [shelf.find(name) for name in ("other", "link", "..", "../one", "")] == [None] * 5
     shelf.close()
     assert (tmp_path / "one").is_dir()
-    with pytest.raises(InputError, match="no such folder"):
+    with pytest.raises(InputError, match="does not exist"):
         Shelf(tmp_path / "missing")
     passing = Shelf()
     assert passing.folder.is_dir()

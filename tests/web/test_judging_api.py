@@ -9,15 +9,15 @@ from dataclasses import replace
 import pytest
 
 from karat.judging import load_form
-from web.judging import answer, finish, lease
-from web.serving import make_project
+from web.leases import answer, finish, lease
+from web.servers import make_project
 
 
 def test_a_task_from_lease_to_hand_in(server, client):
     ann = client("judge", "ann")
     state = ann.get("/api/judge/state").json()
     assert state["lease"] is None, "looking takes nothing"
-    assert state["progress"]["mine"] == 0
+    assert state["progress"]["own"] == 0
     found = lease(ann)["lease"]
     assert lease(ann)["lease"] == {**found, "seconds": pytest.approx(found["seconds"], abs=30)}
     assert ann.get("/api/judge/state").json()["lease"]["token"] == found["token"]
@@ -80,7 +80,7 @@ def test_what_a_closed_page_had_on_its_way(server, client):
     assert [row["code"] for row in server.project.answers.history()] == ["no", None] + ["yes"] * len(
         found["items"]
     )
-    assert (server.project.queue.slots().state == "submitted").sum() == 1
+    assert (server.project.queue.assignments().state == "submitted").sum() == 1
 
 
 def test_another_persons_task(client):
@@ -125,7 +125,7 @@ def test_the_next_task_is_taken_ahead_once(server, client):
     found = lease(ann, ahead=True)
     again = lease(ann, ahead=True)
     assert found["ahead"]["token"] == again["ahead"]["token"] != found["lease"]["token"]
-    assert (server.project.queue.slots().state == "leased").sum() == 2
+    assert (server.project.queue.assignments().state == "leased").sum() == 2
     pairs = [
         {(row.image, row.caption) for row in lease_pairs(server.project, one["token"])}
         for one in (found["lease"], found["ahead"])
@@ -137,7 +137,7 @@ def test_the_next_task_is_taken_ahead_once(server, client):
 
 def lease_pairs(project, token):
     with project.database.read() as connection:
-        query = "SELECT i.image, i.caption FROM item i JOIN slot s ON s.task = i.task WHERE s.token = ?"
+        query = "SELECT i.image, i.caption FROM item i JOIN assignment s ON s.task = i.task WHERE s.token = ?"
         return connection.exec_driver_sql(query, (token,)).all()
 
 
@@ -156,20 +156,22 @@ def test_two_windows_at_once_get_the_same_tasks(server, client):
         thread.join()
     assert len({one["lease"]["token"] for one in found}) == 1
     assert len({one["ahead"]["token"] for one in found}) == 1
-    assert (server.project.queue.slots().state == "leased").sum() == 2
+    assert (server.project.queue.assignments().state == "leased").sum() == 2
 
 
 def test_a_lease_that_went_to_somebody_else(server, client):
     ann = client("judge", "ann")
     found = lease(ann)["lease"]
-    slot = int(server.project.queue.slots().slot[server.project.queue.slots().state == "leased"][0])
+    assignment = int(
+        server.project.queue.assignments().assignment[server.project.queue.assignments().state == "leased"][0]
+    )
     project, later, number = server.project, time.time() + 4000, 0
-    while (taken := project.queue.lease(f"other-{number}", 9e6, now=later)).slot != slot:
+    while (taken := project.queue.lease(f"other-{number}", 9e6, now=later)).assignment != assignment:
         number += 1
     assert taken.token != found["token"]
     lost = answer(ann, found["token"], found["items"][0]["id"])
     assert lost.status_code == 409
-    assert "somebody else" in lost.json()["error"]
+    assert "another annotator" in lost.json()["error"]
 
 
 def test_forms_reach_the_page_without_what_answers_are_worth(client):
@@ -191,7 +193,7 @@ def test_below_a_prefix(serve):
 
 def test_hostile_titles_are_escaped(serve, tmp_path, monkeypatch):
     hostile = replace(load_form("pair"), title="</title><script>alert(1)</script>")
-    monkeypatch.setattr("web.serving.load_form", lambda name: hostile)
+    monkeypatch.setattr("web.servers.load_form", lambda name: hostile)
     server = serve(make_project(tmp_path / "hostile"))
     text = server.client("judge", "ann").get("/judge").text
     assert "<script>alert(1)" not in text

@@ -4,8 +4,8 @@ import pytest
 
 from karat.benchmarks import picture_kind
 from karat.web.judging.pictures import MOST_BYTES, NoPicture, read_bytes
-from web.judging import finish, lease
-from web.serving import make_project
+from web.leases import finish, lease
+from web.servers import make_project
 
 
 def test_pictures_are_of_own_items_only(server, client):

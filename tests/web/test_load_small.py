@@ -59,5 +59,7 @@ def test_the_replay_finds_what_is_wrong(made_project):
         assert (found["lost"], found["doubled"], found["foreign"], found["unsubmitted"]) == (1, 1, 1, 1)
         assert found["double_assigned"] == 0
         with project.database.write() as connection:
-            connection.exec_driver_sql(f"UPDATE slot SET worker = 1, state = 1 WHERE task = {one.task}")
+            connection.exec_driver_sql(
+                f"UPDATE assignment SET annotator = 1, state = 1 WHERE task = {one.task}"
+            )
         assert replay(project, load)["double_assigned"] > 0

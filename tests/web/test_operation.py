@@ -12,8 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from karat.errors import InputError
 from karat.web.operation import health as health_module
-from karat.web.operation.access import VARIABLE, metrics_token
 from karat.web.operation.logs import JsonLines, log_config
+from karat.web.operation.metrics import VARIABLE, metrics_token
 
 # As the parser says it: without the ending _total of counters.
 FAMILIES = (
@@ -153,7 +153,7 @@ def test_figures_are_for_owners_the_token_and_this_machine(serve, monkeypatch):
     monkeypatch.setenv(VARIABLE, token)
     local = serve().visitor()
     assert local.get("/metrics").status_code == 200
-    # Somebody else, by way of a proxy on this machine.
+    # Another client, through a proxy on this machine.
     assert local.get("/metrics", headers={"X-Forwarded-For": "10.1.2.3"}).status_code == 401
     public = serve(proxies=("127.0.0.1",))
     visitor = public.visitor()

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from karat.web.settings import Settings
-from web.serving import PASSWORD
+from web.servers import PASSWORD
 
 PUBLIC = "http://judge.example.org/karat"
 
@@ -21,12 +21,12 @@ def paths_in(page):
 
 def test_every_address_in_a_page_lies_below_the_prefix(proxied):
     owner = proxied.client("owner")
-    for path in ("/people", "/account", "/nowhere"):
+    for path in ("/users", "/account", "/nowhere"):
         found = paths_in(owner.get(path).text)
         assert found
         assert all(one.startswith("/karat/") for one in found), found
-    assert '<meta name="base" content="/karat">' in owner.get("/people").text
-    for path in paths_in(owner.get("/people").text):
+    assert '<meta name="base" content="/karat">' in owner.get("/users").text
+    for path in paths_in(owner.get("/users").text):
         assert owner.get(path.removeprefix("/karat")).status_code in (200, 303), path
 
 
@@ -36,8 +36,8 @@ def test_a_proxy_may_cut_the_prefix_off_or_leave_it(proxied):
     with Client(base_url=f"http://127.0.0.1:{proxied.settings.port}") as plain:
         for path in ("/login", "/karat/login", "/static/app.css", "/karat/static/app.css"):
             assert plain.get(path).status_code == 200, path
-        assert plain.get("/people").headers["location"] == "/karat/login?next=%2Fpeople"
-        assert plain.get("/karat/people").headers["location"] == "/karat/login?next=%2Fpeople"
+        assert plain.get("/users").headers["location"] == "/karat/login?next=%2Fusers"
+        assert plain.get("/karat/users").headers["location"] == "/karat/login?next=%2Fusers"
         assert plain.get("/karatx/login").status_code == 404
 
 
@@ -62,7 +62,7 @@ def test_signing_in_by_https_through_the_proxy(serve):
 def test_links_name_the_public_address(proxied):
     owner = proxied.client("owner")
     assert (
-        owner.post("/api/people/links", json={"role": "judge"})
+        owner.post("/api/users/links", json={"role": "judge"})
         .json()["link"]
         .startswith(f"{PUBLIC}/invitation#")
     )

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
 
-from karat.web.security.csrf import csrf_of
-from web.serving import PASSWORD
+from karat.web.security.cookies import csrf_of
+from web.servers import PASSWORD
 
 schemathesis = pytest.importorskip("schemathesis", reason="needs schemathesis: pip install 'karat[test]'")
 
@@ -44,7 +44,7 @@ def test_no_operation_fails_inside(server, mode, status, examples):
 
 def signed_in(server, owner):
     """What a page of the owner sends; a fresh session, since the last example may have ended it."""
-    server.app.state.doors.open()
+    server.app.state.attempts.reset()
     token = server.accounts.sessions.open(owner.id)
     cookie = f"{server.app.state.cookies.session}={token}"
     return {"Cookie": cookie, "X-CSRF-Token": csrf_of(token), "Origin": server.settings.origin}

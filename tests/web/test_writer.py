@@ -182,7 +182,7 @@ def test_many_threads_and_a_real_store(made_project):
 
         def work(lease):
             for number, item in enumerate(lease.items):
-                key = f"{lease.worker} {number}"
+                key = f"{lease.annotator} {number}"
                 told[key] = writer.add(Answer(lease.token, item.id, "yes", None, 1.5, key)).result(30)
                 assert writer.add(Answer(lease.token, item.id, "yes", None, 1.5, key)).result(30) == told[key]
 

@@ -23,7 +23,7 @@ def answers(world):
 
 @pytest.mark.parametrize("number", range(len(EVERYONE)), ids=[one.name for one in EVERYONE])
 def test_confusion_is_as_stated(number, world, answers):
-    mine = answers.worker == number
+    mine = answers.annotator == number
     right = right_answers(world.pair_shares(answers.image[mine], answers.caption[mine]))
     assert set(right) == {1, 2, 3, 4}
     for row, expected in enumerate(EVERYONE[number].confusion, 1):
@@ -66,7 +66,7 @@ def test_answers_as_judgments(world):
 def test_no_pairs_no_answers(world):
     answers = ask(world, [], [], [careful(), lazy()])
     assert len(answers) == len(answers.image) == len(answers.caption) == 0
-    assert answers.workers == ("careful", "lazy")
+    assert answers.annotators == ("careful", "lazy")
     assert len(ask(world, [0], [1], [])) == 0
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
 
 
 def renamed_keywords(**renamed: str) -> Callable[[F], F]:
@@ -34,3 +35,33 @@ def renamed_keywords(**renamed: str) -> Callable[[F], F]:
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def renamed_attributes(**renamed: str) -> Callable[[C], C]:
+    """Let a class have attributes under their old names too: ``old="new"``.
+
+    >>> @renamed_attributes(worker="annotator")
+    ... class Answer:
+    ...     annotator = "ann"
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     Answer().worker, str(caught[0].message)
+    ('ann', 'Answer.worker is called annotator now')
+    """
+
+    def decorate(cls: C) -> C:
+        for old, new in renamed.items():
+            setattr(cls, old, renamed_property(cls.__name__, old, new))
+        return cls
+
+    return decorate
+
+
+def renamed_property(owner: str, old: str, new: str) -> property:
+    """Return a property that reads an attribute by its new name and warns."""
+
+    def read(self: Any) -> Any:
+        warnings.warn(f"{owner}.{old} is called {new} now", DeprecationWarning, stacklevel=2)
+        return getattr(self, new)
+
+    return property(read)

@@ -27,7 +27,7 @@ class What(StrEnum):
 @answers.command("export", cls=Command)
 def export(
     project: options.ProjectPlace,
-    output: Annotated[Path, options.output("a file; its name says the format.")],
+    output: Annotated[Path, options.output("a file; its name selects the format.")],
     format: options.AnswerFormat = None,
     what: Annotated[
         What,
@@ -49,17 +49,17 @@ def export(
 
     Tasks never reveal which pairs are gold, what systems scored or what others answered.
     """
-    from karat.cli.show import print_notes, waiting
-    from karat.judging import export_answers, export_tasks, open_project
+    from karat.cli.show import opening, print_notes, waiting
+    from karat.judging import export_answers, export_tasks
 
-    with open_project(project) as opened, waiting(f"writing {what.value}"):
+    with opening(project) as opened, waiting(f"writing {what.value}"):
         if what is What.tasks:
-            done = export_tasks(opened, output, format, image_url)
+            exported = export_tasks(opened, output, format, image_url)
         else:
-            done = export_answers(opened, output, format)
-    files = " and ".join(str(path) for path in done.files)
-    print(f"{plural(done.number, what.value[:-1])} written to {files} ({done.format}).")
-    print_notes(done.notes)
+            exported = export_answers(opened, output, format)
+    files = " and ".join(str(path) for path in exported.files)
+    print(f"{plural(exported.number, what.value[:-1])} written to {files} ({exported.format}).")
+    print_notes(exported.notes)
 
 
 @answers.command("import", cls=Command)
@@ -69,7 +69,7 @@ def import_(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Text in UTF-8, or one such file packed by gzip or zip.",
+            help="Text in UTF-8, or one such file in a gzip or zip archive.",
             show_default=False,
         ),
     ],
@@ -77,15 +77,15 @@ def import_(
 ) -> None:
     """Import answers from a file into the project.
 
-    All of them are imported, or none: then the message names the wrong line.
+    All of them are imported, or none: then a message names the line of the error.
     """
-    from karat.cli.show import print_notes, waiting
-    from karat.judging import import_answers, open_project
+    from karat.cli.show import opening, print_notes, waiting
+    from karat.judging import import_answers
 
-    with open_project(project) as opened, waiting("importing answers"):
-        done = import_answers(opened, file, format)
-    annotators = plural(done.people, "annotator")
-    print(f"{plural(done.answers, 'answer')} of {annotators} imported ({done.format}).")
-    if done.reviews:
-        print(f"{plural(done.reviews, 'assignment')} approved or rejected, as the file says.")
-    print_notes(done.notes)
+    with opening(project) as opened, waiting("importing answers"):
+        imported = import_answers(opened, file, format)
+    annotators = plural(imported.annotators, "annotator")
+    print(f"{plural(imported.answers, 'answer')} of {annotators} imported ({imported.format}).")
+    if imported.reviews:
+        print(f"{plural(imported.reviews, 'assignment')} approved or rejected, as the file says.")
+    print_notes(imported.notes)

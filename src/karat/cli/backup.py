@@ -1,4 +1,4 @@
-"""``karat backup``: a copy of a project, also while a server writes into it."""
+"""``karat backup``: a copy of a project, even while a server writes into it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def backup(
     output: Annotated[Path, options.output("a file.")],
     force: options.Force = False,
 ) -> None:
-    """Copy a project to a file, also while it is served.
+    """Copy a project to a file, even while a server uses it.
 
-    The copy is of one moment and complete, or it is not there at all. It holds everything, the accounts
-    included: only you can read it; keep it so. For PostgreSQL, pg_dump must be installed.
+    The copy shows one state of the project. It contains everything, password hashes
+    included, so only you can read it. For PostgreSQL, pg_dump must be installed.
     """
     from karat.judging.store import back_up
 
     done = back_up(project, output, force)
     held = "" if done.answers is None else f" with {plural(done.answers, 'row')} of answers"
-    print(f"wrote {done.path}{held}, {done.size / 2**20:.1f} MB; to use it: {done.restore}")
+    print(f"wrote {done.path}{held}, {done.size / 2**20:.1f} MB; to restore it: {done.restore}")

@@ -1,4 +1,4 @@
-"""``karat bias``: how the choice of systems biased the labels of a project."""
+"""``karat bias``: how the pool's models bias the labels of a project."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def bias(
     name: options.Name = None,
     measure: options.Measure = None,
     direction: options.Direction = None,
-    original: Annotated[str, options.original("they belong to every subset; none for none.")] = "original",
+    original: Annotated[
+        str, options.original("they belong to every subset; none: judged pairs only.")
+    ] = "original",
     complete: Annotated[
         str | None,
         options.option(
@@ -39,7 +41,10 @@ def bias(
     depth: Annotated[
         int,
         options.option(
-            "--depth", min=1, panel=options.SCORED, help="How many items of each list diversity compares."
+            "--depth",
+            min=1,
+            panel=options.SCORED,
+            help="How many items of each ranking to compare for diversity.",
         ),
     ] = 25,
     drop_empty: Annotated[
@@ -56,7 +61,7 @@ def bias(
             "--per-size",
             min=1,
             panel=options.SCORED,
-            help="With more than ten systems: how many subsets of each size.",
+            help="With more than ten models: how many subsets of each size to draw.",
         ),
     ] = 50,
     level: options.Level = 0.95,
@@ -68,14 +73,14 @@ def bias(
     json: options.Json = None,
     threads: options.Threads = None,
 ) -> None:
-    """Show how the pool's systems biased the labels.
+    """Measure how the pool's models bias the labels.
 
-    Without --run only R@1 can be computed, and diversity as deep as the pool. Every system is scored on the
-    labels that each subset of systems would have produced (ECCV Caption §5, appendix E). Then: would a
-    system that did not contribute be treated fairly? How alike are the systems?
+    Every model is scored on the labels that each subset of the models would have produced (ECCV Caption §5,
+    appendix E). The report also shows whether a model that does not contribute is treated fairly, and how
+    similar the models are. Without --run, only R@1 can be computed, and diversity as deep as the pool.
     """
-    from karat.cli.show import show, waiting, write_json
-    from karat.judging import open_project, project_bias
+    from karat.cli.show import opening, show, waiting, write_json
+    from karat.judging import project_bias
     from karat.stats import Intervals
 
     check_writable(json)
@@ -85,11 +90,11 @@ def bias(
         note(f"write several values as --run {','.join(map(str, files))}")
     loading: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
     chosen = {"measure": measure} if measure else {}
-    with open_project(project) as opened:
-        given = options.load_runs(files, opened.benchmark(), name, **loading) if files else None
-        with waiting("scoring every system on the labels of every subset"):
+    with opening(project) as opened:
+        runs = options.load_runs(files, opened.benchmark(), name, **loading) if files else None
+        with waiting("scoring every model on the labels of every subset"):
             report = project_bias(
-                opened, given, aggregate=aggregate, direction=as_directions(direction),
+                opened, runs, aggregate=aggregate, direction=as_directions(direction),
                 original=None if original == "none" else original, complete=complete, depth=depth,
                 fixed=not drop_empty, intervals=intervals, per_size=per_size, seed=seed, threads=threads,
                 **chosen,
@@ -98,9 +103,9 @@ def bias(
     show(report)
 
 
-def as_directions(given: list[str] | None) -> list[Any] | None:
-    """Return the requested directions; None for all."""
+def as_directions(names: list[str] | None) -> list[Any] | None:
+    """Return the directions that were named; None for all."""
     from karat._util import check_choice
     from karat.benchmarks import DIRECTIONS
 
-    return given and [check_choice(way, DIRECTIONS, "--direction") for way in given]
+    return names and [check_choice(name, DIRECTIONS, "--direction") for name in names]

@@ -12,7 +12,7 @@ from importlib import import_module
 from operator import attrgetter
 
 CHOICES = {
-    "aggregations": "karat.judging.checking:AGGREGATIONS",
+    "aggregations": "karat.judging.quality:AGGREGATIONS",
     "answer_formats": "karat.judging.exchange:FORMATS",
     "coefficients": "karat.stats:COEFFICIENTS",
     "comparison_files": "karat.scores:Comparison.formats",
@@ -28,7 +28,7 @@ CHOICES = {
     "measures": "karat.measures:MEASURES",
     "metrics": "karat.captions:CAPTION_METRICS",
     "missing_pairs": "karat.scores:MISSING_PAIRS",
-    "policies": "karat.judging.publishing:POLICIES",
+    "policies": "karat.judging.publication:POLICIES",
     "readings": "karat.measures:READINGS",
     "resampled": "karat.scores:RESAMPLED",
     "run_files": "karat.runs:READERS",

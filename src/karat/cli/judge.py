@@ -1,4 +1,4 @@
-"""``karat judge``: machine judges, compared with people before they are used."""
+"""``karat judge``: machine judges, compared with people before their answers are used."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.judging import Project
-    from karat.judging.judges import Judge
+    from karat.judging.machine_judges import Judge
 
 app = typer.Typer()
 judge = typer.Typer(
     cls=Group,
     no_args_is_help=True,
-    help="Let a machine judge pairs, after comparing it with people.\n\n"
-    "A run's scores, or a chat model that looks at the pictures. First calibrate; then run.",
+    help="Let a machine judge answer about pairs, after it was compared with people.\n\n"
+    "It is a run's scores, or a chat model that looks at the pictures. First calibrate, then run.",
 )
 app.add_typer(judge, name="judge")
 
@@ -43,30 +43,31 @@ def calibrate(
 ) -> None:
     """Compare a machine judge with people.
 
-    On pairs that people have judged; the result is stored.
+    It answers about pairs that people have judged, and the result is stored.
 
     A run's thresholds are learned from half of the images and tested on the other half.
     """
-    from karat.cli.show import saying, show, write_json
-    from karat.judging import open_project
-    from karat.judging.judges import calibrate_in
+    from karat.cli.show import opening, saying, show, write_json
+    from karat.judging.machine_judges import calibrate_in
 
     if json_file is not None:
         check_writable(json_file)
-    with open_project(project) as opened:
-        who, images = find_judge(opened, run, config, url, model, prompt, threshold, similarity, seed=seed)
+    with opening(project) as opened:
+        machine, images = find_judge(
+            opened, run, config, url, model, prompt, threshold, similarity, seed=seed
+        )
         with saying() as say:
-            found = calibrate_in(
+            calibration = calibrate_in(
                 opened,
-                who,
+                machine,
                 sample,
                 seed,
                 images,
                 max_cost,
                 lambda done, of: say(f"asking about {done} of {of} pairs"),
             )
-    show(found)
-    write_json(found, json_file)
+    show(calibration)
+    write_json(calibration, json_file)
 
 
 @judge.command("run", cls=Command)
@@ -83,12 +84,12 @@ def run_judge(
     ] = False,
     min_kappa: Annotated[
         float,
-        options.option("--min-kappa", panel=options.JUDGE, help="Least lower end of kappa's interval."),
+        options.option("--min-kappa", panel=options.JUDGE, help="Required lower end of kappa's interval."),
     ] = 0.4,
     min_pairs: Annotated[
         int,
         options.option(
-            "--min-pairs", min=1, panel=options.JUDGE, help="Least number of pairs that it was compared on."
+            "--min-pairs", min=1, panel=options.JUDGE, help="Required number of pairs in its comparison."
         ),
     ] = 50,
     max_cost: options.MaxCost = None,
@@ -96,41 +97,39 @@ def run_judge(
 ) -> None:
     """Let a machine judge answer the remaining pairs.
 
-    Those of the pool that no person has judged; only after calibrate.
+    These are the pairs of the pool that no person has judged. Run calibrate first.
     """
-    from karat.cli.show import saying
-    from karat.judging import open_project
-    from karat.judging.judges import calibration_of, judge_in
+    from karat.cli.show import opening, saying
+    from karat.judging.machine_judges import calibration_of, judge_in
 
-    with open_project(project) as opened:
-        who, _ = find_judge(opened, run, config, url, model, prompt, threshold, similarity)
+    with opening(project) as opened:
+        machine, _ = find_judge(opened, run, config, url, model, prompt, threshold, similarity)
         with saying() as say:
             added = judge_in(
                 opened,
-                who,
+                machine,
                 everything=everything,
                 min_pairs=min_pairs,
                 min_kappa=min_kappa,
                 max_cost=max_cost,
                 progress=lambda done, of: say(f"asking about {done} of {of} pairs"),
             )
-        compared = calibration_of(opened, who)
+        calibration = calibration_of(opened, machine)
     print(f"added {plural(added, 'answer')}")
-    if compared is not None:
-        print(compared.sentence())
+    if calibration is not None:
+        print(calibration.sentence())
 
 
 @judge.command("list", cls=Command)
 def list_judges(project: options.ProjectPlace, json_file: options.Json = None) -> None:
     """Show how machine judges compared with people."""
-    from karat.cli.show import show, write_json
-    from karat.judging import open_project
-    from karat.judging.judges import CalibrationTable, calibrations
+    from karat.cli.show import opening, show, write_json
+    from karat.judging.machine_judges import CalibrationTable, calibrations
 
-    with open_project(project) as opened:
-        found = CalibrationTable(tuple(calibrations(opened)))
-    show(found)
-    write_json(found, json_file)
+    with opening(project) as opened:
+        table = CalibrationTable(tuple(calibrations(opened)))
+    show(table)
+    write_json(table, json_file)
 
 
 def find_judge(
@@ -144,8 +143,8 @@ def find_judge(
     similarity: str,
     seed: int | None = None,
 ) -> tuple[Judge, Any]:
-    """Return the judge that the options describe, and the images that may test it; a seed makes it learn."""
-    from karat.judging.judges import (
+    """Return the machine judge of the options, and the images to test it on; with a seed it learns first."""
+    from karat.judging.machine_judges import (
         ChatJudge,
         judge_of_run,
         kept_judge,

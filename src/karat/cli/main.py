@@ -35,6 +35,7 @@ from karat.cli import (
     publish,
     quality,
     report,
+    restore,
     search,
     serve,
     tasks,
@@ -48,7 +49,7 @@ PANELS = {
     "Scores": (leaderboard, curve, correlate, agree),
     "Captions": (captions, parse, filter),
     "Models": (fit, encode, search, fuse),
-    "Judging": (pool, tasks, answers, quality, judge, publish, bias, backup),
+    "Judging": (pool, tasks, answers, quality, judge, publish, bias, backup, restore),
     "Data": (world,),
 }
 """The commands in the order of the help, under its headings."""

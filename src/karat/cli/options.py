@@ -221,10 +221,10 @@ AggregateSetting = Annotated[
         help="A setting of the aggregation: threshold=0.66.",
     ),
 ]
-Control = Annotated[
+GoldShare = Annotated[
     float,
     option(
-        "--control",
+        "--gold-share",
         min=0,
         max=1,
         panel=ANSWERS,

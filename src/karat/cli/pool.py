@@ -1,4 +1,4 @@
-"""``karat pool``: the pairs that several systems suggest, what judging them costs, and a project for it."""
+"""``karat pool``: the pairs that several runs suggest, what judging them costs, and a project for it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def pool(
             "--judged",
             panel=options.SCORED,
             metavar="TRUTH",
-            help="Leave out what these truths judge; `original` is each caption with its own image.",
+            help="Leave out pairs that these truths judge; `original` is each caption with its own image.",
         ),
     ] = None,
     filter: Annotated[
@@ -61,7 +61,7 @@ def pool(
             "--filter",
             panel=options.SCORED,
             metavar="RULE",
-            help="Such as 'bleu-pre>=0.25', 'score(a)>=0.3' or 'systems>=2'.",
+            help="Keep only some pairs: 'bleu-pre>=0.25', 'score(a)>=0.3' or 'systems>=2'.",
         ),
     ] = None,
     fill: Annotated[
@@ -70,7 +70,7 @@ def pool(
             "--fill",
             min=1,
             panel=options.SCORED,
-            help="Fill up each image's captions to a multiple of this; a grid's by default.",
+            help="Fill up each image's captions to a multiple of this; by default the form's columns.",
         ),
     ] = None,
     task_size: options.TaskSize = None,
@@ -91,7 +91,7 @@ def pool(
             "--gold-depth",
             min=0,
             panel=options.COST,
-            help="Gold negatives are in no system's first N items.",
+            help="Gold negatives are not among the first N items of any run.",
         ),
     ] = 25,
     per_hour: options.PerHour = 15.0,
@@ -107,80 +107,80 @@ def pool(
 ) -> None:
     """Pool what several runs suggest, for annotators to judge.
 
-    The first items of each run; first it says what judging them costs. `karat tasks` packs the pool into
-    tasks.
+    Takes the first items of each run, and prints what judging them costs before anything is written. `karat
+    tasks` packs the pool into tasks.
     """
     from karat.benchmarks import load_benchmark
     from karat.cli.show import show, waiting
     from karat.judging import make_pool, pool_cost
     from karat.judging.pools import parse_filter, pool_sentences
 
-    # Mistakes in these show before anything large is read.
+    # Mistakes in these are reported before anything large is read.
     if output is None and not dry_run:
         raise InputError(
-            "no output is given for the project", fix="give one with -o project.db, or --dry-run"
+            "no output is given for the project", fix="give one with -o project.db, or pass --dry-run"
         )
     if output is not None and not dry_run:
         check_new(output, force)
-    asked = sized_form(form, task_size, gold)
+    sized = sized_form(form, task_size, gold)
     rules = filter or []
     for rule in rules:
         parse_filter(rule)
     settings = parse_settings(setting)
     bench = load_benchmark(benchmark, **settings)
     left_out = judged or []
-    ways: Any = direction
+    directions: Any = direction
     loading = {"ids": ids, "similarity": similarity, "transpose": transpose}
     runs = options.load_runs(files, bench, name, **loading)
     with waiting(f"pooling {plural(len(runs), 'run')}"):
-        found = make_pool(
+        pooled = make_pool(
             runs,
             bench,
             top=top,
-            direction=ways,
+            direction=directions,
             queries=queries,
             sample=parse_sample(sample),
             judged=left_out,
             filter=rules,
-            form=asked,
+            form=sized,
             fill=fill,
             gold_truth=gold_truth,
             gold_depth=gold_depth,
             seed=seed,
         )
-    if not len(found):
-        print("\n".join(pool_sentences(found)))
+    if not len(pooled):
+        print("\n".join(pool_sentences(pooled)))
         raise InputError("nothing is left to judge", fix="pool deeper, filter less, or leave out fewer pairs")
-    show(pool_cost(found, asked, overlap=overlap, per_hour=per_hour, per_task=per_task, fee=fee))
+    show(pool_cost(pooled, sized, overlap=overlap, per_hour=per_hour, per_task=per_task, fee=fee))
     if dry_run or output is None:
         return
     from karat.judging import create_project
 
-    said = {
-        "runs": [str(file) for file in files], "systems": list(found.systems), "top": top, "queries": queries,
-        "sample": sample, "judged": left_out, "filters": rules, "gold_truth": gold_truth,
-        "gold_depth": gold_depth, "seed": seed, "pairs": len(found), "suggestions": found.suggestions,
+    settings_used = {
+        "runs": [str(file) for file in files], "systems": list(pooled.systems), "top": top,
+        "queries": queries, "sample": sample, "judged": left_out, "filters": rules, "gold_truth": gold_truth,
+        "gold_depth": gold_depth, "seed": seed, "pairs": len(pooled), "suggestions": pooled.suggestions,
     }  # fmt: skip
     if force and "://" not in output:
         remove_project(output)
-    with create_project(output, bench, asked, source=lasting(benchmark), settings=settings) as project:
-        project.pools.set(found)
-        project.journal.log("pool", said)
+    with create_project(output, bench, sized, source=lasting(benchmark), settings=settings) as project:
+        project.pools.set(pooled)
+        project.journal.log("pool", settings_used)
     print(f"wrote {output}; next: karat tasks {output}")
 
 
 def sized_form(name: str, task_size: int | None, gold: int | None) -> Form:
-    """Return a form with other sizes, which are then the project's own."""
+    """Return a form with other sizes, which the project then keeps."""
     from karat.judging import load_form
     from karat.judging.forms import form_from_data, form_to_data
 
     data = form_to_data(load_form(name))
     sizes = {"pairs": task_size, "gold": gold}
-    return form_from_data(data | {what: one for what, one in sizes.items() if one is not None}, name)
+    return form_from_data(data | {field: size for field, size in sizes.items() if size is not None}, name)
 
 
 def check_new(output: str, force: bool) -> None:
-    """Raise when the project's file exists already, or its folder does not: before hours of reading runs."""
+    """Raise if the project's file already exists or its folder does not, before large runs are read."""
     from karat._util import check_writable
 
     if "://" in output:
@@ -193,30 +193,30 @@ def check_new(output: str, force: bool) -> None:
 
 
 def remove_project(output: str) -> None:
-    """Remove a project's file, and what its database keeps beside it."""
+    """Remove a project's file, and the files that its database keeps beside it."""
     for suffix in ("", "-wal", "-shm"):
         Path(f"{output}{suffix}").unlink(missing_ok=True)
 
 
 def lasting(benchmark: str) -> str:
-    """Return a benchmark's name, or its folder from the root: the project is opened from anywhere."""
+    """Return a benchmark's name, or the absolute path of its folder: the project can be opened anywhere."""
     from karat.benchmarks import SOURCES, registered
 
-    known = benchmark in SOURCES or benchmark in registered()
-    return benchmark if known else str(Path(benchmark).resolve())
+    is_name = benchmark in SOURCES or benchmark in registered()
+    return benchmark if is_name else str(Path(benchmark).resolve())
 
 
-def parse_sample(given: list[str] | None) -> Any:
+def parse_sample(texts: list[str] | None) -> Any:
     """Return a number for both directions, or one for each.
 
     >>> parse_sample(["i2t=1261", "t2i=1333"]), parse_sample(["500"]), parse_sample(None)
     ({'i2t': 1261, 't2i': 1333}, 500, None)
     """
-    if given is None:
+    if texts is None:
         return None
-    if len(given) == 1 and given[0].isdecimal():
-        return int(given[0])
-    numbers = parse_settings(given)
+    if len(texts) == 1 and texts[0].isdecimal():
+        return int(texts[0])
+    numbers = parse_settings(texts)
     for name, value in numbers.items():
         if name not in ("i2t", "t2i") or not value.isdecimal():
             raise InputError(

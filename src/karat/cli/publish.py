@@ -1,4 +1,4 @@
-"""``karat publish``: a project as a benchmark with a corrected truth."""
+"""``karat publish``: a benchmark with a corrected truth, from a project."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ app = typer.Typer()
 @app.command(cls=Command)
 def publish(
     project: options.ProjectPlace,
-    output: Annotated[Path, options.output("a new folder, or one that karat published, unchanged.")],
+    output: Annotated[Path, options.output("a new folder, or an unchanged one that karat published.")],
     force: options.Force = False,
     truth_name: Annotated[
         str,
         options.option(
-            "--truth-name", panel=options.OUTPUT, metavar="NAME", help="What the new truth is called."
+            "--truth-name", panel=options.OUTPUT, metavar="NAME", help="The name of the new truth."
         ),
     ] = "corrected",
     aggregate: options.Aggregate = "dawid-skene",
@@ -35,7 +35,7 @@ def publish(
             "--keep-original",
             panel=options.ANSWERS,
             choices="policies",
-            help="Original positives, {policies}: the first keeps them all, the others may reject some.",
+            help="Which original positives stay: {policies}; only the first keeps all of them.",
         ),
     ] = "union",
     merge: Annotated[
@@ -44,7 +44,7 @@ def publish(
             "--merge",
             panel=options.ANSWERS,
             metavar="TRUTH",
-            help="Further truths of the benchmark, such as cxc.",
+            help="Further truths of the benchmark to merge, such as cxc.",
         ),
     ] = None,
     policy: Annotated[
@@ -53,10 +53,10 @@ def publish(
             "--policy",
             panel=options.ANSWERS,
             choices="policies",
-            help="What counts where these and people differ: {policies}.",
+            help="What counts where merged truths and annotators differ: {policies}.",
         ),
     ] = "union",
-    control: options.Control = 0.7,
+    gold_share: options.GoldShare = 0.7,
     only_if_certain: options.OnlyIfCertain = False,
     captions_wrong: options.CaptionsWrong = 0,
     exclude: options.Exclude = None,
@@ -66,7 +66,7 @@ def publish(
         options.option(
             "--invalid",
             panel=options.ANSWERS,
-            help="First apply the decisions of this copy of invalid.csv: status remove or keep.",
+            help="First apply the decisions in this copy of invalid.csv: status remove or keep.",
         ),
     ] = None,
     reviewer: options.Reviewer = "",
@@ -95,21 +95,20 @@ def publish(
             panel=options.OUTPUT,
             show_default=False,
             metavar="TEXT",
-            help="For the data card: when, or by whom.",
+            help="For the data card: when or by whom it was made.",
         ),
     ] = "",
     json: options.Json = None,
 ) -> None:
     """Publish a benchmark with the corrected truth.
 
-    A folder with the truth, every answer and a data card. --force replaces one that was changed since it was
-    published; what karat did not publish is never replaced.
+    The folder contains the truth, every answer and a data card. --force replaces a folder that was changed
+    since it was published; a folder that karat did not publish is never replaced.
     """
     from karat.cli.quality import login_name
-    from karat.cli.show import console, show, waiting, write_json
-    from karat.judging import open_project
+    from karat.cli.show import console, opening, show, waiting, write_json
     from karat.judging import publish as write
-    from karat.judging.publishing import mark
+    from karat.judging.publication import mark
 
     check_writable(json)
     choices: dict[str, Any] = {
@@ -120,7 +119,7 @@ def publish(
         "keep_original": keep_original,
         "merge": merge or (),
         "policy": policy,
-        "control": control,
+        "gold_share": gold_share,
         "exclude": exclude,
         "only_if_certain": only_if_certain,
         "captions_wrong": captions_wrong,
@@ -130,11 +129,11 @@ def publish(
         "made": made,
         "force": force,
     }
-    with open_project(project) as opened:
+    with opening(project) as opened:
         if invalid is not None:
             changed = mark(opened, invalid, reviewer or login_name())
             console(stderr=True).print(f"changed {plural(changed, 'mark')}")
         with waiting("publishing"):
-            found = write(opened, output, **choices)
-    write_json(found, json)
-    show(found)
+            published = write(opened, output, **choices)
+    write_json(published, json)
+    show(published)

@@ -27,7 +27,7 @@ def quality(
             "--wrong", min=0, panel=options.ANSWERS, help="Gold pairs that may be wrong in an assignment."
         ),
     ] = 0,
-    control: options.Control = 0.7,
+    gold_share: options.GoldShare = 0.7,
     only_if_certain: options.OnlyIfCertain = False,
     captions_wrong: options.CaptionsWrong = 0,
     exclude: options.Exclude = None,
@@ -77,12 +77,12 @@ def quality(
     """Show the quality of answers, and review assignments.
 
     Assignments, annotators, agreement, verdicts, answers by system and rank. Assignments with a wrong gold
-    pair are listed for review. Reviews are added before the report is made; of an assignment the latest
-    counts.
+    pair are listed for review. Reviews are added before the report is made; the latest review of an
+    assignment counts.
     """
-    from karat.cli.show import print_notes, show, waiting, write_json
-    from karat.judging import open_project, project_quality
-    from karat.judging.checking import AGGREGATIONS, approve_passing, review_hand_ins
+    from karat.cli.show import opening, print_notes, show, waiting, write_json
+    from karat.judging import project_quality
+    from karat.judging.quality import AGGREGATIONS, approve_passing, review_assignments
     from karat.stats import Intervals
 
     for path in (json, export_review):
@@ -91,20 +91,20 @@ def quality(
     # Wrong choices show before a large project is read.
     AGGREGATIONS[aggregate]
     intervals = Intervals("percentile", level, resamples, seed)
-    asked = {"approve": numbers(approve, "--approve"), "reject": numbers(reject, "--reject")}
-    both = set(asked["approve"]) & set(asked["reject"])
+    approved, rejected = numbers(approve, "--approve"), numbers(reject, "--reject")
+    both = set(approved) & set(rejected)
     if both:
         raise InputError(f"assignment {min(both)} is both approved and rejected", fix="list it once")
-    if asked["reject"] and not why:
+    if rejected and not why:
         raise InputError("--reject without a reason", fix="give one: --why 'always yes'")
-    if ask_again and not asked["reject"]:
+    if ask_again and not rejected:
         raise InputError("--ask-again without --reject", fix="name the rejected assignments")
-    reviewing = approve_passed or any(asked.values())
+    reviewing = approve_passed or approved or rejected
     who = reviewer or (login_name() if reviewing else "")
-    with open_project(project) as opened:
+    with opening(project) as opened:
         if reviewing:
-            done = review_hand_ins(
-                opened, who, approve=asked["approve"], reject=asked["reject"], why=why, ask_again=ask_again
+            done = review_assignments(
+                opened, who, approve=approved, reject=rejected, why=why, ask_again=ask_again
             )
             if approve_passed:
                 done += approve_passing(
@@ -112,24 +112,24 @@ def quality(
                 )
             print_notes(done)
         with waiting("describing the answers"):
-            found = project_quality(
+            report = project_quality(
                 opened, aggregate=aggregate, aggregate_set=parse_settings(aggregate_set), wrong=wrong,
-                control=control, only_if_certain=only_if_certain, captions_wrong=captions_wrong,
+                gold_share=gold_share, only_if_certain=only_if_certain, captions_wrong=captions_wrong,
                 exclude=exclude, approved_only=approved_only, intervals=intervals,
             )  # fmt: skip
         if export_review is not None:
-            found.review.save(export_review)
-    write_json(found, json)
-    show(found)
+            report.review.save(export_review)
+    write_json(report, json)
+    show(report)
 
 
-def numbers(given: list[str] | None, option: str) -> list[int]:
+def numbers(texts: list[str] | None, option: str) -> list[int]:
     """Return the numbers of assignments, each once.
 
     >>> numbers(["4", "3"], "--reject")
     [3, 4]
     """
-    texts = given or []
+    texts = texts or []
     if not all(text.isascii() and text.isdigit() for text in texts):
         raise InputError(
             f"{option} is {','.join(texts)!r}", fix="give the numbers of assignments, such as 3,4"

@@ -1,4 +1,4 @@
-"""``karat serve``: the pages where people judge, on this machine or for others."""
+"""``karat serve``: the judging page and the dashboard, on this machine or for others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 TURN = 0.0005
-"""For how many seconds a thread may keep the interpreter while others wait: a tenth of Python's choice."""
+"""How many seconds a thread may keep the interpreter while others wait: a tenth of Python's default."""
 NEEDED = ("fastapi", "uvicorn", "argon2", "sqlalchemy", "alembic")
 
 
@@ -31,41 +31,49 @@ def serve(
             metavar="PROJECT", help="A project's file, or its postgresql:// address.", show_default=False
         ),
     ] = "",
-    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 is everywhere.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="On which port; 0 takes a free one.")] = 8765,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 is every address of this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.")] = 8765,
     public_url: Annotated[
-        str, typer.Option(help="The address that people type, such as https://judge.example.org/karat.")
+        str, typer.Option(help="The address that users type, such as https://judge.example.org/karat.")
     ] = "",
     prefix: Annotated[
-        str, typer.Option(help="The path below which all pages lie, if --public-url has none.")
+        str, typer.Option(help="The path of all pages, such as /karat, if --public-url has none.")
     ] = "",
     proxy: Annotated[
         list[str] | None,
-        typer.Option(help="The address of a reverse proxy whose X-Forwarded-For and -Proto are believed."),
+        typer.Option(help="The address of a reverse proxy whose X-Forwarded-For and -Proto are trusted."),
     ] = None,
     owner: Annotated[
-        str, typer.Option(help="Make an owner of this name first; the password is asked for.")
+        str, typer.Option(help="Create an owner with this name first; you are asked for a password.")
     ] = "",
     published: Annotated[
-        str, typer.Option(help="The folder for what is published; without it, download before it stops.")
+        str,
+        typer.Option(
+            help="The folder for published benchmarks; without it, download them before the server stops."
+        ),
     ] = "",
     lease: Annotated[
-        float, typer.Option(help="For how many minutes a task is held.", min=1, max=1440)
+        float, typer.Option(help="How many minutes a task stays leased to an annotator.", min=1, max=1440)
     ] = 30.0,
     log_level: Annotated[
         str,
-        typer.Option(help="What is logged, as lines of json: info has every request.", show_default=False),
+        typer.Option(
+            help="The level of the log, which is lines of JSON; info logs every request.", show_default=False
+        ),
     ] = "",
-    demo: Annotated[bool, typer.Option("--demo", help="Make a small world and serve that.")] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Make a small world and serve it.")] = False,
 ) -> None:
     """Serve the judging page and the dashboard of a project.
 
-    Only this machine can reach it unless --host says otherwise, and then it does not start before there is an
-    owner with a password. The owner comes in by a link that is printed here and works once.
+    By default only this machine can reach it, and the owner signs in by a link that is printed here and works
+    once. With --host for other machines, it starts only if the project has an owner with a password.
     """
     check_installed()
     if demo == bool(project):
-        raise InputError("give either a project or --demo", fix="karat serve project.db")
+        raise InputError("give either a project or --demo", fix="run karat serve project.db")
+    from karat.cli.show import print_notes
     from karat.web import (
         Settings,
         check_open,
@@ -91,16 +99,17 @@ def serve(
         if owner:
             add_owner(web.state.accounts, owner)
         check_open(web.state.accounts, settings)
-        # Nobody should wait for it, nor find out later that it is gone.
+        # Load it now: the first request must not wait for it, and a missing one must be reported here.
         web.state.project.benchmark()
+        print_notes(web.state.project.notes)
         announce(web.state.project.where, settings, owner_link(web.state.accounts, settings))
-        # Threads that come back from the database get their turn sooner: a lease is a dozen short queries.
+        # Threads that return from the database run sooner: a lease is a dozen short queries.
         sys.setswitchinterval(TURN)
         make_server(web, settings, log_config(level_of(log_level, settings))).run([listening])
 
 
 def check_installed() -> None:
-    """Raise, with the command that helps, when a package is missing."""
+    """Raise, with the command that installs it, if a package is missing."""
     from importlib.util import find_spec
 
     for name in NEEDED:
@@ -108,16 +117,16 @@ def check_installed() -> None:
             raise missing(name, extra_name="web")
 
 
-def level_of(given: str, settings: Settings) -> str:
-    """Return what is logged: if it is not said, what goes wrong, and for others every request."""
+def level_of(level: str, settings: Settings) -> str:
+    """Return the level of the log; by default warnings, and every request if others can reach the server."""
     from karat._util import check_choice
 
     default = "info" if settings.public else "warning"
-    return check_choice(given or default, ("debug", "info", "warning", "error"), "--log-level").upper()
+    return check_choice(level or default, ("debug", "info", "warning", "error"), "--log-level").upper()
 
 
 def demo_project(stack: ExitStack) -> str:
-    """Make the demonstration in a folder that is removed in the end, and return its project."""
+    """Make the demonstration in a temporary folder, and return its project."""
     from tempfile import TemporaryDirectory
 
     from karat.cli.show import waiting
@@ -129,26 +138,28 @@ def demo_project(stack: ExitStack) -> str:
 
 
 def add_owner(accounts: Accounts, name: str) -> None:
-    """Make an owner with a password that is typed here, not given as an option that others could see."""
-    from karat.judging.store.accounts import LEAST, OWNER
+    """Create an owner with a password that is typed here: an option would be visible to others."""
+    from karat.judging.store.accounts import MIN_PASSWORD, OWNER
 
-    accounts.users.add(name, OWNER, ask_password(f"A password for {name}, at least {LEAST} characters"))
+    accounts.users.add(name, OWNER, ask_password(f"Password for {name}, at least {MIN_PASSWORD} characters"))
 
 
 def ask_password(prompt: str) -> str:
-    """Return a password that is typed twice; without a terminal, the first line of standard input."""
+    """Return a password that is typed twice; without a terminal, read the first line of standard input."""
     if sys.stdin.isatty():
         return typer.prompt(prompt, hide_input=True, confirmation_prompt=True)
-    print("note: there is no terminal: the password is read from standard input", file=sys.stderr)
+    print("note: there is no terminal, so the password is read from standard input", file=sys.stderr)
     password = sys.stdin.readline().rstrip("\r\n")
     if not password:
-        raise InputError("there is no password", fix="run it in a terminal, or give it on standard input")
+        raise InputError(
+            "the password is empty", fix="run it in a terminal, or pass the password on standard input"
+        )
     return password
 
 
 def announce(place: str, settings: Settings, link: str | None) -> None:
-    """Say where the pages are, and how the owner comes in."""
+    """Print the address of the pages, and the owner's link."""
     print(f"{place}: {settings.address}", flush=True)
     if link is not None:
-        print(f"the owner's link, which works once: {link}", flush=True)
+        print(f"owner's link (works once): {link}", flush=True)
     print("stop with Ctrl+C", flush=True)

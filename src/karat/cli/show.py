@@ -16,6 +16,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from karat._util import Layout, Result
+    from karat.judging import Project
 
 WIDEST_BAR = 30
 NARROWEST_BAR = 10
@@ -42,6 +43,16 @@ def progress(total: int) -> Iterator[Callable[[str], object] | None]:
             say(f"scoring {name} ({done} of {total})")
 
         yield step
+
+
+@contextmanager
+def opening(place: str) -> Iterator[Project]:
+    """Open a project, and say on standard error what happened to it, such as a migration."""
+    from karat.judging import open_project
+
+    with open_project(place) as project:
+        print_notes(project.notes)
+        yield project
 
 
 @contextmanager

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import typer
 
 from karat.cli import options
 from karat.cli.command import Command
 from karat.errors import InputError
-
-if TYPE_CHECKING:
-    from karat.judging import Pool, TaskPlan
 
 app = typer.Typer()
 
@@ -30,17 +25,18 @@ def tasks(
 ) -> None:
     """Pack a project's pool into tasks.
 
-    Gold pairs, whose answers are known, are hidden among the others. Pairs that are in a task already stay
-    there: what was pooled later gets new tasks.
+    Gold pairs, whose answers are known, are hidden among the others. Pairs that are already in a task stay
+    there; pairs that were pooled later get new tasks.
     """
-    from karat.cli.show import show
-    from karat.judging import estimate_cost, make_tasks, open_project
+    from karat.cli.show import opening, show
+    from karat.judging import estimate_cost, make_tasks
+    from karat.judging.tasks import unplanned
 
-    with open_project(project) as opened:
-        pool, before = opened.pools.read(), opened.pools.plan()
-        rest = not_planned(pool, before)
+    with opening(project) as opened:
+        pool = opened.pools.read()
+        rest = unplanned(pool, opened.pools.plan())
         if len(pool) and not len(rest):
-            raise InputError("every pair is in a task already", where=project, fix="pool more pairs first")
+            raise InputError("every pair is already in a task", where=project, fix="pool more pairs first")
         plan = make_tasks(rest, opened.form, task_size=task_size, gold=gold, overlap=overlap, seed=seed)
         price = {"per_hour": per_hour, "per_task": per_task, "fee": fee}
         cost = estimate_cost(
@@ -50,25 +46,8 @@ def tasks(
         if dry_run:
             return
         first = opened.pools.add_tasks(plan)
-        said = {"tasks": plan.tasks, "first": first, "pairs": len(rest), "gold": cost.gold}
-        opened.journal.log("tasks", said | {"overlap": overlap, "seed": seed})
+        sizes = {"tasks": plan.tasks, "first": first, "pairs": len(rest), "gold": cost.gold}
+        opened.journal.log("tasks", sizes | {"overlap": overlap, "seed": seed})
     last = first + plan.tasks - 1
     print(f"wrote tasks {first} to {last} into {project}; ", end="")
     print(f"next: karat serve {project}, or karat answers export {project}")
-
-
-def not_planned(pool: Pool, plan: TaskPlan) -> Pool:
-    """Return the part of a pool that is in no task yet; gold pairs that a task shows already come last."""
-    from dataclasses import replace
-
-    import numpy as np
-
-    from karat.judging.pools import key_of, without
-    from karat.judging.tasks import UNKNOWN
-
-    keys = key_of(plan.image, plan.caption)
-    new = ~np.isin(key_of(pool.image, pool.caption), keys[plan.gold == UNKNOWN])
-    used = np.isin(key_of(pool.gold_image, pool.gold_caption), keys)
-    order = np.argsort(used, kind="stable")
-    stock = {name: getattr(pool, name)[order] for name in ("gold_image", "gold_caption", "gold_right")}
-    return replace(without(pool, new), **stock)

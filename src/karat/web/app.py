@@ -1,4 +1,4 @@
-"""The application: its parts, and what stands before them."""
+"""The application: its parts, and the middleware in front of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from types import ModuleType
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 
 from karat.judging import Project, open_project
 from karat.judging.store.accounts import Spans
-from karat.web.accounts import Doors
+from karat.web.accounts import AttemptLimits
 from karat.web.errors import add_handlers
 from karat.web.pages import STATIC
 from karat.web.security import Bodies, Cookies, Headers, Hosts, Origins, Prefix
@@ -24,26 +23,25 @@ from karat.web.writer import Writer
 PARTS = ("accounts", "judging", "dashboard", "operation")
 """Each is a package of `karat.web` whose `routes` module has a `router`.
 
-It may also have `prepare(app)`, called before the guards are put up, and `watch(app)`, called after: what the
-first adds is inside of them, what the second adds is outside.
+It may also have `prepare(app)`, called before the security middleware is added, and `watch(app)`, called
+after: middleware of the first is inside it, middleware of the second is outside.
 """
 
 
 def create_app(settings: Settings, project: Project | None = None) -> FastAPI:
     """Return the application; the project is opened, and closed when the server stops.
 
-    What its parts find on `app.state`: `project`, `settings`, `accounts`, `cookies`, `doors` (limits on
-    trying), `writer` (of answers), `pages` (paths of the pages that exist) and `closing`, functions to be
-    called, the last first, when the server stops.
+    `app.state` has: `project`, `settings`, `accounts`, `cookies`, `attempts` (limits on failed sign-ins),
+    `writer` (of answers) and `closing`, the functions that are called, last first, when the server stops.
 
     Parameters
     ----------
     settings
-        How it is set up.
+        The settings.
     project
-        Where it is open already.
+        A project that is already open; by default, the one that the settings name.
     """
-    # No public description of the interface: it is for our own pages.
+    # No public API description: the API is for our own pages.
     app = FastAPI(title="karat", openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
     state = app.state
     state.settings = settings
@@ -53,31 +51,28 @@ def create_app(settings: Settings, project: Project | None = None) -> FastAPI:
         Spans(settings.session_seconds, settings.idle_seconds, settings.invitation_seconds)
     )
     state.cookies = Cookies(state.project.where, settings.path, settings.secure, settings.session_seconds)
-    state.doors, state.writer = Doors(), Writer(state.project.answers)
-    state.closing = [state.project.close, state.doors.close, state.writer.close]
+    state.attempts, state.writer = AttemptLimits(), Writer(state.project.answers)
+    state.closing = [state.project.close, state.attempts.close, state.writer.close]
     try:
-        put_together(app)
+        add_parts(app)
     except BaseException:
         close_app(app)
         raise
     return app
 
 
-def put_together(app: FastAPI) -> None:
-    """Add the parts, and what stands before them."""
+def add_parts(app: FastAPI) -> None:
+    """Add the parts, and the middleware in front of them."""
     state, settings = app.state, app.state.settings
     parts = [importlib.import_module(f"karat.web.{name}.routes") for name in PARTS]
     for part in parts:
         call(part, "prepare", app)
         app.include_router(part.router)
-    state.pages = {
-        route.path for part in parts for route in part.router.routes if isinstance(route, APIRoute)
-    }
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     add_handlers(app)
-    # The last one added is the first that a request meets.
+    # The last one added is the first that handles a request.
     app.add_middleware(Origins, settings=settings, cookies=state.cookies)
-    app.add_middleware(Bodies, most=settings.most_bytes, seconds=settings.body_seconds)
+    app.add_middleware(Bodies, limit=settings.most_bytes, seconds=settings.body_seconds)
     app.add_middleware(Hosts, settings=settings)
     app.add_middleware(Headers, secure=settings.secure)
     app.add_middleware(Prefix, path=settings.path)
@@ -86,7 +81,7 @@ def put_together(app: FastAPI) -> None:
 
 
 def call(part: ModuleType, hook: str, app: FastAPI) -> None:
-    """Call a function of a part, if it has it."""
+    """Call a function of a part, if it has one of this name."""
     function: Callable[[FastAPI], Any] | None = getattr(part, hook, None)
     if function is not None:
         function(app)
@@ -94,12 +89,12 @@ def call(part: ModuleType, hook: str, app: FastAPI) -> None:
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Run until the server stops, then close what was opened."""
+    """Run until the server stops, then close everything that was opened."""
     yield
     close_app(app)
 
 
 def close_app(app: FastAPI) -> None:
-    """Close what was opened, the last first; a second time changes nothing."""
+    """Close everything that was opened, last first; a second call changes nothing."""
     while app.state.closing:
         app.state.closing.pop()()

@@ -1,4 +1,4 @@
-"""A small world to try everything in: pictures, systems, tasks, and some people who have begun."""
+"""The demonstration: a small world with images, models, tasks and the first answers."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from karat.judging.store import AnswerRows
 from karat.world import average, careful, lazy, make_world, save_world, simulate_systems
 
 IMAGES, CAPTIONS, DONE = 60, 2, 0.4
-"""How large it is, and the share of the tasks that simulated people have done."""
+"""The size of the world, and the share of its tasks that simulated annotators have finished."""
 
 
 def make_demo(folder: Path, form: str = "pair", seed: int = 1) -> Path:
-    """Write the world and a project into a folder and return the project's file.
+    """Write the world and a project into a folder, and return the project's file.
 
     Parameters
     ----------
     folder
-        An empty one.
+        An empty folder.
     form
-        What is asked: the name of a form.
+        The name of a form.
     seed
-        The same seed gives the same project, up to its times.
+        The same seed gives the same project, except for its times.
     """
-    asked = load_form(form)
+    chosen = load_form(form)
     world = make_world(images=IMAGES, captions=CAPTIONS, seed=seed)
     save_world(world, folder / "world")
-    pool = make_pool(simulate_systems(world, seed=seed), world.benchmark(), top=2, form=asked, seed=seed)
-    plan = make_tasks(pool, asked, seed=seed)
+    pool = make_pool(simulate_systems(world, seed=seed), world.benchmark(), top=2, form=chosen, seed=seed)
+    plan = make_tasks(pool, chosen, seed=seed)
     place = folder / "demo.db"
     source = str(folder / "world")
-    with create_project(place, world.benchmark(), asked, source=source, name="a world to try") as project:
+    with create_project(place, world.benchmark(), chosen, source=source, name="a world to try") as project:
         project.pools.add(pool)
         project.pools.add_tasks(plan)
-        people = [
+        annotators = [
             careful("Ada"),
             average("Ben"),
             average("Cleo"),
@@ -45,15 +45,17 @@ def make_demo(folder: Path, form: str = "pair", seed: int = 1) -> Path:
             careful("Eve"),
             lazy("Finn"),
         ]
-        project.answers.record(some(simulate_answers(world, plan, people, asked, seed=seed).rows()))
+        project.answers.record(
+            answers_to_first_tasks(simulate_answers(world, plan, annotators, chosen, seed=seed).rows())
+        )
     return place
 
 
-def some(rows: AnswerRows) -> AnswerRows:
-    """Return the answers to the first tasks: the others are for whoever tries the demonstration."""
+def answers_to_first_tasks(rows: AnswerRows) -> AnswerRows:
+    """Return the answers to the first tasks; the other tasks are left to the user of the demonstration."""
     task = np.asarray(rows.task)
     keep = np.flatnonzero(task < DONE * (task.max() + 1))
-    chosen = keep.tolist()
+    kept = keep.tolist()
     at = np.asarray(rows.at, float)[keep]
     assert rows.seconds is not None
     assert rows.at is not None
@@ -62,10 +64,10 @@ def some(rows: AnswerRows) -> AnswerRows:
         task[keep],
         np.asarray(rows.image)[keep],
         np.asarray(rows.caption)[keep],
-        [rows.worker[one] for one in chosen],
-        [rows.code[one] for one in chosen],
+        [rows.annotator[row] for row in kept],
+        [rows.code[row] for row in kept],
         np.asarray(rows.seconds)[keep],
-        # The last of them has just answered.
+        # The last answer was given just now.
         at + time.time() - at.max(),
-        [rows.details[one] for one in chosen],
+        [rows.details[row] for row in kept],
     )

@@ -1,4 +1,4 @@
-"""Pages: Jinja templates in which everything is escaped."""
+"""Pages: Jinja templates with automatic escaping."""
 
 from __future__ import annotations
 
@@ -12,57 +12,60 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import karat
-from karat.judging.store.accounts import JUDGE, READER, User
+from karat.judging.store.accounts import JUDGE, OWNER, READER, User
+from karat.web.access import current_user
 from karat.web.security import csrf_of
-from karat.web.users import current_user
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
 LINKS = (
     ("/judge", "Judge", (JUDGE,)), ("/dashboard", "Dashboard", (READER,)),
-    ("/adjudicate", "Disagreements", ("owner",)), ("/people", "People", ("owner",)),
+    ("/adjudicate", "Disagreements", (OWNER,)), ("/users", "Users", (OWNER,)),
 )  # fmt: skip
-"""Where the bar at the top leads, and who sees it."""
+"""The links of the top bar, and the roles that see them."""
+ROLES = {JUDGE: "annotator", READER: "reader", OWNER: "owner"}
+"""The roles of the store, as pages call them."""
 
 
 @cache
 def templates() -> Environment:
-    """Return the templates; what is missing in one raises."""
-    made = Environment(
+    """Return the templates; an undefined variable raises."""
+    environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["day"] = day
-    return made
+    environment.filters["day"] = day
+    return environment
 
 
 def render(request: Request, template: str, status: int = 200, **context: Any) -> HTMLResponse:
     """Return a page.
 
-    Templates extend base.html and get, beside `context`: `url(path)`, which every address must pass through,
-    `user` (or None), `csrf`, `base`, `links`, `project` (its name) and `version`.
+    Templates extend base.html. Besides `context` they get `url(path)`, which makes every address, `user` (or
+    None), `roles` (what pages call them), `csrf`, `base`, `links`, `project` (its name) and `version`.
 
     Parameters
     ----------
     request
-        What it answers.
+        The request that it answers.
     template
         A file in web/templates.
     status
-        Of the response.
+        The status code of the response.
     """
     app, base = request.app, base_of(request)
-    token, fresh = app.state.cookies.guarded_by(request.headers.get("cookie", ""))
+    token, is_new = app.state.cookies.guarded_by(request.headers.get("cookie", ""))
     user = current_user(request)
     text = templates().get_template(template).render(
         url=lambda path: base + path,
         base=base,
         user=user,
         csrf=csrf_of(token),
-        links=links_for(request, user),
+        links=links_for(user),
+        roles=ROLES,
         here=request.url.path.removeprefix(base),
         project=app.state.project.name,
         demo=app.state.settings.demo,
@@ -70,35 +73,34 @@ def render(request: Request, template: str, status: int = 200, **context: Any) -
         **context,
     )  # fmt: skip
     response = HTMLResponse(text, status)
-    if fresh:
+    if is_new:
         app.state.cookies.set_visit(response, token, request.url.scheme == "https")
     return response
 
 
 def base_of(request: Request) -> str:
-    """Return the path below which everything lies; empty without a prefix."""
+    """Return the prefix of all paths; empty if there is none."""
     return str(request.scope.get("root_path", "")).rstrip("/")
 
 
-def links_for(request: Request, user: User | None) -> list[dict[str, str]]:
-    """Return the links of the bar that lead somewhere and that the user may follow."""
-    there = request.app.state.pages
+def links_for(user: User | None) -> list[dict[str, str]]:
+    """Return the links of the top bar that the user may open."""
     return [
-        {"path": path, "text": text}
-        for path, text, roles in LINKS
-        if path in there and user is not None and user.may(*roles)
+        {"path": path, "text": text} for path, text, roles in LINKS if user is not None and user.may(*roles)
     ]
 
 
-def home_of(request: Request, user: User) -> str:
-    """Return the page that a user comes to first."""
-    found = [link["path"] for link in links_for(request, user)]
-    wanted = "/judge" if user.role == JUDGE else "/dashboard"
-    return wanted if wanted in found else (found[0] if found else "/account")
+def home_of(user: User) -> str:
+    """Return the path of a user's start page.
+
+    >>> home_of(User(1, "ann", "judge")), home_of(User(2, "bob", "owner"))
+    ('/judge', '/dashboard')
+    """
+    return "/judge" if user.role == JUDGE else "/dashboard"
 
 
 def day(at: float | None) -> str:
-    """Return a time as a date and an hour, in UTC.
+    """Return a time as date, hour and minute, in UTC.
 
     >>> day(0), day(None)
     ('1970-01-01 00:00', '–')

@@ -1,4 +1,4 @@
-"""How a server is set up; every limit stands here."""
+"""The settings of a server, with every limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from karat.errors import InputError
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-"""Names of this machine that no other machine can take."""
+"""Names of this machine that cannot point to another machine."""
 
 EVERYWHERE = ("0.0.0.0", "::", "")
 """Listening on these is listening on every address of this machine."""
@@ -20,33 +20,33 @@ EVERYWHERE = ("0.0.0.0", "::", "")
 
 @dataclass(frozen=True)
 class Settings:
-    """How a server is set up.
+    """The settings of a server.
 
     Parameters
     ----------
     project
-        The file or the address of the project.
+        The project's file or PostgreSQL address.
     host, port
         Where it listens.
     url
-        The address that people type, such as "https://judge.example.org/karat"; left out, it is where
-        it listens.
+        The address that users type, such as "https://judge.example.org/karat"; by default, the address
+        on which it listens.
     prefix
-        The path below which everything lies, such as "/karat"; that of `url` when left out.
+        The path of all pages, such as "/karat"; by default, the path of `url`.
     proxies
-        Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
+        Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.
     most_bytes, body_seconds
-        The largest body of a request, and how long it may take to arrive.
+        The largest request body, and how long it may take to arrive.
     session_seconds, idle_seconds
-        How long a session lasts at most, and without a request.
+        How long a session lasts, and how long without a request.
     invitation_seconds
-        How long a link holds unless the owner says otherwise.
+        How long an invitation link is valid by default.
     lease_seconds
-        How long a task is held for somebody who does not go on.
+        How long a task stays leased to an annotator who does not continue.
     published
-        The folder for what is published; one that goes with the server when left out.
+        The folder for published benchmarks; by default a temporary one, removed when the server stops.
     demo
-        Whether this is a demonstration.
+        Whether this is the demonstration.
 
     Examples
     --------
@@ -76,20 +76,20 @@ class Settings:
         parts = urlsplit(self.url)
         if self.url and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query):
             raise InputError(
-                f"the address is {self.url!r:.80}", fix="write it like https://judge.example.org"
+                f"{self.url!r:.80} is not a web address", fix="write it like https://judge.example.org"
             )
         if not re.fullmatch(r"(/[\w.~-]+)*", self.path, re.ASCII) or {".", ".."} & set(self.path.split("/")):
-            raise InputError(f"the prefix is {self.path!r:.80}", fix="write it like /karat")
+            raise InputError(f"{self.path!r:.80} is not a prefix", fix="write it like /karat")
 
     @property
     def path(self) -> str:
-        """The prefix, with a slash before and none behind; empty where there is none."""
-        given = (self.prefix or urlsplit(self.url).path).strip("/")
-        return f"/{given}" if given else ""
+        """The prefix, with a leading slash and no trailing one; empty if there is none."""
+        path = (self.prefix or urlsplit(self.url).path).strip("/")
+        return f"/{path}" if path else ""
 
     @property
     def secure(self) -> bool:
-        """Whether people come by https."""
+        """Whether users connect by https."""
         return self.url.startswith("https:")
 
     @property
@@ -99,7 +99,7 @@ class Settings:
 
     @property
     def public(self) -> bool:
-        """Whether somebody else than this machine's users may reach it, be it by way of a proxy."""
+        """Whether other machines can reach it, directly or through a proxy."""
         return (
             not self.local
             or bool(self.proxies)
@@ -108,7 +108,7 @@ class Settings:
 
     @property
     def origin(self) -> str:
-        """Scheme and host of the address that people type; browsers send it with every change."""
+        """Scheme and host of the address that users type; browsers send it with every change."""
         if self.url:
             parts = urlsplit(self.url)
             return f"{parts.scheme}://{parts.netloc}".lower()
@@ -117,12 +117,12 @@ class Settings:
 
     @property
     def address(self) -> str:
-        """Where the pages are, without a slash at the end."""
+        """The address of the pages, without a trailing slash."""
         return f"{self.origin}{self.path}"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine and nothing else.
+    """Whether a host name or address always means this machine.
 
     >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1"), is_loopback("0.0.0.0")
     (True, True, True, False)
@@ -137,7 +137,7 @@ def is_loopback(host: str) -> bool:
 
 @cache
 def own_address(host: str) -> str:
-    """Return where a server that listens on `host` can be reached: for "everywhere", this machine's address.
+    """Return the address of a server that listens on `host`: for "everywhere", this machine's own address.
 
     >>> own_address("127.0.0.1")
     '127.0.0.1'
@@ -145,9 +145,9 @@ def own_address(host: str) -> str:
     if host not in EVERYWHERE:
         return host
     try:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
-            # Nothing is sent: the system only says by which of its addresses it would be.
-            asked.connect(("192.0.2.1", 9))
-            return str(asked.getsockname()[0])
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            # Nothing is sent: the system only tells which of its addresses it would use.
+            probe.connect(("192.0.2.1", 9))
+            return str(probe.getsockname()[0])
     except OSError:
         return "127.0.0.1"

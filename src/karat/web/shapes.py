@@ -1,4 +1,4 @@
-"""Shapes of what browsers send: every field known, every text short and storable."""
+"""Shapes of request bodies: only known fields, bounded numbers, and texts that the databases can store."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 
 class Body(BaseModel):
-    """A body whose every field is known."""
+    """A request body that refuses unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 def storable(text: str) -> str:
-    """Return text that both databases can hold, or raise.
+    """Return the text if both databases can store it, or raise.
 
     >>> storable("\\ud800")
     Traceback (most recent call last):
     ...
-    ValueError: this text holds half a character
+    ValueError: this text contains an unpaired surrogate
     """
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError("this text holds half a character") from None
+        raise ValueError("this text contains an unpaired surrogate") from None
     if "\0" in text:
-        raise ValueError("this text holds a zero byte")
+        raise ValueError("this text contains a null character")
     return text
 
 

@@ -1,7 +1,7 @@
-"""The writer: answers of all people go through one thread, which stores many in one transaction.
+"""The writer: one thread stores the answers of all annotators, many in one transaction.
 
-A disk takes milliseconds to promise that something is written. While it does so, the next answers gather, and
-go to the disk together. Nobody is told that an answer is saved before it is.
+A disk takes milliseconds to sync. Answers that arrive meanwhile wait and are written together. An answer is
+acknowledged only after it is on the disk.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from prometheus_client import Histogram
 
 from karat.errors import InputError
 from karat.judging.store import Answer
-from karat.web.operation import SECONDS
 
 LOG = logging.getLogger("karat.web.writer")
 MOST, ROOM = 64, 512
 """How many answers go into one transaction, and how many may wait."""
 SIZES = (1, 2, 4, 8, 16, 32, 64)
+SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+"""The bounds of histograms of durations."""
 PATIENCE = 8.0
-"""For how many seconds a request waits for its answer to be saved: less than a server takes to stop."""
+"""How many seconds a request waits for its answer to be saved: less than the server takes to stop."""
 
 
 class Busy(Exception):
@@ -36,7 +37,7 @@ class Busy(Exception):
     Parameters
     ----------
     wait
-        After how many seconds to try again.
+        How many seconds to wait before trying again.
     """
 
     def __init__(self, wait: int = 1) -> None:
@@ -45,25 +46,25 @@ class Busy(Exception):
 
 
 class AnswerStore(Protocol):
-    """What the writer needs of a project: `project.answers`."""
+    """The part of a project that the writer uses: `project.answers`."""
 
     def store(self, answers: Sequence[Answer]) -> list[int | InputError]:
-        """Store answers; return for each its number or why it was refused."""
+        """Store answers; return the number of each, or the error that refused it."""
 
 
 def batch_sizes() -> Histogram:
-    """Return the histogram of the answers in one transaction."""
+    """Return the histogram of answers per transaction."""
     return Histogram("karat_batch_answers", "Answers in one transaction.", buckets=SIZES, registry=None)
 
 
 def batch_seconds() -> Histogram:
-    """Return the histogram of how long transactions took."""
+    """Return the histogram of the durations of transactions."""
     return Histogram("karat_batch_seconds", "How long a transaction took.", buckets=SECONDS, registry=None)
 
 
 @dataclass
 class Waiting:
-    """An answer in the queue, and the promise of its number."""
+    """An answer in the queue, and the future of its number."""
 
     answer: Answer
     done: Future[int] = field(default_factory=Future)
@@ -71,7 +72,7 @@ class Waiting:
 
 @dataclass
 class Figures:
-    """What the writer has done so far; only its thread writes. `broken`: the store failed when last asked."""
+    """The writer's counts, written by its thread only. `broken`: the last transaction failed."""
 
     saved: int = 0
     refused: int = 0
@@ -82,23 +83,23 @@ class Figures:
 
 
 class Writer:
-    """A thread that stores answers, many at a time, in the order in which they came.
+    """A thread that stores answers in batches, in the order of their arrival.
 
     Parameters
     ----------
     answers
-        Where they go: `project.answers`.
+        The store: `project.answers`.
     most
-        How many go into one transaction.
+        The most answers in one transaction.
     room
-        How many may wait; to others the writer is `Busy`.
+        The most answers that may wait; further ones raise `Busy`.
 
     Examples
     --------
-    >>> class Paper:
+    >>> class Store:
     ...     def store(self, answers):
-    ...         return [7 if one.code == "yes" else InputError("no such answer") for one in answers]
-    >>> writer = Writer(Paper())
+    ...         return [7 if answer.code == "yes" else InputError("no such answer") for answer in answers]
+    >>> writer = Writer(Store())
     >>> writer.add(Answer("token", 3, "yes")).result()
     7
     >>> writer.close()
@@ -124,7 +125,7 @@ class Writer:
         return self._thread.is_alive()
 
     def add(self, answer: Answer) -> Future[int]:
-        """Hand an answer over; the result is its number, once it is on the disk, or an InputError."""
+        """Queue an answer; the result is its number, once it is on the disk, or an InputError."""
         waiting = Waiting(answer)
         with self._gate:
             if self._closed:
@@ -136,7 +137,7 @@ class Writer:
         return waiting.done
 
     def close(self) -> None:
-        """Take nothing more, store what waits, and end the thread."""
+        """Accept no more answers, store those that wait, and end the thread."""
         with self._gate:
             first, self._closed = not self._closed, True
         if first:
@@ -144,78 +145,78 @@ class Writer:
         self._thread.join()
 
     def _run(self) -> None:
-        """Store what waits until the writer is closed."""
+        """Store waiting answers until the writer is closed."""
         while (first := self._queue.get()) is not None:
             waiting, last = self._gather(first)
             try:
                 self._save(waiting)
             except Exception:
-                # A mistake of ours must not end the thread: nothing would be saved any more.
+                # A bug must not end the thread: nothing would be saved any more.
                 LOG.exception("the writer failed")
-                for one in waiting:
-                    if not one.done.done():
-                        one.done.set_exception(Busy(2))
+                for entry in waiting:
+                    if not entry.done.done():
+                        entry.done.set_exception(Busy(2))
             if last:
                 return
 
     def _gather(self, first: Waiting) -> tuple[list[Waiting], bool]:
-        """Return all that wait, up to a limit, and whether the writer is to end."""
+        """Return the waiting answers, up to a limit, and whether the writer was closed."""
         waiting = [first]
         while len(waiting) < self.most:
             try:
-                one = self._queue.get_nowait()
+                entry = self._queue.get_nowait()
             except queue.Empty:
                 break
-            if one is None:
+            if entry is None:
                 return waiting, True
-            waiting.append(one)
+            waiting.append(entry)
         return waiting, False
 
     def _save(self, waiting: list[Waiting]) -> None:
-        """Store answers and tell each its outcome; whoever gave up in the queue is left out."""
-        waiting = [one for one in waiting if one.done.set_running_or_notify_cancel()]
+        """Store answers and report each outcome; answers that were cancelled in the queue are skipped."""
+        waiting = [entry for entry in waiting if entry.done.set_running_or_notify_cancel()]
         if not waiting:
             return
         begin = time.perf_counter()
         try:
-            outcomes: list[int | Exception] = [*self.answers.store([one.answer for one in waiting])]
+            outcomes: list[int | Exception] = [*self.answers.store([entry.answer for entry in waiting])]
             self.figures.broken = False
         except InputError as error:
-            # The store itself: locked, full, or gone. It would say the same to each.
+            # The store itself is locked, full or gone: it would refuse each of them.
             LOG.error("answers were not saved: %s", error.what)
             outcomes, self.figures.broken = [Busy(2) for _ in waiting], True
         except Exception:
             LOG.exception("a batch of %d answers failed", len(waiting))
-            # One of them may be to blame: the others must not suffer for it.
-            outcomes = [self._alone(one.answer) for one in waiting] if len(waiting) > 1 else [Busy(2)]
+            # One of them may be the cause: the others are stored one by one.
+            outcomes = [self._alone(entry.answer) for entry in waiting] if len(waiting) > 1 else [Busy(2)]
         self.figures.seconds.observe(time.perf_counter() - begin)
         self.figures.size.observe(len(waiting))
         self._tell(waiting, outcomes)
 
     def _alone(self, answer: Answer) -> int | Exception:
-        """Store one answer by itself."""
+        """Store one answer in a transaction of its own."""
         try:
             return self.answers.store([answer])[0]
         except Exception:
             return Busy(2)
 
     def _tell(self, waiting: list[Waiting], outcomes: list[int | Exception]) -> None:
-        """Count and hand out the outcomes."""
+        """Count the outcomes and set the futures."""
         figures = self.figures
-        for one, outcome in zip(waiting, outcomes, strict=True):
+        for entry, outcome in zip(waiting, outcomes, strict=True):
             if isinstance(outcome, int):
                 figures.saved += 1
-                one.done.set_result(outcome)
+                entry.done.set_result(outcome)
                 continue
             figures.refused += isinstance(outcome, InputError)
             figures.failed += isinstance(outcome, Busy)
-            one.done.set_exception(outcome)
+            entry.done.set_exception(outcome)
 
 
 async def acknowledged(done: Future[int], seconds: float = PATIENCE) -> int:
-    """Wait until an answer is on the disk and return its number; no thread waits with it.
+    """Wait until an answer is on the disk and return its number, without blocking a thread.
 
-    Raises InputError where it was refused, and `Busy` where it is not known to be saved.
+    Raises InputError if it was refused, and `Busy` if it is not known to be saved.
 
     Parameters
     ----------
@@ -225,7 +226,7 @@ async def acknowledged(done: Future[int], seconds: float = PATIENCE) -> int:
         How long to wait.
     """
     try:
-        # What is late is cancelled: whoever asked sends it again, and it takes up no room twice.
+        # A late answer is cancelled: the page sends it again, and it must not wait twice.
         return await asyncio.wait_for(asyncio.wrap_future(done), seconds)
     except TimeoutError:
         raise Busy from None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat._util import check_choice
+from karat._util import check_choice, renamed_attributes
 from karat.benchmarks import Judgments, Mapping, Provenance, Steps
 from karat.errors import InputError
 from karat.world.draws import Draws
@@ -97,6 +97,7 @@ def mostly_right(right: Sequence[float]) -> np.ndarray:
     return table
 
 
+@renamed_attributes(worker="annotator", workers="annotators")
 @dataclass(frozen=True, eq=False)
 class Answers:
     """What annotators answered, a row for each answer.
@@ -105,19 +106,19 @@ class Answers:
     ----------
     image, caption
         The pair asked about.
-    worker
-        Who answered, as an index into `workers`.
+    annotator
+        Who answered, as an index into `annotators`.
     rating
         1 for "no" to 4 for "yes".
-    workers
+    annotators
         Their names.
     """
 
     image: np.ndarray
     caption: np.ndarray
-    worker: np.ndarray
+    annotator: np.ndarray
     rating: np.ndarray
-    workers: tuple[str, ...]
+    annotators: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.rating)
@@ -125,8 +126,8 @@ class Answers:
     def judgments(self, mapping: Mapping = ECCV) -> Judgments:
         """Return the answers as judgments, each annotator as a separate source."""
         scale = ", ".join(f"{rating} {answer}" for rating, answer in enumerate(ANSWERS, 1))
-        sources = [Provenance(name, scale, mapping) for name in self.workers]
-        return Judgments(self.image, self.caption, rating=self.rating, source=self.worker, sources=sources)
+        sources = [Provenance(name, scale, mapping) for name in self.annotators]
+        return Judgments(self.image, self.caption, rating=self.rating, source=self.annotator, sources=sources)
 
 
 def right_answers(share: np.ndarray) -> np.ndarray:

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
-from karat.judging.checking.answers import PERSON
-from karat.judging.forms.form import Choice, FollowUp, Form
+from karat.judging.forms import Choice, FollowUp, Form
+from karat.judging.quality.answers import PERSON
 from karat.judging.store import AnswerRows, create_project
-from karat.judging.tasks.plan import TaskPlan
+from karat.judging.tasks import TaskPlan
 
 ODD = [
     "plain", "=1+1", "+49", "-5", "@me", "'=quoted", "''-", "a,b", 'say "hi"', "semi;colon|bar", "🙂 grin",
@@ -50,7 +50,7 @@ def make_benchmark(number: bool = False, texts: bool = True) -> Benchmark:
 
 
 def make_plan() -> TaskPlan:
-    """Three tasks, the last one shorter; known pairs among them."""
+    """Three tasks, the last one shorter; some pairs are gold."""
     task = np.array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
     position = np.array([0, 1, 2, 3, 0, 1, 2, 3, 0, 1])
     image = np.array([0, 1, 2, 3, 4, 5, 0, 1, 2, 3])
@@ -67,31 +67,32 @@ def make_project(folder: Path, name: str = "project.db", form: Form = FORM, **kw
 
 
 def record(project, rows) -> None:
-    """Record answers given as (task, position or pair, worker, code, seconds, at, details, kind)."""
+    """Record answers given as (task, position or pair, annotator, code, seconds, at, details, kind)."""
     plan = project.pools.plan()
     columns: list[list] = [[] for _ in range(9)]
-    for task, item, worker, code, seconds, at, details, kind in rows:
+    for task, item, annotator, code, seconds, at, details, kind in rows:
         if task >= 0:
             row = np.flatnonzero((plan.task == task) & (plan.position == item))[0]
             image, caption = int(plan.image[row]), int(plan.caption[row])
         else:
             image, caption = item
-        for column, value in zip(columns, (task, image, caption, worker, code, seconds, at, details, kind)):
-            column.append(value)
+        cells = (task, image, caption, annotator, code, seconds, at, details, kind)
+        for column, cell in zip(columns, cells):
+            column.append(cell)
     project.answers.record(AnswerRows(*columns))
 
 
 def fill(project) -> None:
-    """Answers of several people: whole tasks, part of one, and a pair without a task."""
+    """Answers of several annotators: whole tasks, part of one, and a pair without a task."""
     details = [
         {"wrong": ["other", "colour"], "which": "b", "why": '=cmd, "x"\nnext 🙂'},
         None,
         {"why": "'-ok"},
     ]
     rows = [
-        (task, item, worker, ("no", "yes", "half")[(task + item) % 3], 0.1 * item, 1.7e9 + item / 7,
+        (task, item, annotator, ("no", "yes", "half")[(task + item) % 3], 0.1 * item, 1.7e9 + item / 7,
          details[(task + item) % 3], PERSON)
-        for worker, task, items in (("=ann", 0, 4), ("ben, jr.", 0, 4), ("=ann", 1, 2), ("שרה", 2, 2))
+        for annotator, task, items in (("=ann", 0, 4), ("ben, jr.", 0, 4), ("=ann", 1, 2), ("שרה", 2, 2))
         for item in range(items)
     ]  # fmt: skip
     rows.append((-1, (3, 7), "judge", "yes", None, 1.8e9, None, "machine"))
@@ -100,22 +101,24 @@ def fill(project) -> None:
 
 
 def table_of(project) -> list[tuple]:
-    """The answers as plain rows, with people and slots by what they mean; order and numbers do not count."""
-    table, slots = project.answers.read(), project.queue.slots()
-    task = dict(zip(slots.slot.tolist(), slots.task.tolist()))
+    """The answers as plain rows, by annotator and task instead of by number; their order does not count."""
+    table, assignments = project.answers.read(), project.queue.assignments()
+    task = dict(zip(assignments.assignment.tolist(), assignments.task.tolist()))
     texts = {}
-    for one in project.answers.history():
-        texts[(one["worker"], one["slot"], one["image"], one["caption"])] = one["details"].get("why")
+    for answer in project.answers.history():
+        key = answer["annotator"], answer["assignment"], answer["image"], answer["caption"]
+        texts[key] = answer["details"].get("why")
     rows = []
     for row in range(len(table)):
         details = sorted(table.details[d] for d in table.detail[table.detail_row == row])
-        worker, slot = table.workers[table.worker[row]], int(table.slot[row])
+        annotator, assignment = table.annotators[table.annotator[row]], int(table.assignment[row])
         pair = int(table.image[row]), int(table.caption[row])
         rows.append(
             (
-                task.get(slot, -1), *pair, worker, table.kinds[table.worker[row]], float(table.rating[row]),
-                int(table.gold[row]), repr(float(table.seconds[row])), round(float(table.at[row]), 6),
-                tuple(details), texts.get((worker, None if slot < 0 else slot, *pair)),
+                task.get(assignment, -1), *pair, annotator, table.kinds[table.annotator[row]],
+                float(table.rating[row]), int(table.gold[row]), repr(float(table.seconds[row])),
+                round(float(table.at[row]), 6), tuple(details),
+                texts.get((annotator, None if assignment < 0 else assignment, *pair)),
             )
         )  # fmt: skip
     return sorted(rows, key=repr)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from karat.judging.forms.form import Choice, FollowUp, Form
-from karat.judging.tasks.plan import TaskPlan
+from karat.judging.forms import Choice, FollowUp, Form
+from karat.judging.tasks import TaskPlan
 
 WHY = FollowUp(
     "why",
@@ -30,8 +30,8 @@ def plan_of(
     """A plan from lists of pairs."""
     rows = [(t, p, i, c) for t, pairs in enumerate(tasks) for p, (i, c) in enumerate(pairs)]
     task, position, image, caption = (np.array(column) for column in zip(*rows, strict=True))
-    known = np.array([(gold or {}).get((i, c), -1) for _, _, i, c in rows])
-    return TaskPlan(task, position, position, image, caption, known, overlap)
+    gold_values = np.array([(gold or {}).get((i, c), -1) for _, _, i, c in rows])
+    return TaskPlan(task, position, position, image, caption, gold_values, overlap)
 
 
 def plain_plan(tasks: int, size: int = 2, overlap: int = 1) -> TaskPlan:
@@ -41,7 +41,7 @@ def plain_plan(tasks: int, size: int = 2, overlap: int = 1) -> TaskPlan:
 
 
 def finish(project, lease, code: str = "yes", **more) -> None:
-    """Answer everything and hand it in."""
+    """Answer every item and submit the assignment."""
     for item in lease.items:
         project.answers.give(lease.token, item.id, code, **more)
     project.queue.submit(lease.token)

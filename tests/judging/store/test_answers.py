@@ -1,4 +1,4 @@
-"""Answers, undos and what is kept of them."""
+"""Answers, withdrawals and the rows that are kept of them."""
 
 import pytest
 from sqlalchemy import text
@@ -21,7 +21,7 @@ def test_the_last_answer_counts_and_every_row_is_kept(project):
     project.answers.withdraw(lease.token, second, now=4)
     table = project.answers.read()
     assert (table.rating.tolist(), table.gold.tolist(), table.at.tolist()) == ([2.0], [-1], [2.0])
-    assert [table.details[one] for one in table.detail] == ["kinds.b", "kinds.a"]
+    assert [table.details[choice] for choice in table.detail] == ["kinds.b", "kinds.a"]
     assert [item.code for item in project.queue.lease("ann", now=5).items] == ["partly", None]
     project.answers.give(lease.token, second, "yes", seconds=2, now=6)
     assert len(project.answers.read(submitted=True)) == 0
@@ -32,7 +32,7 @@ def test_the_last_answer_counts_and_every_row_is_kept(project):
     kept = list(project.answers.history())
     assert [row["code"] for row in kept] == ["no", "partly", "yes", None, "yes"]
     assert kept[0]["details"] == {"why": "blurred"}
-    assert [row["worker"] for row in kept] == ["ann"] * 5
+    assert [row["annotator"] for row in kept] == ["ann"] * 5
 
 
 def test_the_same_key_writes_once(project):
@@ -49,15 +49,15 @@ def test_the_same_key_writes_once(project):
     project.answers.give(lease.token, item, "yes", key="three")
     project.answers.give(lease.token, lease.items[1].id, "yes")
     project.queue.submit(lease.token)
-    # A retry that comes after the hand-in is still the same answer.
+    # A retry after the assignment was submitted is still the same answer.
     assert project.answers.give(lease.token, item, "yes", key="one") == number
-    with pytest.raises(InputError, match="was handed in"):
+    with pytest.raises(InputError, match="already submitted"):
         project.answers.give(lease.token, item, "yes", key="four")
     project.queue.submit(lease.token)
 
 
 @pytest.mark.parametrize(
-    ("code", "details", "said"),
+    ("code", "details", "message"),
     [
         ("maybe", {}, "has no answer 'maybe'"),
         ("yes", {"why": "blurred"}, "not asked after"),
@@ -71,22 +71,22 @@ def test_the_same_key_writes_once(project):
         ("no", [1], "details are"),
     ],
 )
-def test_answers_that_the_form_does_not_have(on_file, code, details, said):
+def test_answers_that_the_form_does_not_have(on_file, code, details, message):
     on_file.pools.add_tasks(plain_plan(1))
     lease = on_file.queue.lease("ann")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         on_file.answers.give(lease.token, lease.items[0].id, code, details)
     assert list(on_file.answers.history()) == []
 
 
-def test_handing_in_needs_every_answer_and_every_required_question(on_file):
+def test_submitting_needs_every_answer_and_every_required_question(on_file):
     on_file.pools.add_tasks(plain_plan(1))
     lease = on_file.queue.lease("ann")
-    with pytest.raises(InputError, match="2 items of the task without an answer, first number 1"):
+    with pytest.raises(InputError, match="the task has 2 items without an answer, the first is number 1"):
         on_file.queue.submit(lease.token)
     on_file.answers.give(lease.token, lease.items[0].id, "no", {"why": "other", "what": "a hand"})
     on_file.answers.give(lease.token, lease.items[1].id, "no")
-    with pytest.raises(InputError, match="number 2 lacks an answer to 'why'"):
+    with pytest.raises(InputError, match="number 2 has no answer to 'why'"):
         on_file.queue.submit(lease.token)
     on_file.answers.give(lease.token, lease.items[1].id, "no", {"why": "blurred"})
     on_file.queue.submit(lease.token)
@@ -98,7 +98,7 @@ def test_items_of_other_tasks_and_unknown_tokens(on_file):
     lease = on_file.queue.lease("ann")
     with pytest.raises(InputError, match="not in the task"):
         on_file.answers.give(lease.token, 3, "yes")
-    with pytest.raises(InputError, match="never was"):
+    with pytest.raises(InputError, match="its token is unknown"):
         on_file.answers.give("' OR 1 = 1 --", lease.items[0].id, "yes")
 
 
@@ -123,14 +123,14 @@ def test_the_database_refuses_changes(project):
             assert connection.execute(text(f'SELECT COUNT(*) FROM "{table}" WHERE at > 0')).scalar_one() >= 1
 
 
-def test_what_else_is_written_down(project, where):
+def test_reviews_marks_events_settings_and_calls_are_stored(project, where):
     project.pools.add_tasks(plain_plan(2))
     finish(project, project.queue.lease("ann"))
     project.reviews.add([0], "reject", "rule", "gold")
     project.reviews.add([0], "approve", "boss", "looked again")
-    with pytest.raises(InputError, match="slot 1 was not handed in"):
+    with pytest.raises(InputError, match="assignment 1 has not been submitted"):
         project.reviews.add([0, 1], "approve", "boss")
-    with pytest.raises(InputError, match="verdict"):
+    with pytest.raises(InputError, match="the decision"):
         project.reviews.add([0], "maybe", "boss")
     project.reviews.mark_invalid("caption", 7, "empty", "me")
     project.reviews.mark_invalid("image", 0, "dark", "me")

@@ -13,7 +13,7 @@ import pytest
 from karat.errors import InputError, MissingDataError
 from karat.judging.store import backup as module
 from karat.judging.store import create_project, open_project
-from karat.judging.store.backup import back_up
+from karat.judging.store.backup import back_up, restore
 from karat.judging.store.migration import head
 
 from ..postgres import new_database
@@ -68,15 +68,15 @@ def test_copies_taken_while_others_write_are_of_one_moment(on_file, tmp_path):
     for number, count in enumerate(counts):
         with open_project(tmp_path / f"{number}.db") as copy:
             assert list(copy.answers.history()) == rows[:count]
-            slots = copy.queue.slots()
-            # Of a slot that was handed in, every answer is there.
-            assert count >= 4 * int((slots.state == "submitted").sum())
+            assignments = copy.queue.assignments()
+            # Every answer of a submitted assignment is there.
+            assert count >= 4 * int((assignments.state == "submitted").sum())
 
 
 def test_nothing_is_overwritten_unless_one_says_so(on_file, tmp_path):
     place, copy = tmp_path / "project.db", tmp_path / "copy.db"
     copy.write_text("mine")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         back_up(place, copy)
     assert copy.read_text() == "mine"
     assert back_up(place, copy, force=True).answers == 0
@@ -88,9 +88,62 @@ def test_nothing_is_overwritten_unless_one_says_so(on_file, tmp_path):
     ):
         with pytest.raises(InputError, match=words):
             back_up(place, wrong, force=True)
-    with pytest.raises(InputError, match="no such project"):
+    with pytest.raises(InputError, match="does not exist"):
         back_up(tmp_path / "none.db", tmp_path / "b.db")
     assert not (tmp_path / "none.db").exists()
+
+
+def test_a_copy_is_restored_and_what_was_there_is_kept(tmp_path):
+    place, copy = tmp_path / "project.db", tmp_path / "copy.db"
+    with create_project(place, make_benchmark(), FORM, source="made") as project:
+        project.pools.add_tasks(plain_plan(2))
+        finish(project, project.queue.lease("ann"))
+        back_up(place, copy)
+        finish(project, project.queue.lease("ann"))
+        with pytest.raises(InputError, match="already exists"):
+            restore(copy, place)
+        with pytest.raises(InputError, match="is in use; stop the server"):
+            restore(copy, place, force=True)
+        assert len(list(project.answers.history())) == 4
+    for number in ("", ".1"):
+        done = restore(copy, place, force=True)
+        assert done.replaced == tmp_path / f"project.db.replaced{number}"
+        with open_project(done.replaced) as before:
+            assert len(list(before.answers.history())) == (2 if number else 4)
+        with open_project(place) as project:
+            assert len(list(project.answers.history())) == 2
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert restore(copy, tmp_path / "new.db").replaced is None
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "project.db", "project.db.replaced", "project.db.replaced.1", "copy.db", "new.db"
+    }  # fmt: skip
+
+
+def test_a_damaged_project_is_replaced_with_its_log(on_file, tmp_path):
+    back_up(tmp_path / "project.db", tmp_path / "copy.db")
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(b"SQLite format 3\0" + os.urandom(8192))
+    (tmp_path / "broken.db-wal").write_bytes(b"log")
+    assert restore(tmp_path / "copy.db", broken, force=True).replaced.name == "broken.db.replaced"
+    assert not (tmp_path / "broken.db-wal").exists()
+    with open_project(broken) as project:
+        assert list(project.answers.history()) == []
+
+
+def test_what_cannot_be_restored(on_file, tmp_path):
+    place, copy, text = tmp_path / "project.db", tmp_path / "copy.db", tmp_path / "text.db"
+    back_up(place, copy)
+    text.write_text("no project")
+    for source, target, words in (
+        (tmp_path / "none.db", tmp_path / "new.db", "does not exist"),
+        (text, tmp_path / "new.db", "is not a project"),
+        (copy, copy, "is the copy itself"),
+        (copy, tmp_path, "is not a file"),
+        (copy, "postgresql://host/db", "cannot be restored into PostgreSQL"),
+    ):
+        with pytest.raises(InputError, match=words):
+            restore(source, target, force=True)
+    assert not (tmp_path / "new.db").exists()
 
 
 def test_a_damaged_project_leaves_no_copy(tmp_path):
@@ -145,9 +198,14 @@ def test_postgresql_is_dumped_and_restored(postgres, tmp_path):
         finish(project, project.queue.lease("ann"))
         done = back_up(where, tmp_path / "copy.dump")
         assert stat.S_IMODE(done.path.stat().st_mode) == 0o600
-        subprocess.run(["pg_restore", "--no-owner", f"--dbname={again}", str(done.path)], check=True)
+        assert restore(done.path, again).replaced is None
         with open_project(again) as other:
             assert list(other.answers.history()) == list(project.answers.history())
+        with pytest.raises(InputError, match="not empty"):
+            restore(done.path, again)
+        with pytest.raises(InputError, match="dump of PostgreSQL"):
+            restore(done.path, tmp_path / "project.db")
+        assert not (tmp_path / "project.db").exists()
     with pytest.raises(InputError, match="does not exist"):
         back_up(where.replace("backup_from", "backup_none"), tmp_path / "none.dump")
     assert not (tmp_path / "none.dump").exists()

@@ -16,23 +16,25 @@ from made import make_benchmark
 
 def leases(project, tasks: int = 4, size: int = 3):
     project.pools.add_tasks(plain_plan(tasks, size=size))
-    return [project.queue.lease(f"worker {n}", seconds=100, now=0.0) for n in range(tasks - 1)]
+    return [project.queue.lease(f"annotator {n}", seconds=100, now=0.0) for n in range(tasks - 1)]
 
 
 def rows(project) -> list[tuple]:
     return [tuple(row.values()) for row in project.answers.history()]
 
 
-def test_answers_of_many_people_are_stored_in_order(project):
+def test_answers_of_many_annotators_are_stored_in_order(project):
     held = leases(project)
-    given = [Answer(one.token, item.id, "yes", seconds=2.0, at=5.0) for one in held for item in one.items]
-    numbers = project.answers.store(given)
+    answers = [
+        Answer(lease.token, item.id, "yes", seconds=2.0, at=5.0) for lease in held for item in lease.items
+    ]
+    numbers = project.answers.store(answers)
     assert numbers == sorted(numbers)
     assert len(set(numbers)) == 9
-    found = list(project.answers.history())
-    assert [row["id"] for row in found] == numbers
-    assert [(row["worker"], row["item"]) for row in found] == [
-        (one.worker, item.id) for one in held for item in one.items
+    history = list(project.answers.history())
+    assert [row["id"] for row in history] == numbers
+    assert [(row["annotator"], row["item"]) for row in history] == [
+        (lease.annotator, item.id) for lease in held for item in lease.items
     ]
 
 
@@ -54,8 +56,8 @@ def test_a_refused_answer_leaves_the_others_alone(project):
         ]
     )
     assert [isinstance(outcome, InputError) for outcome in outcomes] == [False, *[True] * 8, False]
-    assert [(row["worker"], row["code"]) for row in project.answers.history()] == [
-        ("worker 2", "yes"), ("worker 0", "yes"), ("worker 1", "partly"),
+    assert [(row["annotator"], row["code"]) for row in project.answers.history()] == [
+        ("annotator 2", "yes"), ("annotator 0", "yes"), ("annotator 1", "partly"),
     ]  # fmt: skip
 
 
@@ -70,12 +72,12 @@ def test_the_same_key_within_one_batch_is_one_answer(project):
     assert len(rows(project)) == 1
 
 
-def test_a_refused_answer_does_not_hold_the_slot_for_longer(project):
+def test_a_refused_answer_does_not_extend_the_lease(project):
     one = leases(project)[0]
     project.answers.store([Answer(one.token, 11, "yes", at=500.0)])
-    assert project.queue.slots(now=500.0).state[one.slot] == "open"
+    assert project.queue.assignments(now=500.0).state[one.assignment] == "open"
     project.answers.store([Answer(one.token, one.items[0].id, "yes", at=500.0)])
-    assert project.queue.slots(now=500.0).state[one.slot] == "leased"
+    assert project.queue.assignments(now=500.0).state[one.assignment] == "leased"
 
 
 def test_a_store_that_fails_stores_nothing(project):
@@ -83,11 +85,11 @@ def test_a_store_that_fails_stores_nothing(project):
     good = Answer(one.token, one.items[0].id, "yes")
     late = Answer(one.token, one.items[1].id, "yes", at=500.0)
     with pytest.MonkeyPatch.context() as patch:
-        # The lease is lengthened before this: that is undone too.
+        # The lease is extended before this: that is undone too.
         patch.setattr("karat.judging.store.answers.values_of", lambda *_: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             project.answers.store([good, late])
-    assert project.queue.slots(now=500.0).state[one.slot] == "open"
+    assert project.queue.assignments(now=500.0).state[one.assignment] == "open"
     assert rows(project) == []
     assert project.answers.store([]) == []
 
@@ -133,4 +135,7 @@ def test_a_batch_equals_one_after_the_other(tmp_path_factory, answers, cuts):
                 expected.append(str(error))
         assert [one if isinstance(one, int) else str(one) for one in outcomes] == expected
         assert rows(together) == rows(single)
-        assert together.queue.slots(now=120.0).state.tolist() == single.queue.slots(now=120.0).state.tolist()
+        assert (
+            together.queue.assignments(now=120.0).state.tolist()
+            == single.queue.assignments(now=120.0).state.tolist()
+        )

@@ -1,4 +1,4 @@
-"""Acknowledged answers survive kill -9, and many processes at once never share a slot.
+"""Acknowledged answers survive kill -9, and many processes at once never share an assignment.
 
 KARAT_DURABILITY=full kills twenty times and starts 64 processes; the suite does with fewer.
 """
@@ -67,10 +67,10 @@ class Writer:
 def test_acknowledged_answers_survive_kill_9(project, where):
     project.pools.add_tasks(plain_plan(1100, size=4, overlap=WRITERS))
     chance = random.Random(5)
-    answers, handed_in = set(), set()
+    answers, submitted = set(), set()
     for _ in range(KILLS):
-        # The same names each time: whoever was killed gets the slot back that they held.
-        writers = [Writer(where, f"worker-{number}") for number in range(WRITERS)]
+        # The same names each time: an annotator whose process was killed gets the same assignment again.
+        writers = [Writer(where, f"annotator-{number}") for number in range(WRITERS)]
         for one in writers:
             one.start()
         for one in writers:
@@ -79,53 +79,56 @@ def test_acknowledged_answers_survive_kill_9(project, where):
         for one in writers:
             assert one.end(signal.SIGKILL) == ""
             answers.update(one.ids("answer"))
-            handed_in.update(slot for (slot,) in one.ids("submit"))
-    rows = {(row["id"], row["slot"], row["item"]) for row in project.answers.history()}
+            submitted.update(assignment for (assignment,) in one.ids("submit"))
+    rows = {(row["id"], row["assignment"], row["item"]) for row in project.answers.history()}
     assert len(answers) > KILLS * WRITERS
     print(
         f"{KILLS} kills of {WRITERS} processes: {len(answers):,} acknowledged answers, {len(rows):,} stored"
     )
     assert answers <= rows
-    # None twice: an item of a slot was answered once.
-    assert max(collections.Counter((slot, item) for _, slot, item in rows).values()) == 1
-    slots = project.queue.slots()
-    assert handed_in <= set(slots.slot[slots.state == "submitted"].tolist())
-    # No lease is lost for ever: whoever held a slot goes on with it.
+    # None twice: an item of an assignment was answered once.
+    assert max(collections.Counter((assignment, item) for _, assignment, item in rows).values()) == 1
+    assignments = project.queue.assignments()
+    assert submitted <= set(assignments.assignment[assignments.state == "submitted"].tolist())
+    # No lease is lost: an annotator who held an assignment continues with it.
     names = project.annotators.read()[0]
-    held = {names[slots.worker[s]]: int(s) for s in slots.slot[slots.state == "leased"]}
+    held = {
+        names[assignments.annotator[s]]: int(s) for s in assignments.assignment[assignments.state == "leased"]
+    }
     for name in names:
-        own = set(slots.task[slots.worker == names.index(name)].tolist())
+        own = set(assignments.task[assignments.annotator == names.index(name)].tolist())
         lease = project.queue.lease(name)
         if lease is None:
             assert name not in held
-            assert own >= set(slots.task[slots.state == "open"].tolist())
+            assert own >= set(assignments.task[assignments.state == "open"].tolist())
             continue
-        assert lease.slot == held.pop(name, lease.slot)
+        assert lease.assignment == held.pop(name, lease.assignment)
         for item in lease.items:
             if item.code is None:
                 project.answers.give(lease.token, item.id, "yes")
         project.queue.submit(lease.token)
     assert held == {}
-    pairs = [(row["worker"], row["item"]) for row in project.answers.history()]
+    pairs = [(row["annotator"], row["item"]) for row in project.answers.history()]
     assert len(set(pairs)) == len(pairs)
     if where.endswith(".db"):
         with project.database.read() as connection:
             assert connection.exec_driver_sql("PRAGMA integrity_check").scalar_one() == "ok"
 
 
-def test_many_processes_never_share_a_slot(project, where):
+def test_many_processes_never_share_an_assignment(project, where):
     tasks, size = PROCESSES * 2, 2
     project.pools.add_tasks(plain_plan(tasks, size=size, overlap=2))
-    crowd = Writer(where, "worker-", PROCESSES, "3")
+    crowd = Writer(where, "annotator-", PROCESSES, "3")
     crowd.start()
     assert crowd.end() == ""
     assert crowd.process.returncode == 0
     assert sum(words[1] == "done" for words in crowd.said) == PROCESSES
     given = [
-        (int(slot), int(task), name) for name, what, slot, task in (w for w in crowd.said if w[1] == "lease")
+        (int(assignment), int(task), name)
+        for name, what, assignment, task in (w for w in crowd.said if w[1] == "lease")
     ]
-    slots = collections.Counter(slot for slot, _, _ in given)
-    assert max(slots.values()) == 1
+    assignments = collections.Counter(assignment for assignment, _, _ in given)
+    assert max(assignments.values()) == 1
     assert len(given) == PROCESSES * 3
     assert max(collections.Counter((task, n) for _, task, n in given).values()) == 1
     # What is left can still be taken, to the last.

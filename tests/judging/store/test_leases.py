@@ -1,4 +1,4 @@
-"""Who gets which slot, and for how long."""
+"""Who gets which assignment, and for how long."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from karat.errors import InputError
 from .small import finish, plain_plan, plan_of
 
 
-def test_a_slot_is_held_by_one_person_until_it_is_handed_in(project):
+def test_an_assignment_is_leased_to_one_annotator_until_it_is_submitted(project):
     project.pools.add_tasks(plain_plan(2))
     ann, bob = project.queue.lease("ann", now=0), project.queue.lease("bob", now=0)
     assert {ann.task, bob.task} == {0, 1}
@@ -16,7 +16,7 @@ def test_a_slot_is_held_by_one_person_until_it_is_handed_in(project):
     assert (again.token, again.expires) == (ann.token, ann.expires)
     finish(project, ann, now=6)
     assert project.queue.lease("ann", now=7) is None
-    assert project.queue.slots(now=8).state.tolist() == ["submitted", "leased"]
+    assert project.queue.assignments(now=8).state.tolist() == ["submitted", "leased"]
     assert project.annotators.read() == (("ann", "bob", "eve"), ("person",) * 3)
 
 
@@ -28,12 +28,12 @@ def test_items_come_in_order_and_do_not_say_what_is_gold(project):
     assert lease.token not in repr(lease)
 
 
-def test_nobody_gets_two_slots_of_a_task(project):
+def test_nobody_gets_two_assignments_of_a_task(project):
     project.pools.add_tasks(plain_plan(1, overlap=3))
     first = project.queue.lease("ann")
     finish(project, first)
     assert project.queue.lease("ann") is None
-    assert project.queue.lease("bob").slot != first.slot
+    assert project.queue.lease("bob").assignment != first.assignment
 
 
 def test_nobody_is_asked_about_a_pair_twice(project):
@@ -60,15 +60,15 @@ def test_an_expired_lease_returns_and_its_answers_no_longer_count(project):
     ann = project.queue.lease("ann", seconds=10, now=0)
     project.answers.give(ann.token, ann.items[0].id, "yes", now=1)
     assert project.queue.lease("bob", now=5) is None
-    assert project.queue.slots(now=11).state.tolist() == ["open"]
+    assert project.queue.assignments(now=11).state.tolist() == ["open"]
     bob = project.queue.lease("bob", seconds=10, now=11)
-    assert bob.slot == ann.slot
+    assert bob.assignment == ann.assignment
     assert [item.code for item in bob.items] == [None, None]
     assert len(project.answers.read()) == 0
     for late in (project.queue.submit, project.queue.release, project.queue.renew):
-        with pytest.raises(InputError, match="went to somebody else"):
+        with pytest.raises(InputError, match="another annotator has the assignment"):
             late(ann.token)
-    with pytest.raises(InputError, match="went to somebody else"):
+    with pytest.raises(InputError, match="another annotator has the assignment"):
         project.answers.give(ann.token, ann.items[1].id, "yes", now=12)
     # Ann gets it back when Bob does not finish either: her answer counts again.
     back = project.queue.lease("ann", now=30)
@@ -77,23 +77,23 @@ def test_an_expired_lease_returns_and_its_answers_no_longer_count(project):
     assert len(list(project.answers.history())) == 1
 
 
-def test_whoever_is_late_keeps_a_slot_that_nobody_took(project):
+def test_a_late_annotator_keeps_an_assignment_that_nobody_took(project):
     project.pools.add_tasks(plain_plan(1))
     ann = project.queue.lease("ann", seconds=10, now=0)
     project.answers.give(ann.token, ann.items[0].id, "yes", now=20)
-    # The answer holds the slot anew.
+    # The answer extends the lease.
     assert project.queue.lease("bob", now=25) is None
     assert project.queue.lease("ann", now=31).token == ann.token
 
 
-def test_slots_that_are_free_are_given_before_those_of_slow_people(project):
+def test_open_assignments_are_leased_before_those_of_slow_annotators(project):
     project.pools.add_tasks(plain_plan(2))
     slow = project.queue.lease("slow", seconds=10, now=0)
-    assert project.queue.lease("bob", now=20).slot != slow.slot
-    assert project.queue.lease("eve", now=20).slot == slow.slot
+    assert project.queue.lease("bob", now=20).assignment != slow.assignment
+    assert project.queue.lease("eve", now=20).assignment == slow.assignment
 
 
-def test_a_released_slot_goes_to_the_end_and_is_not_lost(project):
+def test_a_released_assignment_goes_to_the_end_and_is_not_lost(project):
     project.pools.add_tasks(plain_plan(3))
     first = project.queue.lease("ann")
     project.answers.give(first.token, first.items[0].id, "no", {"why": "blurred"})
@@ -108,32 +108,32 @@ def test_a_released_slot_goes_to_the_end_and_is_not_lost(project):
     assert len(project.answers.read()) == 6
 
 
-def test_a_slot_released_after_others_looked_is_found_by_them(project):
+def test_an_assignment_released_after_others_looked_is_found_by_them(project):
     project.pools.add_tasks(plain_plan(2))
     ann, bob = project.queue.lease("ann"), project.queue.lease("bob")
     finish(project, bob)
     assert project.queue.lease("bob") is None
     project.queue.release(ann.token)
-    assert project.queue.lease("bob").slot == ann.slot
+    assert project.queue.lease("bob").assignment == ann.assignment
 
 
-def test_whoever_lost_a_slot_may_take_another_of_the_same_task(project):
+def test_an_annotator_who_lost_an_assignment_may_take_another_of_the_same_task(project):
     project.pools.add_tasks(plan_of([(0, 0)], overlap=2))
     ann = project.queue.lease("ann", seconds=10, now=0)
     bob = project.queue.lease("bob", seconds=10, now=0)
     taken = project.queue.lease("eve", now=100)
-    assert taken.slot in (ann.slot, bob.slot)
+    assert taken.assignment in (ann.assignment, bob.assignment)
     other = project.queue.lease("dan", now=100)
-    assert {taken.slot, other.slot} == {ann.slot, bob.slot}
+    assert {taken.assignment, other.assignment} == {ann.assignment, bob.assignment}
     project.queue.release(other.token)
     for name in ("ann", "bob"):
         lease = project.queue.lease(name, now=101)
         assert lease is not None
-        assert lease.slot == other.slot
+        assert lease.assignment == other.assignment
         project.queue.release(lease.token)
 
 
-def test_renewing_and_new_slots(project):
+def test_renewing_and_new_assignments(project):
     project.pools.add_tasks(plain_plan(1))
     ann = project.queue.lease("ann", seconds=10, now=0)
     assert project.queue.renew(ann.token, 100, now=5) == 105
@@ -144,7 +144,7 @@ def test_renewing_and_new_slots(project):
         project.queue.ask_again([7])
 
 
-def test_tasks_added_later_are_found_by_people_who_had_finished(project):
+def test_tasks_added_later_are_found_by_annotators_who_had_finished(project):
     project.pools.add_tasks(plain_plan(1))
     finish(project, project.queue.lease("ann"))
     assert project.queue.lease("ann") is None
@@ -154,12 +154,12 @@ def test_tasks_added_later_are_found_by_people_who_had_finished(project):
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 201, "nul\0", 7, "\ud800"])
-def test_names_that_cannot_be(on_file, name):
+def test_invalid_names(on_file, name):
     with pytest.raises(InputError):
         on_file.queue.lease(name)
 
 
 @pytest.mark.parametrize("span", [-1, float("inf"), "long"])
-def test_times_that_cannot_be(on_file, span):
+def test_invalid_times(on_file, span):
     with pytest.raises(InputError, match="time of a lease"):
         on_file.queue.lease("ann", seconds=span)

@@ -1,4 +1,4 @@
-"""Leases, answers and undos in any order, against a model in a few dictionaries."""
+"""Leases, answers and withdrawals in any order, against a model in a few dictionaries."""
 
 import shutil
 import tempfile
@@ -22,7 +22,7 @@ SPAN = 10.0
 
 
 class Store(RuleBasedStateMachine):
-    """The model: who holds each slot until when, what was answered in it, and by whom."""
+    """The model: who holds each assignment until when, what was answered in it, and by whom."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,8 +46,8 @@ class Store(RuleBasedStateMachine):
     def held(self, name: str) -> int | None:
         return next((s for s, who in self.holder.items() if who == name and s not in self.done), None)
 
-    def fits(self, name: str, slot: int) -> bool:
-        task = self.task[slot]
+    def fits(self, name: str, assignment: int) -> bool:
+        task = self.task[assignment]
         if any(self.task[s] == task and who == name for s, who in self.holder.items()):
             return False
         seen = {TASKS[self.task[s]][i % 2] for s, who, i in self.code if who == name and self.task[s] != task}
@@ -66,68 +66,70 @@ class Store(RuleBasedStateMachine):
 
     @rule(name=NAMES)
     def lease(self, name: str) -> None:
-        mine, free, late = self.held(name), self.free(name), self.expired(name)
+        held, free, late = self.held(name), self.free(name), self.expired(name)
         lease = self.project.queue.lease(name, SPAN, now=self.now)
-        if mine is not None:
-            assert lease.slot == mine
-            if self.until[mine] <= self.now:
-                self.until[mine] = self.now + SPAN
+        if held is not None:
+            assert lease.assignment == held
+            if self.until[held] <= self.now:
+                self.until[held] = self.now + SPAN
         elif not free and not late:
             assert lease is None
             return
         else:
-            # A worker who handed a task back is not offered its other slots until its turn comes again.
-            assert lease is None or lease.slot in (free or late)
+            # After returning a task, an annotator is not offered its other assignments until its turn.
+            assert lease is None or lease.assignment in (free or late)
             if lease is None:
                 assert name in self.returned
                 return
-            self.holder[lease.slot], self.until[lease.slot] = name, self.now + SPAN
-        assert lease.expires == self.until[lease.slot]
-        self.token[lease.token] = (lease.slot, name, 0)
+            self.holder[lease.assignment], self.until[lease.assignment] = name, self.now + SPAN
+        assert lease.expires == self.until[lease.assignment]
+        self.token[lease.token] = (lease.assignment, name, 0)
         assert {i.id: i.code for i in lease.items} == {
-            i: self.code.get((lease.slot, name, i)) for i in self.items(lease.slot)
+            i: self.code.get((lease.assignment, name, i)) for i in self.items(lease.assignment)
         }
 
-    def items(self, slot: int) -> list[int]:
-        return [2 * self.task[slot], 2 * self.task[slot] + 1]
+    def items(self, assignment: int) -> list[int]:
+        return [2 * self.task[assignment], 2 * self.task[assignment] + 1]
 
     def live(self, token: str) -> bool:
-        slot, name, _ = self.token[token]
-        return self.holder.get(slot) == name and token in self.current
+        assignment, name, _ = self.token[token]
+        return self.holder.get(assignment) == name and token in self.current
 
     @property
     def current(self) -> set[str]:
-        """The newest token of each slot."""
-        return set({slot: token for token, (slot, _, _) in self.token.items()}.values())
+        """The newest token of each assignment."""
+        return set({assignment: token for token, (assignment, _, _) in self.token.items()}.values())
 
     @precondition(lambda self: self.token)
     @rule(data=st.data(), which=st.integers(0, 1), code=st.sampled_from(["yes", "partly", None]))
     def answer(self, data: st.DataObject, which: int, code: str | None) -> None:
         token = data.draw(st.sampled_from(sorted(self.token, key=list(self.token).index)))
-        slot, name, _ = self.token[token]
-        item = self.items(slot)[which]
+        assignment, name, _ = self.token[token]
+        item = self.items(assignment)[which]
         give = (
             self.project.answers.withdraw
             if code is None
             else lambda *a, **k: self.project.answers.give(*a, code, **k)
         )
-        if not self.live(token) or slot in self.done:
+        if not self.live(token) or assignment in self.done:
             with pytest.raises(InputError):
                 give(token, item, now=self.now)
             return
         give(token, item, now=self.now)
         self.rows += 1
-        self.code[slot, name, item] = code
-        if self.until[slot] <= self.now:
-            self.until[slot] = self.now + SPAN
+        self.code[assignment, name, item] = code
+        if self.until[assignment] <= self.now:
+            self.until[assignment] = self.now + SPAN
 
     @precondition(lambda self: self.token)
     @rule(data=st.data(), back=st.booleans())
     def end(self, data: st.DataObject, back: bool) -> None:
         token = data.draw(st.sampled_from(sorted(self.token, key=list(self.token).index)))
-        slot, name, _ = self.token[token]
-        whole = all(self.code.get((slot, name, item)) for item in self.items(slot))
-        fine = self.live(token) and (slot not in self.done if back else whole or slot in self.done)
+        assignment, name, _ = self.token[token]
+        whole = all(self.code.get((assignment, name, item)) for item in self.items(assignment))
+        fine = self.live(token) and (
+            assignment not in self.done if back else whole or assignment in self.done
+        )
         try:
             self.project.queue.release(token) if back else self.project.queue.submit(token)
         except InputError:
@@ -135,23 +137,27 @@ class Store(RuleBasedStateMachine):
             return
         assert fine
         if back:
-            del self.holder[slot], self.token[token]
+            del self.holder[assignment], self.token[token]
             self.returned = self.returned | {name}
         else:
-            self.done.add(slot)
+            self.done.add(assignment)
 
     @invariant()
     def answers_in_effect(self) -> None:
         table = self.project.answers.read()
         found = sorted(
-            zip(table.slot.tolist(), [table.workers[w] for w in table.worker], table.rating.tolist())
+            zip(
+                table.assignment.tolist(),
+                [table.annotators[w] for w in table.annotator],
+                table.rating.tolist(),
+            )
         )
         rating = {"yes": 3.0, "partly": 2.0}
         wanted = [(s, w, rating[c]) for (s, w, _), c in self.code.items() if c and self.holder.get(s) == w]
         assert found == sorted(wanted)
         assert sum(1 for _ in self.project.answers.history()) == self.rows
         # Nobody has two answers in effect for a pair.
-        pairs = list(zip(table.worker.tolist(), table.image.tolist(), table.caption.tolist(), strict=True))
+        pairs = list(zip(table.annotator.tolist(), table.image.tolist(), table.caption.tolist(), strict=True))
         assert len(set(pairs)) == len(pairs)
 
 

@@ -8,16 +8,15 @@ from contextlib import closing
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import insert, text
+from sqlalchemy import text
 
 from karat.benchmarks import Ids, save_benchmark
 from karat.errors import InputError, MissingDataError
 from karat.judging.store import create_project, open_project
-from karat.judging.store.engine import Database
+from karat.judging.store.database import Database, find_place
 from karat.judging.store.migration import head, upgrade
-from karat.judging.store.places import find_place
 from karat.judging.store.project import fingerprint, write_form
-from karat.judging.store.tables import METADATA, PROJECT
+from karat.judging.store.tables import METADATA
 
 from .small import FORM, finish, plain_plan
 from made import make_benchmark
@@ -33,7 +32,7 @@ def test_a_project_is_found_again(project, where):
 
 
 def test_a_place_that_holds_something_is_refused(project, where):
-    with pytest.raises(InputError, match="holds a project"):
+    with pytest.raises(InputError, match="is not empty"):
         create_project(where, make_benchmark(), FORM, source="made")
 
 
@@ -80,7 +79,7 @@ def old_project(where):
     database.prepare()
     with database.write() as connection:
         upgrade(connection, "0001")
-        connection.execute(insert(PROJECT).values(**row))
+        connection.execute(text(f"INSERT INTO project ({', '.join(row)}) VALUES (:{', :'.join(row)})"), row)
     database.close()
 
 
@@ -131,7 +130,7 @@ def test_a_database_without_a_project_is_refused(where):
     database = Database(find_place(where))
     database.prepare()
     database.close()
-    with pytest.raises(InputError, match="is no project"):
+    with pytest.raises(InputError, match="is not a project"):
         open_project(where)
 
 
@@ -155,7 +154,7 @@ def damaged_files(folder, good: bytes):
         "trigger": "CREATE TRIGGER evil AFTER INSERT ON event BEGIN DELETE FROM setting; END",
         "untriggered": "DROP TRIGGER answer_no_update",
         "column": "ALTER TABLE item ADD COLUMN more TEXT",
-        "missing": "DROP TABLE slot",
+        "missing": "DROP TABLE assignment",
         "rows": "DELETE FROM project",
         "form": "UPDATE project SET form = '{}'",
         "nested": f"UPDATE project SET form = '{'[' * 100_000}'",
@@ -186,7 +185,7 @@ def test_files_that_are_no_project_get_one_line(tmp_path):
 
 def test_numbers_that_lead_nowhere_are_found_when_reading(tmp_path):
     path = tmp_path / "p.db"
-    for statement in ("DELETE FROM slot WHERE id = 0", "DELETE FROM item WHERE id = 1"):
+    for statement in ("DELETE FROM assignment WHERE id = 0", "DELETE FROM item WHERE id = 1"):
         with create_project(path, make_benchmark(), FORM, source="made") as project:
             project.pools.add_tasks(plain_plan(2))
             finish(project, project.queue.lease("ann"))

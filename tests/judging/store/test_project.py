@@ -47,3 +47,30 @@ def test_old_methods_warn_and_work(on_file):
         assert list(on_file.calls()) == []
     with pytest.warns(DeprecationWarning, match="workers"):
         assert on_file.workers() == (("ann", "bob"), ("person", "person"))
+
+
+def test_old_names_and_keywords_warn_and_work(on_file):
+    from karat.judging import store
+
+    for old, new in {
+        "MOST_WORDS": "MAX_WORDS",
+        "SlotTable": "AssignmentTable",
+        "WORKER_KINDS": "ANNOTATOR_KINDS",
+    }.items():
+        with pytest.warns(DeprecationWarning, match=f"{old} is called {new} now"):
+            assert getattr(store, old) is getattr(store, new)
+    on_file.pools.add_tasks(plain_plan(1))
+    with pytest.warns(DeprecationWarning, match="worker"):
+        rows = AnswerRows(
+            task=[0, 0], image=[0, 0], caption=[0, 1], worker=["ann", "ann"], code=["yes", "yes"]
+        )
+    with pytest.warns(DeprecationWarning, match="worker"):
+        assert rows.worker == rows.annotator
+    assert on_file.answers.record(rows) == 2
+    with pytest.warns(DeprecationWarning, match="worker"):
+        assert on_file.queue.lease(worker="bob") is None
+    with pytest.warns(DeprecationWarning, match="verdict"):
+        on_file.reviews.add([0], verdict="approve", by="me")
+    with pytest.warns(DeprecationWarning, match="slots"):
+        on_file.reviews.add(slots=[0], decision="reject", by="me")
+    assert on_file.reviews.read()[0][:2] == ("reject", "me")

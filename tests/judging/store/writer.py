@@ -1,10 +1,10 @@
 """Processes that lease and answer, and say each thing that was acknowledged.
 
     python writer.py WHERE NAME                 one, until it is killed
-    python writer.py WHERE NAME PROCESSES MOST  many at once, each until it has handed in MOST tasks
+    python writer.py WHERE NAME PROCESSES MAX   many at once, each until it has submitted MAX tasks
 
-They begin when a line comes in. Lines: "NAME lease SLOT TASK", "NAME answer ID SLOT ITEM",
-"NAME submit SLOT", "NAME done".
+They begin when a line comes in. Lines: "NAME lease ASSIGNMENT TASK", "NAME answer ID ASSIGNMENT ITEM",
+"NAME submit ASSIGNMENT", "NAME done".
 """
 
 import os
@@ -18,26 +18,30 @@ def say(*words: object) -> None:
     os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
-def work(where: str, name: str, most: int, wait: int) -> None:
+def work(where: str, name: str, limit: int, wait: int) -> None:
     with open_project(where) as project:
         say(name, "ready")
         os.read(wait, 1)
-        for _ in range(most):
+        for _ in range(limit):
             lease = project.queue.lease(name, seconds=3600)
             if lease is None:
                 break
-            say(name, "lease", lease.slot, lease.task)
+            say(name, "lease", lease.assignment, lease.task)
             for item in lease.items:
                 if item.code is None:
                     say(
-                        name, "answer", project.answers.give(lease.token, item.id, "yes"), lease.slot, item.id
+                        name,
+                        "answer",
+                        project.answers.give(lease.token, item.id, "yes"),
+                        lease.assignment,
+                        item.id,
                     )
             project.queue.submit(lease.token)
-            say(name, "submit", lease.slot)
+            say(name, "submit", lease.assignment)
         say(name, "done")
 
 
-def work_all(where: str, name: str, processes: int, most: int) -> int:
+def work_all(where: str, name: str, processes: int, limit: int) -> int:
     """Fork the processes from this one, which has imported everything; they begin when the pipe closes."""
     wait, go = os.pipe()
     children = []
@@ -47,7 +51,7 @@ def work_all(where: str, name: str, processes: int, most: int) -> int:
             os.close(go)
             status = 1
             try:
-                work(where, f"{name}{number}", most, wait)
+                work(where, f"{name}{number}", limit, wait)
                 status = 0
             finally:
                 os._exit(status)

@@ -1,39 +1,43 @@
-"""The bias that the choice of systems put into labels: B_Θ, self bias and non-self bias.
+"""The bias of labels towards the models that suggested them: B_Θ, self bias and non-self bias.
 
-ECCV Caption, appendix E.3. s_Θ(φ) is the score of system φ on the labels that the systems Θ would have
-produced; the labels of all systems together stand for the truth:
+ECCV Caption, appendix E.3. s_Θ(φ) is the score of model φ on the labels that the models Θ would have
+produced; the labels of all models together are taken as the truth:
 
     B_Θ = 1/n Σ_φ |s_Θ(φ) − s_All(φ)|                                        (E.5)
 
-Self bias is the same mean over the systems in Θ, non-self bias over the others.
+Self bias is the same mean over the models in Θ, non-self bias over the others.
 
 Notes
 -----
-Under R@1 a system's first item is always among its own suggestions, so that s_Θ(φ) = s_All(φ) for φ in Θ and
-its self bias is 0. Table E.1a shows that (within 0.1) for PVSE, VSRN and PCME, and not for ViLT (62.0 against
-72.4) and CLIP (49.3 against 64.3): the rankings that were scored were not those that were pooled, or part of
-their suggestions was never judged. Whether the original positives belong to every column cannot be told from
-the table, since they would be on both sides of that comparison.
+Under R@1 a model's first item is always among its own suggestions, so that s_Θ(φ) = s_All(φ) for φ in Θ and
+its self bias is 0. Table E.1a shows this (within 0.1) for PVSE, VSRN and PCME, but not for ViLT (62.0 against
+72.4) and CLIP (49.3 against 64.3): either the rankings that were scored are not those that were pooled, or
+part of their suggestions was never judged. The table does not show whether the original positives belong to
+every column, since they would be on both sides of that comparison.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from karat._util import MISSING, Layout, bar
 from karat.errors import InputError
-from karat.judging.bias.bias_means import mean_of, mean_where, number
+from karat.stats import Estimate
+
+BAR = 24
+"""The length of the longest bar of a curve."""
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The mean bias over all subsets of one size (figure E.2); None where there is none to average.
+    """The mean bias over all subsets of one size (figure E.2); None where no subset has one.
 
-    Subsets without any label, which exist only where queries without one are left out, have no bias.
+    A subset without any label has no bias; this happens only where queries without a label are left out.
     """
 
     size: int
@@ -45,18 +49,18 @@ class CurvePoint:
 
 @dataclass(frozen=True, eq=False)
 class BiasTable:
-    """Scores under the labels of each subset, and the bias that follows.
+    """Scores on the labels of each subset of models, and their bias.
 
     Parameters
     ----------
     systems
-        Their names.
+        The names of the models.
     inside
-        Which systems are in each subset, [subsets, systems].
+        Which models are in each subset, [subsets, models].
     scores
-        s_Θ(φ), [subsets, systems].
+        s_Θ(φ), [subsets, models].
     reference
-        s_All(φ), or any other score that is to be compared with, [systems].
+        s_All(φ), or any other score to compare with, [models].
     """
 
     systems: tuple[str, ...]
@@ -69,12 +73,12 @@ class BiasTable:
 
     @cached_property
     def signed(self) -> np.ndarray:
-        """s_Θ(φ) − reference, [subsets, systems]."""
+        """s_Θ(φ) − reference, [subsets, models]."""
         return self.scores - self.reference
 
     @property
     def size(self) -> np.ndarray:
-        """How many systems each subset has."""
+        """How many models each subset has."""
         return self.inside.sum(axis=1)
 
     @property
@@ -84,20 +88,20 @@ class BiasTable:
 
     @property
     def self_bias(self) -> np.ndarray:
-        """The bias onto the systems of each subset; NaN for the subset of none."""
+        """The bias of the scores of models in each subset; NaN for the empty subset."""
         return mean_where(np.abs(self.signed), self.inside)
 
     @property
     def other_bias(self) -> np.ndarray:
-        """The bias onto the systems outside each subset; NaN for all systems."""
+        """The bias of the scores of models outside each subset; NaN for the subset of all."""
         return mean_where(np.abs(self.signed), ~self.inside)
 
     def names(self, subset: int) -> tuple[str, ...]:
-        """Return the systems of a subset."""
-        return tuple(name for name, there in zip(self.systems, self.inside[subset]) if there)
+        """Return the models of a subset."""
+        return tuple(name for name, inside in zip(self.systems, self.inside[subset]) if inside)
 
     def curve(self) -> list[CurvePoint]:
-        """Return the mean bias by the number of systems (figure E.2)."""
+        """Return the mean bias by the number of models (figure E.2)."""
         out = []
         for size in np.unique(self.size).tolist():
             rows = self.size == size
@@ -106,10 +110,10 @@ class BiasTable:
         return out
 
     def least(self, size: int) -> int:
-        """Return which subset of a size has the least bias; the first of several."""
+        """Return which subset of a size has the least bias; the first one if several have it."""
         rows = np.flatnonzero(self.size == size)
         if not len(rows):
-            raise InputError(f"there is no subset of {size} systems", fix="ask for another size")
+            raise InputError(f"there is no subset of {size} models", fix="choose another size")
         return int(rows[np.argmin(np.nan_to_num(self.bias[rows], nan=np.inf))])
 
     def records(self) -> list[dict[str, Any]]:
@@ -122,7 +126,7 @@ class BiasTable:
         ]
 
     def signed_records(self) -> list[dict[str, Any]]:
-        """Return a record per subset: its scores less the reference."""
+        """Return a record per subset: its scores minus the reference."""
         return [
             {"systems": list(self.names(row)), "signed": self._named(self.signed[row])}
             for row in range(len(self.inside))
@@ -133,17 +137,17 @@ class BiasTable:
 
 
 def bias_from_table(scores_by_subset: Mapping[Iterable[str] | str, Mapping[str, float]]) -> BiasTable:
-    """Return the bias of published or own scores.
+    """Return the bias of published scores, or of your own.
 
     Parameters
     ----------
     scores_by_subset
-        For each subset of systems, a name or several, the score of every system on its labels. The set of all
-        systems must be among them.
+        For each subset of models, one name or several, the score of every model on its labels. The set of all
+        models must be among them.
 
     Examples
     --------
-    Three of the five systems of ECCV Caption's table E.1a would have:
+    Three of the five models of ECCV Caption's table E.1a:
 
     >>> table = bias_from_table({
     ...     "PVSE": {"PVSE": 76.5, "VSRN": 68.0, "PCME": 67.7},
@@ -159,20 +163,107 @@ def bias_from_table(scores_by_subset: Mapping[Iterable[str] | str, Mapping[str, 
     ]
     rows.sort(key=lambda row: len(row[0]))
     if not rows:
-        raise InputError("there are no scores", fix="give those under the labels of each subset")
+        raise InputError("there are no scores", fix="give the scores on the labels of each subset")
     systems = tuple(rows[-1][1])
     for subset, scores in rows:
         if set(scores) != set(systems) or not subset <= set(systems):
             raise InputError(
-                f"the scores under {', '.join(sorted(subset)) or 'no system'} are of other systems",
-                fix=f"give those of {', '.join(systems)}",
+                f"the scores on the labels of {', '.join(sorted(subset)) or 'no model'} are of other models",
+                fix=f"give the scores of {', '.join(systems)}",
             )
     if rows[-1][0] != set(systems):
         raise InputError(
-            "there are no scores on the labels of all systems", fix="add them: bias is told from these"
+            "there are no scores on the labels of all models", fix="add them: bias is measured against them"
         )
     if len({subset for subset, _ in rows}) < len(rows):
-        raise InputError("a subset stands twice", fix="give each once")
+        raise InputError("a subset is a duplicate", fix="give each subset once")
     inside = np.array([[name in subset for name in systems] for subset, _ in rows])
     values = np.array([[float(scores[name]) for name in systems] for _, scores in rows])
     return BiasTable(systems, inside, values, values[-1])
+
+
+def mean_where(values: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """Return the mean of the selected values of each row; NaN where none is selected.
+
+    >>> mean_where(np.array([[1.0, 3.0], [1.0, 3.0]]), np.array([[True, True], [False, False]])).tolist()
+    [2.0, nan]
+    """
+    count = where.sum(axis=1)
+    total = np.where(where, values, 0.0).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def mean_of(values: np.ndarray) -> float | None:
+    """Return the mean of the values that are not NaN; None if all are.
+
+    >>> mean_of(np.array([1.0, np.nan, 2.0])), mean_of(np.array([np.nan]))
+    (1.5, None)
+    """
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None
+
+
+def number(value: float) -> float | None:
+    """Return a plain number, None for NaN, which json does not have."""
+    return None if np.isnan(value) else float(value)
+
+
+def percent(value: float | None, sign: bool = False) -> str:
+    """Return a share in percent, a dash for None or NaN.
+
+    >>> percent(0.1234), percent(-0.02, sign=True), percent(-1e-9), percent(None)
+    ('12.34', '−2.00', '0.00', '—')
+    """
+    if value is None or np.isnan(value):
+        return MISSING
+    # Adding 0 turns a negative zero into a plain one.
+    return f"{round(100 * value, 2) + 0.0:{'+' if sign else ''}.2f}".replace("-", "−")
+
+
+def with_interval(estimate: Estimate) -> str:
+    """Return a difference in points with its interval."""
+    ends = " to ".join(percent(end, sign=True) for end in (estimate.low, estimate.high))
+    return f"{percent(estimate.value, sign=True)} ({ends})"
+
+
+def score_layout(table: BiasTable, title: str, true: Sequence[float] | None = None) -> Layout:
+    """Return the scores on the labels of no model, of each one alone, and of all (tables E.1a and E.1b)."""
+    size = table.size
+    rows = [k for k in range(len(size)) if size[k] in (0, len(table.systems)) or size[k] == 1]
+    heads = ["original" if not size[k] else "all" if size[k] > 1 else table.names(k)[0] for k in rows]
+    if len(table.systems) == 1:
+        heads[-1] = "all"
+    columns = [table.scores[k] for k in rows]
+    if true is not None:
+        heads.append("truth")
+        columns.append(np.asarray(true))
+    best = {
+        (int(model), 1 + k)
+        for k, column in enumerate(columns)
+        for model in np.flatnonzero(column == column.max())
+    }
+    cells = [
+        [name, *(percent(column[model]) for column in columns)] for model, name in enumerate(table.systems)
+    ]
+    return Layout(["model", *heads], cells, best=best, title=f"{title}: scores on the labels of each model")
+
+
+def curve_layout(table: BiasTable, title: str, against: BiasTable | None = None) -> Layout:
+    """Return the mean bias by the number of models (figure E.2), and the subset with the least bias."""
+    head = ["models", "subsets", "bias", "", "self", "non-self"]
+    distance = None if against is None else {point.size: point.bias for point in against.curve()}
+    curve = table.curve()
+    most = max((point.bias or 0.0 for point in curve), default=0.0) or 1.0
+    rows = []
+    for point in curve:
+        names = table.names(table.least(point.size))
+        least = "" if point.size in (0, len(table.systems)) else " + ".join(names)
+        cells = [percent(value) for value in (point.self_bias, point.other_bias)]
+        from_truth = [] if distance is None else [percent(distance[point.size])]
+        drawn = bar((point.bias or 0.0) / most, BAR)
+        rows.append(
+            [str(point.size), f"{point.subsets:,}", percent(point.bias), drawn, *cells, *from_truth, least]
+        )
+    if against is not None:
+        head.append("from truth")
+    return Layout([*head, "least bias"], rows, title=f"{title}: bias by the number of models")

@@ -1,4 +1,4 @@
-"""The hot loop of diversity: Kendall's tau of the first items of two systems, query by query."""
+"""The hot loop of diversity: Kendall's tau of the first items of two models, query by query."""
 
 import numpy as np
 
@@ -16,12 +16,12 @@ def compare_lists(ptr_a, item_a, ptr_b, item_b, n_items, tau, tau_common, overla
     n_items
         How many items there are.
     tau
-        Over the items of either list, those missing from one tied after its end: agreed pairs less
-        non-agreed ones, by all pairs.
+        Over the items of either list, those missing from one tied after its end: agreed pairs minus
+        non-agreed ones, divided by all pairs.
     tau_common
         Over the items of both lists alone.
     overlap
-        Items of both lists, by the length of the longer one.
+        Items of both lists, divided by the length of the longer one.
     """
     place_b = np.full(n_items, -1, np.int64)
     for q in range(len(ptr_a) - 1):
@@ -43,7 +43,7 @@ def compare_lists(ptr_a, item_a, ptr_b, item_b, n_items, tau, tau_common, overla
                 gone += 1
                 continue
             score -= gone
-            # Common items already met lie above it in A; is that so in B?
+            # Common items seen before lie above it in A; do they in B?
             for j in range(n_b):
                 if found[j]:
                     inner += 1 if j < at else -1
@@ -59,7 +59,7 @@ def compare_lists(ptr_a, item_a, ptr_b, item_b, n_items, tau, tau_common, overla
             else:
                 score += above
                 missing += 1
-        # An item of A alone and one of B alone lie one way round here, the other way there.
+        # An item of A alone and one of B alone are in one order here and in the other there.
         score += inner - gone * missing
         union = n_a + missing
         pairs = union * (union - 1) // 2

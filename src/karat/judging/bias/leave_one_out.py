@@ -1,8 +1,8 @@
-"""Leave one system out: would a system that had not contributed to the pool be treated fairly?
+"""Leave one model out: would a model that had not contributed to the pool be treated fairly?
 
-A new system is scored on labels that others suggested. What it alone finds is unjudged and counts as a miss.
-How much that costs is measured on the systems of the pool: each in turn is taken out together with the pairs
-that nobody else suggested, and scored as the outsider that it then is.
+A new model is scored on labels that others suggested. What it alone finds is unjudged and counts as a miss.
+How much that costs is measured on the models of the pool: each in turn is removed together with the pairs
+that no other model suggested, and scored as an outsider.
 """
 
 from __future__ import annotations
@@ -13,35 +13,37 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import Layout, grouped
 from karat.benchmarks import Direction
-from karat.judging.bias.subset_scores import SubsetScorer
+from karat.judging.bias.bias import percent, with_interval
+from karat.judging.bias.subsets import SubsetScorer
 from karat.measures import Measure
-from karat.scores import ValueSamples
+from karat.scores import DIRECTION_TITLES, ValueSamples
 from karat.stats import Estimate, Intervals
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What changes for a system when it does not contribute.
+    """How the score of a model changes when it does not contribute to the pool.
 
     Parameters
     ----------
     system, direction, measure
-        Which.
+        The model, the direction and the measure.
     unique, unique_positives
-        How many judged pairs only this system suggested, and how many relevant ones among them were not
-        known beforehand.
+        How many judged pairs only this model suggested, and how many of them are relevant and were not known
+        before.
     score, score_without
-        On the labels of all systems, and on those of the others.
+        Its score on the labels of all models, and on those of the others.
     change
-        The second less the first, with its interval over images.
+        The second minus the first, with its interval over images.
     others
-        The mean change of the other systems: with fewer labels all scores move.
+        The mean change of the other models: with fewer labels all scores change.
     unfairness
-        `change` less `others`, with its interval: negative where the outsider loses more than those who
-        stay. An interval that contains 0 says that nothing can be told.
+        `change` minus `others`, with its interval: negative where the outsider loses more than the others. If
+        the interval contains 0, the difference may be chance.
     rank, rank_without
-        Its place among the systems, 1 for the best; equal scores share the better place.
+        Its place among the models, 1 for the best; equal scores share the better place.
     falls
         The share of resamples in which its place gets worse.
     """
@@ -72,10 +74,10 @@ class LeftOut:
 def leave_one_out(
     scorer: SubsetScorer, measures: Sequence[Measure], intervals: Intervals | None = None
 ) -> list[LeftOut]:
-    """Return what changes for each system, measure and direction when the system does not contribute.
+    """Return how the score of each model changes when it does not contribute, by direction and measure.
 
-    Intervals come from drawing images with replacement, each with its captions. They say how much another
-    sample of queries would change the numbers; that the pool has few systems is not in them.
+    Intervals come from drawing images with replacement, each with its captions. They show how much another
+    sample of queries would change the numbers; they do not account for the small number of models.
 
     Parameters
     ----------
@@ -84,7 +86,7 @@ def leave_one_out(
     measures
         What `bias_measures` returned.
     intervals
-        How to make them; 95% percentile intervals from 10,000 resamples by default.
+        How they are computed; 95% percentile intervals from 10,000 resamples by default.
     """
     chosen = Intervals() if intervals is None else intervals
     n = len(scorer.labels.systems)
@@ -93,73 +95,72 @@ def leave_one_out(
     out = []
     for direction in scorer.directions:
         queries = scorer.queries(direction)
-        # One set of draws for all measures: [measures, 1 + systems, systems, Q].
+        # One set of draws for all measures: [measures, 1 + models, models, Q].
         values = np.stack([values_without(scorer, direction, measure) for measure in measures])
         columns = [(queries, row) for row in values.reshape(-1, len(queries))]
         drawn = ValueSamples(scorer.benchmark, direction, columns, chosen)
         for number, measure in enumerate(measures):
-            for system in range(n):
-                tell = Outsider(number, system, n)
-                out.append(summarise(scorer, direction, measure, tell, drawn))
+            for model in range(n):
+                out.append(summarise(scorer, direction, measure, Outsider(number, model, n), drawn))
     return out
 
 
 def values_without(scorer: SubsetScorer, direction: Direction, measure: Measure) -> np.ndarray:
-    """Return the values on the labels of all systems, then of all but each: [1 + systems, systems, Q]."""
+    """Return the values on the labels of all models, then of all but each: [1 + models, models, Q]."""
     n = len(scorer.labels.systems)
     inside = np.concatenate([np.ones((1, n), bool), ~np.eye(n, dtype=bool)])
-    return np.stack([scorer.values(inside, one, direction, measure) for one in range(n)], axis=1)
+    return np.stack([scorer.values(inside, model, direction, measure) for model in range(n)], axis=1)
 
 
 @dataclass(frozen=True)
 class Outsider:
-    """Picks the scores of one measure with and without one system, and tells what changed."""
+    """Selects the scores of one measure with and without one model, and computes what changed."""
 
     measure: int
-    system: int
-    systems: int
+    model: int
+    models: int
 
     def scores(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return all systems' scores on all labels, and on those without the system: [systems, B] each."""
-        table = columns.reshape(-1, 1 + self.systems, self.systems, columns.shape[-1])[self.measure]
-        return table[0], table[1 + self.system]
+        """Return all models' scores on all labels, and on those without the model: [models, B] each."""
+        table = columns.reshape(-1, 1 + self.models, self.models, columns.shape[-1])[self.measure]
+        return table[0], table[1 + self.model]
 
     def changes(self, columns: np.ndarray) -> np.ndarray:
-        """Return the system's change, and that less the others' mean change: [2, B]."""
+        """Return the model's change, and that minus the others' mean change: [2, B]."""
         before, after = self.scores(columns)
-        moved = after - before
-        others = np.delete(moved, self.system, axis=0).mean(axis=0)
-        return np.stack([moved[self.system], moved[self.system] - others])
+        change = after - before
+        others = np.delete(change, self.model, axis=0).mean(axis=0)
+        return np.stack([change[self.model], change[self.model] - others])
 
     def places(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return its place among the systems with and without it: [B] each."""
+        """Return its place among the models with and without it: [B] each."""
         before, after = self.scores(columns)
-        return places(before)[self.system], places(after)[self.system]
+        return places(before)[self.model], places(after)[self.model]
 
 
 def places(scores: np.ndarray) -> np.ndarray:
-    """Return the place of each system, 1 for the best; equal scores share the better place.
+    """Return the place of each model, 1 for the best; equal scores share the better place.
 
     >>> places(np.array([[0.5], [0.7], [0.5]])).ravel().tolist()
     [2, 1, 2]
     """
-    # Sums in another order must not tell apart what is equal.
+    # Sums in another order may differ in the last digits: such scores are equal.
     return 1 + (scores[None] > scores[:, None] + 1e-12).sum(axis=1)
 
 
 def summarise(
-    scorer: SubsetScorer, direction: Direction, measure: Measure, tell: Outsider, drawn: ValueSamples
+    scorer: SubsetScorer, direction: Direction, measure: Measure, outsider: Outsider, drawn: ValueSamples
 ) -> LeftOut:
-    """Put the numbers of one left-out system together."""
-    change, unfairness = drawn.estimates(tell.changes)
-    before, after = (float(part[tell.system, 0]) for part in tell.scores(drawn.values[:, None]))
-    rank, rank_without = (int(part[0]) for part in tell.places(drawn.values[:, None]))
-    first, second = tell.places(drawn.draws)
+    """Return the numbers of one model that is left out."""
+    change, unfairness = drawn.estimates(outsider.changes)
+    before, after = (float(part[outsider.model, 0]) for part in outsider.scores(drawn.values[:, None]))
+    rank, rank_without = (int(part[0]) for part in outsider.places(drawn.values[:, None]))
+    first, second = outsider.places(drawn.draws)
     return LeftOut(
-        scorer.labels.systems[tell.system],
+        scorer.labels.systems[outsider.model],
         direction,
         str(measure),
-        *scorer.labels.unique(tell.system),
+        *scorer.labels.unique(outsider.model),
         before,
         after,
         change,
@@ -169,3 +170,26 @@ def summarise(
         rank_without,
         float((second > first).mean()),
     )
+
+
+def left_out_layout(rows: Sequence[LeftOut]) -> Layout:
+    """Return the table of models that do not contribute."""
+    head = [
+        "measure", "direction", "model", "score", "as outsider", "change", "more than others", "place",
+        "falls",
+    ]  # fmt: skip
+    lines = [
+        (
+            (row.measure, DIRECTION_TITLES[row.direction], row.system),
+            [
+                percent(row.score),
+                percent(row.score_without),
+                with_interval(row.change),
+                with_interval(row.unfairness),
+                f"{row.rank} → {row.rank_without}",
+                f"{100 * row.falls:.0f}%",
+            ],
+        )
+        for row in rows
+    ]
+    return grouped(head, lines, title="A model that does not contribute to the pool")

@@ -1,8 +1,9 @@
 """Signed bias against a complete truth, where one exists: s_Θ(φ) − s_true(φ).
 
-Eq. E.5 takes the labels of all systems for the truth, so that what all of them miss is invisible. Where the
-whole truth is known (a drawn world, a small set that was judged in full) it can be seen, with its sign:
-labels that lack positives make a score too low, or, where a smaller R is easier to fill, too high.
+Eq. E.5 takes the labels of all models as the truth, so that it cannot show what all of them miss. Where the
+whole truth is known (a drawn world, a small set that was judged completely) the difference can be measured,
+with its sign: labels that lack positives make a score too low or, where a smaller R is easier to reach, too
+high.
 """
 
 from __future__ import annotations
@@ -13,27 +14,29 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import Layout, grouped
 from karat.benchmarks import Benchmark, Direction, Fold
 from karat.errors import InputError
-from karat.judging.bias.subset_scores import Key, SubsetScorer
+from karat.judging.bias.bias import percent, with_interval
+from karat.judging.bias.subsets import Key, SubsetScorer
 from karat.measures import Measure
 from karat.runs import Run
-from karat.scores import Column, ValueSamples, evaluate
+from karat.scores import DIRECTION_TITLES, Column, ValueSamples, evaluate
 from karat.stats import Estimate, Intervals
 
 
 @dataclass(frozen=True)
 class TruthGap:
-    """How far the labels of all systems are from the truth, for one system.
+    """The difference between the labels of all models and the complete truth, for one model's score.
 
     Parameters
     ----------
     system, direction, measure
-        Which.
+        The model, the direction and the measure.
     score, true
-        On the labels of all systems, and on the complete truth.
+        Its score on the labels of all models, and on the complete truth.
     gap
-        The first less the second, with its interval over images.
+        The first minus the second, with its interval over images.
     """
 
     system: str
@@ -62,9 +65,9 @@ def true_columns(
     Parameters
     ----------
     runs, benchmark, truth
-        What is scored. A truth that does not say that it is complete is refused.
+        The runs to score, and the truth; one that is not marked as complete raises an error.
     queries
-        Per direction, those that the labels are about; only these are scored.
+        Per direction, the queries that have labels; only these are scored.
     measures, threads
         See `karat.evaluate`.
     fold
@@ -74,15 +77,15 @@ def true_columns(
     if not (known.complete or known.implicit):
         raise InputError(
             f"the truth {truth!r} is not complete: pairs that it does not list are unjudged",
-            fix="name one that is, or leave it out",
+            fix="choose a complete one, or leave it out",
         )
     kept = {
-        direction: np.intersect1d(asked, known.queries.get(direction, ()))
-        for direction, asked in queries.items()
+        direction: np.intersect1d(some, known.queries.get(direction, ()))
+        for direction, some in queries.items()
     }
     directions = [direction for direction in kept if len(kept[direction])]
     if not directions:
-        raise InputError(f"the truth {truth!r} covers none of the pooled queries", fix="name another one")
+        raise InputError(f"the truth {truth!r} covers none of the pooled queries", fix="choose another one")
     small = replace(
         benchmark,
         truths={truth: replace(known, queries=kept, folds=() if fold is None else (fold,))},
@@ -96,7 +99,7 @@ def true_columns(
             for column in columns:
                 if column.value is None:
                     what = f"{measure} on {truth} ({direction}) has no value: {column.note}"
-                    raise InputError(what, where=column.run, fix="give the whole runs (--run)")
+                    raise InputError(what, where=column.run, fix="pass the complete runs with --run")
             out[direction, str(measure)] = columns
     return out
 
@@ -107,7 +110,7 @@ def truth_gaps(
     truth: Mapping[Key, Sequence[Column]],
     intervals: Intervals | None = None,
 ) -> list[TruthGap]:
-    """Return how far the labels of all systems are from a complete truth, with intervals over images.
+    """Return the difference between the labels of all models and a complete truth, with intervals.
 
     Parameters
     ----------
@@ -118,10 +121,10 @@ def truth_gaps(
     truth
         What `true_columns` returned for the scorer's runs.
     intervals
-        How to make them; 95% percentile intervals from 10,000 resamples by default.
+        How they are computed; 95% percentile intervals from 10,000 resamples of images by default.
     """
     chosen = Intervals() if intervals is None else intervals
-    everyone = np.ones((1, len(scorer.runs)), bool)
+    all_models = np.ones((1, len(scorer.runs)), bool)
     out = []
     for direction in scorer.directions:
         for measure in measures:
@@ -129,13 +132,27 @@ def truth_gaps(
             if exact is None:
                 continue
             queries = scorer.queries(direction)
-            ours = [scorer.values(everyone, k, direction, measure)[0] for k in range(len(scorer.runs))]
-            columns = [(queries, values) for values in ours]
+            numbers = range(len(scorer.runs))
+            on_labels = [scorer.values(all_models, number, direction, measure)[0] for number in numbers]
+            columns = [(queries, values) for values in on_labels]
             columns += [(column.query, column.values) for column in exact]  # type: ignore[misc]
             drawn = ValueSamples(scorer.benchmark, direction, columns, chosen)
-            half = len(ours)
+            half = len(on_labels)
             gaps = drawn.estimates(lambda scores, half=half: scores[:half] - scores[half:])  # type: ignore[misc]
             for k, (run, gap) in enumerate(zip(scorer.runs, gaps)):
                 score, true = float(drawn.values[k]), float(drawn.values[half + k])
                 out.append(TruthGap(run.name, direction, str(measure), score, true, gap))
     return out
+
+
+def gap_layout(rows: Sequence[TruthGap], truth: str | None) -> Layout:
+    """Return the table of differences between the labels of all models and a complete truth."""
+    head = ["measure", "direction", "model", "score", "true", "score − true"]
+    lines = [
+        (
+            (row.measure, DIRECTION_TITLES[row.direction], row.system),
+            [percent(row.score), percent(row.true), with_interval(row.gap)],
+        )
+        for row in rows
+    ]
+    return grouped(head, lines, title=f"All labels against {truth}")

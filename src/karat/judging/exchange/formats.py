@@ -11,30 +11,30 @@ from karat._util import Registry, import_all
 from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat.judging.exchange.given import ImportedAnswers
-    from karat.judging.exchange.outgoing import OutgoingAnswers, Tasks
+    from karat.judging.exchange.answers import ExportedAnswers, ImportedAnswers
+    from karat.judging.exchange.tasks import ExportedTasks
     from karat.judging.forms import Form
 
 HEAD = 2**16
-"""How many bytes of a file are looked at to guess its format."""
+"""How many bytes of a file are read to detect its format."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """How tasks and answers are written, and answers read.
+    """How tasks and answers are written, and how answers are read.
 
     Parameters
     ----------
     name, help
-        What it is called, and a line on what it is for.
+        Its name, and a line about what it is for.
     suffix
-        What its files end in.
+        How the names of its files end.
     write_tasks
         Writes tasks to a path; returns all files that it wrote.
     write_answers
         Writes answers to a path.
     read
-        Turns the bytes of a file into answers as they were given; the path is for messages.
+        Turns the bytes of a file into answers that are not checked yet; the path is for messages.
     fits
         Whether the start of a file looks like this format.
     """
@@ -42,8 +42,8 @@ class Format:
     name: str
     help: str
     suffix: str
-    write_tasks: Callable[[Tasks, Path], list[Path]]
-    write_answers: Callable[[OutgoingAnswers, Path], None]
+    write_tasks: Callable[[ExportedTasks, Path], list[Path]]
+    write_answers: Callable[[ExportedAnswers, Path], None]
     read: Callable[[bytes, Form, Path], ImportedAnswers]
     fits: Callable[[str], bool]
 
@@ -53,7 +53,7 @@ FORMATS: Registry[Format] = Registry("format", fill=lambda: import_all("karat.ju
 
 
 def guess_format(data: bytes, path: Path) -> Format:
-    """Return the format of a file by how it starts.
+    """Return the format of a file, detected from its start.
 
     Examples
     --------
@@ -63,21 +63,20 @@ def guess_format(data: bytes, path: Path) -> Format:
     'jsonl'
     """
     head = data[:HEAD].decode("utf-8", "replace").lstrip()
-    fitting = [one for one in FORMATS.values() if one.fits(head)]
+    fitting = [format for format in FORMATS.values() if format.fits(head)]
     if len(fitting) != 1:
-        raise InputError(
-            "does not look like any known format", where=path, fix=f"name it: --format {', '.join(FORMATS)}"
-        )
+        raise InputError("does not look like any known format", where=path, fix=name_it())
     return fitting[0]
 
 
 def format_for(path: Path) -> Format:
-    """Return the format that a new file's name asks for."""
-    fitting = [one for one in FORMATS.values() if one.suffix == path.suffix.lower()]
+    """Return the format of a new file, chosen by its name."""
+    fitting = [format for format in FORMATS.values() if format.suffix == path.suffix.lower()]
     if not fitting:
-        raise InputError(
-            f"ends in {path.suffix!r}, which says no format",
-            where=path,
-            fix=f"name it: --format {', '.join(FORMATS)}",
-        )
+        raise InputError(f"no format has files that end in {path.suffix!r}", where=path, fix=name_it())
     return fitting[0]
+
+
+def name_it() -> str:
+    """Return how to name a format that cannot be detected."""
+    return f"name the format: --format {', '.join(FORMATS)}"

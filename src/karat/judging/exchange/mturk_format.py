@@ -1,49 +1,43 @@
-"""``mturk``: Amazon Mechanical Turk; a HIT is a task, with the pairs side by side in its row."""
+"""``mturk``: batches of Amazon Mechanical Turk. A HIT is a task; its page is made from the form."""
 
 from __future__ import annotations
 
+import html
 import math
+import re
 from collections import defaultdict
 from datetime import UTC, datetime
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from karat.judging.checking import PERSON
-from karat.judging.exchange.cells import guard
-from karat.judging.exchange.csv_format import cell
+from karat.judging.exchange.csv_format import detail_cell, guard, write_rows
 from karat.judging.exchange.files import beside, write_text, writing
 from karat.judging.exchange.formats import FORMATS, Format
-from karat.judging.exchange.mturk_columns import FIXED, answer_fields, field, referenced
-from karat.judging.exchange.mturk_page import page
-from karat.judging.exchange.mturk_results import fits, read
-from karat.judging.exchange.tables import write_rows
+from karat.judging.exchange.mturk_results import FIXED, answer_fields, field, fits, read
+from karat.judging.forms import Choice, FollowUp, Form
+from karat.judging.quality import PERSON
 
 if TYPE_CHECKING:
-    from karat.judging.exchange.outgoing import ExportedAnswer, OutgoingAnswers, OutgoingItem, Tasks
-    from karat.judging.forms import Form
+    from karat.judging.exchange.answers import ExportedAnswer, ExportedAnswers
+    from karat.judging.exchange.tasks import ExportedItem, ExportedTasks
 
+CROWD = "https://assets.crowd.aws/crowd-html-elements.js"
+"""Amazon's own script, which submits the answers; the page loads nothing else except the images."""
+SPECIAL = re.compile("[\t\n\r$\\{＝＋－＠]|[^\0-\uffff]")
+"""Characters that need a reference: line ends, what starts a variable, and those that Amazon refuses."""
+FIRST = re.compile("[=+@-]")
 STATUS = {"approve": "Approved", "reject": "Rejected"}
 
 
-def inputs(form: Form, item: OutgoingItem | None, number: int) -> dict[str, str]:
-    """Return the cells of one pair; empty where a task has fewer pairs than others."""
-    cells = {
-        field("image_url", number): item.image if item else "",
-        field("text", number): item.caption if item else "",
-    }
-    if form.own_image:
-        cells[field("own_image_url", number)] = item.own_image if item else ""
-    return {name: referenced(text) for name, text in cells.items()}
-
-
-def write_tasks(tasks: Tasks, path: Path) -> list[Path]:
+def write_tasks(tasks: ExportedTasks, path: Path) -> list[Path]:
     """Write the input of a batch, a row per HIT, and beside it the layout of the page."""
-    width = max(one.number for task in tasks.tasks for one in task.items)
+    width = max(item.number for task in tasks.tasks for item in task.items)
     rows = []
     for task in tasks.tasks:
-        row, items = {"task": task.name}, {one.number: one for one in task.items}
+        row, items = {"task": task.name}, {item.number: item for item in task.items}
         for number in range(1, width + 1):
-            row |= inputs(tasks.form, items.get(number), number)
+            row |= input_cells(tasks.form, items.get(number), number)
         rows.append(row)
     layout = beside(path, ".html")
     with writing(path) as stream:
@@ -52,70 +46,188 @@ def write_tasks(tasks: Tasks, path: Path) -> list[Path]:
     return [path, layout]
 
 
-def write_answers(answers: OutgoingAnswers, path: Path) -> None:
-    """Write answers as a file of results: a row for each hand-in of a task, or answer without a task."""
-    form = answers.form
-    hand_ins: dict[tuple[int, int], list[ExportedAnswer]] = defaultdict(list)
-    for at, one in enumerate(answers.rows):
-        hand_ins[(one.slot, -1 if one.task is not None else at)].append(one)
-    width = max((one.number for task in answers.tasks for one in task.items), default=1)
-    numbers = range(1, width + 1)
-    inside = [
-        "task",
-        "image",
-        "caption",
-        *(name for number in numbers for name in inputs(form, None, number)),
+def input_cells(form: Form, item: ExportedItem | None, number: int) -> dict[str, str]:
+    """Return the cells of one pair; empty where a task has fewer pairs than others."""
+    cells = {
+        field("image_url", number): item.image if item else "",
+        field("text", number): item.caption if item else "",
+    }
+    if form.own_image:
+        cells[field("own_image_url", number)] = item.own_image if item else ""
+    return {name: escape(text) for name, text in cells.items()}
+
+
+def escape(text: str) -> str:
+    """Return text as html on one line that starts no formula and no variable, for a cell or a page.
+
+    Amazon inserts cells into the page as they are, so captions are escaped here. It refuses emoji, but not
+    references to them.
+
+    Examples
+    --------
+    >>> escape('=1 <b> ${x} 🙂')
+    '&#61;1 &lt;b&gt; &#36;&#123;x} &#128578;'
+    >>> html.unescape(escape("=1 <b> ${x}"))
+    '=1 <b> ${x}'
+    """
+    escaped = SPECIAL.sub(lambda match: f"&#{ord(match[0])};", html.escape(text))
+    return f"&#{ord(escaped[0])};{escaped[1:]}" if FIRST.match(escaped) else escaped
+
+
+def page(form: Form, width: int) -> str:
+    """Return the layout for HITs of up to `width` pairs, for Amazon's layout editor.
+
+    Every text of the form is escaped; the cells of the batch are escaped in the batch itself.
+
+    Examples
+    --------
+    >>> tiny = Form("f", "<b>", "Fits?", (Choice("no", "No", rating=0), Choice("yes", "Yes", rating=1)))
+    >>> "<h1>&lt;b&gt;</h1>" in page(tiny, 2)
+    True
+    """
+    lines = [
+        f'<script src="{CROWD}"></script>',
+        f"<style>\n{static('mturk.css')}</style>",
+        '<crowd-form answer-format="flatten-objects">',
+        f'<div class="karat" data-layout="{form.layout}">',
+        f"<h1>{escape(form.title)}</h1>",
+        *guideline_lines(form),
+        f"<p><strong>{escape(form.question)}</strong></p>",
+        *(pair_html(form, number) for number in range(1, width + 1)),
+        "</div>",
+        "</crowd-form>",
+        f"<script>\n{static('mturk.js')}</script>",
     ]
-    outside = [name for number in numbers for name in answer_fields(form, number)]
+    return "\n".join(lines) + "\n"
+
+
+def static(name: str) -> str:
+    """Return a file that pages are made from."""
+    return resources.files("karat.judging.exchange").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def guideline_lines(form: Form) -> list[str]:
+    """Return the guidelines, with the worked examples."""
+    texts = {choice.code: choice.text for choice in form.answers}
+    lines = [f"<p>{escape(text)}</p>" for text in form.guidelines]
+    for example in form.examples:
+        lines.append(
+            f"<p>“{escape(example.caption)}” — {escape(example.picture)} "
+            f"<strong>{escape(texts[example.answer])}</strong> {escape(example.why)}</p>"
+        )
+    return ["<details open><summary>Guidelines</summary>", *lines, "</details>"] if lines else []
+
+
+def pair_html(form: Form, number: int) -> str:
+    """Return the block of one pair; ``${…}`` are columns of the batch."""
+    image = f"${{{field('image_url', number)}}}"
+    images = [f'<img src="{image}" alt="">']
+    if form.own_image:
+        images.append(f'<img src="${{{field("own_image_url", number)}}}" alt="">')
+    return "\n".join(
+        [
+            f'<section data-pair="{number}" data-image="{image}">',
+            f"<figure>{''.join(images)}</figure>",
+            f'<blockquote dir="auto">${{{field("text", number)}}}</blockquote>',
+            box_html(form, number) if form.layout == "grid" else answers_html(form, number),
+            *(follow_up_html(question, number) for question in form.follow_ups),
+            *(f'<input type="hidden" name="{field(name, number)}">' for name in ("seconds", "at")),
+            "</section>",
+        ]
+    )
+
+
+def answers_html(form: Form, number: int) -> str:
+    """Return the answers as radio buttons."""
+    name = field("answer", number)
+    buttons = (choice_html(choice, name, "radio", " required") for choice in form.answers)
+    return f"<fieldset>{''.join(buttons)}</fieldset>"
+
+
+def box_html(form: Form, number: int) -> str:
+    """Return the checkbox of a grid: a pair that is not checked has the lower of the two answers."""
+    low, high = sorted(form.answers, key=lambda choice: choice.rating or 0.0)
+    return (
+        f'<input type="hidden" name="{field("answer", number)}" value="{escape(low.code)}">'
+        f'<label><input type="checkbox" data-box="{escape(high.code)}" '
+        f'data-otherwise="{escape(low.code)}"> {escape(high.text)}</label>'
+    )
+
+
+def follow_up_html(question: FollowUp, number: int) -> str:
+    """Return a follow-up question, hidden until it is asked."""
+    name = field(f"details_{question.code}", number)
+    if question.kind == "text":
+        controls = f'<textarea name="{escape(name)}" maxlength="10000"></textarea>'
+    else:
+        kind = "radio" if question.kind == "one" else "checkbox"
+        controls = "".join(choice_html(choice, name, kind) for choice in question.choices)
+    return (
+        f'<fieldset data-when="{escape(" ".join(question.when))}" data-after="{escape(question.after)}" '
+        f'data-required="{"yes" if question.required else "no"}" hidden>'
+        f"<p>{escape(question.text)}</p>{controls}</fieldset>"
+    )
+
+
+def choice_html(choice: Choice, name: str, kind: str, further: str = "") -> str:
+    """Return one choice with its label."""
+    return (
+        f'<label><input type="{kind}" name="{escape(name)}" value="{escape(choice.code)}"{further}> '
+        f"{escape(choice.text)}</label>"
+    )
+
+
+def write_answers(answers: ExportedAnswers, path: Path) -> None:
+    """Write answers as a file of results: a row per assignment of a task, or per answer without a task."""
+    form = answers.form
+    assignments: dict[tuple[int, int], list[ExportedAnswer]] = defaultdict(list)
+    for at, answer in enumerate(answers.rows):
+        assignments[(answer.assignment, -1 if answer.task is not None else at)].append(answer)
+    width = max((item.number for task in answers.tasks for item in task.items), default=1)
+    numbers = range(1, width + 1)
     names = [
         *FIXED,
-        *(f"Input.{one}" for one in inside),
-        *(f"Answer.{one}" for one in outside),
+        *(f"Input.{name}" for name in ("task", "image", "caption")),
+        *(f"Input.{name}" for number in numbers for name in input_cells(form, None, number)),
+        *(f"Answer.{name}" for number in numbers for name in answer_fields(form, number)),
         "Approve",
         "Reject",
     ]
+    results = (result(answers, at, rows) for at, rows in enumerate(assignments.values()))
     with writing(path) as stream:
-        write_rows(
-            stream,
-            names,
-            (
-                [row.get(name, "") for name in names]
-                for row in (result(answers, at, rows) for at, rows in enumerate(hand_ins.values()))
-            ),
-        )
+        write_rows(stream, names, ([row.get(name, "") for name in names] for row in results))
 
 
-def result(answers: OutgoingAnswers, at: int, rows: list[ExportedAnswer]) -> dict[str, object]:
-    """Return the row of one hand-in."""
+def result(answers: ExportedAnswers, at: int, rows: list[ExportedAnswer]) -> dict[str, object]:
+    """Return the row of one assignment."""
     first = rows[0]
-    verdict, why = answers.verdicts.get(first.slot, ("", ""))
-    seconds = math.fsum(one.seconds or 0.0 for one in rows)
+    review, reason = answers.reviews.get(first.assignment, ("", ""))
     row: dict[str, object] = {
         "HITId": f"karat-task-{first.task}" if first.task is not None else f"karat-pair-{at}",
         "Title": guard(answers.form.title),
         "RequesterAnnotation": "" if first.kind == PERSON else f"karat:kind={first.kind};",
         "AssignmentId": f"karat-{at}",
-        "WorkerId": guard(first.worker),
-        "AssignmentStatus": STATUS.get(verdict, "Submitted"),
-        "SubmitTime": turk_time(max(one.at for one in rows)),
-        "RequesterFeedback": guard(why),
-        "WorkTimeInSeconds": round(seconds),
+        "WorkerId": guard(first.annotator),
+        "AssignmentStatus": STATUS.get(review, "Submitted"),
+        "SubmitTime": turk_time(max(answer.at for answer in rows)),
+        "RequesterFeedback": guard(reason),
+        "WorkTimeInSeconds": round(math.fsum(answer.seconds or 0.0 for answer in rows)),
     }
     if first.task is None:
-        row |= {"Input.image": referenced(str(first.image)), "Input.caption": referenced(str(first.caption))}
+        row |= {"Input.image": escape(str(first.image)), "Input.caption": escape(str(first.caption))}
     else:
         task = answers.tasks[first.task]
         row["Input.task"] = task.name
         for item in task.items:
-            cells = inputs(answers.form, item, item.number)
+            cells = input_cells(answers.form, item, item.number)
             row |= {f"Input.{name}": text for name, text in cells.items()}
-    for one in rows:
-        number = one.item or 1
-        row[f"Answer.{field('answer', number)}"] = one.code
-        for code, value in one.details.items():
-            row[f"Answer.{field(f'details_{code}', number)}"] = cell(value)
-        row[f"Answer.{field('seconds', number)}"] = one.seconds
-        row[f"Answer.{field('at', number)}"] = one.at
+    for answer in rows:
+        number = answer.item or 1
+        row[f"Answer.{field('answer', number)}"] = answer.code
+        for code, value in answer.details.items():
+            row[f"Answer.{field(f'details_{code}', number)}"] = detail_cell(value)
+        row[f"Answer.{field('seconds', number)}"] = answer.seconds
+        row[f"Answer.{field('at', number)}"] = answer.at
     return row
 
 
@@ -130,7 +242,7 @@ def turk_time(at: float) -> str:
 
 FORMATS.add(
     "mturk",
-    # No file name asks for it: its tables end in .csv too.
+    # No file name selects it: its tables end in .csv too.
     Format("mturk", "Amazon Mechanical Turk's batches", "", write_tasks, write_answers, read, fits),
     aliases=["amt"],
 )

@@ -1,4 +1,4 @@
-"""A form: what people are asked about a pair, and what their answers are worth."""
+"""A form: what annotators are asked about a pair, and which grade each answer has."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Choice:
     code
         Short and unique within its question; what is stored and exported.
     text
-        As people read it.
+        What annotators read.
     key
-        The key that gives it, printed on the button.
+        The key that chooses it, printed on the button.
     rating
         Its place on the form's scale; None for choices of follow-up questions.
     grade
-        What it says of the pair: 0 judged not relevant, (0, 1] relevant. None for follow-up questions.
+        The pair's grade by this answer: 0 not relevant, (0, 1] relevant. None for follow-up questions.
     """
 
     code: str
@@ -49,17 +49,17 @@ class FollowUp:
     Parameters
     ----------
     code, text
-        As stored, and as people read it.
+        What is stored, and what annotators read.
     when
-        After which answers it is asked, by their codes; empty: after every answer.
+        The codes of the answers after which it is asked; empty: after every answer.
     after
-        Only where this choice of an earlier follow-up question was taken: "question.choice". Empty: always.
+        Ask only if this choice of an earlier follow-up question was made: "question.choice". Empty: always.
     kind
         One choice, several, or free text.
     choices
         What can be chosen; empty for free text.
     required
-        Whether the answer counts as unfinished without it.
+        Whether the answer is incomplete without it.
     """
 
     code: str
@@ -83,33 +83,35 @@ class Example:
 
 @dataclass(frozen=True)
 class Form:
-    """What people are asked about a pair; see `karat.judging.forms.form_files` for the files that hold them.
+    """What annotators are asked about a pair; `load_form` reads one from a file.
 
     Parameters
     ----------
     name, title, about
-        What it is called, what stands above the page, and a line on where it comes from.
+        Its name, the heading of the page, and a line on where the form comes from.
     layout
         "pair": an image and a caption at a time. "grid": an image and several captions at a time, which
         are checked or not.
     question
-        What is asked.
+        The question about each pair.
     answers
-        The scale, each with a rating and a grade.
+        The scale: each answer with a rating and a grade.
     follow_ups
         Further questions.
     guidelines
-        Paragraphs that tell people how to decide.
+        Paragraphs that tell annotators how to decide.
     examples
         Worked examples.
     own_image
         Whether the image that the caption was written for is shown beside the image in question.
     pairs, gold
-        How many pairs to judge, and how many hidden known ones, a task has when nothing else is asked for.
+        How many pairs to judge and how many gold pairs a task has by default.
     columns
         Captions per image in a grid; 1 elsewhere.
     seconds
-        What one pair takes, for estimates of cost.
+        The time for one pair, for estimates of cost.
+    texts
+        Further texts by their names, kept with the form.
 
     Examples
     --------
@@ -140,33 +142,34 @@ class Form:
     @cached_property
     def ratings(self) -> np.ndarray:
         """The ratings of the answers, sorted."""
-        return np.sort([float(one.rating or 0.0) for one in self.answers])
+        return np.sort([float(answer.rating or 0.0) for answer in self.answers])
 
     def grades(self, rating: np.ndarray) -> np.ndarray:
         """Return the grade of each rating; every rating must be one of the form's."""
-        scale = np.array([float(one.rating or 0.0) for one in self.answers])
+        scale = np.array([float(answer.rating or 0.0) for answer in self.answers])
         order = np.argsort(scale)
         rating = np.asarray(rating, dtype=np.float64)
         at = np.minimum(np.searchsorted(scale[order], rating), len(scale) - 1)
         wrong = np.flatnonzero(scale[order][at] != rating)
         if len(wrong):
             raise InputError(
-                f"the rating {rating[wrong[0]]:g} is none of the form {self.name!r}",
-                fix=f"its ratings are {', '.join(f'{one:g}' for one in scale[order])}",
+                f"the form {self.name!r} has no rating {rating[wrong[0]]:g}",
+                fix=f"its ratings are {', '.join(f'{value:g}' for value in scale[order])}",
             )
-        grade = np.array([float(one.grade or 0.0) for one in self.answers])
+        grade = np.array([float(answer.grade or 0.0) for answer in self.answers])
         return grade[order][at]
 
     def choice(self, code: str) -> Choice:
         """Return the answer with a code."""
-        for one in self.answers:
-            if one.code == code:
-                return one
-        raise unknown_name("answer", code, [one.code for one in self.answers], owner=f"form {self.name}")
+        for answer in self.answers:
+            if answer.code == code:
+                return answer
+        codes = [answer.code for answer in self.answers]
+        raise unknown_name("answer", code, codes, owner=f"form {self.name}")
 
     def code_of(self, rating: float) -> str:
         """Return the code of the answer with a rating."""
-        for one in self.answers:
-            if one.rating == rating:
-                return one.code
+        for answer in self.answers:
+            if answer.rating == rating:
+                return answer.code
         raise InputError(f"the form {self.name!r} has no answer with the rating {rating:g}")

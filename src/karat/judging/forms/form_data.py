@@ -1,6 +1,6 @@
-"""A form as plain data, as TOML and json hold it: the model of the file, and a sentence for every mistake.
+"""A form as plain data, as in TOML and json: the model of the file, and an error message for every mistake.
 
-Texts are untrusted: they are plain text, never markup, and whoever shows them escapes them.
+Texts are untrusted: they are plain text, never markup, and must be escaped where they are shown.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from karat.judging.forms.form import KINDS, LAYOUTS, Choice, Example, FollowUp, 
 
 CODE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 LONGEST, MOST = 2000, 200
-"""The longest text, and the most entries of a list: a form is read by people."""
-TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that turn the direction of what follows: a text could show what it does not say."""
+"""The largest number of characters of a text, and of entries of a list: annotators have to read them."""
+BIDIRECTIONAL = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that reverse the direction of what follows: a text could look like a different one."""
 PAGE_KEYS = {
     "u": "undo",
     "n": "the next pair",
@@ -41,11 +41,11 @@ PAGE_KEYS = {
     "h": "the guidelines",
     "?": "the list of keys",
 }
-"""Keys that a judging page has for itself; no choice may have them."""
+"""Keys that the judging page uses itself; no choice may have them."""
 
 
 def form_to_data(form: Form) -> dict[str, Any]:
-    """Return a form as dictionaries, lists, texts and numbers: what json and TOML can hold.
+    """Return a form as dictionaries, lists, texts and numbers, which json and TOML can represent.
 
     Examples
     --------
@@ -60,23 +60,23 @@ def form_to_data(form: Form) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return tuples as lists, and tables without what is not known."""
+    """Return tuples as lists, and dictionaries without entries that are None."""
     if isinstance(value, dict):
-        return {str(name): plain(one) for name, one in value.items() if one is not None}
+        return {str(name): plain(entry) for name, entry in value.items() if entry is not None}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(entry) for entry in value]
     return value
 
 
 def form_from_data(data: Any, where: str | None = None) -> Form:
-    """Return the form that plain data describe; raise on anything unknown, missing or contradictory.
+    """Return the form that plain data describe; raise if anything is unknown, missing or contradictory.
 
     Parameters
     ----------
     data
-        What `form_to_data` returns, or what TOML or json held.
+        What `form_to_data` returns, or the content of a TOML or json file.
     where
-        The file it came from, for messages.
+        The file that the data came from, for messages.
 
     Examples
     --------
@@ -92,9 +92,9 @@ def form_from_data(data: Any, where: str | None = None) -> Form:
 
 
 def first_mistake(error: ValidationError, where: str | None) -> InputError:
-    """Return the sentence for the first mistake; an unknown field explains what is missing beside it."""
+    """Return the error for the first mistake; an unknown field first, since it explains a missing one."""
     mistakes = error.errors(include_url=False)
-    first = next((one for one in mistakes if one["type"] == "extra_forbidden"), mistakes[0])
+    first = next((mistake for mistake in mistakes if mistake["type"] == "extra_forbidden"), mistakes[0])
     place, value, context = first["loc"], first["input"], first.get("ctx", {})
     owner = place_of(place[:-1]) or "the form"
     match first["type"]:
@@ -104,9 +104,9 @@ def first_mistake(error: ValidationError, where: str | None) -> InputError:
         case "missing":
             what, advice = f"{owner} has no {place[-1]}", "add it"
         case "model_type" | "dict_type":
-            what, advice = f"{place_of(place) or 'the form'} is no table", "write name = value lines"
+            what, advice = f"{place_of(place) or 'the form'} is not a table", "write name = value lines"
         case "tuple_type":
-            what, advice = f"{place_of(place)} is no list", "write [ … ], or [[ … ]] before each table"
+            what, advice = f"{place_of(place)} is not a list", "write [ … ], or [[ … ]] before each table"
         case "too_long":
             what = f"{place_of(place)} has {context['actual_length']:,} entries"
             advice = f"give at most {context['max_length']}"
@@ -114,70 +114,70 @@ def first_mistake(error: ValidationError, where: str | None) -> InputError:
             reason = context["error"]
             what, advice = f"{place_of(place)} {reason.what}".lstrip(), reason.fix
         case _:
-            what, advice = f"{place_of(place) or 'the form'} holds {value!r}", "see the forms of karat"
+            what, advice = f"{place_of(place) or 'the form'} is {value!r}", "compare it with karat's forms"
     return InputError(what, where=where, fix=advice)
 
 
 def place_of(place: tuple[int | str, ...]) -> str:
-    """Return a place in the file as people write it.
+    """Return a place in the file as it is commonly written.
 
     >>> place_of(("follow_ups", 0, "choices", 2, "key"))
     'follow_ups[0].choices[2].key'
     """
-    names = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in place if one != "[key]")
+    names = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in place if part != "[key]")
     return "".join(names).removeprefix(".")
 
 
 def fields_at(place: tuple[int | str, ...]) -> Iterable[str]:
     """Return the fields of the table at a place."""
-    return TABLES[next((str(one) for one in reversed(place) if isinstance(one, str)), "")].model_fields
+    return TABLES[next((part for part in reversed(place) if isinstance(part, str)), "")].model_fields
 
 
-def fix(words: str) -> WrapValidator:
-    """Return a validator that names one fix for whatever pydantic finds wrong with a value."""
+def fix(advice: str) -> WrapValidator:
+    """Return a validator that gives the same advice for anything that pydantic finds wrong with a value."""
 
     def check(value: Any, validate: Callable[[Any], Any]) -> Any:
         try:
             return validate(value)
         except ValidationError:
-            raise InputError(f"is {value!r}", fix=words) from None
+            raise InputError(f"is {value!r}", fix=advice) from None
 
     return WrapValidator(check)
 
 
 def clean(text: str) -> str:
-    """Return text with its white space made single blanks; raise on characters that do not show."""
+    """Return text with single blanks for any white space; raise on characters that are invisible."""
     text = " ".join(text.split())
     if len(text) > LONGEST:
         raise InputError(f"has {len(text):,} characters", fix=f"write at most {LONGEST:,}")
     for letter in text:
-        if unicodedata.category(letter) in ("Cc", "Cs") or letter in TURNING:
-            raise InputError(f"holds the character U+{ord(letter):04X}", fix="remove it")
+        if unicodedata.category(letter) in ("Cc", "Cs") or letter in BIDIRECTIONAL:
+            raise InputError(f"contains the character U+{ord(letter):04X}", fix="remove it")
     return text
 
 
 def filled(text: str) -> str:
     """Return a text that is not empty."""
     if not text:
-        raise InputError("is empty", fix="write what people shall read")
+        raise InputError("is empty", fix="write the text that annotators read")
     return text
 
 
 def code(text: str) -> str:
-    """Return a short name that files and addresses can hold."""
+    """Return a short name that can be part of file names and URLs."""
     if not CODE.fullmatch(text):
-        raise InputError(f"is {text!r}", fix="use up to 40 small letters, digits, _ and -")
+        raise InputError(f"is {text!r}", fix="use up to 40 lower-case letters, digits, _ and -")
     return text
 
 
 def key(text: str) -> str:
-    """Return the key of a choice; empty for none."""
+    """Return the key of a choice, or an empty text."""
     if len(text) > 1:
-        raise InputError(f"is {text!r}", fix="give one letter, digit or sign")
+        raise InputError(f"is {text!r}", fix="give one letter, digit or other character")
     if text.lower() in PAGE_KEYS:
         raise InputError(
-            f"is {text.lower()!r}, the page's own, for {PAGE_KEYS[text.lower()]}",
-            fix=f"use none of {' '.join(PAGE_KEYS)}",
+            f"is {text.lower()!r}, which the page uses for {PAGE_KEYS[text.lower()]}",
+            fix=f"use any key except {' '.join(PAGE_KEYS)}",
         )
     return text.lower()
 
@@ -211,7 +211,7 @@ Columns = Annotated[
 
 
 class FileTable(BaseModel):
-    """A table of the file; a field that it does not know is a mistake."""
+    """A table of the file; unknown fields are mistakes."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -248,17 +248,17 @@ class FileFollowUp(FileTable):
 
     @model_validator(mode="after")
     def check_choices(self) -> Self:
-        """Check that there is something to choose, or that text is free."""
+        """Check that free text has no choices, and that everything else has some."""
         if (self.kind == "text") == bool(self.choices):
-            what = (
-                "free text and has choices" if self.choices else f"of kind {self.kind!r} and has no choices"
+            raise InputError(
+                f"is of kind {self.kind!r} and has {'choices' if self.choices else 'no choices'}",
+                fix="change its kind or its choices",
             )
-            raise InputError(f"is {what}", fix="change its kind or its choices")
         return self
 
     def build(self) -> FollowUp:
         """Return the question."""
-        return FollowUp(**{**dict(self), "choices": tuple(one.build() for one in self.choices)})
+        return FollowUp(**{**dict(self), "choices": tuple(choice.build() for choice in self.choices)})
 
 
 class FileExample(FileTable):
@@ -275,7 +275,7 @@ class FileExample(FileTable):
 
 
 class FormFile(FileTable):
-    """The whole file; what its fields mean is said at `Form`."""
+    """The whole file; `Form` describes the fields."""
 
     name: Code
     title: Filled
@@ -295,95 +295,96 @@ class FormFile(FileTable):
 
     @model_validator(mode="after")
     def check_answers(self) -> Self:
-        """Check the scale: at least two answers, one rating each, of which some are relevant and some not."""
+        """Check the scale: two or more answers with different ratings, some relevant and some not."""
         if len(self.answers) < 2:
-            raise InputError("answers has fewer than two", fix="give a scale of two or more")
-        again = twice(one.rating for one in self.answers)
-        if again is not None:
-            raise InputError(f"two answers have the rating {again:g}", fix="give each its own")
-        ordered = sorted(self.answers, key=lambda one: one.rating)
+            raise InputError("the form has fewer than two answers", fix="give two or more")
+        if (rating := duplicate(answer.rating for answer in self.answers)) is not None:
+            raise InputError(f"two answers have the rating {rating:g}", fix="give each its own")
+        ordered = sorted(self.answers, key=lambda answer: answer.rating)
         for low, high in pairwise(ordered):
             if low.grade > high.grade:
                 raise InputError(
-                    f"{high.code!r} has a higher rating than {low.code!r} and a lower grade",
-                    fix="let grades rise with ratings",
+                    f"{high.code!r} has a higher rating than {low.code!r} but a lower grade",
+                    fix="make grades increase with ratings",
                 )
         if ordered[0].grade > 0 or not ordered[-1].grade:
             raise InputError(
-                "the answers do not tell relevant pairs from others",
-                fix="give at least one the grade 0 and one a grade above 0",
+                "the answers do not separate relevant pairs from others",
+                fix="give at least one answer the grade 0 and one a grade above 0",
             )
         return self
 
     @model_validator(mode="after")
     def check_names(self) -> Self:
-        """Check that codes differ within a question, and keys on a page: it shows all questions at once."""
-        codes = {
-            "answers": [one.code for one in self.answers],
-            "follow_ups": [one.code for one in self.follow_ups],
-            **{f"choices of {one.code!r}": [each.code for each in one.choices] for one in self.follow_ups},
+        """Check that codes differ within a question, and keys on the page, which shows all questions."""
+        lists: dict[str, Entries[FileChoice] | Entries[FileFollowUp]] = {
+            "answers": self.answers,
+            "follow_ups": self.follow_ups,
+            **{f"choices of {question.code!r}": question.choices for question in self.follow_ups},
         }
-        for what, values in codes.items():
-            if (again := twice(values)) is not None:
-                raise InputError(f"two {what} have the code {again!r}", fix="give each its own")
-        choices = [*self.answers, *(choice for one in self.follow_ups for choice in one.choices)]
-        if (again := twice(one.key for one in choices if one.key)) is not None:
-            raise InputError(f"two choices have the key {again!r}", fix="give each its own")
+        for name, entries in lists.items():
+            if (code := duplicate(entry.code for entry in entries)) is not None:
+                raise InputError(f"two {name} have the code {code!r}", fix="give each its own")
+        choices = [*self.answers, *(choice for question in self.follow_ups for choice in question.choices)]
+        if (key := duplicate(choice.key for choice in choices if choice.key)) is not None:
+            raise InputError(f"two choices have the key {key!r}", fix="give each its own")
         return self
 
     @model_validator(mode="after")
     def check_references(self) -> Self:
-        """Check that follow-up questions and examples name answers and choices that there are."""
-        codes = [one.code for one in self.answers]
+        """Check that follow-up questions and examples refer to existing answers and choices."""
+        codes = [answer.code for answer in self.answers]
         answers = f"the answers are {', '.join(codes)}"
-        before: set[str] = set()
-        for one in self.follow_ups:
-            unknown = next((code for code in one.when if code not in codes), None)
+        earlier: set[str] = set()
+        for question in self.follow_ups:
+            unknown = next((code for code in question.when if code not in codes), None)
             if unknown is not None:
-                what = f"the follow-up {one.code!r} comes after the answer {unknown!r}, which there is not"
-                raise InputError(what, fix=answers)
-            if one.after and one.after not in before:
                 raise InputError(
-                    f"the follow-up {one.code!r} comes after the choice {one.after!r}, "
-                    "which no earlier follow-up has",
-                    fix="write question.choice, with a question further up",
+                    f"the follow-up {question.code!r} comes after the answer {unknown!r}, which "
+                    "does not exist",
+                    fix=answers,
                 )
-            before |= {f"{one.code}.{choice.code}" for choice in one.choices}
+            if question.after and question.after not in earlier:
+                raise InputError(
+                    f"the follow-up {question.code!r} comes after the choice {question.after!r}, "
+                    "which no earlier follow-up has",
+                    fix="write question.choice, with an earlier question",
+                )
+            earlier |= {f"{question.code}.{choice.code}" for choice in question.choices}
         for number, example in enumerate(self.examples):
             if example.answer not in codes:
-                what = f"examples[{number}] has the answer {example.answer!r}, which there is not"
+                what = f"examples[{number}] has the answer {example.answer!r}, which does not exist"
                 raise InputError(what, fix=answers)
         return self
 
     @model_validator(mode="after")
     def check_sizes(self) -> Self:
-        """Check that a grid has columns and whole images, and that boxes are checked or not."""
+        """Check that a grid has several columns, two answers, and tasks of whole images."""
         if self.layout != "grid":
             if self.columns != 1:
-                raise InputError(
-                    f"columns is {self.columns}, but only grids have several", fix="leave it out"
-                )
+                raise InputError(f"columns is {self.columns}, but only grids have several", fix="remove it")
             return self
         if self.columns < 2:
-            raise InputError("a grid has one column", fix="say how many captions an image has")
+            raise InputError("the grid has one column", fix="set columns to the number of captions per image")
         if len(self.answers) != 2:
             raise InputError(
-                f"a grid has {len(self.answers)} answers", fix="give two: checked and not checked"
+                f"the grid has {len(self.answers)} answers", fix="give two: checked and not checked"
             )
-        for what, value in (("pairs", self.pairs), ("gold", self.gold)):
+        for name, value in (("pairs", self.pairs), ("gold", self.gold)):
             if value % self.columns:
                 raise InputError(
-                    f"{what} is {value}, no multiple of the {self.columns} columns",
+                    f"{name} is {value}, which is not a multiple of the {self.columns} columns",
                     fix="count the captions of whole images",
                 )
         return self
 
     def build(self) -> Form:
         """Return the form."""
-        nested = ("answers", "follow_ups", "examples")
-        return Form(
-            **{**dict(self), **{name: tuple(one.build() for one in getattr(self, name)) for name in nested}}
-        )
+        nested = {
+            name: tuple(entry.build() for entry in getattr(self, name))
+            for name in ("answers", "follow_ups", "examples")
+        }
+        return Form(**{**dict(self), **nested})
 
 
 TABLES: dict[str, type[FileTable]] = {
@@ -393,9 +394,9 @@ TABLES: dict[str, type[FileTable]] = {
     "choices": FileChoice,
     "examples": FileExample,
 }
-"""The tables of the file by the list that they stand in, whose fields an unknown one is compared with."""
+"""The tables of the file by the list that they are in: an unknown field is compared with their fields."""
 
 
-def twice(values: Iterable[Any]) -> Any:
-    """Return the first value that comes more than once; None when there is none."""
+def duplicate(values: Iterable[Any]) -> Any:
+    """Return the first value that occurs more than once, or None."""
     return next((value for value, number in Counter(values).items() if number > 1), None)

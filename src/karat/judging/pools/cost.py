@@ -1,34 +1,35 @@
-"""What judging will cost: pairs, tasks, answers, hours and money, before anything is created."""
+"""The cost of judging: pairs, tasks, answers, hours and money, estimated before anything is created."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from karat._util import TEXT_FORMATS, Result, plural, renamed_keywords
 from karat.errors import InputError
 from karat.judging.forms import Form
+from karat.judging.pools.pool import GOLD_NO, GOLD_YES, Pool, pool_sentences
 
 
 @dataclass(frozen=True)
 class Cost(Result):
-    """An estimate; see `estimate_cost`.
+    """The estimated cost of judging; see `estimate_cost`.
 
     Parameters
     ----------
     pairs, gold, tasks
-        How many pairs are judged, how many known ones are hidden among them, in how many tasks.
+        How many pairs are judged, how many gold pairs are hidden among them, in how many tasks.
     overlap
-        How many people answer each task.
+        How many annotators answer each task.
     seconds
-        What one answer takes.
+        The time for one answer.
     pay
-        To all people together, without fees.
+        The pay of all annotators together, without fees.
     fee
         The platform's share on top of the pay.
     about
-        Sentences on what is judged, said first.
+        Sentences about what is judged, printed first.
     notes
         What a reader should know.
 
@@ -37,8 +38,8 @@ class Cost(Result):
     ECCV Caption's 2,160 tasks of 20 pairs, at the pay of its first stage:
 
     >>> from karat.judging import load_form
-    >>> asked = {"task_size": 20, "gold": 0, "overlap": 1, "per_task": 1.4, "fee": 0.18}
-    >>> cost = estimate_cost(43_200, load_form("pair"), **asked)
+    >>> options = {"task_size": 20, "gold": 0, "overlap": 1, "per_task": 1.4, "fee": 0.18}
+    >>> cost = estimate_cost(43_200, load_form("pair"), **options)
     >>> cost.tasks, round(cost.money / cost.tasks, 2), cost.hours
     (2160, 1.65, 216.0)
     """
@@ -56,12 +57,12 @@ class Cost(Result):
 
     @property
     def answers(self) -> int:
-        """How many answers are given, those to known pairs included."""
+        """The number of answers, including those about gold pairs."""
         return (self.pairs + self.gold) * self.overlap
 
     @property
     def hours(self) -> float:
-        """What they take, of all people together."""
+        """The working time of all annotators together."""
         return self.answers * self.seconds / 3600
 
     @property
@@ -71,34 +72,33 @@ class Cost(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record: sizes, hours and money."""
-        own = {name: value for name, value in asdict(self).items() if name not in ("about", "notes")}
-        return [own | {"answers": self.answers, "hours": self.hours, "money": self.money}]
+        fields = {name: value for name, value in asdict(self).items() if name not in ("about", "notes")}
+        return [fields | {"answers": self.answers, "hours": self.hours, "money": self.money}]
 
     def parts(self) -> list[str]:
-        """Return what is judged, and the estimate in words."""
+        """Return what is judged, and the estimate in sentences."""
         return ["\n".join([*self.about, *self.sentences()])]
 
     def sentences(self) -> list[str]:
-        """Return the estimate in words.
+        """Return the estimate in sentences.
 
         >>> from karat.judging import load_form
         >>> print(estimate_cost(1000, load_form("pair")))
-        1,000 pairs to judge in 63 tasks of up to 16, with 126 known pairs hidden among them.
-        3 people each: 3,378 answers, about 16.9 hours at 18 seconds an answer.
-        Pay 253.35, with a fee of 20% 304.02.
+        1,000 pairs to judge in 63 tasks of up to 16, with 126 gold pairs hidden among them.
+        3 annotators per task: 3,378 answers, about 16.9 hours at 18 seconds per answer.
+        Pay: 253.35, or 304.02 with a fee of 20%.
         """
         size = math.ceil(self.pairs / self.tasks) if self.tasks else 0
-        hidden = f", with {plural(self.gold, 'known pair')} hidden among them" if self.gold else ""
-        people = "1 person" if self.overlap == 1 else f"{self.overlap} people"
-        said = [
+        hidden = f", with {plural(self.gold, 'gold pair')} hidden among them" if self.gold else ""
+        sentences = [
             f"{plural(self.pairs, 'pair')} to judge in {plural(self.tasks, 'task')} of up to {size}{hidden}.",
-            f"{people} each: {plural(self.answers, 'answer')}, about {self.hours:,.1f} hours at "
-            f"{self.seconds:g} seconds an answer.",
+            f"{plural(self.overlap, 'annotator')} per task: {plural(self.answers, 'answer')}, about "
+            f"{self.hours:,.1f} hours at {self.seconds:g} seconds per answer.",
         ]
         if self.pay:
-            with_fee = f", with a fee of {100 * self.fee:g}% {self.money:,.2f}" if self.fee else ""
-            said.append(f"Pay {self.pay:,.2f}{with_fee}.")
-        return said
+            with_fee = f", or {self.money:,.2f} with a fee of {100 * self.fee:g}%" if self.fee else ""
+            sentences.append(f"Pay: {self.pay:,.2f}{with_fee}.")
+        return sentences
 
 
 @renamed_keywords(pairs="task_size")
@@ -114,20 +114,20 @@ def estimate_cost(
     per_task: float | None = None,
     fee: float = 0.2,
 ) -> Cost:
-    """Return what it costs to have so many pairs judged.
+    """Return what it costs to have a number of pairs judged.
 
     Parameters
     ----------
     number
         How many pairs.
     form
-        Its sizes and its seconds an answer, where none are given.
+        Sets the sizes and the seconds per answer where they are not given.
     task_size, gold, overlap
         As for `karat.judging.make_tasks`.
     seconds
-        What one answer takes.
+        The time for one answer.
     per_hour, per_task
-        The pay, in any currency; per task if that is given. 15 an hour is what ECCV Caption aimed at.
+        The pay, in any currency; per task if that is given. ECCV Caption aimed at 15 per hour.
     fee
         The platform's share on top; Mechanical Turk takes 20%.
     """
@@ -136,18 +136,56 @@ def estimate_cost(
     seconds = form.seconds if seconds is None else seconds
     if number < 0 or pairs < 1 or gold < 0 or overlap < 1:
         raise InputError(
-            f"{plural(number, 'pair')} in tasks of {pairs} with {gold} gold ones, for {overlap} people",
-            fix="give at least 1 pair a task, 0 gold ones and 1 person",
+            f"{plural(number, 'pair')} in tasks of {pairs} with {gold} gold pairs, for {overlap} annotators",
+            fix="give at least 1 pair per task, 0 gold pairs and 1 annotator",
         )
-    for value, what in (
-        (seconds, "seconds"),
-        (per_hour, "per hour"),
-        (per_task or 0.0, "per task"),
-        (fee, "fee"),
-    ):
+    rates = {"seconds": seconds, "per hour": per_hour, "per task": per_task or 0.0, "fee": fee}
+    for name, value in rates.items():
         if not 0 <= value < math.inf:
-            raise InputError(f"{what} is {value}", fix="give a number from 0")
+            raise InputError(f"{name} is {value}", fix="give a number from 0")
     tasks = -(-number // pairs)
-    made = Cost(number, tasks * gold, tasks, overlap, seconds, 0.0, fee)
-    pay = tasks * overlap * per_task if per_task is not None else made.hours * per_hour
-    return Cost(number, tasks * gold, tasks, overlap, seconds, pay, fee)
+    unpaid = Cost(number, tasks * gold, tasks, overlap, seconds, 0.0, fee)
+    pay = tasks * overlap * per_task if per_task is not None else unpaid.hours * per_hour
+    return replace(unpaid, pay=pay)
+
+
+def pool_cost(pool: Pool, form: Form, **options: Any) -> Cost:
+    """Return what a pool contains and what it costs to have it judged; `karat pool` prints it.
+
+    Parameters
+    ----------
+    pool, form
+        What is judged, and what annotators are asked about it.
+    **options
+        The keyword arguments of `estimate_cost`.
+
+    Examples
+    --------
+    >>> from karat.judging import load_form, make_pool
+    >>> from karat.world import make_world, simulate_systems
+    >>> world = make_world(images=60, captions=2, seed=1)
+    >>> print(pool_cost(make_pool(simulate_systems(world), world.benchmark(), top=2), load_form("pair")))
+    The first 2 items of 6 runs for 60 i2t and 120 t2i queries: 2,160 suggestions, 695 pairs.
+    695 pairs to judge in 44 tasks of up to 16, with 88 gold pairs hidden among them.
+    3 annotators per task: 2,349 answers, about 11.7 hours at 18 seconds per answer.
+    Pay: 176.17, or 211.41 with a fee of 20%.
+    """
+    cost = estimate_cost(len(pool), form, **options)
+    return replace(cost, about=tuple(pool_sentences(pool)), notes=tuple(gold_notes(pool, form, cost)))
+
+
+def gold_notes(pool: Pool, form: Form, cost: Cost) -> list[str]:
+    """Return notes where there are fewer gold pairs than the tasks need."""
+    if form.layout == "grid":
+        images = len(pool.gold_right) // form.columns
+        few = images * form.columns < cost.gold
+        return [f"{plural(images, 'gold image')} for {plural(cost.tasks, 'task')}"] if few else []
+    notes = []
+    for right, kind in ((GOLD_YES, "positive"), (GOLD_NO, "negative")):
+        number = int((pool.gold_right == right).sum())
+        if number < cost.gold // 2:
+            reuse = (
+                "each is used several times, but only once per annotator" if number else "none can be hidden"
+            )
+            notes.append(f"{plural(number, f'gold {kind}')} for {plural(cost.tasks, 'task')}: {reuse}")
+    return notes

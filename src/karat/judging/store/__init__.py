@@ -1,7 +1,7 @@
 """The store: pools, tasks, leases and answers of one project, in SQLite or PostgreSQL.
 
-Answers are append-only: an undo is a new row, and the database itself refuses changes. What was
-acknowledged survives the death of the process.
+Answers are append-only: a withdrawal is a new row, and the database refuses changes. Acknowledged answers
+survive a crash of the process.
 """
 
 from typing import TYPE_CHECKING
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from karat.judging.store.assignments import LEASED as LEASED
     from karat.judging.store.assignments import OPEN as OPEN
     from karat.judging.store.assignments import SUBMITTED as SUBMITTED
+    from karat.judging.store.assignments import AssignmentTable as AssignmentTable
     from karat.judging.store.assignments import Item as Item
     from karat.judging.store.assignments import Lease as Lease
-    from karat.judging.store.assignments import SlotTable as SlotTable
     from karat.judging.store.backup import back_up as back_up
+    from karat.judging.store.backup import restore as restore
     from karat.judging.store.details import check_details as check_details
     from karat.judging.store.details import read_details as read_details
     from karat.judging.store.project import Project as Project
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
     from karat.judging.store.snapshot import NewAnswers as NewAnswers
     from karat.judging.store.snapshot import Signs as Signs
     from karat.judging.store.snapshot import Snapshot as Snapshot
-    from karat.judging.store.texts import MOST_WORDS as MOST_WORDS
-    from karat.judging.store.texts import WORKER_KINDS as WORKER_KINDS
+    from karat.judging.store.texts import ANNOTATOR_KINDS as ANNOTATOR_KINDS
+    from karat.judging.store.texts import MAX_WORDS as MAX_WORDS
     from karat.judging.store.texts import check_name as check_name
 
-__all__, __getattr__, __dir__ = exports(__name__, __file__)
+__all__, __getattr__, __dir__ = exports(
+    __name__,
+    __file__,
+    {"MOST_WORDS": "MAX_WORDS", "SlotTable": "AssignmentTable", "WORKER_KINDS": "ANNOTATOR_KINDS"},
+)

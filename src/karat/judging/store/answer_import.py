@@ -1,4 +1,4 @@
-"""The import of many answers at once, all or nothing: checked row by row, placed in tasks, and handed in."""
+"""The import of many answers at once, all or none: checked row by row, assigned to tasks, and submitted."""
 
 from __future__ import annotations
 
@@ -9,27 +9,30 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, func, select
 
+from karat._util import renamed_attributes, renamed_keywords
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.store import bulk
 from karat.judging.store.annotators import add_annotators
-from karat.judging.store.assignments import OPEN, SUBMITTED, add_slots, take_places
+from karat.judging.store.answers_in_effect import Assignments, check_counted, in_effect, read_assignments
+from karat.judging.store.assignments import OPEN, SUBMITTED, add_assignments, take_places
+from karat.judging.store.database import Database
 from karat.judging.store.details import check_details
-from karat.judging.store.effect import Slots, check_counted, in_effect, read_slots
-from karat.judging.store.engine import Database
 from karat.judging.store.part import Subject
-from karat.judging.store.tables import ANSWER, TASK, WORKER
+from karat.judging.store.tables import ANNOTATOR, ANSWER, TASK
 from karat.judging.store.texts import check_kind, check_name, check_time
 
-FEW = 500
-"""Workers whose answers are asked for by name; for more of them all answers are read."""
-HAND_IN = f"UPDATE slot SET state = {SUBMITTED}, worker = ?, submitted_at = ? WHERE id = ?"
-HAND_IN_POSTGRES = f"""
-    UPDATE slot SET state = {SUBMITTED}, worker = new.worker, submitted_at = new.at
-    FROM unnest(%s::bigint[], %s::float8[], %s::bigint[]) AS new(worker, at, id) WHERE slot.id = new.id
+MAX_FILTERED = 500
+"""Up to so many annotators, only their stored answers are read; for more of them, all answers."""
+SUBMIT = f"UPDATE assignment SET state = {SUBMITTED}, annotator = ?, submitted_at = ? WHERE id = ?"
+SUBMIT_POSTGRES = f"""
+    UPDATE assignment SET state = {SUBMITTED}, annotator = new.annotator, submitted_at = new.at
+    FROM unnest(%s::bigint[], %s::float8[], %s::bigint[]) AS new(annotator, at, id)
+    WHERE assignment.id = new.id
 """
 
 
+@renamed_attributes(worker="annotator")
 @dataclass(frozen=True, eq=False)
 class AnswerRows:
     """Answers to be imported, as columns of one length.
@@ -40,19 +43,19 @@ class AnswerRows:
         The task of each; −1 for answers that belong to none.
     image, caption
         The pair, as indices into the benchmark.
-    worker
-        The names of those who answered.
+    annotator
+        The names of the annotators.
     code
         The answers, by the codes of the form.
     seconds
-        How long each took; None or NaN where nobody knows.
+        How long each took; None or NaN where unknown.
     at
-        When, in seconds since 1970; None for now.
+        When, in seconds since 1970; None for the current time.
     details
         Per row, the answers to follow-up questions: a choice, a list of choices or a text by the question's
         code. None where there are none.
     kind
-        PERSON, MACHINE or DATASET: one for all, or one for each row.
+        PERSON, MACHINE, DATASET or ADJUDICATOR: one for all, or one for each row.
 
     Examples
     --------
@@ -63,7 +66,7 @@ class AnswerRows:
     task: Sequence[int] | np.ndarray
     image: Sequence[int] | np.ndarray
     caption: Sequence[int] | np.ndarray
-    worker: Sequence[str] | np.ndarray
+    annotator: Sequence[str] | np.ndarray
     code: Sequence[str] | np.ndarray
     seconds: Sequence[float | None] | np.ndarray | None = None
     at: Sequence[float] | np.ndarray | None = None
@@ -77,61 +80,64 @@ class AnswerRows:
         return f"AnswerRows({len(self):,} answers)"
 
 
+AnswerRows.__init__ = renamed_keywords(worker="annotator")(AnswerRows.__init__)  # type: ignore[method-assign]
+
+
 def import_rows(database: Database, subject: Subject, rows: AnswerRows) -> int:
-    """Store answers that were given elsewhere, all or none; return how many. See `StoredAnswers.record`."""
+    """Import answers that were given elsewhere, all or none; return how many. See `StoredAnswers.record`."""
     with database.write() as connection:
-        # Nobody adds tasks or slots until this is done.
+        # No tasks or assignments can be added until the transaction ends.
         take_places(connection, 0)
         tasks = connection.execute(select(func.count()).select_from(TASK)).scalar_one()
-        given = check_rows(rows, subject.form, subject.images, subject.captions, tasks)
-        if len(given):
-            write_rows(connection, given, subject.captions)
+        checked = check_rows(rows, subject.form, subject.images, subject.captions, tasks)
+        if len(checked):
+            write_rows(connection, checked, subject.captions)
             database.analyse(connection)
-    return len(given)
+    return len(checked)
 
 
-def write_rows(connection: Connection, given: Checked, captions: int) -> None:
-    """Find where rows belong and write them, within a transaction."""
-    number = add_annotators(connection, given.kinds)
-    worker = np.array(list(number.values()), dtype=np.int64)[given.worker]
+def write_rows(connection: Connection, rows: CheckedRows, captions: int) -> None:
+    """Find the items and assignments of rows and write them, within a transaction."""
+    number = add_annotators(connection, rows.kinds)
+    annotator = np.array(list(number.values()), dtype=np.int64)[rows.annotator]
     lock(connection, sorted(number.values()))
-    pair = given.image * captions + given.caption
-    slots = read_slots(connection)
-    item = find_items(connection, given, pair, captions)
-    check_once(connection, worker, item, pair, captions, slots)
-    slot = hand_in(connection, given, worker, slots)
+    pair = rows.image * captions + rows.caption
+    assignments = read_assignments(connection)
+    item = find_items(connection, rows, pair, captions)
+    check_duplicates(connection, annotator, item, pair, captions, assignments)
+    assignment = submit_all(connection, rows, annotator, assignments)
     bulk.insert(
-        connection, ANSWER, slot=or_none(slot), item=or_none(item), worker=worker, image=given.image,
-        caption=given.caption, code=[given.codes[one] for one in given.code.tolist()],
-        details=given.details, seconds=given.seconds, at=given.at,
+        connection, ANSWER, assignment=or_none(assignment), item=or_none(item), annotator=annotator,
+        image=rows.image, caption=rows.caption, code=[rows.codes[code] for code in rows.code.tolist()],
+        details=rows.details, seconds=rows.seconds, at=rows.at,
     )  # fmt: skip
 
 
-def lock(connection: Connection, workers: list[int]) -> None:
-    """Keep these workers, and everybody, from taking slots until the transaction ends."""
+def lock(connection: Connection, annotators: list[int]) -> None:
+    """Lock annotators and all assignments until the transaction ends."""
     if connection.dialect.name == "sqlite":
         return
-    ours = select(WORKER.c.id).where(WORKER.c.id.in_(workers)).order_by(WORKER.c.id)
-    connection.execute(ours.with_for_update())
-    # Reading goes on; whoever takes a slot or answers waits.
-    connection.exec_driver_sql("LOCK TABLE slot IN EXCLUSIVE MODE")
+    rows = select(ANNOTATOR.c.id).where(ANNOTATOR.c.id.in_(annotators)).order_by(ANNOTATOR.c.id)
+    connection.execute(rows.with_for_update())
+    # Others can read; leasing and answering wait.
+    connection.exec_driver_sql("LOCK TABLE assignment IN EXCLUSIVE MODE")
 
 
 def or_none(number: np.ndarray) -> list[int | None]:
     """Return numbers with None for −1."""
     if (number >= 0).all():
         return number.tolist()
-    return [one if one >= 0 else None for one in number.tolist()]
+    return [value if value >= 0 else None for value in number.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
-class Checked:
-    """Rows that passed: numbers as arrays; workers and codes as numbers of their names."""
+class CheckedRows:
+    """Rows that passed the checks: numbers as arrays; annotators and codes as indices of their names."""
 
     task: np.ndarray
     image: np.ndarray
     caption: np.ndarray
-    worker: np.ndarray
+    annotator: np.ndarray
     code: np.ndarray
     seconds: np.ndarray
     at: np.ndarray
@@ -143,129 +149,131 @@ class Checked:
         return len(self.task)
 
 
-def check_rows(rows: AnswerRows, form: Form, images: int, captions: int, tasks: int) -> Checked:
-    """Return rows that can be stored as far as they themselves can tell, or raise.
+def check_rows(rows: AnswerRows, form: Form, images: int, captions: int, tasks: int) -> CheckedRows:
+    """Return rows whose values are valid by themselves, or raise.
 
     Parameters
     ----------
     rows
-        As they were given.
+        The rows as the caller passed them.
     form
-        Of the project.
+        The form of the project.
     images, captions, tasks
-        How many there are.
+        How many the project has.
     """
     n = len(rows.image)
-    for name in ("task", "caption", "worker", "code", "seconds", "at", "details", "kind"):
+    for name in ("task", "caption", "annotator", "code", "seconds", "at", "details", "kind"):
         column = getattr(rows, name)
         if column is not None and not isinstance(column, str) and len(column) != n:
             raise InputError(
                 f"{name} has {len(column):,} rows, image {n:,}", fix="give columns of one length"
             )
-    whole = {
-        "task": numbers(rows.task, "task", -1, tasks),
-        "image": numbers(rows.image, "image", 0, images),
-        "caption": numbers(rows.caption, "caption", 0, captions),
+    numbers = {
+        "task": whole_numbers(rows.task, "task", -1, tasks),
+        "image": whole_numbers(rows.image, "image", 0, images),
+        "caption": whole_numbers(rows.caption, "caption", 0, captions),
     }
-    worker, names = numbered(rows.worker)
-    for at, name in zip(first_rows(worker, len(names)), names, strict=True):
-        with_row(at, check_name, name, "a worker")
+    annotator, names = numbered(rows.annotator)
+    for at, name in zip(first_rows(annotator, len(names)), names, strict=True):
+        with_row(at, check_name, name, "an annotator")
     code, codes = numbered(rows.code)
-    known = [choice.code for choice in form.answers]
-    for at, one in zip(first_rows(code, len(codes)), codes, strict=True):
-        if one not in known:
+    form_codes = [choice.code for choice in form.answers]
+    for at, name in zip(first_rows(code, len(codes)), codes, strict=True):
+        if name not in form_codes:
             raise InputError(
-                f"row {at} has the answer {one!r:.60}, which the form {form.name!r} does not have",
-                fix=f"its answers are {', '.join(known)}",
+                f"row {at} has the answer {name!r:.60}, which the form {form.name!r} does not have",
+                fix=f"its answers are {', '.join(form_codes)}",
             )
     now = check_time(None, "now")
-    return Checked(
-        **whole, worker=worker, code=code,
+    return CheckedRows(
+        **numbers, annotator=annotator, code=code,
         seconds=reals(rows.seconds, "seconds", n, np.nan, low=0.0),
         at=reals(rows.at, "at", n, now, low=-np.inf),
         details=check_all_details(form, rows.details, code, codes, n),
-        kinds=kinds_of(rows.kind, worker, names), codes=codes,
+        kinds=kinds_of(rows.kind, annotator, names), codes=codes,
     )  # fmt: skip
 
 
 def with_row(row: int, check: Any, *values: Any) -> Any:
-    """Return what a check returns; what it raises says which row it was."""
+    """Return the result of a check; an error that it raises names the row."""
     try:
         return check(*values)
     except InputError as error:
         raise InputError(f"row {row}: {error.what}", fix=error.fix) from None
 
 
-def numbers(column: Any, name: str, low: int, end: int) -> np.ndarray:
-    """Return whole numbers from `low` to before `end`."""
+def whole_numbers(column: Any, name: str, low: int, end: int) -> np.ndarray:
+    """Return a column of whole numbers, at least `low` and below `end`; or raise."""
     try:
-        found = np.asarray(column)
-        if found.size and found.dtype.kind not in "iu":
+        values = np.asarray(column)
+        if values.size and values.dtype.kind not in "iu":
             raise ValueError(name)
-        found = found.astype(np.int64).reshape(-1)
+        values = values.astype(np.int64).reshape(-1)
     except (ValueError, TypeError, OverflowError):
-        raise InputError(f"{name} holds something else than whole numbers", fix="give indices") from None
-    wrong = np.flatnonzero((found < low) | (found >= end))
+        raise InputError(f"{name} contains values that are not whole numbers", fix="give indices") from None
+    wrong = np.flatnonzero((values < low) | (values >= end))
     if len(wrong):
         raise InputError(
-            f"row {wrong[0]} has {name} {found[wrong[0]]}",
+            f"row {wrong[0]} has {name} {values[wrong[0]]}",
             fix=f"the project has {end:,}, from 0" + ("; -1 means none" if low < 0 else ""),
         )
-    return found
+    return values
 
 
 def reals(column: Any, name: str, n: int, default: float, low: float) -> np.ndarray:
-    """Return numbers; `default` where there are none."""
+    """Return a column of numbers, `default` where they are missing; or raise."""
     if column is None:
         return np.full(n, default)
     try:
-        found = np.array(column, dtype=np.float64).reshape(-1)
+        values = np.array(column, dtype=np.float64).reshape(-1)
     except (ValueError, TypeError):
-        raise InputError(f"{name} holds something else than numbers", fix="give seconds") from None
-    found[np.isnan(found)] = default
-    wrong = np.flatnonzero(np.isinf(found) | (found < low))
+        raise InputError(f"{name} contains values that are not numbers", fix="give seconds") from None
+    values[np.isnan(values)] = default
+    wrong = np.flatnonzero(np.isinf(values) | (values < low))
     if len(wrong):
-        raise InputError(f"row {wrong[0]} has {name} {found[wrong[0]]}", fix="give seconds, or None")
-    return found
+        raise InputError(f"row {wrong[0]} has {name} {values[wrong[0]]}", fix="give seconds, or None")
+    return values
 
 
 def numbered(column: Sequence[str] | np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return texts as numbers of the different ones, in the order in which they come.
+    """Return a column of texts as indices, and the different texts in the order in which they come.
 
     >>> numbered(["b", "a", "b"])
     (array([0, 1, 0]), ('b', 'a'))
     """
-    seen: dict[Any, int] = {}
-    listed = column.tolist() if isinstance(column, np.ndarray) else column
+    index: dict[Any, int] = {}
+    texts = column.tolist() if isinstance(column, np.ndarray) else column
     try:
-        number = [seen.setdefault(one, len(seen)) for one in listed]
+        indices = [index.setdefault(text, len(index)) for text in texts]
     except TypeError:
-        raise InputError("workers and answers must be text", fix="give their names and codes") from None
-    return np.array(number, dtype=np.int64), tuple(seen)
+        raise InputError("annotators and answers must be text", fix="give their names and codes") from None
+    return np.array(indices, dtype=np.int64), tuple(index)
 
 
 def first_rows(number: np.ndarray, count: int) -> list[int]:
-    """Return the first row of each number."""
+    """Return the first row of each number below `count`."""
     first = np.full(count, -1)
     first[number[::-1]] = np.arange(len(number))[::-1]
     return first.tolist()
 
 
-def kinds_of(kind: Any, worker: np.ndarray, names: tuple[str, ...]) -> dict[str, str]:
-    """Return each worker's kind; a worker with two raises."""
+def kinds_of(kind: Any, annotator: np.ndarray, names: tuple[str, ...]) -> dict[str, str]:
+    """Return each annotator's kind; raise for an annotator with two."""
     if isinstance(kind, str):
         return dict.fromkeys(names, check_kind(kind))
     number, kinds = numbered(kind)
     kinds = tuple(
-        with_row(at, check_kind, one) for at, one in zip(first_rows(number, len(kinds)), kinds, strict=True)
+        with_row(row, check_kind, name)
+        for row, name in zip(first_rows(number, len(kinds)), kinds, strict=True)
     )
-    of = number[first_rows(worker, len(names))]
-    wrong = np.flatnonzero(of[worker] != number)
+    first_kind = number[first_rows(annotator, len(names))]
+    wrong = np.flatnonzero(first_kind[annotator] != number)
     if len(wrong):
         raise InputError(
-            f"row {wrong[0]}: {names[worker[wrong[0]]]!r} is of two kinds", fix="give each worker one"
+            f"row {wrong[0]}: the annotator {names[annotator[wrong[0]]]!r} has two kinds",
+            fix="give each annotator one kind",
         )
-    return {name: kinds[one] for name, one in zip(names, of.tolist(), strict=True)}
+    return {name: kinds[number] for name, number in zip(names, first_kind.tolist(), strict=True)}
 
 
 def check_all_details(
@@ -275,117 +283,124 @@ def check_all_details(
     if details is None:
         return [None] * n
     return [
-        with_row(row, check_details, form, codes[one], given) if given else None
-        for row, (one, given) in enumerate(zip(code.tolist(), details, strict=True))
+        with_row(row, check_details, form, codes[index], values) if values else None
+        for row, (index, values) in enumerate(zip(code.tolist(), details, strict=True))
     ]
 
 
-def find_items(connection: Connection, given: Checked, pair: np.ndarray, captions: int) -> np.ndarray:
-    """Return the item of each row, −1 for rows without a task; a pair that its task does not have raises."""
-    item = np.full(len(given), -1)
-    asked = np.flatnonzero(given.task >= 0)
-    if not len(asked):
+def find_items(connection: Connection, rows: CheckedRows, pair: np.ndarray, captions: int) -> np.ndarray:
+    """Return the item of each row, −1 without a task; raise for a pair that its task does not have."""
+    item = np.full(len(rows), -1)
+    with_task = np.flatnonzero(rows.task >= 0)
+    if not len(with_task):
         return item
     query = "SELECT id, task, image, caption FROM item ORDER BY id"
     number, task, image, caption = bulk.read_columns(connection, query, "iiii")
     check_counted(number)
-    # Items are numbered task by task: sorted by pair within the task, they are found by halving.
+    # Items are sorted by task and pair, and looked up by binary search.
     pairs, which = np.unique(image * captions + caption, return_inverse=True)
     key = task * len(pairs) + which
     order = np.argsort(key, kind="stable")
-    place = np.minimum(np.searchsorted(pairs, pair[asked]), len(pairs) - 1)
-    at = np.minimum(np.searchsorted(key[order], given.task[asked] * len(pairs) + place), len(order) - 1)
-    found = order[at]
-    wrong = np.flatnonzero((task[found] != given.task[asked]) | (pairs[which[found]] != pair[asked]))
+    index = np.minimum(np.searchsorted(pairs, pair[with_task]), len(pairs) - 1)
+    at = np.searchsorted(key[order], rows.task[with_task] * len(pairs) + index)
+    items = order[np.minimum(at, len(order) - 1)]
+    wrong = np.flatnonzero((task[items] != rows.task[with_task]) | (pairs[which[items]] != pair[with_task]))
     if len(wrong):
-        row = asked[wrong[0]]
+        row = with_task[wrong[0]]
         raise InputError(
-            f"row {row}: task {given.task[row]} has no pair of image {given.image[row]} and caption "
-            f"{given.caption[row]}",
+            f"row {row}: task {rows.task[row]} has no pair of image {rows.image[row]} and caption "
+            f"{rows.caption[row]}",
             fix="check the task, or give -1 for none",
         )
-    item[asked] = found
+    item[with_task] = items
     return item
 
 
-def check_once(
+def check_duplicates(
     connection: Connection,
-    worker: np.ndarray,
+    annotator: np.ndarray,
     item: np.ndarray,
     pair: np.ndarray,
     captions: int,
-    slots: Slots,
+    assignments: Assignments,
 ) -> None:
-    """Raise when an answer stands twice in the rows, or is in effect in the store already."""
+    """Raise for a duplicate among the rows, and for a row whose answer is already stored and in effect."""
     size = int(item.max(initial=-1)) + 1
     top = size + int(pair.max(initial=0)) + 1
-    # A task and a pair are an item; without a task it is the pair that counts.
-    key = worker * top + np.where(item >= 0, item, size + pair)
+    # Rows with a task are identified by the item, rows without one by the pair.
+    key = annotator * top + np.where(item >= 0, item, size + pair)
     order = np.argsort(key, kind="stable")
-    again = np.flatnonzero(key[order][1:] == key[order][:-1])
-    if len(again):
-        one = again[np.argmin(order[again + 1])]
-        raise InputError(f"row {order[one + 1]} repeats row {order[one]}", fix="give each answer once")
-    old_worker, old_item, old_pair = stored(connection, np.unique(worker), captions, slots)
-    # What the rows cannot hold is no duplicate, and would be mistaken for one.
-    fits = np.where(old_item >= 0, old_item < size, old_pair < top - size)
-    old = (old_worker * top + np.where(old_item >= 0, old_item, size + old_pair))[fits]
-    taken = np.flatnonzero(np.isin(key, old))
-    if len(taken):
+    repeated = np.flatnonzero(key[order][1:] == key[order][:-1])
+    if len(repeated):
+        first = repeated[np.argmin(order[repeated + 1])]
+        raise InputError(f"row {order[first + 1]} repeats row {order[first]}", fix="give each answer once")
+    old_annotator, old_item, old_pair = stored_answers(
+        connection, np.unique(annotator), captions, assignments
+    )
+    # Items and pairs beyond those of the rows are not duplicates; their keys could look like others.
+    comparable = np.where(old_item >= 0, old_item < size, old_pair < top - size)
+    old = (old_annotator * top + np.where(old_item >= 0, old_item, size + old_pair))[comparable]
+    duplicate = np.flatnonzero(np.isin(key, old))
+    if len(duplicate):
         raise InputError(
-            f"row {taken[0]} is in the store already: the worker has answered this pair in this task",
-            fix="leave out what is there",
+            f"row {duplicate[0]} is already stored: the annotator has answered this pair in this task",
+            fix="leave out answers that are already stored",
         )
 
 
-def stored(
-    connection: Connection, workers: np.ndarray, captions: int, slots: Slots
+def stored_answers(
+    connection: Connection, annotators: np.ndarray, captions: int, assignments: Assignments
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return worker, item and pair of the answers in effect, at least those of `workers`."""
-    some = workers.tolist() if len(workers) <= FEW else []
-    among = f"WHERE worker IN ({', '.join('?' * len(some))})" if some else ""
-    slot, item, worker, image, caption, coded = bulk.read_columns(
+    """Return annotator, item and pair of the answers in effect, at least those of `annotators`."""
+    chosen = annotators.tolist() if len(annotators) <= MAX_FILTERED else []
+    where = f"WHERE annotator IN ({', '.join('?' * len(chosen))})" if chosen else ""
+    assignment, item, annotator, image, caption, coded = bulk.read_columns(
         connection,
-        "SELECT COALESCE(slot, -1), COALESCE(item, -1), worker, image, caption, "
-        f"CASE WHEN code IS NULL THEN 0 ELSE 1 END FROM answer {among} ORDER BY id",
+        "SELECT COALESCE(assignment, -1), COALESCE(item, -1), annotator, image, caption, "
+        f"CASE WHEN code IS NULL THEN 0 ELSE 1 END FROM answer {where} ORDER BY id",
         "iiiiii",
-        *some,
+        *chosen,
     )
     pair = image * captions + caption
-    rows = in_effect(slot, item, worker, pair, coded > 0, slots)
-    return worker[rows], item[rows], pair[rows]
+    rows = in_effect(assignment, item, annotator, pair, coded > 0, assignments)
+    return annotator[rows], item[rows], pair[rows]
 
 
-def hand_in(connection: Connection, given: Checked, worker: np.ndarray, slots: Slots) -> np.ndarray:
-    """Return the slot of each row, −1 for rows without a task; the slots are handed in."""
-    slot = np.full(len(given), -1)
-    asked = np.flatnonzero(given.task >= 0)
-    most = int(worker.max()) + 1
-    groups, which = np.unique(given.task[asked] * most + worker[asked], return_inverse=True)
-    task, who = groups // most, groups % most
+def submit_all(
+    connection: Connection, rows: CheckedRows, annotator: np.ndarray, assignments: Assignments
+) -> np.ndarray:
+    """Submit an assignment for each task and annotator; return that of each row, −1 without a task."""
+    assignment = np.full(len(rows), -1)
+    with_task = np.flatnonzero(rows.task >= 0)
+    base = int(annotator.max()) + 1
+    groups, group = np.unique(rows.task[with_task] * base + annotator[with_task], return_inverse=True)
+    task, group_annotator = groups // base, groups % base
     chosen = np.full(len(groups), -1)
-    # The worker's own slots of these tasks.
-    held = np.flatnonzero((slots.state != OPEN) & (slots.worker >= 0) & (slots.worker < most))
-    at = np.searchsorted(groups, key := slots.task[held] * most + slots.worker[held])
+    # Assignments of these tasks that the annotators already have.
+    taken = np.flatnonzero(
+        (assignments.state != OPEN) & (assignments.annotator >= 0) & (assignments.annotator < base)
+    )
+    at = np.searchsorted(groups, key := assignments.task[taken] * base + assignments.annotator[taken])
     at = np.minimum(at, max(len(groups) - 1, 0))
-    mine = groups[at] == key if len(groups) else np.zeros(len(held), bool)
-    chosen[at[mine]] = held[mine]
-    # The others take the open slots of their task one after the other.
-    need, free = np.flatnonzero(chosen < 0), np.flatnonzero(slots.state == OPEN)
-    free = free[np.argsort(slots.task[free], kind="stable")]
-    rank = np.arange(len(need)) - np.searchsorted(task[need], task[need])
-    at = np.searchsorted(slots.task[free], task[need]) + rank
-    there = at < len(free)
-    there[there] = slots.task[free[at[there]]] == task[need][there]
-    chosen[need[there]] = free[at[there]]
-    new = need[~there]
+    same = groups[at] == key if len(groups) else np.zeros(len(taken), bool)
+    chosen[at[same]] = taken[same]
+    # The other groups take the open assignments of their task one after the other.
+    missing, free = np.flatnonzero(chosen < 0), np.flatnonzero(assignments.state == OPEN)
+    free = free[np.argsort(assignments.task[free], kind="stable")]
+    rank = np.arange(len(missing)) - np.searchsorted(task[missing], task[missing])
+    at = np.searchsorted(assignments.task[free], task[missing]) + rank
+    has_open = at < len(free)
+    has_open[has_open] = assignments.task[free[at[has_open]]] == task[missing][has_open]
+    chosen[missing[has_open]] = free[at[has_open]]
+    new = missing[~has_open]
     if len(new):
-        chosen[new] = add_slots(connection, task[new], take_places(connection, len(new)))
+        chosen[new] = add_assignments(connection, task[new], take_places(connection, len(new)))
     last = np.full(len(groups), -np.inf)
-    np.maximum.at(last, which, given.at[asked])
+    np.maximum.at(last, group, rows.at[with_task])
     if connection.dialect.name == "sqlite":
-        bulk.repeat(connection, HAND_IN, who, last, chosen)
+        bulk.repeat(connection, SUBMIT, group_annotator, last, chosen)
     else:
-        connection.exec_driver_sql(HAND_IN_POSTGRES, (who.tolist(), last.tolist(), chosen.tolist()))
-    slot[asked] = chosen[which]
-    return slot
+        values = (group_annotator.tolist(), last.tolist(), chosen.tolist())
+        connection.exec_driver_sql(SUBMIT_POSTGRES, values)
+    assignment[with_task] = chosen[group]
+    return assignment

@@ -1,7 +1,7 @@
-"""Answers: given one or many at a time, taken back, imported, and read; every one is a new row.
+"""Answers: stored one or many at a time, withdrawn, imported and read; each is a new row.
 
-Answers of many people go to the disk in one transaction: one wait for the disk instead of one for each.
-Each answer is stored or refused by itself. What the store itself cannot do fails all of them: none is stored.
+Answers of many annotators are written in one transaction: one wait for the disk instead of one for each. Each
+answer is stored or refused by itself. When the database fails, none of them is stored.
 """
 
 from __future__ import annotations
@@ -14,33 +14,37 @@ import numpy as np
 from sqlalchemy import Connection, RowMapping, bindparam, insert, select
 
 from karat.errors import InputError, unknown_name
-from karat.judging.checking import AnswerTable
+from karat.judging.quality import AnswerTable
 from karat.judging.store import bulk
 from karat.judging.store.annotators import all_annotators
 from karat.judging.store.answer_import import AnswerRows, import_rows
-from karat.judging.store.assignments import SUBMITTED, revive
+from karat.judging.store.answers_in_effect import damaged, in_effect, read_assignments, read_gold
+from karat.judging.store.assignments import SUBMITTED, extend_lease
 from karat.judging.store.details import check_details, chosen_names, read_details
-from karat.judging.store.effect import damaged, in_effect, read_gold, read_slots
 from karat.judging.store.part import ReadPart
-from karat.judging.store.queue import handed_in, lost
-from karat.judging.store.tables import ANSWER, ITEM, SLOT, WORKER
-from karat.judging.store.texts import MOST_NAME, check_seconds, check_text, check_time
-from karat.judging.tasks import UNKNOWN
+from karat.judging.store.queue import already_submitted, lease_lost
+from karat.judging.store.tables import ANNOTATOR, ANSWER, ASSIGNMENT, ITEM
+from karat.judging.store.texts import MAX_NAME, check_seconds, check_text, check_time
+from karat.judging.tasks import NOT_GOLD
 
-LARGEST = 2**63 - 1
-"""The largest number that a database can hold."""
+MAX_NUMBER = 2**63 - 1
+"""The largest whole number that a database can store."""
 PAGE = 10_000
-COLUMNS = "COALESCE(slot, -1), COALESCE(item, -1), worker, image, caption, seconds, at, code, details"
+COLUMNS = (
+    "COALESCE(assignment, -1), COALESCE(item, -1), annotator, image, caption, seconds, at, code, details"
+)
 
-# Made once: making a query takes longer than asking it.
-SLOTS = (
-    select(SLOT).where(SLOT.c.token.in_(bindparam("tokens", expanding=True))).order_by(SLOT.c.id)
-)  # fmt: skip
-SLOTS_LOCKED = SLOTS.with_for_update()
-"""In the order of their numbers, so that two batches never wait for each other."""
-# Not pairs of slot and key: for those, SQLite would read the whole table.
+# Built once: building a query takes longer than running it.
+ASSIGNMENTS = (
+    select(ASSIGNMENT)
+    .where(ASSIGNMENT.c.token.in_(bindparam("tokens", expanding=True)))
+    .order_by(ASSIGNMENT.c.id)
+)
+ASSIGNMENTS_LOCKED = ASSIGNMENTS.with_for_update()
+"""Locked in the order of their numbers, so that two batches never deadlock."""
+# Not by pairs of assignment and key: for those, SQLite would read the whole table.
 KEYS = select(ANSWER).where(
-    ANSWER.c.slot.in_(bindparam("slots", expanding=True)),
+    ANSWER.c.assignment.in_(bindparam("assignments", expanding=True)),
     ANSWER.c.client_key.in_(bindparam("keys", expanding=True)),
 )
 ITEMS = select(ITEM).where(ITEM.c.id.in_(bindparam("items", expanding=True)))
@@ -49,26 +53,26 @@ APPEND = insert(ANSWER).returning(ANSWER.c.id, sort_by_parameter_order=True)
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer that an annotator gives or takes back: the one record of it from the request to the row.
+    """An answer of an annotator, or the withdrawal of one: the one record of it from the request to the row.
 
     Parameters
     ----------
     token
-        Of the lease. One whose time has run out still holds while nobody else has taken the slot.
+        Of the lease. An expired lease is still valid while no other annotator has taken the assignment.
     item
-        One of the lease's, by its id.
+        The id of one of the lease's items.
     code
-        One of the form's answers; None takes the answer to the item back.
+        One of the form's answers; None withdraws the answer to the item.
     details
         Answers to follow-up questions: a choice, a list of choices or a text by the question's code. Once the
         answer is checked, the same as json text.
     seconds
         How long it took.
     key
-        Chosen by the caller: the same key again, in the same slot, returns the same number and writes
+        Chosen by the caller: the same key again, in the same assignment, returns the same number and writes
         nothing.
     at
-        When, in seconds since 1970; the clock's time when left out.
+        When, in seconds since 1970; the current time by default.
 
     Examples
     --------
@@ -84,7 +88,7 @@ class Answer:
     key: str = ""
     at: float | None = None
 
-    def says(self) -> tuple[Any, ...]:
+    def content(self) -> tuple[Any, ...]:
         """Return what two answers with the same key must have in common."""
         return self.item, self.code, self.details
 
@@ -104,26 +108,26 @@ class StoredAnswers(ReadPart):
         key: str = "",
         now: float | None = None,
     ) -> int:
-        """Store an answer and return its number; when this returns, it is on the disk.
+        """Store an answer and return its number; when this returns, the answer is on the disk.
 
         Parameters
         ----------
         token, item, code, details, seconds, key
             As in `Answer`.
         now
-            The time in seconds since 1970; the clock's when left out.
+            The time in seconds since 1970; the current time by default.
         """
-        return self._alone(Answer(token, item, code, details, seconds, key, now))
+        return self._store_one(Answer(token, item, code, details, seconds, key, now))
 
     def withdraw(self, token: str, item: int, key: str = "", now: float | None = None) -> int:
-        """Take an answer back, by a new row without a code; return its number."""
-        return self._alone(Answer(token, item, None, key=key, at=now))
+        """Withdraw an answer by a new row without a code; return its number."""
+        return self._store_one(Answer(token, item, None, key=key, at=now))
 
     def store(self, answers: Sequence[Answer]) -> list[int | InputError]:
-        """Store answers in the order given; return for each its number, or the error that refused it.
+        """Store answers in their order; return for each its number, or the error why it was refused.
 
-        When this returns, they are on the disk. A refused answer does not touch the others. Where the store
-        fails, this raises and nothing is stored.
+        When this returns, they are on the disk. A refused answer does not affect the others. When the
+        database fails, this raises and nothing is stored.
 
         Parameters
         ----------
@@ -141,48 +145,51 @@ class StoredAnswers(ReadPart):
     def record(self, rows: AnswerRows) -> int:
         """Import answers that were given elsewhere, all or none; return how many.
 
-        A worker's rows of one task become one slot that is handed in: the worker's own if there is one, else
-        an open one, else a new one. Required follow-up questions may be missing; what is there must fit the
-        form.
+        An annotator's rows of one task become one submitted assignment: the one that the annotator has, else
+        an open one, else a new one. Answers to required follow-up questions may be missing; those that are
+        present must fit the form.
 
         Parameters
         ----------
         rows
-            The answers. One that stands twice, here or in the store, raises and nothing is changed.
+            The answers. A duplicate, among them or of a stored answer, raises and nothing is changed.
         """
         return import_rows(self._db, self._subject, rows)
 
     def read(self, submitted: bool = False) -> AnswerTable:
-        """Return the answers in effect, gold included: the last of each slot and item, unless it was undone.
+        """Return the answers in effect, gold included: the last one of each item, unless it was withdrawn.
 
         Parameters
         ----------
         submitted
-            Only those of slots that were handed in, and those without a task.
+            Only answers of submitted assignments, and answers without a task.
         """
         with self._db.read() as connection:
             ids, names, kinds = all_annotators(connection)
-            slots, gold = read_slots(connection), read_gold(connection)
+            assignments, gold = read_assignments(connection), read_gold(connection)
             columns = bulk.read_columns(connection, f"SELECT {COLUMNS} FROM answer ORDER BY id", "iiiiifftt")
-        slot, item, worker, image, caption, seconds, at, code, details = columns
+        assignment, item, annotator, image, caption, seconds, at, code, details = columns
         rating = self._ratings(code)
         pair = image * self._subject.captions + caption
-        rows = in_effect(slot, item, worker, pair, ~np.isnan(rating), slots)
+        rows = in_effect(assignment, item, annotator, pair, ~np.isnan(rating), assignments)
         if submitted:
-            rows = rows[(slot[rows] < 0) | (slots.state[slot[rows]] == SUBMITTED)]
+            rows = rows[(assignment[rows] < 0) | (assignments.state[assignment[rows]] == SUBMITTED)]
         if int(item.max(initial=-1)) >= len(gold):
             raise damaged()
-        known = np.where(item[rows] < 0, UNKNOWN, np.append(gold, UNKNOWN)[item[rows]])
+        gold = np.where(item[rows] < 0, NOT_GOLD, np.append(gold, NOT_GOLD)[item[rows]])
         detail_row, detail, choices = self._choices(details, rows)
         return AnswerTable(
-            image[rows], caption[rows], np.searchsorted(np.array(ids, np.int64), worker[rows]), rating[rows],
-            known, slot[rows], seconds[rows], at[rows], names, kinds, detail_row, detail, choices,
+            image[rows], caption[rows], np.searchsorted(np.array(ids, np.int64), annotator[rows]),
+            rating[rows], gold, assignment[rows], seconds[rows], at[rows], names, kinds, detail_row, detail,
+            choices,
         )  # fmt: skip
 
     def history(self) -> Iterator[dict[str, Any]]:
-        """Yield every row ever, in the order in which they were written; `code` is None for an undo."""
+        """Yield every row, in the order in which they were written; `code` is None for a withdrawal."""
         query = (
-            select(ANSWER, WORKER.c.name).join(WORKER, WORKER.c.id == ANSWER.c.worker).order_by(ANSWER.c.id)
+            select(ANSWER, ANNOTATOR.c.name)
+            .join(ANNOTATOR, ANNOTATOR.c.id == ANSWER.c.annotator)
+            .order_by(ANSWER.c.id)
         )
         last = -1
         while True:
@@ -190,24 +197,24 @@ class StoredAnswers(ReadPart):
                 page = connection.execute(query.where(ANSWER.c.id > last).limit(PAGE)).mappings().all()
             for row in page:
                 yield {
-                    "id": row["id"], "slot": row["slot"], "item": row["item"], "worker": row["name"],
-                    "image": row["image"], "caption": row["caption"], "code": row["code"],
-                    "details": read_details(row["details"]), "seconds": row["seconds"], "at": row["at"],
-                    "key": row["client_key"],
+                    "id": row["id"], "assignment": row["assignment"], "item": row["item"],
+                    "annotator": row["name"], "image": row["image"], "caption": row["caption"],
+                    "code": row["code"], "details": read_details(row["details"]),
+                    "seconds": row["seconds"], "at": row["at"], "key": row["client_key"],
                 }  # fmt: skip
             if len(page) < PAGE:
                 return
             last = page[-1]["id"]
 
-    def _alone(self, answer: Answer) -> int:
-        """Store one answer by itself, or raise what refuses it."""
+    def _store_one(self, answer: Answer) -> int:
+        """Store one answer, or raise the error why it was refused."""
         (outcome,) = self.store([answer])
         if isinstance(outcome, InputError):
             raise outcome
         return outcome
 
     def _checked(self, answer: Answer) -> Answer | InputError:
-        """Return an answer as it is stored, or why it cannot be; the database is not asked."""
+        """Return an answer as it is stored, or the error why it cannot be; without the database."""
         try:
             details = None
             if answer.code is not None:
@@ -215,61 +222,66 @@ class StoredAnswers(ReadPart):
                 if answer.code not in codes:
                     raise unknown_name("answer", str(answer.code)[:60], codes, owner=f"form {self.form.name}")
                 details = check_details(self.form, answer.code, answer.details)  # type: ignore[arg-type]
-            if not 0 <= answer.item <= LARGEST:
+            if not 0 <= answer.item <= MAX_NUMBER:
                 raise not_in_task(answer.item)
             return Answer(
-                check_text(answer.token, "the token", MOST_NAME), int(answer.item), answer.code, details,
+                check_text(answer.token, "the token", MAX_NAME), int(answer.item), answer.code, details,
                 None if answer.code is None else check_seconds(answer.seconds, "seconds"),
-                check_text(answer.key, "the key", MOST_NAME), check_time(answer.at, "now"),
+                check_text(answer.key, "the key", MAX_NAME), check_time(answer.at, "now"),
             )  # fmt: skip
         except InputError as error:
             return error
 
     def _write(self, connection: Connection, answers: Sequence[Answer]) -> list[int | InputError]:
-        """Store what is not refused, and return the number of each, or why it is refused."""
-        slots = self._slots(connection, {answer.token for answer in answers})
-        before = self._before(connection, answers, slots)
+        """Store answers; return the number of each, or the error why it was refused."""
+        assignments = self._assignments(connection, {answer.token for answer in answers})
+        stored = self._with_same_key(connection, answers, assignments)
         items = self._items(connection, {answer.item for answer in answers})
-        expires = {slot["id"]: slot["expires"] for slot in slots.values()}
-        # An answer among the outcomes stands for the number that it gets.
+        expires = {assignment["id"]: assignment["expires"] for assignment in assignments.values()}
+        # An answer among the outcomes is replaced by its number below.
         outcomes: list[Answer | int | InputError] = []
-        fresh: list[Answer] = []
+        new: list[Answer] = []
         for answer in answers:
-            slot = slots.get(answer.token)
-            outcome = outcome_of(answer, slot, before, items)
+            assignment = assignments.get(answer.token)
+            outcome = outcome_of(answer, assignment, stored, items)
             outcomes.append(outcome)
             if outcome is not answer:
                 continue
-            assert slot is not None
+            assert assignment is not None
             assert answer.at is not None
             if answer.key:
-                before[slot["id"], answer.key] = (answer.says(), answer)
-            if expires[slot["id"]] <= answer.at:
-                expires[slot["id"]] = answer.at + slot["span"]
-                revive(connection, slot["id"], expires[slot["id"]], slot["span"])
-            fresh.append(answer)
-        values = [values_of(answer, slots[answer.token], items[answer.item]) for answer in fresh]
+                stored[assignment["id"], answer.key] = (answer.content(), answer)
+            if expires[assignment["id"]] <= answer.at:
+                seconds = assignment["lease_seconds"]
+                expires[assignment["id"]] = answer.at + seconds
+                extend_lease(connection, assignment["id"], expires[assignment["id"]], seconds)
+            new.append(answer)
+        values = [values_of(answer, assignments[answer.token], items[answer.item]) for answer in new]
         numbers = connection.execute(APPEND, values).scalars() if values else ()
-        stored = {id(answer): int(number) for answer, number in zip(fresh, numbers, strict=True)}
-        return [stored[id(one)] if isinstance(one, Answer) else one for one in outcomes]
+        number_of = {id(answer): int(number) for answer, number in zip(new, numbers, strict=True)}
+        return [number_of[id(outcome)] if isinstance(outcome, Answer) else outcome for outcome in outcomes]
 
-    def _slots(self, connection: Connection, tokens: set[str]) -> dict[str, RowMapping]:
-        """Return the slots that tokens hold, locked."""
-        query = SLOTS if self._db.sqlite else SLOTS_LOCKED
-        found = connection.execute(query, {"tokens": list(tokens)}).mappings()
-        return {slot["token"]: slot for slot in found}
+    def _assignments(self, connection: Connection, tokens: set[str]) -> dict[str, RowMapping]:
+        """Return the assignments of tokens, locked."""
+        query = ASSIGNMENTS if self._db.sqlite else ASSIGNMENTS_LOCKED
+        rows = connection.execute(query, {"tokens": list(tokens)}).mappings()
+        return {row["token"]: row for row in rows}
 
-    def _before(
-        self, connection: Connection, answers: Iterable[Answer], slots: Mapping[str, RowMapping]
+    def _with_same_key(
+        self, connection: Connection, answers: Iterable[Answer], assignments: Mapping[str, RowMapping]
     ) -> dict[tuple[int, str], tuple[tuple[Any, ...], Answer | int]]:
-        """Return what was answered before with the same keys, and its number, by slot and key."""
-        asked = {(slots[one.token]["id"], one.key) for one in answers if one.key and one.token in slots}
-        if not asked:
+        """Return content and number of the stored answers with the same keys, by assignment and key."""
+        pairs = {
+            (assignments[answer.token]["id"], answer.key)
+            for answer in answers
+            if answer.key and answer.token in assignments
+        }
+        if not pairs:
             return {}
-        held, keys = ([*{one[side] for one in asked}] for side in (0, 1))
+        numbers, keys = ([*{pair[side] for pair in pairs}] for side in (0, 1))
         return {
-            (old["slot"], old["client_key"]): ((old["item"], old["code"], old["details"]), old["id"])
-            for old in connection.execute(KEYS, {"slots": held, "keys": keys}).mappings()
+            (row["assignment"], row["client_key"]): ((row["item"], row["code"], row["details"]), row["id"])
+            for row in connection.execute(KEYS, {"assignments": numbers, "keys": keys}).mappings()
         }
 
     def _items(self, connection: Connection, numbers: set[int]) -> dict[int, RowMapping]:
@@ -279,14 +291,16 @@ class StoredAnswers(ReadPart):
         }  # fmt: skip
 
     def _ratings(self, code: list[str | None]) -> np.ndarray:
-        """Return the ratings of answers by their codes; NaN for an undo."""
-        rating: dict[str | None, float] = {one.code: float(one.rating or 0.0) for one in self.form.answers}
+        """Return the ratings of answers by their codes; NaN for a withdrawal."""
+        rating: dict[str | None, float] = {
+            choice.code: float(choice.rating or 0.0) for choice in self.form.answers
+        }
         rating[None] = np.nan
         try:
             return np.fromiter(map(rating.__getitem__, code), np.float64, len(code))
         except KeyError as error:
             raise InputError(
-                f"an answer in the store is {error.args[0]!r:.60}, which the form does not have",
+                f"a stored answer is {error.args[0]!r:.60}, which the form does not have",
                 where=self._db.place.shown,
                 fix="restore a copy of the project",
             ) from None
@@ -294,49 +308,51 @@ class StoredAnswers(ReadPart):
     def _choices(
         self, details: list[str | None], rows: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-        """Return the choices of follow-up questions as row, number and names; each text is read once."""
+        """Return the choices of follow-up questions as row, number and names; each text is parsed once."""
         number: dict[str, int] = {}
         parsed: dict[str, list[int]] = {}
-        where, which = [], []
-        for row, text in ((at, details[one]) for at, one in enumerate(rows.tolist()) if details[one]):
-            assert text is not None
+        choice_rows, choices = [], []
+        for index, row in enumerate(rows.tolist()):
+            text = details[row]
+            if not text:
+                continue
             if text not in parsed:
                 names = chosen_names(self.form, text)
                 parsed[text] = [number.setdefault(name, len(number)) for name in names]
-            where += [row] * len(parsed[text])
-            which += parsed[text]
-        return np.array(where, np.int64), np.array(which, np.int64), tuple(number)
+            choice_rows += [index] * len(parsed[text])
+            choices += parsed[text]
+        return np.array(choice_rows, np.int64), np.array(choices, np.int64), tuple(number)
 
 
 def outcome_of(
     answer: Answer,
-    slot: RowMapping | None,
-    before: Mapping[tuple[int, str], tuple[tuple[Any, ...], Answer | int]],
+    assignment: RowMapping | None,
+    stored: Mapping[tuple[int, str], tuple[tuple[Any, ...], Answer | int]],
     items: Mapping[int, RowMapping],
 ) -> Answer | int | InputError:
-    """Return the answer itself where it is to be written, why it is refused, or the same one before it."""
-    if slot is None:
-        return lost()
-    if answer.key and (slot["id"], answer.key) in before:
-        said, same = before[slot["id"], answer.key]
-        if said != answer.says():
+    """Return the answer itself if it is new, the error why it is refused, or what has the same key."""
+    if assignment is None:
+        return lease_lost()
+    if answer.key and (assignment["id"], answer.key) in stored:
+        content, same = stored[assignment["id"], answer.key]
+        if content != answer.content():
             return InputError(f"the key {answer.key!r} was used for another answer", fix="choose a new key")
         return same
-    if slot["state"] == SUBMITTED:
-        return handed_in()
+    if assignment["state"] == SUBMITTED:
+        return already_submitted()
     item = items.get(answer.item)
-    return not_in_task(answer.item) if item is None or item["task"] != slot["task"] else answer
+    return not_in_task(answer.item) if item is None or item["task"] != assignment["task"] else answer
 
 
 def not_in_task(item: int) -> InputError:
     """Return the error for an item of another task."""
-    return InputError(f"item {item} is not in the task of this lease", fix="answer its items")
+    return InputError(f"item {item} is not in the task of this lease", fix="answer the items of the lease")
 
 
-def values_of(answer: Answer, slot: RowMapping, item: RowMapping) -> dict[str, Any]:
+def values_of(answer: Answer, assignment: RowMapping, item: RowMapping) -> dict[str, Any]:
     """Return the columns of an answer."""
     return {
-        "slot": slot["id"], "item": answer.item, "worker": slot["worker"], "image": item["image"],
-        "caption": item["caption"], "code": answer.code, "details": answer.details,
+        "assignment": assignment["id"], "item": answer.item, "annotator": assignment["annotator"],
+        "image": item["image"], "caption": item["caption"], "code": answer.code, "details": answer.details,
         "seconds": answer.seconds, "at": answer.at, "client_key": answer.key or None,
     }  # fmt: skip

@@ -1,8 +1,9 @@
-"""Assignments: one annotator's turn at a task, a row of the table `slot` each.
+"""Assignments: one annotator's turn at a task, a row of the table `assignment` each.
 
-A task is closed to a worker who has a slot of it, or who has ever answered one of its pairs in another task:
-hidden gold stands in many tasks, and nobody is asked about a pair twice. Closed tasks stay closed (but for a
-slot that the worker lost), so that each worker has a cursor before which nothing need be looked at again.
+A task is closed to an annotator who has an assignment of it, or who has ever answered one of its pairs in
+another task: hidden gold occurs in many tasks, and nobody is asked about a pair twice. Closed tasks stay
+closed, except where the annotator lost the assignment. So each annotator has a cursor: everything before it
+in the queue can be skipped.
 """
 
 from __future__ import annotations
@@ -13,24 +14,25 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, RowMapping, Table, bindparam, func, select, text, update
 
+from karat._util import renamed_attributes
 from karat.judging.store import bulk
-from karat.judging.store.tables import PROJECT, SLOT
+from karat.judging.store.tables import ASSIGNMENT, PROJECT
 
 OPEN, LEASED, SUBMITTED = 0, 1, 2
 STATES = ("open", "leased", "submitted")
-"""What a slot can be: free, in somebody's hands, or handed in."""
+"""The names of OPEN, LEASED and SUBMITTED, in this order."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """A pair of a task, as the person who holds it may see it: nothing says whether it is gold.
+    """A pair of a task, as the annotator sees it: nothing says whether it is gold.
 
     Parameters
     ----------
     id
-        What `Answer` names it by.
+        The number by which `Answer` refers to it.
     position, group
-        Its place within the task, and the image of a grid that it belongs to.
+        Its place within the task; for grids, which image of the task it belongs to.
     image, caption
         The pair, as indices into the benchmark.
     code, details
@@ -46,159 +48,176 @@ class Item:
     details: str | None = None
 
 
+@renamed_attributes(slot="assignment", worker="annotator")
 @dataclass(frozen=True)
 class Lease:
-    """A slot of a task in somebody's hands until a time.
+    """An assignment that is leased to an annotator until a time.
 
     Parameters
     ----------
-    slot, task
-        Which they are.
-    worker
-        Who holds it.
+    assignment, task
+        Their numbers.
+    annotator
+        The name of the annotator who holds it.
     token
-        What proves it; not shown when the lease is printed.
+        Proves that the annotator holds it; not shown when the lease is printed.
     expires
-        In seconds since 1970.
+        When the lease ends, in seconds since 1970.
     items
         The pairs, in the order of the task.
     """
 
-    slot: int
+    assignment: int
     task: int
-    worker: str
+    annotator: str
     token: str = field(repr=False)
     expires: float
     items: tuple[Item, ...]
 
 
+@renamed_attributes(slot="assignment", worker="annotator")
 @dataclass(frozen=True, eq=False)
-class SlotTable:
-    """Every slot of every task, as columns.
+class AssignmentTable:
+    """Every assignment of every task, as columns.
 
     Parameters
     ----------
-    slot, task
-        Which they are.
-    worker
-        Who holds it or handed it in, as an index into the names of `project.annotators`; −1: nobody.
+    assignment, task
+        Their numbers.
+    annotator
+        Who holds or has submitted it, as an index into the names of `project.annotators`; −1: no annotator.
     state
-        "open", "leased" or "submitted"; a lease that has run out counts as open.
+        "open", "leased" or "submitted"; an expired lease counts as open.
     leased_at, submitted_at
         In seconds since 1970; NaN: not yet.
     """
 
-    slot: np.ndarray
+    assignment: np.ndarray
     task: np.ndarray
-    worker: np.ndarray
+    annotator: np.ndarray
     state: np.ndarray
     leased_at: np.ndarray
     submitted_at: np.ndarray
 
     def __len__(self) -> int:
-        return len(self.slot)
+        return len(self.assignment)
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{int((self.state == one).sum()):,} {one}" for one in STATES)
-        return f"SlotTable({counts})"
+        counts = ", ".join(f"{int((self.state == state).sum()):,} {state}" for state in STATES)
+        return f"AssignmentTable({counts})"
 
 
 ITEMS = text("""
-    SELECT i.id, i.position, i.grp, i.image, i.caption, a.code, a.details
-    FROM item i LEFT JOIN answer a ON a.worker = :worker AND a.image = i.image AND a.caption = i.caption
-        AND a.slot = :slot AND a.item = i.id
-    WHERE i.task = :task ORDER BY i.position, a.id
+    SELECT item.id, item.position, item.grp, item.image, item.caption, answer.code, answer.details
+    FROM item LEFT JOIN answer ON answer.annotator = :annotator
+        AND answer.image = item.image AND answer.caption = item.caption
+        AND answer.assignment = :assignment AND answer.item = item.id
+    WHERE item.task = :task ORDER BY item.position, answer.id
 """)
-FREE = """
-    NOT EXISTS (SELECT 1 FROM slot o WHERE o.task = s.task AND o.worker = :worker AND o.state <> 0)
+OPEN_TO_ANNOTATOR = """
+    NOT EXISTS (
+        SELECT 1 FROM assignment own
+        WHERE own.task = free.task AND own.annotator = :annotator AND own.state <> 0
+    )
     AND NOT EXISTS (
-        SELECT 1 FROM item i CROSS JOIN answer a
-        WHERE i.task = s.task AND a.worker = :worker AND a.image = i.image AND a.caption = i.caption
-        AND (a.item IS NULL OR a.item <> i.id)
+        SELECT 1 FROM item CROSS JOIN answer
+        WHERE item.task = free.task AND answer.annotator = :annotator
+        AND answer.image = item.image AND answer.caption = item.caption
+        AND (answer.item IS NULL OR answer.item <> item.id)
     )
 """
-OPEN_SLOTS = text(f"""
-    SELECT s.id, s.task, s.queue FROM slot s
-    WHERE s.state = 0 AND s.queue >= :cursor AND {FREE}
-    ORDER BY s.queue LIMIT :most
+OPEN_ASSIGNMENTS = text(f"""
+    SELECT free.id, free.task, free.place FROM assignment free
+    WHERE free.state = 0 AND free.place >= :cursor AND {OPEN_TO_ANNOTATOR}
+    ORDER BY free.place LIMIT :limit
 """)
-EXPIRED_SLOTS = text(f"""
-    SELECT s.id, s.task, s.queue FROM slot s
-    WHERE s.state = 1 AND s.expires < :now AND s.worker <> :worker AND {FREE}
-    ORDER BY s.expires LIMIT :most
+EXPIRED_ASSIGNMENTS = text(f"""
+    SELECT free.id, free.task, free.place FROM assignment free
+    WHERE free.state = 1 AND free.expires < :now AND free.annotator <> :annotator AND {OPEN_TO_ANNOTATOR}
+    ORDER BY free.expires LIMIT :limit
 """)
 LOCK = text("""
-    SELECT id, task FROM slot
-    WHERE id IN :slots AND (state = 0 OR (state = 1 AND expires < :now))
-    ORDER BY queue LIMIT 1 FOR UPDATE SKIP LOCKED
-""").bindparams(bindparam("slots", expanding=True))
-"""PostgreSQL: of the slots that were found, one that nobody else is taking at this moment."""
+    SELECT id, task FROM assignment
+    WHERE id IN :assignments AND (state = 0 OR (state = 1 AND expires < :now))
+    ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED
+""").bindparams(bindparam("assignments", expanding=True))
+"""PostgreSQL: one of some assignments that no other transaction is taking at this moment."""
 
-TRIES = (8, 64, 512)
-"""How many slots to find at first, and when others took all of them."""
+CANDIDATES = (8, 64, 512)
+"""How many assignments to look for at first, and again when others have taken all of them."""
 
 
-def find_slot(connection: Connection, worker: int, cursor: int, end: int, now: float) -> tuple[Any, int]:
-    """Return a slot that is open to a worker, or None, and the worker's new cursor.
+def find_assignment(
+    connection: Connection, annotator: int, cursor: int, end: int, now: float
+) -> tuple[Any, int]:
+    """Return an assignment that is open to an annotator, or None, and the annotator's new cursor.
 
-    `end` is the last place of the queue, read before. Slots in the queue come first; only when there is none,
-    one whose lease has run out: people who are slow lose their work only where it is needed.
+    `end` is the last place of the queue, read before. Open assignments come first. Only when there are none,
+    one whose lease has expired is taken: slow annotators lose their work only where it is needed.
     """
-    alone = connection.dialect.name == "sqlite"
-    for most in (1,) if alone else TRIES:
-        asked = {"worker": worker, "cursor": cursor, "now": now, "most": most}
-        found = connection.execute(OPEN_SLOTS, asked).mappings().all()
-        # Everything before the first that was found is closed to this worker.
-        reached = found[0]["queue"] if found else end + 1
-        if not found:
-            found = connection.execute(EXPIRED_SLOTS, asked).mappings().all()
-        if not found:
-            return None, reached
-        slot = found[0] if alone else lock_one(connection, [row["id"] for row in found], now)
-        if slot is not None:
-            return slot, reached
+    single_writer = connection.dialect.name == "sqlite"
+    for limit in (1,) if single_writer else CANDIDATES:
+        values = {"annotator": annotator, "cursor": cursor, "now": now, "limit": limit}
+        rows = connection.execute(OPEN_ASSIGNMENTS, values).mappings().all()
+        # Everything before the first row is closed to this annotator.
+        new_cursor = rows[0]["place"] if rows else end + 1
+        if not rows:
+            rows = connection.execute(EXPIRED_ASSIGNMENTS, values).mappings().all()
+        if not rows:
+            return None, new_cursor
+        assignment = rows[0] if single_writer else lock_one(connection, [row["id"] for row in rows], now)
+        if assignment is not None:
+            return assignment, new_cursor
     return None, cursor
 
 
-def lock_one(connection: Connection, slots: list[int], now: float) -> RowMapping | None:
-    """Return one of some slots, locked, unless others hold all of them."""
-    return connection.execute(LOCK, {"slots": slots, "now": now}).mappings().one_or_none()
+def lock_one(connection: Connection, assignments: list[int], now: float) -> RowMapping | None:
+    """Return one of some assignments, locked; None when other transactions hold all of them."""
+    return connection.execute(LOCK, {"assignments": assignments, "now": now}).mappings().one_or_none()
 
 
-def items_of(connection: Connection, slot: int, task: int, worker: int) -> tuple[Item, ...]:
-    """Return the items of a task with the answers in effect in a slot."""
-    last = {}
-    for row in connection.execute(ITEMS, {"task": task, "worker": worker, "slot": slot}):
-        last[row.id] = Item(row.id, row.position, row.grp, row.image, row.caption, row.code, row.details)
-    return tuple(last.values())
+def items_of(connection: Connection, assignment: int, task: int, annotator: int) -> tuple[Item, ...]:
+    """Return the items of a task with the answers in effect in an assignment."""
+    items = {}
+    # Answers come in the order in which they were given: the last one of an item counts.
+    for row in connection.execute(ITEMS, {"task": task, "annotator": annotator, "assignment": assignment}):
+        items[row.id] = Item(row.id, row.position, row.grp, row.image, row.caption, row.code, row.details)
+    return tuple(items.values())
 
 
-def revive(connection: Connection, slot: int, expires: float, span: float) -> RowMapping:
-    """Hold a slot until another time; return it."""
-    query = update(SLOT).where(SLOT.c.id == slot).values(expires=expires, span=span).returning(SLOT)
+def extend_lease(connection: Connection, assignment: int, expires: float, seconds: float) -> RowMapping:
+    """Let a lease expire at a later time; return the assignment."""
+    query = (
+        update(ASSIGNMENT)
+        .where(ASSIGNMENT.c.id == assignment)
+        .values(expires=expires, lease_seconds=seconds)
+        .returning(ASSIGNMENT)
+    )
     return connection.execute(query).mappings().one()
 
 
 def take_places(connection: Connection, count: int) -> int:
-    """Reserve places at the end of the queue of open slots and return the first.
+    """Reserve places at the end of the queue of open assignments and return the first.
 
-    Until the transaction ends, nobody else can: places appear in the order of their numbers, so that
-    a worker's cursor never passes one that is not there yet. This also guards the numbers of tasks and slots.
+    Until the transaction ends, no other transaction can reserve any. So places appear in the order of their
+    numbers, and an annotator's cursor never passes one that does not exist yet. This also protects the
+    numbers of tasks and assignments.
     """
-    query = update(PROJECT).values(queue=PROJECT.c.queue + count).returning(PROJECT.c.queue)
+    query = update(PROJECT).values(places=PROJECT.c.places + count).returning(PROJECT.c.places)
     return int(connection.execute(query).scalar_one()) - count + 1
 
 
 def next_number(connection: Connection, table: Table) -> int:
-    """Return the first free number of a table that we count; `take_places` keeps others from taking it."""
+    """Return the next number of a table whose rows karat numbers; `take_places` must be called before."""
     last = connection.execute(select(func.max(table.c.id))).scalar_one()
     return 0 if last is None else int(last) + 1
 
 
-def add_slots(connection: Connection, task: np.ndarray, place: int) -> np.ndarray:
-    """Add an open slot for each of `task`, from a place in the queue on; return their numbers."""
-    slot = next_number(connection, SLOT) + np.arange(len(task))
+def add_assignments(connection: Connection, task: np.ndarray, place: int) -> np.ndarray:
+    """Add an open assignment for each of `task`, queued from `place` on; return their numbers."""
+    count = len(task)
+    number = next_number(connection, ASSIGNMENT) + np.arange(count)
     bulk.insert(
-        connection, SLOT, id=slot, task=task, state=[OPEN] * len(task), queue=place + np.arange(len(task))
-    )  # fmt: skip
-    return slot
+        connection, ASSIGNMENT, id=number, task=task, state=[OPEN] * count, place=place + np.arange(count)
+    )
+    return number

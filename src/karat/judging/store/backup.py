@@ -1,4 +1,4 @@
-"""A copy of a project while others write into it: complete, of one moment, looked at before it is kept."""
+"""Copies of a project: made while it is in use, checked before they are kept, and restored."""
 
 from __future__ import annotations
 
@@ -10,28 +10,33 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import URL
+from sqlalchemy import URL, inspect
 
 from karat._util import check_writable, renamed_keywords, replacing, write_errors
 from karat.errors import InputError, MissingDataError
-from karat.judging.store.file_check import check_file
-from karat.judging.store.places import Place, explained, find_place
+from karat.judging.store.database import Database, Place, explained, find_place
+
+MAGIC = b"SQLite format 3\0"
+DUMP = b"PGDMP"
+"""How a dump of PostgreSQL starts."""
+LOGS = ("", "-wal", "-shm")
+"""A file of SQLite, and the files beside it that belong to it."""
 
 
 @dataclass(frozen=True)
 class Backup:
-    """What was written.
+    """A copy that was made.
 
     Parameters
     ----------
     path
         The copy.
     size
-        Its bytes.
+        In bytes.
     answers
-        How many rows of answers it holds; None where nobody looked: a dump of PostgreSQL.
+        How many rows of answers it holds; None for a dump of PostgreSQL, which is not read back.
     restore
-        How to use it.
+        The command that restores it.
     """
 
     path: Path
@@ -40,22 +45,38 @@ class Backup:
     restore: str
 
 
-@renamed_keywords(overwrite="force")
-def back_up(where: str | Path, to: str | Path, force: bool = False) -> Backup:
-    """Copy a project to a file; a server may go on writing, and waits for nothing.
-
-    A project in a file is copied page by page into another file, which is a project itself. One in PostgreSQL
-    is written by `pg_dump`, if that is installed. Nobody but the user can read the copy: it holds the answers
-    of people and the hashes of their passwords. Under its name there is a complete copy or none.
+@dataclass(frozen=True)
+class Restored:
+    """A copy that was restored.
 
     Parameters
     ----------
     where
-        The file or the address of the project; it is not changed, nor brought up to date.
+        The file, or the address without its password.
+    replaced
+        What was there before, kept under this name; None where nothing was.
+    """
+
+    where: str
+    replaced: Path | None
+
+
+@renamed_keywords(overwrite="force")
+def back_up(where: str | Path, to: str | Path, force: bool = False) -> Backup:
+    """Copy a project to a file, also while a server writes into it; the server does not have to wait.
+
+    A project in a file is copied page by page into another file, which is a project itself. A project in
+    PostgreSQL is written by `pg_dump`, which must be installed. Only the user can read the copy, because it
+    holds answers and password hashes. If copying fails, no file is left behind.
+
+    Parameters
+    ----------
+    where
+        The file or the address of the project; it is neither changed nor migrated.
     to
         The file to write.
     force
-        Whether a file of that name may be replaced.
+        Whether an existing file may be replaced.
 
     Examples
     --------
@@ -70,72 +91,215 @@ def back_up(where: str | Path, to: str | Path, force: bool = False) -> Backup:
     """
     place, path = find_place(where), Path(to)
     check_file(place, new=False)
-    check_target(place, path, force)
-    with write_errors(path), replacing(path, private=True, durable=True) as draft:
-        try:
-            answers = None
-            if place.path is not None:
-                answers = copy_file(place, draft)
-            else:
-                dump(place, draft)
-            size = draft.stat().st_size
-        finally:
-            for suffix in ("-wal", "-shm"):
-                draft.with_name(f"{draft.name}{suffix}").unlink(missing_ok=True)
-    how = f"karat serve {path}" if place.path is not None else f"pg_restore --dbname=NEW {path}"
-    return Backup(path, size, answers, how)
-
-
-def check_target(place: Place, path: Path, force: bool) -> None:
-    """Raise unless a copy may be written there."""
     check_writable(path)
     if place.path is not None and path.exists() and path.samefile(place.path):
         raise InputError("is the project itself", where=path, fix="choose another name")
+    check_target(path, force)
+    if place.path is not None:
+        return Backup(path, *copy_file(place, path), f"karat restore {path} {place.shown}")
+    with write_errors(path), replacing(path, private=True, durable=True) as draft:
+        dump(place, draft)
+        size = draft.stat().st_size
+    return Backup(path, size, None, f"karat restore {path} postgresql://HOST/EMPTY_DATABASE")
+
+
+def restore(copy: str | Path, where: str | Path, force: bool = False) -> Restored:
+    """Put a copy in the place of a project; the copy stays as it is.
+
+    Parameters
+    ----------
+    copy
+        What `back_up` or a migration wrote.
+    where
+        The file of the project; for a dump of PostgreSQL the address of an empty database.
+    force
+        Whether an existing file may be replaced. It is renamed, not removed, and refused while a server or
+        another program has it open.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from karat.judging import create_project, load_form, open_project
+    >>> from karat.world import make_world
+    >>> world = make_world(images=3, captions=1, seed=1).benchmark()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     create_project(f"{folder}/own.db", world, load_form("pair"), source="world").close()
+    ...     _ = back_up(f"{folder}/own.db", f"{folder}/copy.db")
+    ...     restore(f"{folder}/copy.db", f"{folder}/own.db", force=True).replaced.name
+    'own.db.replaced'
+    """
+    copy, place = Path(copy), find_place(where)
+    is_dump = start_of(copy) == DUMP
+    if is_dump and place.path is not None:
+        fix = "give the address of an empty database, postgresql://user@host/database"
+        raise InputError("is a dump of PostgreSQL and cannot become a file", where=copy, fix=fix)
+    if not is_dump:
+        check_file(find_place(copy), new=False)
+    if place.path is None:
+        if not is_dump:
+            raise InputError(
+                "is a file of SQLite and cannot be restored into PostgreSQL",
+                where=copy,
+                fix="give a file name",
+            )
+        load_dump(copy, place)
+        return Restored(place.shown, None)
+    if place.path.exists() and place.path.samefile(copy):
+        raise InputError("is the copy itself", where=place.shown, fix="name the project to restore")
+    check_target(place.path, force)
+    replaced = None
+    with write_errors(place.path), replacing(place.path, private=True, durable=True) as draft:
+        # Without a log nobody writes into the copy, and nothing is left beside it.
+        copy_pages(find_place(copy), draft, still=not copy.with_name(f"{copy.name}-wal").exists())
+        if place.path.exists():
+            check_unused(place)
+            replaced = set_aside(place.path)
+    return Restored(place.shown, replaced)
+
+
+def start_of(path: Path) -> bytes:
+    """Return the bytes that tell a dump of PostgreSQL; none where the file cannot be read."""
+    try:
+        with path.open("rb") as handle:
+            return handle.read(len(DUMP))
+    except OSError:
+        return b""
+
+
+def check_file(place: Place, new: bool) -> None:
+    """Raise unless a file can hold a new project (`new`), or starts like one."""
+    path = place.path
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError("is a folder", where=place.shown, fix="give the name of a file")
+    try:
+        if not path.exists():
+            if new:
+                return
+            raise InputError("does not exist", where=place.shown, fix="create a project with karat pool")
+        with path.open("rb") as handle:
+            start = handle.read(len(MAGIC))
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror})", where=place.shown, fix="choose another"
+        ) from None
+    if start != MAGIC and (start or not new):
+        fix = "choose another name" if new else "give a file that karat made"
+        raise InputError("is not a project", where=place.shown, fix=fix)
+
+
+def check_target(path: Path, force: bool) -> None:
+    """Raise unless a file may be written there."""
     if path.exists() and not path.is_file():
         raise InputError("is not a file", where=path, fix="give the name of a file")
     if path.exists() and not force:
-        raise InputError("is there already", where=path, fix="choose another name, or pass --force")
+        raise InputError("already exists", where=path, fix="choose another name, or pass --force")
 
 
-def copy_file(place: Place, draft: Path) -> int:
-    """Copy a project in a file, see that the copy is sound, and return how many rows of answers it has."""
-    with (
-        explained(place, sqlite3.Error),
-        closing(sqlite3.connect(f"{place.path.as_uri()}?mode=ro", uri=True)) as old,  # type: ignore[union-attr]
-        closing(sqlite3.connect(draft)) as new,
-    ):
-        # All pages in one step: one moment of the project, and with its log nobody waits for a reader.
-        old.backup(new)
-        found = new.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if found != "ok":
-            raise InputError("is damaged, and so is its copy", where=place.shown, fix="restore an older copy")
-        answers = int(new.execute("SELECT COUNT(*) FROM answer").fetchone()[0])
-    return answers
+def check_unused(place: Place) -> None:
+    """Raise where a program has a file open: SQLite would go on writing into the file that was set aside."""
+    try:
+        with closing(sqlite3.connect(str(place.path), timeout=0)) as connection:
+            # Leaving write-ahead logging needs the file for itself, and brings the log into the file.
+            mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        mode = "wal" if "locked" in str(error) else ""
+    except sqlite3.DatabaseError:
+        # Too damaged to be opened: a reason to restore a copy.
+        mode = ""
+    if mode == "wal":
+        raise InputError("is in use", where=place.shown, fix="stop the server, then restore")
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a file of SQLite and what belongs to it; return the new name, which nothing had before."""
+    number = 0
+    while (aside := path.with_name(f"{path.name}.replaced{f'.{number}' if number else ''}")).exists():
+        number += 1
+    for log in LOGS:
+        beside = path.with_name(f"{path.name}{log}")
+        if beside.exists():
+            beside.rename(aside.with_name(f"{aside.name}{log}"))
+    return aside
+
+
+def copy_file(place: Place, path: Path) -> tuple[int, int]:
+    """Copy a project in a file, complete or not at all; return its bytes and its rows of answers."""
+    with write_errors(path), replacing(path, private=True, durable=True) as draft:
+        answers = copy_pages(place, draft)
+        return draft.stat().st_size, answers
+
+
+def copy_pages(place: Place, draft: Path, still: bool = False) -> int:
+    """Copy a file of SQLite with its log, check the copy, and return its rows of answers.
+
+    `still` promises that nobody writes into the file: SQLite then makes no files beside it.
+    """
+    assert place.path is not None
+    address = f"{place.path.as_uri()}?mode=ro{'&immutable=1' if still else ''}"
+    try:
+        with (
+            explained(place, sqlite3.Error),
+            closing(sqlite3.connect(address, uri=True)) as old,
+            closing(sqlite3.connect(draft)) as new,
+        ):
+            # All pages in one step: one state of the project, and with its log no writer waits for a reader.
+            old.backup(new)
+            problem = new.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if problem != "ok":
+                raise InputError(
+                    "is damaged, and so is its copy", where=place.shown, fix="restore an older copy"
+                )
+            return int(new.execute("SELECT COUNT(*) FROM answer").fetchone()[0])
+    finally:
+        for log in LOGS[1:]:
+            draft.with_name(f"{draft.name}{log}").unlink(missing_ok=True)
 
 
 def dump(place: Place, draft: Path) -> None:
-    """Write a project in PostgreSQL by its own program."""
-    program = shutil.which("pg_dump")
+    """Write a project in PostgreSQL by `pg_dump`."""
+    run_program("pg_dump", place, ["--format=custom", "--no-owner", f"--file={draft}"])
+
+
+def load_dump(copy: Path, place: Place) -> None:
+    """Restore a dump into an empty database by `pg_restore`, completely or not at all."""
+    database = Database(place)
+    try:
+        with database.read() as connection:
+            if inspect(connection).get_table_names():
+                raise InputError(
+                    "the database is not empty", where=place.shown, fix="create a new one with createdb"
+                )
+    finally:
+        database.close()
+    options = ["--no-owner", "--exit-on-error", "--single-transaction", str(copy)]
+    run_program("pg_restore", place, options, address="--dbname=")
+
+
+def run_program(name: str, place: Place, options: list[str], address: str = "") -> None:
+    """Run a program of PostgreSQL on a database; `address` is the option that takes its address."""
+    program = shutil.which(name)
     if program is None:
         raise MissingDataError(
-            "pg_dump is not installed, and nothing else copies a running PostgreSQL faithfully",
+            f"{name} is not installed, which copies PostgreSQL databases",
             fix="apt-get install postgresql-client",
         )
-    address, password = without_password(place)
-    # Not among the arguments: everybody on this machine can see those.
-    hidden = os.environ | ({"PGPASSWORD": password} if password else {})
-    command = [program, "--format=custom", "--no-owner", f"--file={draft}", "--no-password", address]
-    done = subprocess.run(command, capture_output=True, text=True, env=hidden, check=False)
+    url, password = without_password(place, name)
+    # Not among the arguments: every user of this machine can see those.
+    environment = os.environ | ({"PGPASSWORD": password} if password else {})
+    command = [program, "--no-password", *options[:-1], f"{address}{url}", options[-1]]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
-        said = place.scrub(done.stderr)[:300] or f"exit code {done.returncode}"
+        message = place.scrub(done.stderr)[:300] or f"exit code {done.returncode}"
         raise InputError(
-            f"pg_dump says: {said}",
+            f"{name} says: {message}",
             where=place.shown,
-            fix="check that it runs, and that pg_dump is not older",
+            fix=f"check that the server runs, and that {name} is not older than it",
         )
 
 
-def without_password(place: Place) -> tuple[str, str]:
+def without_password(place: Place, program: str = "pg_dump") -> tuple[str, str]:
     """Return an address for PostgreSQL's own programs without its password, and the password.
 
     >>> without_password(find_place("postgresql://ann:secret@host/db?connect_timeout=5"))
@@ -146,9 +310,9 @@ def without_password(place: Place) -> tuple[str, str]:
     url = place.url
     if "sslpassword" in url.query:
         raise InputError(
-            "the address holds the password of a key, which pg_dump takes only where others can see it",
+            f"the address contains the password of a key, which {program} takes only where others can see it",
             where=place.shown,
-            fix="call pg_dump yourself",
+            fix=f"call {program} yourself",
         )
     password = url.password or url.query.get("password", "")
     query = url.difference_update_query(["password"]).query

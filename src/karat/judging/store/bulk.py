@@ -1,6 +1,6 @@
-"""Many rows at a time: columns go in and come out, past the layers that are made for single rows.
+"""Bulk transfer: many rows at a time as columns, by the database driver, without the layers above it.
 
-SQLite takes and gives rows of Python values; PostgreSQL csv, which polars writes and reads.
+SQLite takes and returns rows of Python values; PostgreSQL uses csv, which polars writes and reads.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from sqlalchemy import Connection, Table
 
 CHUNK = 200_000
-"""Rows that stand in memory as csv at a time."""
+"""Rows that are written as csv at a time."""
 PAGE = 2_000
 """Rows that are fetched at a time: few enough to stay in the processor's cache."""
 WHOLE, REAL, WORDS = "i", "f", "t"
@@ -20,29 +20,29 @@ DTYPE: dict[str, type] = {WHOLE: np.int64, REAL: np.float64}
 
 
 def insert(connection: Connection, table: Table, **columns: Sequence[Any] | np.ndarray) -> None:
-    """Insert rows given as columns of one length, in the transaction of `connection`; NaN becomes NULL."""
+    """Insert columns of one length as rows, in the transaction of `connection`; NaN becomes NULL."""
     names = ", ".join(f'"{table.c[name].name}"' for name in columns)
-    given = list(columns.values())
+    values = list(columns.values())
     if connection.dialect.name == "sqlite":
-        marks = ", ".join("?" * len(given))
-        repeat(connection, f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})', *given)
+        marks = ", ".join("?" * len(values))
+        repeat(connection, f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})', *values)
         return
     import polars as pl
 
     statement = f'COPY "{table.name}" ({names}) FROM STDIN (FORMAT csv)'
     driver: Any = connection.connection.driver_connection
-    for start in range(0, len(given[0]), CHUNK):
+    for start in range(0, len(values[0]), CHUNK):
         part = pl.DataFrame(
-            {str(at): pl.Series(column[start : start + CHUNK]) for at, column in enumerate(given)}
+            {str(at): pl.Series(column[start : start + CHUNK]) for at, column in enumerate(values)}
         ).with_columns(pl.col(pl.Float64).fill_nan(None))
-        # Texts are quoted, so that none reads as NULL.
+        # Texts are quoted, so that an empty one is not read as NULL.
         data = part.write_csv(include_header=False, quote_style="non_numeric").encode()
         with driver.cursor() as cursor, cursor.copy(statement) as copy:
             copy.write(data)
 
 
 def repeat(connection: Connection, statement: str, *columns: Sequence[Any] | np.ndarray) -> None:
-    """Run a statement of ours once for each row of columns, given in the order of its "?"; SQLite only."""
+    """Run a statement once for each row of columns, which are in the order of its "?"; SQLite only."""
     driver: Any = connection.connection.driver_connection
     driver.cursor().executemany(statement, zip(*map(plain, columns), strict=True))
 
@@ -65,7 +65,7 @@ def plain(column: Sequence[Any] | np.ndarray) -> Sequence[Any]:
 def read_columns(connection: Connection, query: str, kinds: str, *values: Any) -> list[Any]:
     """Return the columns of a query: int64 for "i", float64 for "f" (NULL is NaN), a list for "t".
 
-    `query` is a text of ours with "?" for each of `values`; whole numbers in it are never NULL.
+    `query` has "?" for each of `values`; its whole numbers must not be NULL. It must not contain user input.
     """
     if connection.dialect.name == "sqlite":
         return sqlite_columns(connection, query, kinds, values)
@@ -109,19 +109,19 @@ def postgres_columns(connection: Connection, query: str, kinds: str, values: tup
 def copy_out(driver: Any, query: str, values: tuple[Any, ...]) -> bytes:
     """Return the rows of a query as csv.
 
-    By libpq's own calls: psycopg's loop over the rows of a copy takes ten times as long.
+    It calls libpq itself: psycopg's loop over the rows of a copy takes ten times as long.
     """
     from psycopg import ClientCursor, DatabaseError, pq
 
     statement = ClientCursor(driver).mogrify(f"COPY ({query}) TO STDOUT (FORMAT csv)", values or None)
     wire = driver.pgconn
-    answer = wire.exec_(statement.encode())
+    result = wire.exec_(statement.encode())
     rows = []
-    if answer.status == pq.ExecStatus.COPY_OUT:
-        while (got := wire.get_copy_data(0))[0] > 0:
-            rows.append(bytes(got[1]))
-        answer = wire.get_result()
-    last = answer
+    if result.status == pq.ExecStatus.COPY_OUT:
+        while (row := wire.get_copy_data(0))[0] > 0:
+            rows.append(bytes(row[1]))
+        result = wire.get_result()
+    last = result
     while (more := wire.get_result()) is not None:
         last = more
     if last.status != pq.ExecStatus.COMMAND_OK:

@@ -1,4 +1,4 @@
-"""What machine judges were asked and what they said, word for word."""
+"""Calls of machine judges: what was sent and what came back, word for word."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import insert, select
 
 from karat.judging.store.part import ReadPart
 from karat.judging.store.tables import CALL
-from karat.judging.store.texts import MOST_JSON, check_name, check_text, check_time, to_json
+from karat.judging.store.texts import MAX_JSON, check_name, check_text, check_time, to_json
 
 PAGE = 1_000
 
@@ -41,36 +41,36 @@ class Calls(ReadPart):
         Parameters
         ----------
         judge, model, prompt
-            Its name, the model behind it, and the hash of the prompt.
+            The name of the machine judge, its model, and the hash of the prompt.
         image, caption
             The pair.
         request
-            What was sent, without the key.
+            What was sent, without the API key.
         reply, code
-            What came back, and the answer that was read out of it.
+            What came back, and the answer that was parsed from it.
         tokens_in, tokens_out, cost
-            What it took.
+            How much the call used.
         error
-            What went wrong.
+            The error, where there was one.
         at
-            When; now when left out.
+            When, in seconds since 1970; the current time by default.
         """
         self._subject.check_pair(int(image), int(caption))
         texts = {"reply": reply, "code": code, "error": error}
         values = {
-            "judge": check_name(judge, "the judge"), "model": check_text(model, "the model"),
+            "judge": check_name(judge, "the machine judge"), "model": check_text(model, "the model"),
             "prompt": check_text(prompt, "the prompt's hash"), "image": int(image), "caption": int(caption),
             "request": to_json(dict(request), "the request"), "tokens_in": tokens_in,
             "tokens_out": tokens_out, "cost": cost, "at": check_time(at, "at"),
         }  # fmt: skip
         for name, text in texts.items():
-            # A machine may say anything, also what PostgreSQL cannot hold.
-            values[name] = None if text is None else check_text(text.replace("\0", "\ufffd"), name, MOST_JSON)
+            # A model may return anything, also characters that PostgreSQL cannot store.
+            values[name] = None if text is None else check_text(text.replace("\0", "\ufffd"), name, MAX_JSON)
         with self._db.write() as connection:
             return int(connection.execute(insert(CALL).values(**values).returning(CALL.c.id)).scalar_one())
 
     def read(self) -> Iterator[dict[str, Any]]:
-        """Yield every call, in the order in which they were stored."""
+        """Yield the calls, in the order in which they were stored."""
         last = -1
         while True:
             with self._db.read() as connection:

@@ -1,4 +1,4 @@
-"""The journal: what was done, and small settings."""
+"""The journal: events and small settings of a project."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class Journal(StorePart):
     """Events, append-only, and settings: `project.journal`."""
 
     def log(self, what: str, detail: Mapping[str, Any] | None = None) -> None:
-        """Write down that something was done."""
+        """Record an event."""
         values = {"what": check_name(what, "an event"), "detail": to_json(dict(detail or {}), "the detail")}
         with self._db.write() as connection:
             connection.execute(insert(EVENT).values(**values, at=time.time()))
 
     def events(self) -> list[dict[str, Any]]:
-        """Return what was done, in order: `what`, `detail` and `at`."""
+        """Return the events in order: `what`, `detail` and `at`."""
         with self._db.read() as connection:
             rows = connection.execute(select(EVENT).order_by(EVENT.c.id)).all()
         return [{"what": row.what, "detail": json.loads(row.detail), "at": row.at} for row in rows]
 
     def set(self, name: str, value: Any) -> None:
-        """Keep a small value that json can hold; None removes it."""
+        """Store a small value that json can represent; None removes it."""
         check_name(name, "a setting")
         text = to_json(value, name)
         with self._db.write() as connection:
@@ -39,7 +39,7 @@ class Journal(StorePart):
                 connection.execute(insert(SETTING).values(name=name, value=text))
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a value that was kept, or `default`."""
+        """Return a stored value, or `default`."""
         with self._db.read() as connection:
             text = connection.execute(
                 select(SETTING.c.value).where(SETTING.c.name == name)

@@ -1,4 +1,4 @@
-"""The pool of a project, which pairs are to be judged and where models ranked them, and its tasks."""
+"""The pool of a project (the pairs to judge, and where models ranked them), and its tasks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from karat.benchmarks import DIRECTIONS
 from karat.errors import InputError
 from karat.judging.pools import Pool
 from karat.judging.store import bulk
-from karat.judging.store.assignments import add_slots, next_number, take_places
+from karat.judging.store.assignments import add_assignments, next_number, take_places
 from karat.judging.store.part import StorePart
 from karat.judging.store.tables import (
     ITEM,
@@ -22,7 +22,7 @@ from karat.judging.store.tables import (
     TASK,
 )
 from karat.judging.store.texts import check_name
-from karat.judging.tasks import KNOWN_NO, KNOWN_YES, UNKNOWN, TaskPlan
+from karat.judging.tasks import GOLD_NO, GOLD_YES, NOT_GOLD, TaskPlan
 
 TABLES = (POOL, POOL_GOLD, POOL_PAIR, POOL_PLACE, POOL_QUERY, POOL_SYSTEM)
 GOLD = ("gold_image", "gold_caption", "gold_right")
@@ -32,16 +32,18 @@ class Pools(StorePart):
     """The pool and the tasks of a project: `project.pools`."""
 
     def set(self, pool: Pool) -> None:
-        """Keep a pool in place of any before; once there are tasks, a pool can only be added to."""
+        """Store a pool and replace the current one; once there are tasks, a pool can only be added to."""
         self._check_pool(pool)
         with self._db.write() as connection:
             take_places(connection, 0)
             if connection.execute(select(func.count()).select_from(TASK)).scalar_one():
-                raise InputError("there are tasks of the old pool", fix="add to it instead (add_pool)")
+                raise InputError(
+                    "the current pool already has tasks", fix="add to it instead (project.pools.add)"
+                )
             self._write_pool(connection, pool)
 
     def add(self, pool: Pool) -> None:
-        """Merge another pool into the one that is there; a place that both have is taken from the new one."""
+        """Merge another pool into the current one; a place that both have is taken from the new one."""
         self._check_pool(pool)
         with self._db.write() as connection:
             take_places(connection, 0)
@@ -54,12 +56,12 @@ class Pools(StorePart):
             pool = self._read_pool(connection)
         if pool is None:
             raise InputError(
-                "the project has no pool", where=self._db.place.shown, fix="make one: karat pool"
+                "the project has no pool", where=self._db.place.shown, fix="create one: karat pool"
             )
         return pool
 
     def add_tasks(self, plan: TaskPlan) -> int:
-        """Add the tasks of a plan, numbered on from those that are there; return the number of the first."""
+        """Add the tasks of a plan, numbered after the existing ones; return the number of the first."""
         task = self._check_plan(plan)
         with self._db.write() as connection:
             place = take_places(connection, plan.tasks * plan.overlap)
@@ -72,12 +74,12 @@ class Pools(StorePart):
                 position=plan.position, grp=plan.group, image=plan.image, caption=plan.caption,
                 gold=plan.gold,
             )  # fmt: skip
-            add_slots(connection, first + np.repeat(np.arange(plan.tasks), plan.overlap), place)
+            add_assignments(connection, first + np.repeat(np.arange(plan.tasks), plan.overlap), place)
             self._db.analyse(connection)
         return first
 
     def plan(self) -> TaskPlan:
-        """Return all tasks so far as one plan; its overlap is the largest of theirs."""
+        """Return all tasks as one plan; its overlap is the largest of any task."""
         with self._db.read() as connection:
             query = "SELECT task, position, grp, image, caption, gold FROM item ORDER BY id"
             task, position, group, image, caption, gold = bulk.read_columns(connection, query, "iiiiii")
@@ -112,14 +114,14 @@ class Pools(StorePart):
             system=pool.place_system, direction=pool.place_direction, rank=pool.place_rank,
             score=np.asarray(pool.place_score, np.float64),
         )  # fmt: skip
-        # Numbered, since the stock of known pairs is used from its beginning.
+        # Numbered, since the gold pairs are used in this order.
         bulk.insert(
             connection, POOL_GOLD, id=np.arange(len(pool.gold_image)), image=pool.gold_image,
             caption=pool.gold_caption, gold=np.asarray(pool.gold_right, np.int64),
         )  # fmt: skip
         for number, direction in enumerate(DIRECTIONS):
-            asked = np.asarray(pool.queries.get(direction, ()), dtype=np.int64)
-            bulk.insert(connection, POOL_QUERY, direction=np.full(len(asked), number), query=asked)
+            queries = np.asarray(pool.queries.get(direction, ()), dtype=np.int64)
+            bulk.insert(connection, POOL_QUERY, direction=np.full(len(queries), number), query=queries)
 
     def _read_pool(self, connection: Connection) -> Pool | None:
         facts = connection.execute(select(POOL)).mappings().one_or_none()
@@ -133,22 +135,22 @@ class Pools(StorePart):
         )
         names = connection.execute(select(POOL_SYSTEM.c.name).order_by(POOL_SYSTEM.c.id)).scalars()
         side, query = bulk.read_columns(connection, "SELECT direction, query FROM pool_query", "ii")
-        known = bulk.read_columns(connection, "SELECT image, caption, gold FROM pool_gold ORDER BY id", "iii")
+        gold = bulk.read_columns(connection, "SELECT image, caption, gold FROM pool_gold ORDER BY id", "iii")
         width = self._subject.captions
         pair = np.searchsorted(image * width + caption, place_image * width + place_caption)
         order = np.lexsort((rank, direction, system, pair))
         return Pool(
             image, caption, why, tuple(names), pair[order], system[order], direction[order], rank[order],
             score[order], {name: np.sort(query[side == n]) for n, name in enumerate(DIRECTIONS)},
-            facts["top"], facts["judged"], facts["filtered"], known[0], known[1], known[2].astype(np.int8),
+            facts["top"], facts["judged"], facts["filtered"], gold[0], gold[1], gold[2].astype(np.int8),
         )  # fmt: skip
 
     def _check_plan(self, plan: TaskPlan) -> np.ndarray:
-        """Return the tasks' numbers, or raise before anybody is asked about pairs that are not there."""
+        """Return the numbers of the tasks, or raise for a plan that cannot be stored."""
         task, pair = plan.task, plan.image * self._subject.captions + plan.caption
         if not len(plan) or plan.overlap < 1:
             raise InputError(
-                "the plan has no task, or wants nobody", fix="plan at least a task for one person"
+                "the plan has no items, or an overlap below 1", fix="plan at least one task for one annotator"
             )
         for kind, index, size in (
             ("image", plan.image, self._subject.images),
@@ -160,27 +162,34 @@ class Pools(StorePart):
                     f"item {outside[0]} of the plan has {kind} {index[outside[0]]}",
                     fix=f"the benchmark has {size:,}, from 0",
                 )
-        if not np.isin(plan.gold, (UNKNOWN, KNOWN_NO, KNOWN_YES)).all():
-            raise InputError("the plan has gold that is neither known nor unknown", fix="use -1, 0 and 1")
+        if not np.isin(plan.gold, (NOT_GOLD, GOLD_NO, GOLD_YES)).all():
+            raise InputError(
+                "the gold of the plan has values other than -1, 0 and 1",
+                fix="use -1 for pairs that are not gold",
+            )
         if task[0] != 0 or not np.isin(np.diff(task), (0, 1)).all():
             raise InputError("the tasks of the plan are not numbered from 0 in order", fix="sort its items")
         if (np.diff(plan.position)[np.diff(task) == 0] <= 0).any():
-            raise InputError("the items of a task are not in order", fix="sort them by position, each once")
+            raise InputError(
+                "the items of a task are not in order", fix="sort them by position, without duplicates"
+            )
         order = np.lexsort((pair, task))
-        again = np.flatnonzero((np.diff(task[order]) == 0) & (np.diff(pair[order]) == 0))
-        if len(again):
-            raise InputError(f"task {task[order][again[0]]} has a pair twice", fix="ask about a pair once")
+        repeated = np.flatnonzero((np.diff(task[order]) == 0) & (np.diff(pair[order]) == 0))
+        if len(repeated):
+            raise InputError(
+                f"task {task[order][repeated[0]]} has a duplicate pair", fix="remove one of them"
+            )
         return task
 
 
 def merge_pools(old: Pool, new: Pool) -> Pool:
     """Return the pairs and places of both; a place that both have is the new one's.
 
-    >>> def one(image, rank):
+    >>> def pool_of(image, rank):
     ...     pair, zero = np.array([image]), np.array([0])
     ...     places = (zero, zero, zero, np.array([rank]), np.array([1.0]))
     ...     return Pool(pair, zero, zero, ("a",), *places, top=rank)
-    >>> merge_pools(merge_pools(one(3, 1), one(2, 5)), one(3, 2)).place_rank.tolist()
+    >>> merge_pools(merge_pools(pool_of(3, 1), pool_of(2, 5)), pool_of(3, 2)).place_rank.tolist()
     [5, 2]
     """
     systems = tuple(dict.fromkeys((*old.systems, *new.systems)))
@@ -188,12 +197,12 @@ def merge_pools(old: Pool, new: Pool) -> Pool:
     width = int(caption.max(initial=0)) + 1
     key, first, which = np.unique(image * width + caption, return_index=True, return_inverse=True)
     why = np.full(len(key), np.iinfo(np.int64).max)
-    # A pair that a system suggests is pooled, also where it filled a grid before.
+    # A pair that a system suggests is in the pool for that reason, also where it filled a grid before.
     np.minimum.at(why, which, both(old.why, new.why))
     number = {name: at for at, name in enumerate(systems)}
-    ours = [np.array([number[name] for name in pool.systems], np.int64) for pool in (old, new)]
+    renumbered = [np.array([number[name] for name in pool.systems], np.int64) for pool in (old, new)]
     pair = both(which[old.place_pair], which[len(old) + new.place_pair])
-    system = both(ours[0][old.place_system], ours[1][new.place_system])
+    system = both(renumbered[0][old.place_system], renumbered[1][new.place_system])
     direction = both(old.place_direction, new.place_direction)
     place = (pair * len(systems) + system) * 2 + direction
     # The last of equal places: the new pool's.
@@ -211,6 +220,6 @@ def merge_pools(old: Pool, new: Pool) -> Pool:
     )  # fmt: skip
 
 
-def both(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def both(old: np.ndarray, new: np.ndarray) -> np.ndarray:
     """Return two columns as one."""
-    return np.concatenate([one, other])
+    return np.concatenate([old, new])

@@ -1,4 +1,4 @@
-"""A project: one benchmark, one form, and everything that was asked and answered; made and opened here."""
+"""A project: one benchmark, one form, and everything that was asked and answered."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ from karat.judging.pools import fingerprint
 from karat.judging.store.accounts import Accounts
 from karat.judging.store.annotators import Annotators
 from karat.judging.store.answers import StoredAnswers
+from karat.judging.store.backup import check_file
 from karat.judging.store.calls import Calls
-from karat.judging.store.engine import Database
-from karat.judging.store.file_check import check_file, check_tables
+from karat.judging.store.database import Database, find_place
 from karat.judging.store.journal import Journal
-from karat.judging.store.migration import migrate, upgrade
+from karat.judging.store.migration import check_tables, head, migrate, upgrade
 from karat.judging.store.part import Subject
-from karat.judging.store.places import find_place
 from karat.judging.store.pools import Pools
 from karat.judging.store.queue import Queue
 from karat.judging.store.reviews import Reviews
@@ -35,8 +34,8 @@ from karat.judging.store.snapshot import Snapshot
 from karat.judging.store.tables import PROJECT
 from karat.judging.store.texts import check_text, to_json
 
-MOST = 2_000_000
-"""Characters of the longest form that is read."""
+MAX_LENGTH = 2_000_000
+"""Of a text in the row of a project, in characters."""
 READ_ONLY = "SELECT current_setting('transaction_read_only') = 'on'"
 
 
@@ -62,28 +61,30 @@ class Project:
     database
         Where it is.
     row
-        What the project says about itself.
+        The project's own row: its name, form and benchmark.
     benchmark
-        Where it is at hand.
+        Where it is loaded already.
+    notes
+        What happened on opening: that the project was migrated, and where its copy is.
 
     Attributes
     ----------
     pools
         The pool, and the tasks that it was packed into.
     queue
-        Assignments: who holds which task, and which is next.
+        Assignments: who has leased which task, and which is next.
     answers
-        What annotators said.
+        What annotators answered.
     reviews
-        What was decided about hand-ins, pairs, images and captions.
+        What was decided about assignments, pairs, images and captions.
     annotators
-        Those who answer.
+        Names and kinds of those who answer.
     accounts
         Users of the web application, their sessions and invitations.
     calls
         What machine judges were asked.
     journal
-        What was done, and small settings.
+        Events and small settings.
 
     Examples
     --------
@@ -100,11 +101,18 @@ class Project:
     ...         project.answers.record(rows)
     ...         project.answers.read()
     2
-    AnswerTable(2 answers of 1 people)
+    AnswerTable(2 answers by 1 annotator)
     """
 
-    def __init__(self, database: Database, row: RowMapping, benchmark: Benchmark | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        row: RowMapping,
+        benchmark: Benchmark | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
         self.database = database
+        self.notes = notes
         self._benchmark = benchmark
         self._fingerprint: str = row["fingerprint"]
         self.name: str = row["name"]
@@ -123,20 +131,20 @@ class Project:
 
     @property
     def where(self) -> str:
-        """The file or the address; a password in it is masked."""
+        """The file or the address, with a password masked."""
         return self.database.place.shown
 
     def benchmark(self) -> Benchmark:
         """Return the benchmark that the pairs index, loaded once; raise when its ids have changed."""
         if self._benchmark is None:
-            found = load_benchmark(self.source, **self.settings)
-            if fingerprint(found) != self._fingerprint:
+            benchmark = load_benchmark(self.source, **self.settings)
+            if fingerprint(benchmark) != self._fingerprint:
                 raise InputError(
                     f"the benchmark {self.source!r} is not the one of this project: its ids differ",
                     where=self.where,
                     fix="restore the benchmark as it was",
                 )
-            self._benchmark = found
+            self._benchmark = benchmark
         return self._benchmark
 
     @property
@@ -145,24 +153,24 @@ class Project:
         return self.database.place.path
 
     def is_readable(self) -> bool:
-        """Whether the database can be read; raise where it cannot be reached."""
+        """Return whether the database can be read; raise where it cannot be reached."""
         with self.database.read() as connection:
             return connection.execute(select(PROJECT.c.id)).first() is not None
 
     def is_writable(self) -> bool:
-        """Whether the database takes a writer; raise where it cannot be reached."""
+        """Return whether the database can be written; raise where it cannot be reached."""
         with self.database.write() as connection:
-            # Nothing is changed, so that nothing goes to the disk.
+            # Nothing is changed, so nothing is written to the disk.
             return self.database.sqlite or not connection.exec_driver_sql(READ_ONLY).scalar_one()
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """Yield one state of the database, to be read as columns."""
+        """Yield one state of the database, which is read as columns."""
         with self.database.read() as connection:
             yield Snapshot(connection, self._subject.captions)
 
     def close(self) -> None:
-        """Give back the connections."""
+        """Close the connections."""
         self.database.close()
 
     def __enter__(self) -> Project:
@@ -173,8 +181,8 @@ class Project:
     ) -> None:
         self.close()
 
-    # Before version 0.5 everything was a method of the project. `project.answers()`, `project.reviews()` and
-    # `project.calls()` are kept by the parts of these names.
+    # Before version 0.5 everything was a method of the project. The parts `answers`, `reviews` and `calls`
+    # can still be called.
     set_pool, add_pool, pool = (
         moved("set_pool", "pools.set"), moved("add_pool", "pools.add"), moved("pool", "pools.read")
     )  # fmt: skip
@@ -185,7 +193,7 @@ class Project:
         moved("lease_at_hand", "queue.at_hand"), moved("lease_ahead", "queue.ahead"),
         moved("held_lease", "queue.held"),
     )  # fmt: skip
-    slots, ask_again = moved("slots", "queue.slots"), moved("ask_again", "queue.ask_again")
+    slots, ask_again = moved("slots", "queue.assignments"), moved("ask_again", "queue.ask_again")
     answer, withdraw = moved("answer", "answers.give"), moved("withdraw", "answers.withdraw")
     answer_many, record = moved("answer_many", "answers.store"), moved("record", "answers.record")
     history, review = moved("history", "answers.history"), moved("review", "reviews.add")
@@ -209,35 +217,35 @@ def create_project(
     settings: Mapping[str, str] | None = None,
     name: str = "",
 ) -> Project:
-    """Make a project and return it, open.
+    """Create a project and return it, open.
 
     Parameters
     ----------
     where
-        A file, or an address such as "postgresql://user@host/database". A place that holds something is
-        refused.
+        A file, or an address such as "postgresql://user@host/database". A file that exists or a database
+        that is not empty is refused.
     benchmark
         What the pairs are indices into.
     form
-        What is asked; it is kept inside the project.
+        What is asked; it is stored in the project.
     source, settings
-        What `karat.load_benchmark` needs to find the benchmark again.
+        What `karat.load_benchmark` needs to load the benchmark again.
     name
-        What it is called; the benchmark's name when left out.
+        The benchmark's name by default.
     """
     place = find_place(where)
     if place.path is not None and not place.path.parent.is_dir():
         raise InputError(f"there is no folder {place.path.parent}", where=place.shown, fix="create it first")
-    # A folder is found again from anywhere.
+    # Absolute, so that the folder is found from any other.
     source = str(Path(source).resolve()) if source not in SOURCES and Path(source).is_dir() else source
     written = write_form(form)
     row = {
         "id": 1, "name": check_text(name or benchmark.name, "the name"),
-        "form": check_text(written, "the form", MOST),
+        "form": check_text(written, "the form", MAX_LENGTH),
         "source": check_text(source, "the source"), "settings": to_json(dict(settings or {}), "the settings"),
         "fingerprint": fingerprint(benchmark), "images": len(benchmark.images),
         "captions": len(benchmark.captions),
-        "queue": 0, "at": time.time(),
+        "places": 0, "at": time.time(),
     }  # fmt: skip
     check_file(place, new=True)
     database = Database(place)
@@ -245,9 +253,7 @@ def create_project(
         database.prepare()
         with database.write() as connection:
             if inspect(connection).get_table_names():
-                raise InputError(
-                    "holds a project or something else", where=place.shown, fix="choose another place"
-                )
+                raise InputError("is not empty", where=place.shown, fix="choose another file or database")
             upgrade(connection)
             connection.execute(insert(PROJECT).values(**row))
         return open_rows(database, benchmark)
@@ -257,7 +263,7 @@ def create_project(
 
 
 def open_project(where: str | Path) -> Project:
-    """Open a project; one of an older karat is brought up to date first, and a file is copied before that.
+    """Open a project; one of an older version of karat is migrated first, and a file is copied before that.
 
     Parameters
     ----------
@@ -268,35 +274,39 @@ def open_project(where: str | Path) -> Project:
     check_file(place, new=False)
     database = Database(place)
     try:
-        before = migrate(database)
+        migrated = migrate(database)
         with database.read() as connection:
             check_tables(connection, place)
-        project = open_rows(database)
-        if before is not None:
-            project.journal.log("migrated", {"from": before})
+        if migrated is None:
+            return open_rows(database)
+        version, copy = migrated
+        kept = "" if copy is None else f"; {copy.name} beside it is a copy of what it was"
+        note = f"{place.shown} was migrated from schema {version} to {head()}{kept}"
+        project = open_rows(database, notes=(note,))
+        project.journal.log("migrated", {"from": version})
         return project
     except BaseException:
         database.close()
         raise
 
 
-def open_rows(database: Database, benchmark: Benchmark | None = None) -> Project:
+def open_rows(database: Database, benchmark: Benchmark | None = None, notes: tuple[str, ...] = ()) -> Project:
     """Return the project that a database holds, or raise."""
     with database.read() as connection:
         row = project_row(connection)
     if row is None:
-        raise InputError("is no project", where=database.place.shown, fix="make one with create_project")
+        raise InputError("is not a project", where=database.place.shown, fix="create one with create_project")
     try:
-        return Project(database, row, benchmark)
+        return Project(database, row, benchmark, notes)
     except (TypeError, AttributeError, ValueError, RecursionError, json.JSONDecodeError) as error:
         what = error.what if isinstance(error, InputError) else "is damaged"
         raise InputError(what, where=database.place.shown, fix="restore a copy of it") from None
 
 
 def project_row(connection: Connection) -> RowMapping | None:
-    """Return what a project says about itself, unless it is too long to be true."""
+    """Return the row of a project; None where it is missing or a text in it is implausibly long."""
     texts = (PROJECT.c.name, PROJECT.c.form, PROJECT.c.source, PROJECT.c.settings, PROJECT.c.fingerprint)
-    short = [func.length(column) <= MOST for column in texts]
+    short = [func.length(column) <= MAX_LENGTH for column in texts]
     return connection.execute(select(PROJECT).where(PROJECT.c.id == 1, *short)).mappings().one_or_none()
 
 
@@ -315,7 +325,7 @@ def read_form(text: str) -> Form:
     True
     """
     fix = "restore a copy of the project"
-    if len(text) > MOST:
+    if len(text) > MAX_LENGTH:
         raise InputError(f"its form has {len(text):,} characters", fix=fix)
     try:
         return form_from_data(json.loads(text))

@@ -1,8 +1,8 @@
-"""The queue: tasks are leased, held, handed in or back, each slot by one annotator at a time.
+"""The queue: assignments are leased to annotators, one at a time each, and submitted or returned.
 
-Everybody gets one slot at a time. A page that asks for the next one only after the last answer shows nothing
-for as long as the network takes, so a second slot may be taken while the first is still being answered. The
-older of the two is the one at hand.
+An annotator has one assignment at a time. A page that asks for the next one only after the last answer shows
+nothing until the network has replied, so a second one may be leased while the first is still being answered.
+The older of the two is the current one.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, RowMapping, func, select, text, update
 
-from karat._util import plural
+from karat._util import plural, renamed_keywords
 from karat.errors import InputError
-from karat.judging.checking import PERSON
+from karat.judging.quality import PERSON
 from karat.judging.store import bulk
 from karat.judging.store.annotators import add_annotators, all_annotators
 from karat.judging.store.assignments import (
@@ -24,356 +24,392 @@ from karat.judging.store.assignments import (
     OPEN,
     STATES,
     SUBMITTED,
+    AssignmentTable,
     Item,
     Lease,
-    SlotTable,
-    add_slots,
-    find_slot,
+    add_assignments,
+    extend_lease,
+    find_assignment,
     items_of,
     next_number,
-    revive,
     take_places,
 )
 from karat.judging.store.details import unanswered
 from karat.judging.store.part import StorePart
-from karat.judging.store.tables import PROJECT, SLOT, TASK, WORKER
-from karat.judging.store.texts import MOST_NAME, check_name, check_seconds, check_text, check_time
+from karat.judging.store.tables import ANNOTATOR, ASSIGNMENT, PROJECT, TASK
+from karat.judging.store.texts import MAX_NAME, check_name, check_seconds, check_text, check_time
 
-# State by its number, so that the small index of leased slots serves.
-HELD = text(f"""
-    SELECT s.id, s.task, s.token, s.expires FROM slot s JOIN worker w ON w.id = s.worker
-    WHERE s.state = {LEASED} AND w.name = :name ORDER BY s.leased_at, s.id
+# The state is written as a number, so that the small index of leased assignments is used.
+LEASED_BY = text(f"""
+    SELECT assignment.id, assignment.task, assignment.token, assignment.expires
+    FROM assignment JOIN annotator ON annotator.id = assignment.annotator
+    WHERE assignment.state = {LEASED} AND annotator.name = :name
+    ORDER BY assignment.leased_at, assignment.id
 """)
-LAST = select(WORKER.c.slot).where(WORKER.c.name == text(":name"))
-SHARED = text("""
-    SELECT 1 FROM item a JOIN item b ON a.image = b.image AND a.caption = b.caption
-    WHERE a.task = :one AND b.task = :other LIMIT 1
+LAST = select(ANNOTATOR.c.last_assignment).where(ANNOTATOR.c.name == text(":name"))
+SHARED_PAIR = text("""
+    SELECT 1 FROM item first JOIN item second ON first.image = second.image AND first.caption = second.caption
+    WHERE first.task = :task AND second.task = :other LIMIT 1
 """)
 STATE_OF = text("""
-    SELECT s.state FROM slot s JOIN worker w ON w.id = s.worker
-    WHERE s.token = :token AND w.name = :name
+    SELECT assignment.state FROM assignment JOIN annotator ON annotator.id = assignment.annotator
+    WHERE assignment.token = :token AND annotator.name = :name
 """)
 PAIR_OF = text(f"""
-    SELECT i.image, i.caption FROM item i
-    JOIN slot s ON s.task = i.task AND s.state <> {OPEN} JOIN worker w ON w.id = s.worker
-    WHERE i.id = :item AND w.name = :name LIMIT 1
+    SELECT item.image, item.caption FROM item
+    JOIN assignment ON assignment.task = item.task AND assignment.state <> {OPEN}
+    JOIN annotator ON annotator.id = assignment.annotator
+    WHERE item.id = :item AND annotator.name = :name LIMIT 1
 """)
-WORKER_OF = text(
-    "SELECT w.id FROM slot s JOIN worker w ON w.id = s.worker WHERE s.id = :slot AND w.name = :name"
-)
-DONE = text(f"""
-    SELECT w.name, n.slots FROM
-    (SELECT worker, COUNT(*) AS slots FROM slot WHERE state = {SUBMITTED} GROUP BY worker) n
-    JOIN worker w ON w.id = n.worker
+ANNOTATOR_OF = text("""
+    SELECT annotator.id FROM assignment JOIN annotator ON annotator.id = assignment.annotator
+    WHERE assignment.id = :assignment AND annotator.name = :name
 """)
-ALL = text("SELECT COUNT(*) FROM slot")
-COUNTS = text(f"""
-    SELECT CASE WHEN state = {LEASED} AND expires <= :now THEN {OPEN} ELSE state END AS now, COUNT(*) AS slots
-    FROM slot GROUP BY 1
+SUBMITTED_BY = text(f"""
+    SELECT annotator.name, submitted.assignments FROM (
+        SELECT annotator, COUNT(*) AS assignments FROM assignment WHERE state = {SUBMITTED} GROUP BY annotator
+    ) submitted
+    JOIN annotator ON annotator.id = submitted.annotator
+""")
+COUNT = text("SELECT COUNT(*) FROM assignment")
+COUNT_BY_STATE = text(f"""
+    SELECT CASE WHEN state = {LEASED} AND expires <= :now THEN {OPEN} ELSE state END AS state_now,
+        COUNT(*) AS assignments
+    FROM assignment GROUP BY 1
 """)
 NEVER = float("-inf")
-"""A time at which no lease had run out."""
-TRIES = 20
-"""How many tasks that share a pair with the one at hand are passed over."""
+"""A time at which no lease had expired."""
+MAX_SKIPPED = 20
+"""How many tasks that share a pair with the current one are skipped."""
 
 
 class Queue(StorePart):
     """The assignments of a project: `project.queue`."""
 
-    def lease(self, worker: str, seconds: float = 1800, now: float | None = None) -> Lease | None:
-        """Give a worker an open slot of a task; None where there is nothing left for this worker.
+    @renamed_keywords(worker="annotator")
+    def lease(self, annotator: str, seconds: float = 1800, now: float | None = None) -> Lease | None:
+        """Lease an open assignment to an annotator; None where nothing is left for this annotator.
 
-        Whoever holds a slot gets the same one again, also after its time has run out, unless somebody else
-        has taken it. Nobody gets a task twice, nor a task with a pair that they have answered elsewhere.
+        An annotator who holds an assignment gets the same one again, also after the lease has expired, unless
+        another annotator has taken it. Nobody gets a task twice, nor a task with a pair already answered in
+        another one.
 
         Parameters
         ----------
-        worker
-            The name; one that is new is added as a person.
+        annotator
+            The name; a new name is added as an annotator of the kind PERSON.
         seconds
-            How long the lease holds.
+            How long the lease is valid.
         now
-            The time in seconds since 1970; the clock's when left out.
+            The time in seconds since 1970; the current time by default.
         """
-        now, span = check_time(now, "now"), check_seconds(seconds, "the time of a lease") or 0.0
-        check_name(worker, "a worker")
+        now, seconds = check_time(now, "now"), check_seconds(seconds, "the time of a lease") or 0.0
+        check_name(annotator, "an annotator")
         with self._db.write_soon() as connection:
-            own = self._worker(connection, worker)
-            last = self._last(connection, own)
-            slot: RowMapping | None
-            if last is not None and (last["worker"], last["state"]) == (own["id"], LEASED):
-                slot = last if last["expires"] > now else revive(connection, last["id"], now + span, span)
+            row = self._annotator(connection, annotator)
+            last = self._last(connection, row)
+            assignment: RowMapping | None
+            if last is None or (last["annotator"], last["state"]) != (row["id"], LEASED):
+                assignment = self._take(connection, row, self._cursor(connection, row, last), now, seconds)
+            elif last["expires"] > now:
+                assignment = last
             else:
-                slot = self._take(connection, own, self._cursor(connection, own, last), now, span)
-            if slot is None:
-                return None
-            items = items_of(connection, slot["id"], slot["task"], own["id"])
-            return Lease(slot["id"], slot["task"], worker, slot["token"], slot["expires"], items)
+                assignment = extend_lease(connection, last["id"], now + seconds, seconds)
+            return None if assignment is None else lease_of(connection, annotator, assignment)
 
-    def at_hand(self, worker: str, seconds: float, now: float | None = None) -> Lease | None:
-        """Return the task at hand, or a new one; None where there is nothing left for this worker.
+    @renamed_keywords(worker="annotator")
+    def at_hand(self, annotator: str, seconds: float, now: float | None = None) -> Lease | None:
+        """Return the current lease, or a new one; None where nothing is left for this annotator.
 
         Parameters
         ----------
-        worker
+        annotator
             The name.
         seconds
-            How long a lease holds.
+            How long a new lease is valid.
         now
-            The time in seconds since 1970; the clock's when left out.
+            The time in seconds since 1970; the current time by default.
         """
         with self._db.read() as connection:
-            held = held_by(connection, worker)
-            last = connection.execute(LAST, {"name": worker}).scalar_one_or_none()
+            held = leased_by(connection, annotator)
+            last = connection.execute(LAST, {"name": annotator}).scalar_one_or_none()
         if held and held[0]["id"] != last:
             with self._db.write_soon() as connection:
-                self._promote(connection, worker)
-        return self.lease(worker, seconds, now)
+                self._promote(connection, annotator)
+        return self.lease(annotator, seconds, now)
 
-    def ahead(self, worker: str, seconds: float, now: float | None = None) -> Lease | None:
-        """Return the task after the one at hand, taken now if need be; None where there is none.
+    @renamed_keywords(worker="annotator")
+    def ahead(self, annotator: str, seconds: float, now: float | None = None) -> Lease | None:
+        """Return the lease after the current one, taken now if necessary; None where there is none.
 
-        Only an open slot is taken, never one that somebody was too slow with: there is no hurry yet. And none
-        that has a pair of the task at hand, as nobody is asked about a pair twice.
+        Only an open assignment is taken, never an expired one of another annotator, since there is no hurry
+        yet; and none whose task shares a pair with the current one, since nobody is asked about a pair twice.
         """
         now = check_time(now, "now")
         with self._db.write_soon() as connection:
-            own = self._worker(connection, worker)
-            held = held_by(connection, worker)
+            row = self._annotator(connection, annotator)
+            held = leased_by(connection, annotator)
             if not held:
                 return None
             if len(held) > 1:
-                return read_lease(connection, worker, held[1]["id"])
-            slot = find_apart(connection, own, held[0]["task"])
-            if slot is None:
+                return read_lease(connection, annotator, held[1]["id"])
+            assignment = find_without_shared_pair(connection, row, held[0]["task"])
+            if assignment is None:
                 return None
-            values = {
-                "state": LEASED,
-                "worker": own["id"],
-                "token": secrets.token_urlsafe(24),
-                "span": seconds,
-            }
-            times = {"expires": now + seconds, "leased_at": now}
-            connection.execute(update(SLOT).where(SLOT.c.id == slot).values(**values, **times))
-            return read_lease(connection, worker, slot)
+            return lease_of(connection, annotator, lease_to(connection, assignment, row["id"], now, seconds))
 
-    def held(self, worker: str) -> Lease | None:
-        """Return the task at hand without taking one."""
+    @renamed_keywords(worker="annotator")
+    def held(self, annotator: str) -> Lease | None:
+        """Return the current lease without taking a new one; None where there is none."""
         with self._db.read() as connection:
-            held = held_by(connection, worker)
-            return read_lease(connection, worker, held[0]["id"]) if held else None
+            held = leased_by(connection, annotator)
+            return read_lease(connection, annotator, held[0]["id"]) if held else None
 
     def renew(self, token: str, seconds: float = 1800, now: float | None = None) -> float:
-        """Hold a slot for longer and return until when."""
-        now, span = check_time(now, "now"), check_seconds(seconds, "the time of a lease") or 0.0
+        """Extend a lease and return the time at which it expires."""
+        now, seconds = check_time(now, "now"), check_seconds(seconds, "the time of a lease") or 0.0
         with self._db.write_soon() as connection:
-            slot = self._held(connection, token, now)
-            revive(connection, slot["id"], now + span, span)
-        return now + span
+            assignment = self._held(connection, token, now)
+            extend_lease(connection, assignment["id"], now + seconds, seconds)
+        return now + seconds
 
     def release(self, token: str) -> None:
-        """Hand a slot back: it goes to the end of the queue, and answers given in it no longer count.
+        """Return a leased assignment to the end of the queue; the answers given in it no longer count.
 
-        They count again if the same worker gets the same slot again.
+        They count again if the same annotator gets the same assignment again.
         """
         with self._db.write() as connection:
-            # In this order everywhere: project, worker, slot. Else two programs could wait for each other.
+            # Rows are always locked in the order project, annotator, assignment: no two programs deadlock.
             place = take_places(connection, 1)
-            slot = self._held(connection, token, None)
-            nobody = dict.fromkeys(("worker", "token", "expires", "span", "leased_at"))
+            assignment = self._held(connection, token, None)
+            cleared = dict.fromkeys(("annotator", "token", "expires", "lease_seconds", "leased_at"))
             connection.execute(
-                update(SLOT).where(SLOT.c.id == slot["id"]).values(state=OPEN, queue=place, **nobody)
+                update(ASSIGNMENT)
+                .where(ASSIGNMENT.c.id == assignment["id"])
+                .values(state=OPEN, place=place, **cleared)
             )
 
     def submit(self, token: str, now: float | None = None) -> None:
-        """Hand a slot in; every item must have an answer, and every required question too.
+        """Submit an assignment; every item and every required question must have an answer.
 
-        Handing in the same slot again changes nothing.
+        Submitting the same assignment again changes nothing.
         """
         now = check_time(now, "now")
         with self._db.write() as connection:
-            slot = self._by_token(connection, token)
-            if slot["state"] == SUBMITTED:
+            assignment = self._by_token(connection, token)
+            if assignment["state"] == SUBMITTED:
                 return
-            self._check_finished(connection, slot)
+            self._check_complete(connection, assignment)
             connection.execute(
-                update(SLOT).where(SLOT.c.id == slot["id"]).values(state=SUBMITTED, submitted_at=now)
+                update(ASSIGNMENT)
+                .where(ASSIGNMENT.c.id == assignment["id"])
+                .values(state=SUBMITTED, submitted_at=now)
             )
 
     def ask_again(self, tasks: Iterable[int]) -> None:
-        """Add an open slot to each of some tasks, for instance where a hand-in was rejected."""
+        """Add an open assignment to each of some tasks, for instance where a submitted one was rejected."""
         task = np.asarray(list(tasks), dtype=np.int64)
         with self._db.write() as connection:
             place = take_places(connection, len(task))
             wrong = np.flatnonzero((task < 0) | (task >= next_number(connection, TASK)))
             if len(wrong):
                 raise InputError(f"there is no task {task[wrong[0]]}", fix="tasks are numbered from 0")
-            add_slots(connection, task, place)
+            add_assignments(connection, task, place)
 
     def items(self, lease: Lease) -> tuple[Item, ...] | None:
-        """Return the items of a lease with the answers so far; None where it was lost since."""
+        """Return the items of a lease with the answers so far; None where the annotator has lost it."""
         with self._db.read() as connection:
-            asked = {"slot": lease.slot, "name": lease.worker}
-            worker = connection.execute(WORKER_OF, asked).scalar_one_or_none()
-            # What is in the slot of another worker by now is somebody else's.
-            return None if worker is None else items_of(connection, lease.slot, lease.task, worker)
+            values = {"assignment": lease.assignment, "name": lease.annotator}
+            annotator = connection.execute(ANNOTATOR_OF, values).scalar_one_or_none()
+            # The assignment may be another annotator's by now, and so are its answers.
+            if annotator is None:
+                return None
+            return items_of(connection, lease.assignment, lease.task, annotator)
 
-    def state_of(self, worker: str, token: str) -> int | None:
-        """Return the state of the slot that a token holds for a worker; None where it holds none."""
+    def state_of(self, annotator: str, token: str) -> int | None:
+        """Return the state of the assignment that an annotator has under a token; None without one."""
         with self._db.read() as connection:
-            return connection.execute(STATE_OF, {"token": token, "name": worker}).scalar_one_or_none()
+            return connection.execute(STATE_OF, {"token": token, "name": annotator}).scalar_one_or_none()
 
-    def pair_of(self, worker: str, item: int) -> tuple[int, int] | None:
-        """Return image and caption of an item that a worker holds or has handed in; None for all others."""
+    def pair_of(self, annotator: str, item: int) -> tuple[int, int] | None:
+        """Return image and caption of an item that an annotator holds or has submitted; else None."""
         with self._db.read() as connection:
-            row = connection.execute(PAIR_OF, {"item": item, "name": worker}).one_or_none()
+            row = connection.execute(PAIR_OF, {"item": item, "name": annotator}).one_or_none()
         return None if row is None else (row.image, row.caption)
 
-    def slots(self, now: float | None = None) -> SlotTable:
-        """Return every slot as columns; a lease that has run out by `now` counts as open."""
+    def assignments(self, now: float | None = None) -> AssignmentTable:
+        """Return every assignment as columns; a lease that has expired by `now` counts as open."""
         now = check_time(now, "now")
-        columns = "id, task, COALESCE(worker, -1), state, expires, leased_at, submitted_at"
-        query = f"SELECT {columns} FROM slot ORDER BY id"
+        columns = "id, task, COALESCE(annotator, -1), state, expires, leased_at, submitted_at"
+        query = f"SELECT {columns} FROM assignment ORDER BY id"
         with self._db.read() as connection:
-            slot, task, worker, state, expires, leased, submitted = bulk.read_columns(
+            assignment, task, annotator, state, expires, leased, submitted = bulk.read_columns(
                 connection, query, "iiiifff"
             )
             ids, _, _ = all_annotators(connection)
         state = np.where((state == LEASED) & (expires <= now), OPEN, state)
-        place = np.searchsorted(np.array(ids, np.int64), worker)
-        holder = np.where((worker < 0) | (state == OPEN), -1, place)
-        return SlotTable(slot, task, holder, np.array(STATES)[state], leased, submitted)
+        index = np.searchsorted(np.array(ids, np.int64), annotator)
+        index = np.where((annotator < 0) | (state == OPEN), -1, index)
+        return AssignmentTable(assignment, task, index, np.array(STATES)[state], leased, submitted)
 
     def progress(self) -> tuple[int, dict[str, int]]:
-        """Return how many slots there are, and how many each worker has handed in, by name."""
+        """Return how many assignments there are, and how many each annotator has submitted, by name."""
         with self._db.read() as connection:
-            done = {row.name: int(row.slots) for row in connection.execute(DONE)}
-            return int(connection.execute(ALL).scalar_one()), done
+            submitted = {row.name: int(row.assignments) for row in connection.execute(SUBMITTED_BY)}
+            return int(connection.execute(COUNT).scalar_one()), submitted
 
     def counts(self, now: float | None = None) -> dict[str, int]:
-        """Return how many slots are open, leased and submitted; a lease that has run out counts as open."""
+        """Return how many assignments are open, leased and submitted; an expired lease counts as open."""
         with self._db.read() as connection:
-            rows = connection.execute(COUNTS, {"now": check_time(now, "now")}).all()
-        return dict.fromkeys(STATES, 0) | {STATES[row.now]: row.slots for row in rows}
+            rows = connection.execute(COUNT_BY_STATE, {"now": check_time(now, "now")}).all()
+        return dict.fromkeys(STATES, 0) | {STATES[row.state_now]: row.assignments for row in rows}
 
-    def _worker(self, connection: Connection, name: str) -> RowMapping:
-        """Return a worker's row, locked, so that two windows of one person do not get two slots."""
-        end = select(PROJECT.c.queue).scalar_subquery().label("end")
-        query = select(WORKER, end).where(WORKER.c.name == name)
-        row = self._row(connection, query, lock=WORKER)
+    def _annotator(self, connection: Connection, name: str) -> RowMapping:
+        """Return an annotator's row, locked, so that two windows do not get two assignments."""
+        end = select(PROJECT.c.places).scalar_subquery().label("end")
+        query = select(ANNOTATOR, end).where(ANNOTATOR.c.name == name)
+        row = self._row(connection, query, lock=ANNOTATOR)
         if row is None:
             add_annotators(connection, {name: PERSON})
-            row = self._row(connection, query, lock=WORKER)
+            row = self._row(connection, query, lock=ANNOTATOR)
         assert row is not None
         return row
 
-    def _last(self, connection: Connection, own: RowMapping) -> RowMapping | None:
-        """Return the slot that the worker leased last, whosoever it is now."""
-        if own["slot"] is None:
+    def _last(self, connection: Connection, annotator: RowMapping) -> RowMapping | None:
+        """Return the assignment that the annotator leased last, whoever has it now."""
+        if annotator["last_assignment"] is None:
             return None
-        return self._row(connection, select(SLOT).where(SLOT.c.id == own["slot"]), lock=SLOT)
+        query = select(ASSIGNMENT).where(ASSIGNMENT.c.id == annotator["last_assignment"])
+        return self._row(connection, query, lock=ASSIGNMENT)
 
-    def _cursor(self, connection: Connection, own: RowMapping, last: RowMapping | None) -> int:
-        """Return where to look from; a task whose slot was lost to somebody else is open again."""
-        if last is None or last["worker"] in (None, own["id"]):
-            return own["cursor"]
-        first = select(func.min(SLOT.c.queue)).where(SLOT.c.task == last["task"], SLOT.c.state == OPEN)
+    def _cursor(self, connection: Connection, annotator: RowMapping, last: RowMapping | None) -> int:
+        """Return where to search from; a task whose assignment went to another annotator is open again."""
+        if last is None or last["annotator"] in (None, annotator["id"]):
+            return annotator["cursor"]
+        first = select(func.min(ASSIGNMENT.c.place)).where(
+            ASSIGNMENT.c.task == last["task"], ASSIGNMENT.c.state == OPEN
+        )
         place = connection.execute(first).scalar_one()
-        return own["cursor"] if place is None else min(own["cursor"], place)
+        return annotator["cursor"] if place is None else min(annotator["cursor"], place)
 
     def _take(
-        self, connection: Connection, own: RowMapping, cursor: int, now: float, span: float
+        self, connection: Connection, annotator: RowMapping, cursor: int, now: float, seconds: float
     ) -> RowMapping | None:
-        """Return a slot that was open to the worker and now is theirs."""
-        slot, cursor = find_slot(connection, own["id"], cursor, own["end"], now)
-        mine = None if slot is None else slot["id"]
-        connection.execute(update(WORKER).where(WORKER.c.id == own["id"]).values(cursor=cursor, slot=mine))
-        if slot is None:
-            return None
-        values = {"state": LEASED, "worker": own["id"], "token": secrets.token_urlsafe(24), "span": span}
-        taken = update(SLOT).where(SLOT.c.id == mine).values(**values, expires=now + span, leased_at=now)
-        return connection.execute(taken.returning(SLOT)).mappings().one()
+        """Lease an assignment that is open to the annotator and return it; None where there is none."""
+        assignment, cursor = find_assignment(connection, annotator["id"], cursor, annotator["end"], now)
+        number = None if assignment is None else assignment["id"]
+        connection.execute(
+            update(ANNOTATOR)
+            .where(ANNOTATOR.c.id == annotator["id"])
+            .values(cursor=cursor, last_assignment=number)
+        )
+        return None if number is None else lease_to(connection, number, annotator["id"], now, seconds)
 
-    def _check_finished(self, connection: Connection, slot: RowMapping) -> None:
-        """Raise when something is missing."""
-        items = items_of(connection, slot["id"], slot["task"], slot["worker"])
+    def _check_complete(self, connection: Connection, assignment: RowMapping) -> None:
+        """Raise when an item or a required question has no answer."""
+        items = items_of(connection, assignment["id"], assignment["task"], assignment["annotator"])
         missing = [item.position + 1 for item in items if item.code is None]
         if missing:
             raise InputError(
-                f"{plural(len(missing), 'item')} of the task without an answer, first number {missing[0]}",
+                f"the task has {plural(len(missing), 'item')} without an answer, "
+                f"the first is number {missing[0]}",
                 fix="answer every item",
             )
         for item in items:
             question = unanswered(self.form, str(item.code), item.details)
             if question is not None:
                 raise InputError(
-                    f"item number {item.position + 1} lacks an answer to {question!r}", fix="answer it too"
+                    f"item number {item.position + 1} has no answer to {question!r}", fix="answer it too"
                 )
 
     def _by_token(self, connection: Connection, token: str) -> RowMapping:
-        """Return the slot that a token holds, locked."""
-        query = select(SLOT).where(SLOT.c.token == check_text(token, "the token", MOST_NAME))
-        slot = self._row(connection, query, lock=SLOT)
-        if slot is None:
-            raise lost()
-        return slot
+        """Return the assignment of a token, locked."""
+        query = select(ASSIGNMENT).where(ASSIGNMENT.c.token == check_text(token, "the token", MAX_NAME))
+        assignment = self._row(connection, query, lock=ASSIGNMENT)
+        if assignment is None:
+            raise lease_lost()
+        return assignment
 
-    def _check_held(self, connection: Connection, slot: RowMapping, now: float | None) -> None:
-        """Raise when a slot was handed in; hold it anew when its time has run out."""
-        if slot["state"] == SUBMITTED:
-            raise handed_in()
-        if now is not None and slot["expires"] <= now:
-            revive(connection, slot["id"], now + slot["span"], slot["span"])
+    def _check_held(self, connection: Connection, assignment: RowMapping, now: float | None) -> None:
+        """Raise when an assignment has been submitted; extend its lease when it has expired."""
+        if assignment["state"] == SUBMITTED:
+            raise already_submitted()
+        if now is not None and assignment["expires"] <= now:
+            seconds = assignment["lease_seconds"]
+            extend_lease(connection, assignment["id"], now + seconds, seconds)
 
     def _held(self, connection: Connection, token: str, now: float | None) -> RowMapping:
-        """Return the slot that a token holds and that was not handed in."""
-        slot = self._by_token(connection, token)
-        self._check_held(connection, slot, now)
-        return slot
+        """Return the assignment of a token that has not been submitted."""
+        assignment = self._by_token(connection, token)
+        self._check_held(connection, assignment, now)
+        return assignment
 
-    def _promote(self, connection: Connection, worker: str) -> None:
-        """Make the oldest slot that is held the one that `lease` gives."""
-        own = self._worker(connection, worker)
-        held = held_by(connection, worker)
+    def _promote(self, connection: Connection, annotator: str) -> None:
+        """Make the annotator's oldest leased assignment the one that `lease` returns."""
+        row = self._annotator(connection, annotator)
+        held = leased_by(connection, annotator)
         if held:
-            # The one before may have been lost to somebody else: its task is then open to this worker again.
-            cursor = self._cursor(connection, own, self._last(connection, own))
-            values: dict[str, Any] = {"slot": held[0]["id"], "cursor": cursor}
-            connection.execute(update(WORKER).where(WORKER.c.id == own["id"]).values(**values))
+            # The last one may have gone to another annotator: its task is then open to this annotator again.
+            cursor = self._cursor(connection, row, self._last(connection, row))
+            values: dict[str, Any] = {"last_assignment": held[0]["id"], "cursor": cursor}
+            connection.execute(update(ANNOTATOR).where(ANNOTATOR.c.id == row["id"]).values(**values))
 
 
-def held_by(connection: Connection, worker: str) -> Sequence[RowMapping]:
-    """Return the slots in somebody's hands, the oldest first."""
-    return connection.execute(HELD, {"name": worker}).mappings().all()
+def leased_by(connection: Connection, annotator: str) -> Sequence[RowMapping]:
+    """Return the assignments that are leased to an annotator, the oldest first."""
+    return connection.execute(LEASED_BY, {"name": annotator}).mappings().all()
 
 
-def find_apart(connection: Connection, own: RowMapping, task: int) -> int | None:
-    """Return an open slot whose task shares no pair with another one."""
-    cursor = own["cursor"]
-    for _ in range(TRIES):
-        slot, _ = find_slot(connection, own["id"], cursor, own["end"], NEVER)
-        if slot is None:
+def find_without_shared_pair(connection: Connection, annotator: RowMapping, task: int) -> int | None:
+    """Return an assignment that is open to an annotator and whose task shares no pair with `task`."""
+    cursor = annotator["cursor"]
+    for _ in range(MAX_SKIPPED):
+        assignment, _ = find_assignment(connection, annotator["id"], cursor, annotator["end"], NEVER)
+        if assignment is None:
             return None
-        if connection.execute(SHARED, {"one": task, "other": slot["task"]}).first() is None:
-            return int(slot["id"])
-        cursor = 1 + connection.execute(select(SLOT.c.queue).where(SLOT.c.id == slot["id"])).scalar_one()
+        if connection.execute(SHARED_PAIR, {"task": task, "other": assignment["task"]}).first() is None:
+            return int(assignment["id"])
+        place = select(ASSIGNMENT.c.place).where(ASSIGNMENT.c.id == assignment["id"])
+        cursor = 1 + connection.execute(place).scalar_one()
     return None
 
 
-def read_lease(connection: Connection, worker: str, slot: int) -> Lease:
-    """Return a slot in somebody's hands as a lease."""
-    row = connection.execute(select(SLOT).where(SLOT.c.id == slot)).mappings().one()
-    items = items_of(connection, row["id"], row["task"], row["worker"])
-    return Lease(row["id"], row["task"], worker, row["token"], row["expires"], items)
+def lease_to(
+    connection: Connection, assignment: int, annotator: int, now: float, seconds: float
+) -> RowMapping:
+    """Lease an assignment to an annotator under a new token; return its row."""
+    query = (
+        update(ASSIGNMENT)
+        .where(ASSIGNMENT.c.id == assignment)
+        .values(
+            state=LEASED, annotator=annotator, token=secrets.token_urlsafe(24), lease_seconds=seconds,
+            expires=now + seconds, leased_at=now,
+        )
+        .returning(ASSIGNMENT)
+    )  # fmt: skip
+    return connection.execute(query).mappings().one()
 
 
-def lost() -> InputError:
-    """Return the error for a token that holds nothing."""
+def read_lease(connection: Connection, annotator: str, assignment: int) -> Lease:
+    """Return the lease of an annotator's assignment."""
+    row = connection.execute(select(ASSIGNMENT).where(ASSIGNMENT.c.id == assignment)).mappings().one()
+    return lease_of(connection, annotator, row)
+
+
+def lease_of(connection: Connection, annotator: str, row: RowMapping) -> Lease:
+    """Return the lease that the row of a leased assignment describes."""
+    items = items_of(connection, row["id"], row["task"], row["annotator"])
+    return Lease(row["id"], row["task"], annotator, row["token"], row["expires"], items)
+
+
+def lease_lost() -> InputError:
+    """Return the error for a token that no assignment has."""
     return InputError(
-        "this lease has run out and its slot went to somebody else, or it never was", fix="take a new task"
+        "this lease has expired and another annotator has the assignment, or its token is unknown",
+        fix="take a new task",
     )
 
 
-def handed_in() -> InputError:
-    """Return the error for a slot whose answers are fixed."""
-    return InputError("this task was handed in", fix="take a new task")
+def already_submitted() -> InputError:
+    """Return the error for an assignment whose answers are final."""
+    return InputError("this task was already submitted", fix="take a new task")

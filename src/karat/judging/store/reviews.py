@@ -1,6 +1,6 @@
-"""Reviews: what whoever runs the project decided about hand-ins, pairs, images and captions.
+"""Reviews: decisions of the project's owners about submitted assignments, pairs, images and captions.
 
-Every decision is a new row, and so is taking one back; the latest counts.
+Every decision is a new row, and so is withdrawing one; the latest counts.
 """
 
 from __future__ import annotations
@@ -12,83 +12,89 @@ from typing import Any, Literal
 import numpy as np
 from sqlalchemy import insert, select
 
-from karat._util import check_choice
+from karat._util import check_choice, renamed_keywords
 from karat.errors import InputError, unknown_name
-from karat.judging.checking import ADJUDICATOR
+from karat.judging.quality import ADJUDICATOR
 from karat.judging.store import bulk
 from karat.judging.store.annotators import add_annotators
 from karat.judging.store.assignments import SUBMITTED
 from karat.judging.store.part import ReadPart
-from karat.judging.store.tables import ANSWER, MARK, REVIEW, SLOT, WORKER
+from karat.judging.store.tables import ANNOTATOR, ANSWER, ASSIGNMENT, MARK, REVIEW
 from karat.judging.store.texts import check_name, check_text, check_time
 
-VERDICTS = ("approve", "reject")
+DECISIONS = ("approve", "reject")
 MARKED = ("image", "caption")
 
 
 class Reviews(ReadPart):
-    """Verdicts on hand-ins, decisions about pairs, and invalid images and captions: `project.reviews`."""
+    """Decisions about submitted assignments and pairs, and invalid images and captions: `project.reviews`."""
 
     _name = "reviews"
 
-    def add(self, slots: Iterable[int], verdict: str, by: str, why: str = "") -> None:
-        """Approve or reject slots that were handed in.
+    @renamed_keywords(slots="assignments", verdict="decision")
+    def add(self, assignments: Iterable[int], decision: str, by: str, why: str = "") -> None:
+        """Approve or reject submitted assignments.
 
         Parameters
         ----------
-        slots
+        assignments
             Their numbers.
-        verdict
+        decision
             "approve" or "reject".
         by, why
-            Who decided, a person or a rule, and the reason.
+            Who decided, a user or a rule, and the reason.
         """
-        verdict = check_choice(verdict, VERDICTS, "the verdict")
-        check_name(by, "who reviews"), check_text(why, "the reason")
-        number = np.array([int(one) for one in slots], dtype=np.int64)
+        decision = check_choice(decision, DECISIONS, "the decision")
+        check_name(by, "the reviewer's name"), check_text(why, "the reason")
+        number = np.array([int(assignment) for assignment in assignments], dtype=np.int64)
         with self._db.write() as connection:
-            done = connection.execute(select(SLOT.c.id).where(SLOT.c.state == SUBMITTED)).scalars()
-            wrong = np.flatnonzero(~np.isin(number, np.fromiter(done, np.int64)))
+            submitted = connection.execute(
+                select(ASSIGNMENT.c.id).where(ASSIGNMENT.c.state == SUBMITTED)
+            ).scalars()
+            wrong = np.flatnonzero(~np.isin(number, np.fromiter(submitted, np.int64)))
             if len(wrong):
-                raise InputError(f"slot {number[wrong[0]]} was not handed in", fix="review what was")
+                raise InputError(
+                    f"assignment {number[wrong[0]]} has not been submitted",
+                    fix="review submitted assignments only",
+                )
             n = len(number)
             bulk.insert(
-                connection, REVIEW, slot=number, verdict=[verdict] * n, author=[by] * n, why=[why] * n,
-                at=[time.time()] * n,
+                connection, REVIEW, assignment=number, decision=[decision] * n, author=[by] * n,
+                why=[why] * n, at=[time.time()] * n,
             )  # fmt: skip
 
     def read(self) -> dict[int, tuple[str, str, str, float]]:
-        """Return by slot the latest verdict, who gave it, why and when."""
+        """Return by assignment the latest decision, who made it, why and when."""
         with self._db.read() as connection:
             rows = connection.execute(select(REVIEW).order_by(REVIEW.c.id)).all()
-        return {row.slot: (row.verdict, row.author, row.why, row.at) for row in rows}
+        return {row.assignment: (row.decision, row.author, row.why, row.at) for row in rows}
 
     def mark_invalid(self, kind: Literal["image", "caption"], index: int, why: str, by: str) -> None:
-        """Say that an image or a caption cannot be judged, and why."""
+        """Mark an image or a caption as one that cannot be judged, with the reason."""
         self._mark(kind, index, True, why, by)
 
     def mark_valid(self, kind: Literal["image", "caption"], index: int, why: str, by: str) -> None:
-        """Take such a mark back."""
+        """Withdraw such a mark."""
         self._mark(kind, index, False, why, by)
 
     def _mark(self, kind: str, index: int, invalid: bool, why: str, by: str) -> None:
-        kind, index = check_choice(kind, MARKED, "what is marked"), int(index)
-        check_name(by, "who marks"), check_text(why, "the reason")
+        kind, index = check_choice(kind, MARKED, "the kind of the mark"), int(index)
+        check_name(by, "the reviewer's name"), check_text(why, "the reason")
         self._subject.check_pair(*((index, 0) if kind == "image" else (0, index)))
         row = {"kind": kind, "number": index, "invalid": int(invalid), "why": why, "author": by}
         with self._db.write() as connection:
             connection.execute(insert(MARK).values(**row, at=time.time()))
 
     def invalid(self) -> dict[str, dict[int, str]]:
-        """Return by "image" and "caption" the invalid ones and why."""
-        found: dict[str, dict[int, str]] = {kind: {} for kind in MARKED}
+        """Return the reasons by index, for the invalid "image" and "caption" indices."""
+        reasons: dict[str, dict[int, str]] = {kind: {} for kind in MARKED}
         with self._db.read() as connection:
             rows = connection.execute(select(MARK).order_by(MARK.c.id)).all()
         for row in rows:
-            found[row.kind].pop(row.number, None)
+            reasons[row.kind].pop(row.number, None)
             if row.invalid:
-                found[row.kind][row.number] = row.why
-        return found
+                reasons[row.kind][row.number] = row.why
+        return reasons
 
     def adjudicate(
         self, by: str, image: int, caption: int, code: str | None, now: float | None = None
@@ -98,14 +104,14 @@ class Reviews(ReadPart):
         Parameters
         ----------
         by
-            Who decides: a worker of the kind ADJUDICATOR, made when it is not there yet. Somebody who judges
-            too does so under another name, since an adjudicator sees what others answered.
+            The name of an annotator of the kind ADJUDICATOR, added where it is new. A user who also judges
+            needs another name for that, since an adjudicator sees the answers of others.
         image, caption
             The pair, as indices into the benchmark.
         code
-            One of the form's answers; None takes an earlier decision back.
+            One of the form's answers; None withdraws an earlier decision.
         now
-            The time in seconds since 1970; the clock's when left out.
+            The time in seconds since 1970; the current time by default.
         """
         codes = [choice.code for choice in self.form.answers]
         if code is not None and code not in codes:
@@ -114,27 +120,27 @@ class Reviews(ReadPart):
         image, caption = int(image), int(caption)
         self._subject.check_pair(image, caption)
         with self._db.write() as connection:
-            worker = add_annotators(connection, {name: ADJUDICATOR})[name]
-            values = {"worker": worker, "image": image, "caption": caption, "code": code, "at": at}
+            annotator = add_annotators(connection, {name: ADJUDICATOR})[name]
+            values = {"annotator": annotator, "image": image, "caption": caption, "code": code, "at": at}
             return int(
                 connection.execute(insert(ANSWER).values(**values).returning(ANSWER.c.id)).scalar_one()
             )
 
     def decisions(self) -> dict[tuple[int, int], dict[str, Any]]:
-        """Return by pair what was decided last: its `code`, `by` whom and `at` what time."""
+        """Return the last decision about each pair: its `code`, `by` whom and `at` what time."""
         query = (
-            select(ANSWER.c.image, ANSWER.c.caption, ANSWER.c.code, ANSWER.c.at, WORKER.c.name)
-            .join(WORKER, WORKER.c.id == ANSWER.c.worker)
-            .where(WORKER.c.kind == ADJUDICATOR, ANSWER.c.slot.is_(None))
+            select(ANSWER.c.image, ANSWER.c.caption, ANSWER.c.code, ANSWER.c.at, ANNOTATOR.c.name)
+            .join(ANNOTATOR, ANNOTATOR.c.id == ANSWER.c.annotator)
+            .where(ANNOTATOR.c.kind == ADJUDICATOR, ANSWER.c.assignment.is_(None))
             .order_by(ANSWER.c.id)
         )
-        found: dict[tuple[int, int], dict[str, dict[str, Any]]] = {}
+        decisions: dict[tuple[int, int], dict[str, dict[str, Any]]] = {}
         with self._db.read() as connection:
             rows = connection.execute(query).all()
         for row in rows:
-            own = found.setdefault((row.image, row.caption), {})
-            # Taking back one's own decision lets an earlier one of somebody else stand.
-            own.pop(row.name, None)
+            by_name = decisions.setdefault((row.image, row.caption), {})
+            # When an adjudicator withdraws a decision, an earlier one of another adjudicator counts again.
+            by_name.pop(row.name, None)
             if row.code is not None:
-                own[row.name] = {"code": row.code, "by": row.name, "at": row.at}
-        return {pair: list(own.values())[-1] for pair, own in found.items() if own}
+                by_name[row.name] = {"code": row.code, "by": row.name, "at": row.at}
+        return {pair: list(by_name.values())[-1] for pair, by_name in decisions.items() if by_name}

@@ -1,4 +1,4 @@
-"""One state of a project as columns, for whoever keeps count while answers come in."""
+"""A snapshot: one state of a project as columns, for statistics that follow the answers as they come in."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from sqlalchemy import Connection, text
 from karat.judging.store.bulk import read_columns
 
 COLUMNS = """
-    SELECT id, COALESCE(slot, -1), COALESCE(item, -1), worker, image, caption,
+    SELECT id, COALESCE(assignment, -1), COALESCE(item, -1), annotator, image, caption,
         CASE WHEN code IS NULL THEN 0 ELSE 1 END, seconds, at
     FROM answer
 """
 AFTER = f"{COLUMNS} WHERE id > ? ORDER BY id"
-OWN = f"{COLUMNS} WHERE worker = ? AND slot = ? ORDER BY id"
+OF_ANNOTATOR = f"{COLUMNS} WHERE annotator = ? AND assignment = ? ORDER BY id"
 SIGNS = text("""
     SELECT (SELECT MAX(id) FROM answer), (SELECT MAX(id) FROM item), (SELECT MAX(id) FROM review),
-        COUNT(*), SUM(state), SUM(worker), MAX(leased_at), MAX(submitted_at), MAX(expires) FROM slot
+        COUNT(*), SUM(state), SUM(annotator), MAX(leased_at), MAX(submitted_at), MAX(expires) FROM assignment
 """)
 LATE = 1000
-"""PostgreSQL numbers rows before they are there: so many rows are read again."""
+"""PostgreSQL numbers rows before they become visible: so many rows are read again."""
 
 
 @dataclass(frozen=True)
 class Signs:
-    """By what a change shows: while all of it is the same, nothing has changed."""
+    """Values that change with every change: while they are equal, nothing has changed."""
 
     answer: int | None
     item: int | None
     review: int | None
-    slots: tuple[Any, ...]
+    assignments: tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class NewAnswers:
-    """Rows of answers, undone ones and undos included, in the order in which they were written.
+    """Rows of answers, withdrawn ones and withdrawals included, in the order in which they were written.
 
     Parameters
     ----------
-    number, slot, item
-        Of the row, and where it belongs; −1 for answers without a task.
-    worker, pair
+    number, assignment, item
+        The numbers of the row, its assignment and its item; −1 for answers without a task.
+    annotator, pair
         Who answered, and a number for the pair.
     coded
-        Whether there is an answer; without one the row is an undo.
+        Whether there is an answer; without one the row is a withdrawal.
     seconds, at
         How long it took, and when.
     """
 
     number: np.ndarray
-    slot: np.ndarray
+    assignment: np.ndarray
     item: np.ndarray
-    worker: np.ndarray
+    annotator: np.ndarray
     pair: np.ndarray
     coded: np.ndarray
     seconds: np.ndarray
@@ -70,7 +70,7 @@ class Snapshot:
     Parameters
     ----------
     connection
-        In a transaction that sees one state.
+        Of a transaction that sees one state.
     captions
         How many the benchmark has.
     """
@@ -81,9 +81,9 @@ class Snapshot:
         """Whether rows appear in the order of their numbers."""
 
     def signs(self) -> Signs:
-        """Return by what a change shows."""
-        answer, item, review, *slots = self._connection.execute(SIGNS).one()
-        return Signs(answer, item, review, tuple(slots))
+        """Return the values that change with every change."""
+        answer, item, review, *assignments = self._connection.execute(SIGNS).one()
+        return Signs(answer, item, review, tuple(assignments))
 
     def items(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return task, pair and gold of the items by their numbers."""
@@ -91,23 +91,23 @@ class Snapshot:
         task, image, caption, gold = read_columns(self._connection, query, "iiii")
         return task, image * self._captions + caption, gold
 
-    def slots(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return task, worker (−1: nobody), state and end of the lease of the slots by their numbers."""
-        query = "SELECT task, COALESCE(worker, -1), state, expires FROM slot ORDER BY id"
-        task, worker, state, expires = read_columns(self._connection, query, "iiif")
-        return task, worker, state, expires
+    def assignments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return task, annotator (−1: none), state and end of the lease of each assignment, by number."""
+        query = "SELECT task, COALESCE(annotator, -1), state, expires FROM assignment ORDER BY id"
+        task, annotator, state, expires = read_columns(self._connection, query, "iiif")
+        return task, annotator, state, expires
 
     def answers_after(self, number: int) -> NewAnswers:
-        """Return the answers behind a number, and some before it where rows may appear late."""
+        """Return the answers after a number, and some before it where rows may become visible late."""
         return self._answers(AFTER, max(number if self.in_order else number - LATE, -1))
 
-    def answers_in(self, slot: int, worker: int) -> NewAnswers:
-        """Return what a worker answered in a slot."""
-        return self._answers(OWN, worker, slot)
+    def answers_in(self, assignment: int, annotator: int) -> NewAnswers:
+        """Return the answers of an annotator in an assignment."""
+        return self._answers(OF_ANNOTATOR, annotator, assignment)
 
     def _answers(self, query: str, *values: int) -> NewAnswers:
-        number, slot, item, worker, image, caption, coded, seconds, at = read_columns(
+        number, assignment, item, annotator, image, caption, coded, seconds, at = read_columns(
             self._connection, query, "iiiiiiiff", *values
         )
         pair = image * self._captions + caption
-        return NewAnswers(number, slot, item, worker, pair, coded == 1, seconds, at)
+        return NewAnswers(number, assignment, item, annotator, pair, coded == 1, seconds, at)

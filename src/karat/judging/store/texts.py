@@ -1,4 +1,4 @@
-"""Checks of the words and times that people give the store."""
+"""Checks of names, texts, times and durations before they are stored."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 
 from karat._util import check_choice
 from karat.errors import InputError
-from karat.judging.checking import ADJUDICATOR, DATASET, MACHINE, PERSON
+from karat.judging.quality import ADJUDICATOR, DATASET, MACHINE, PERSON
 
-MOST_NAME, MOST_WORDS, MOST_JSON = 200, 10_000, 5_000_000
-WORKER_KINDS = (PERSON, MACHINE, DATASET, ADJUDICATOR)
+MAX_NAME, MAX_WORDS, MAX_JSON = 200, 10_000, 5_000_000
+"""The longest name, text and json text, in characters."""
+ANNOTATOR_KINDS = (PERSON, MACHINE, DATASET, ADJUDICATOR)
 
 
-def check_text(value: Any, what: str, most: int = MOST_WORDS) -> str:
-    """Return text that both databases can hold, or raise.
+def check_text(value: Any, what: str, limit: int = MAX_WORDS) -> str:
+    """Return text that both databases can store, or raise.
 
     >>> check_text("a" * 20, "a name", 10)
     Traceback (most recent call last):
@@ -25,28 +26,28 @@ def check_text(value: Any, what: str, most: int = MOST_WORDS) -> str:
     """
     if not isinstance(value, str):
         raise InputError(f"{what} is {value!r:.60}", fix="give text")
-    if len(value) > most:
-        raise InputError(f"{what} has {len(value):,} characters", fix=f"give at most {most:,}")
+    if len(value) > limit:
+        raise InputError(f"{what} has {len(value):,} characters", fix=f"give at most {limit:,}")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{what} holds half a character", fix="give text in UTF-8") from None
+        raise InputError(f"{what} contains an unpaired surrogate", fix="give valid Unicode text") from None
     if "\0" in value:
-        raise InputError(f"{what} holds a zero byte", fix="give plain text")
+        raise InputError(f"{what} contains a zero byte", fix="give plain text")
     return value
 
 
 def check_name(value: Any, what: str) -> str:
-    """Return a name: text on one line, with nothing but printable characters, and not empty."""
-    name = check_text(value, what, MOST_NAME)
+    """Return a name: one line of printable characters that is not empty; or raise."""
+    name = check_text(value, what, MAX_NAME)
     if not name.strip() or not name.isprintable():
         raise InputError(f"{what} is {name!r:.60}", fix="give a name of printable characters")
     return name
 
 
 def check_kind(kind: str) -> str:
-    """Return PERSON, MACHINE, DATASET or ADJUDICATOR."""
-    return check_choice(kind, WORKER_KINDS, "the kind of a worker")
+    """Return the kind of an annotator: PERSON, MACHINE, DATASET or ADJUDICATOR; or raise."""
+    return check_choice(kind, ANNOTATOR_KINDS, "the kind of an annotator")
 
 
 def to_json(value: Any, what: str) -> str:
@@ -55,14 +56,14 @@ def to_json(value: Any, what: str) -> str:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         raise InputError(
-            f"{what} cannot be written as json", fix="give plain numbers, texts and lists"
+            f"{what} cannot be written as json", fix="give plain numbers, texts, lists and dictionaries"
         ) from None
-    # Inside json a zero byte is written as an escape, which PostgreSQL's text may hold.
-    return check_text(text, what, MOST_JSON)
+    # In json a zero byte is written as an escape, which PostgreSQL can store as text.
+    return check_text(text, what, MAX_JSON)
 
 
 def check_time(value: float | None, what: str) -> float:
-    """Return a time in seconds since 1970; now when it is None."""
+    """Return a time in seconds since 1970; the current time for None."""
     if value is None:
         return time.time()
     if not isinstance(value, int | float) or not math.isfinite(value):

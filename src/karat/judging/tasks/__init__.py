@@ -1,13 +1,19 @@
-"""Packs of pairs with hidden known ones, and simulated people who answer them."""
+"""Tasks: packs of pairs with hidden gold, and simulated annotators who answer them."""
 
 from typing import TYPE_CHECKING
 
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.judging.tasks.plan import KNOWN_NO as KNOWN_NO
-    from karat.judging.tasks.plan import KNOWN_YES as KNOWN_YES
-    from karat.judging.tasks.plan import UNKNOWN as UNKNOWN
+    from karat.judging.pools.pool import GOLD_NO as GOLD_NO
+    from karat.judging.pools.pool import GOLD_YES as GOLD_YES
+    from karat.judging.pools.pool import NOT_GOLD as NOT_GOLD
     from karat.judging.tasks.plan import TaskPlan as TaskPlan
+    from karat.judging.tasks.tasks import make_tasks as make_tasks
+    from karat.judging.tasks.tasks import unplanned as unplanned
 
-__all__, __getattr__, __dir__ = exports(__name__, __file__)
+__all__, __getattr__, __dir__ = exports(
+    __name__,
+    __file__,
+    renamed={"KNOWN_YES": "GOLD_YES", "KNOWN_NO": "GOLD_NO", "UNKNOWN": "NOT_GOLD"},
+)

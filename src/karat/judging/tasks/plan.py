@@ -1,4 +1,4 @@
-"""A plan of tasks: which pairs are judged together, with known ones hidden among them."""
+"""A plan of tasks: which pairs are judged together, with gold pairs hidden among them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-UNKNOWN, KNOWN_NO, KNOWN_YES = -1, 0, 1
-"""What is known of a pair beforehand: nothing, or, for hidden gold, the right answer."""
+from karat._util import plural
+from karat.judging.pools import NOT_GOLD
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,24 +17,24 @@ class TaskPlan:
     Parameters
     ----------
     task
-        Of each item, the number of its task, from 0.
+        The number of each item's task, from 0.
     position
-        The place within the task, from 0, as people see it.
+        The item's place within its task, from 0, as annotators see it.
     group
         For grids, which image of the task the item belongs to, from 0; equal to `position` elsewhere.
     image, caption
-        The pair.
+        The item's pair.
     gold
-        UNKNOWN, KNOWN_NO or KNOWN_YES.
+        NOT_GOLD, GOLD_NO or GOLD_YES.
     overlap
-        How many people answer each task.
+        How many annotators answer each task.
 
     Examples
     --------
     >>> columns = ([0, 0], [0, 1], [0, 1], [3, 5], [2, 2], [-1, 1])
     >>> plan = TaskPlan(*(np.array(column) for column in columns), overlap=3)
     >>> plan
-    TaskPlan(1 task of 2 pairs, 1 of them gold, for 3 people each)
+    TaskPlan(1 task, 2 items, 1 of them gold, 3 annotators per task)
     """
 
     task: np.ndarray
@@ -49,15 +49,13 @@ class TaskPlan:
         return len(self.task)
 
     def __repr__(self) -> str:
-        from karat._util import plural
-
-        known = int((self.gold != UNKNOWN).sum())
+        gold = int((self.gold != NOT_GOLD).sum())
         return (
-            f"TaskPlan({plural(self.tasks, 'task')} of {plural(len(self), 'pair')}, {known:,} of them gold, "
-            f"for {self.overlap} people each)"
+            f"TaskPlan({plural(self.tasks, 'task')}, {plural(len(self), 'item')}, {gold:,} of them gold, "
+            f"{plural(self.overlap, 'annotator')} per task)"
         )
 
     @property
     def tasks(self) -> int:
-        """How many tasks there are."""
+        """The number of tasks."""
         return int(self.task.max(initial=-1)) + 1

@@ -1,11 +1,11 @@
-"""Signing in, links and passwords, the limits on trying, and the owner's page about people."""
+"""Accounts: signing in, invitation links, limits on failed attempts, and the owner's page of users."""
 
 from typing import TYPE_CHECKING
 
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.web.accounts.doors import Doors as Doors
+    from karat.web.accounts.limits import AttemptLimits as AttemptLimits
     from karat.web.accounts.limits import TooMany as TooMany
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

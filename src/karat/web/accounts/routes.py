@@ -1,30 +1,30 @@
-"""Signing in and out, using a link, changing one's password."""
+"""Signing in and out, invitation links, and the user's own account."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
 from karat.errors import InputError
 from karat.judging.store.accounts import UselessLink, User, fold
-from karat.web.accounts import people
-from karat.web.accounts.people import accounts_of
+from karat.web.access import current_user, require
+from karat.web.accounts import users
+from karat.web.accounts.users import accounts_of
 from karat.web.pages import base_of, home_of, render
-from karat.web.security import safe_next
 from karat.web.shapes import Body, Path, Short
-from karat.web.users import current_user, require
 
 router = APIRouter()
-router.include_router(people.router)
-Somebody = Annotated[User, Depends(require())]
+router.include_router(users.router)
+SignedIn = Annotated[User, Depends(require())]
 
 
 class SignIn(Body):
-    """A name and a password, and where to go then."""
+    """A name and a password, and the page to open afterwards."""
 
     name: Short
     password: Short
@@ -38,23 +38,23 @@ class Link(Body):
 
 
 class Acceptance(Link):
-    """What somebody chose who follows a link."""
+    """The name and password that a user chose who follows a link."""
 
     name: Short = ""
     password: Short = ""
 
 
 class NewPassword(Body):
-    """The password so far, and the new one."""
+    """The current password, and the new one."""
 
     old: Short
     new: Short
 
 
 @router.get("/")
-def home(request: Request, user: Somebody) -> Response:
-    """Lead to the page that the user comes to first."""
-    return RedirectResponse(base_of(request) + home_of(request, user), 303)
+def home(request: Request, user: SignedIn) -> Response:
+    """Redirect to the user's start page."""
+    return RedirectResponse(base_of(request) + home_of(user), 303)
 
 
 @router.get("/login")
@@ -65,29 +65,29 @@ def login_page(request: Request, next: Path = "") -> Response:
 
 @router.get("/invitation")
 def invitation_page(request: Request) -> Response:
-    """Show the page behind a link. Its token stands after the #, which browsers keep to themselves."""
+    """Show the page of a link. Its token is in the fragment, which browsers do not send."""
     return render(request, "invitation.html")
 
 
 @router.get("/account")
-def account_page(request: Request, user: Somebody) -> Response:
-    """Show one's own account."""
+def account_page(request: Request, user: SignedIn) -> Response:
+    """Show the user's own account."""
     return render(request, "account.html")
 
 
 @router.get("/api/session")
 def who(request: Request) -> dict[str, Any]:
-    """Say who has signed in."""
+    """Return the name and role of the user."""
     user = current_user(request)
     return {"name": None if user is None else user.name, "role": None if user is None else user.role}
 
 
 @router.post("/api/session")
 async def sign_in(request: Request, response: Response, body: SignIn) -> dict[str, str]:
-    """Sign in. Whether the name or the password was wrong is not said, and takes equally long to find out."""
-    accounts, doors = accounts_of(request), request.app.state.doors
-    who, address = fold(body.name), address_of(request)
-    doors.try_to(who, address)
+    """Sign in. The response and its time do not tell whether the name or the password was wrong."""
+    accounts, attempts = accounts_of(request), request.app.state.attempts
+    name, address = fold(body.name), address_of(request)
+    attempts.count(name, address)
 
     def work() -> dict[str, str]:
         user = accounts.users.sign_in(body.name, body.password)
@@ -96,16 +96,16 @@ async def sign_in(request: Request, response: Response, body: SignIn) -> dict[st
             raise InputError(
                 "the name or the password is wrong", fix="try again, or ask the owner for a link"
             )
-        doors.succeeded(who, address)
+        attempts.succeeded(name, address)
         accounts.audit.note(user.id, "signed in")
         return enter(request, response, user, body.next)
 
-    return await doors.run(work)
+    return await attempts.run(work)
 
 
 @router.delete("/api/session")
 def sign_out(request: Request, response: Response) -> dict[str, str]:
-    """Sign out: the session ends here, not only in the browser."""
+    """Sign out: the session ends on the server too."""
     token = request.app.state.cookies.session_of(request.headers.get("cookie", ""))
     user = current_user(request)
     if token:
@@ -118,10 +118,13 @@ def sign_out(request: Request, response: Response) -> dict[str, str]:
 
 @router.post("/api/invitation/look")
 def look(request: Request, body: Link) -> dict[str, Any]:
-    """Say what a link is for; that does not use it up."""
+    """Return what a link is for, without using it."""
     with link_tried(request):
-        found = accounts_of(request).invitations.look_at(body.token)
-    return {"kind": found.kind, "role": found.role, "name": found.name, "expires": found.expires}
+        invitation = accounts_of(request).invitations.look_at(body.token)
+    return {
+        "kind": invitation.kind, "role": invitation.role, "name": invitation.name,
+        "expires": invitation.expires,
+    }  # fmt: skip
 
 
 @router.post("/api/invitation/accept")
@@ -133,38 +136,38 @@ async def accept(request: Request, response: Response, body: Acceptance) -> dict
             user = accounts_of(request).invitations.accept(body.token, body.name, body.password)
         return enter(request, response, user)
 
-    return await request.app.state.doors.run(work)
+    return await request.app.state.attempts.run(work)
 
 
 @router.post("/api/password")
 async def change_password(
-    request: Request, response: Response, body: NewPassword, user: Somebody
+    request: Request, response: Response, body: NewPassword, user: SignedIn
 ) -> dict[str, str]:
-    """Change one's password; every session ends, and a new one begins here."""
-    accounts, doors, address = accounts_of(request), request.app.state.doors, address_of(request)
-    doors.try_to(fold(user.name), address)
+    """Change the password; every session of the user ends, and a new one starts here."""
+    accounts, attempts, address = accounts_of(request), request.app.state.attempts, address_of(request)
+    attempts.count(fold(user.name), address)
 
     def work() -> dict[str, str]:
         if accounts.users.sign_in(user.name, body.old) is None:
-            raise InputError("the password so far is wrong", fix="try again")
-        doors.succeeded(fold(user.name), address)
+            raise InputError("the current password is wrong", fix="try again")
+        attempts.succeeded(fold(user.name), address)
         accounts.users.set_password(user.id, body.new, user.id)
         return enter(request, response, user)
 
-    return await doors.run(work)
+    return await attempts.run(work)
 
 
 @router.get("/api/account/export")
-def export_own(request: Request, user: Somebody) -> dict[str, Any]:
-    """Return everything that is kept about oneself."""
+def export_own(request: Request, user: SignedIn) -> dict[str, Any]:
+    """Return everything that is stored about the user."""
     return accounts_of(request).users.export(user.id)
 
 
 @contextmanager
 def link_tried(request: Request) -> Iterator[None]:
-    """Count a try with a link that does not work; a name that is taken is no try to get in."""
-    doors, address = request.app.state.doors, address_of(request)
-    doors.try_to("", address)
+    """Count an attempt with a link that does not work; other errors, such as a taken name, do not count."""
+    attempts, address = request.app.state.attempts, address_of(request)
+    attempts.count("", address)
     works = True
     try:
         yield
@@ -173,16 +176,36 @@ def link_tried(request: Request) -> Iterator[None]:
         raise
     finally:
         if works:
-            doors.succeeded("", address)
+            attempts.succeeded("", address)
 
 
-def enter(request: Request, response: Response, user: User, asked: str = "") -> dict[str, str]:
-    """Open a session, and say where to go."""
+def enter(request: Request, response: Response, user: User, path: str = "") -> dict[str, str]:
+    """Open a session, and return the page to open next."""
     token = accounts_of(request).sessions.open(user.id)
     request.app.state.cookies.set_session(response, token, request.url.scheme == "https")
-    return {"next": safe_next(asked, home_of(request, user))}
+    return {"next": safe_next(path, home_of(user))}
 
 
 def address_of(request: Request) -> str:
-    """Return the address that a request comes from; a proxy's word counts only where it was named."""
+    """Return the address of the client; a proxy is trusted only if it was named with --proxy."""
     return request.client.host if request.client is not None else "unknown"
+
+
+def safe_next(path: str, otherwise: str) -> str:
+    """Return a path if it stays on this server, else `otherwise`.
+
+    Browsers read backslashes as slashes and skip tabs and line breaks, so only plain paths are followed.
+
+    >>> [safe_next(path, "/") for path in ("/judge?task=3", "//evil.example", "https://evil.example")]
+    ['/judge?task=3', '/', '/']
+    >>> [safe_next(path, "/") for path in ("/\\\\evil.example", "javascript:alert(1)", "/\\t/evil.example")]
+    ['/', '/', '/']
+    """
+    plain = path.isascii() and path.isprintable() and " " not in path and "\\" not in path
+    if not plain or not path.startswith("/") or path.startswith("//"):
+        return otherwise
+    try:
+        parts = urlsplit(path)
+    except ValueError:
+        return otherwise
+    return otherwise if parts.scheme or parts.netloc else path

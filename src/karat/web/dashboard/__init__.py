@@ -1,1 +1,1 @@
-"""The dashboard: how far judging is, what the answers are worth, what is left to decide, and publishing."""
+"""The dashboard: progress, quality, disagreements, and publication."""

@@ -1,28 +1,37 @@
-"""The numbers that change with every answer, as data for the page."""
+"""The numbers that change with every answer: progress, annotators, pace and cost, as data for the page."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from karat.judging.checking import ADJUDICATOR, DATASET, MACHINE, PERSON
+from karat.judging import Project
+from karat.judging.quality import ADJUDICATOR, DATASET, MACHINE, PERSON
 from karat.judging.store import LEASED, OPEN, SUBMITTED
-from karat.web.dashboard.money import cost, pay_of
-from karat.web.dashboard.pace import DAY, HOUR, by_part, pace
 from karat.web.dashboard.tally import Tally
 
-MOST_PEOPLE = 200
-"""Records that are sent with every change."""
+MOST_ANNOTATORS = 200
+"""How many records of annotators are sent with every change."""
+HOUR, DAY = 3600.0, 86_400.0
+WINDOWS = (("the last hour", HOUR, 12), ("the last day", DAY, 24))
+"""The time windows of the pace: name, seconds, and number of parts."""
+LEAST = 10
+"""The fewest answers from which a pace is computed."""
+SURE = 1.96
+PAY = "pay"
+"""The setting of the project that stores the pay."""
 
 
 def live_numbers(tally: Tally, now: float) -> dict[str, Any]:
-    """Return progress, people, pace and cost.
+    """Return progress, annotators, pace and cost.
 
     Parameters
     ----------
     tally
-        What was counted.
+        The counts.
     now
         The time in seconds since 1970.
     """
@@ -31,94 +40,201 @@ def live_numbers(tally: Tally, now: float) -> dict[str, Any]:
     place = np.full(max(ids, default=0) + 1, -1)
     place[list(ids)] = np.arange(len(ids))
     state, cells, loose = tally.state_now(now), tally.cells, tally.loose.kept()
-    there = tally.counted()
-    worker = np.concatenate([place[cells.worker[there]], place[loose["worker"]]])
-    at = np.concatenate([cells.at[there], loose["at"]])
-    seconds = np.concatenate([cells.seconds[there].astype(np.float64), loose["seconds"]])
-    person = np.array([kind == PERSON for kind in kinds], dtype=bool)[worker] if len(ids) else worker > 0
+    answered = tally.counted()
+    annotator = np.concatenate([place[cells.annotator[answered]], place[loose["annotator"]]])
+    at = np.concatenate([cells.at[answered], loose["at"]])
+    seconds = np.concatenate([cells.seconds[answered].astype(np.float64), loose["seconds"]])
+    person = (
+        np.array([kind == PERSON for kind in kinds], dtype=bool)[annotator] if len(ids) else annotator > 0
+    )
     times = at[person]
     wanted = len(cells)
-    left = wanted - int(there.sum())
+    left = wanted - int(answered.sum())
     missing = np.isnan(seconds[person])
     hours = float(np.nansum(seconds[person]) + missing.sum() * tally.project.form.seconds) / 3600
-    done = np.flatnonzero(tally.state == SUBMITTED)
+    submitted = np.flatnonzero(tally.state == SUBMITTED)
     rejected = sum(verdict == "reject" for verdict in tally.reviews.values())
     return {
         "at": now,
         "answers": {
-            "given": int(there.sum()), "wanted": wanted, "elsewhere": len(loose["at"]),
-            **{kind: count_kind(worker, kinds, kind) for kind in (PERSON, MACHINE, DATASET, ADJUDICATOR)},
+            "given": int(answered.sum()), "wanted": wanted, "elsewhere": len(loose["at"]),
+            **{kind: count_kind(annotator, kinds, kind) for kind in (PERSON, MACHINE, DATASET, ADJUDICATOR)},
         },
-        "slots": {name: int((state == number).sum()) for name, number in
-                  (("open", OPEN), ("leased", LEASED), ("submitted", SUBMITTED))},
-        "tasks": tasks(tally, state),
-        "pairs": pairs(tally, there),
-        **people(tally, names, kinds, worker, at, place, state, now),
+        "assignments": {
+            name: int((state == number).sum())
+            for name, number in (("open", OPEN), ("leased", LEASED), ("submitted", SUBMITTED))
+        },
+        "tasks": count_tasks(tally, state),
+        "pairs": count_pairs(tally, answered),
+        **annotators(tally, names, kinds, annotator, at, place, state, now),
         "by_hour": by_part(times, now, DAY, 24),
         "pace": pace(times, left, now) if left else [],
         "left": left,
-        "cost": {**cost(pay_of(tally.project), hours, len(done) - rejected), "untimed": int(missing.sum()),
-                 "typical": tally.project.form.seconds, "rejected": rejected},
+        "cost": {
+            **cost(pay_of(tally.project), hours, len(submitted) - rejected), "untimed": int(missing.sum()),
+            "typical": tally.project.form.seconds, "rejected": rejected,
+        },
     }  # fmt: skip
 
 
-def count_kind(worker: np.ndarray, kinds: tuple[str, ...], kind: str) -> int:
-    """Return how many answers those of a kind gave."""
-    each = np.bincount(worker, minlength=len(kinds))
-    return int(sum(each[k] for k, one in enumerate(kinds) if one == kind))
+def count_kind(annotator: np.ndarray, kinds: tuple[str, ...], kind: str) -> int:
+    """Return the number of answers of annotators of a kind."""
+    answers = np.bincount(annotator, minlength=len(kinds))
+    return int(sum(answers[row] for row, own in enumerate(kinds) if own == kind))
 
 
-def tasks(tally: Tally, state: np.ndarray) -> dict[str, int]:
-    """Return how many tasks there are, are finished by everybody wanted, and have been begun."""
+def count_tasks(tally: Tally, state: np.ndarray) -> dict[str, int]:
+    """Return the number of tasks, of completely submitted ones, and of those that were begun."""
     assert tally.items is not None
     count = len(tally.items.size)
-    slots = np.bincount(tally.task, minlength=count)
+    assignments = np.bincount(tally.task, minlength=count)
     done = np.bincount(tally.task[state == SUBMITTED], minlength=count)
     begun = np.bincount(tally.task[state != OPEN], minlength=count)
-    return {"all": count, "done": int((done >= slots).sum()), "begun": int((begun > 0).sum())}
+    return {"all": count, "done": int((done >= assignments).sum()), "begun": int((begun > 0).sum())}
 
 
-def pairs(tally: Tally, there: np.ndarray) -> dict[str, int]:
-    """Return how many pairs are to be judged, have an answer, and have as many as are wanted."""
+def count_pairs(tally: Tally, answered: np.ndarray) -> dict[str, int]:
+    """Return the number of pairs to judge, of those with an answer, and of those with all answers."""
     assert tally.items is not None
     number = tally.items.pair[tally.cells.item]
-    asked = number >= 0
-    wanted = np.bincount(number[asked], minlength=tally.items.pairs)
-    given = np.bincount(number[asked & there], minlength=tally.items.pairs)
+    to_judge = number >= 0
+    wanted = np.bincount(number[to_judge], minlength=tally.items.pairs)
+    answers = np.bincount(number[to_judge & answered], minlength=tally.items.pairs)
     return {
         "all": tally.items.pairs,
-        "begun": int((given > 0).sum()),
-        "done": int(((given >= wanted) & (wanted > 0)).sum()),
+        "begun": int((answers > 0).sum()),
+        "done": int(((answers >= wanted) & (wanted > 0)).sum()),
     }
 
 
-def people(
+def annotators(
     tally: Tally,
     names: tuple[str, ...],
     kinds: tuple[str, ...],
-    worker: np.ndarray,
+    annotator: np.ndarray,
     at: np.ndarray,
     place: np.ndarray,
     state: np.ndarray,
     now: float,
 ) -> dict[str, Any]:
-    """Return a record for each who answered or holds a task, those with most answers first, and how many."""
+    """Return a record per annotator who answered or has a lease, most answers first, and their number."""
     count = len(names)
-    held = tally.owner >= 0
-    owner = place[tally.owner[held]]
-    given = np.bincount(worker, minlength=count)
-    recent = np.bincount(worker[at > now - HOUR], minlength=count)
+    taken = tally.owner >= 0
+    owner = place[tally.owner[taken]]
+    answers = np.bincount(annotator, minlength=count)
+    recent = np.bincount(annotator[at > now - HOUR], minlength=count)
     submitted, leased = (
-        np.bincount(owner[state[held] == one], minlength=count) for one in (SUBMITTED, LEASED)
+        np.bincount(owner[state[taken] == number], minlength=count) for number in (SUBMITTED, LEASED)
     )
     last = np.zeros(count)
-    np.maximum.at(last, worker, at)
-    active = np.flatnonzero(given + leased > 0)
-    order = active[np.argsort(-given[active], kind="stable")]
+    np.maximum.at(last, annotator, at)
+    active = np.flatnonzero(answers + leased > 0)
+    order = active[np.argsort(-answers[active], kind="stable")]
     persons = np.array([kind == PERSON for kind in kinds], dtype=bool)
     records = [
-        {"worker": names[k], "kind": kinds[k], "answers": int(given[k]), "hour": int(recent[k]),
-         "hand_ins": int(submitted[k]), "holds": int(leased[k]), "last": float(last[k]) or None}
-        for k in order[:MOST_PEOPLE].tolist()
+        {"annotator": names[row], "kind": kinds[row], "answers": int(answers[row]), "hour": int(recent[row]),
+         "submitted": int(submitted[row]), "leased": int(leased[row]), "last": float(last[row]) or None}
+        for row in order[:MOST_ANNOTATORS].tolist()
     ]  # fmt: skip
-    return {"people": records, "people_all": len(order), "active": int((persons & (recent > 0)).sum())}
+    return {
+        "annotators": records,
+        "annotators_total": len(order),
+        "active": int((persons & (recent > 0)).sum()),
+    }
+
+
+def pace(times: np.ndarray, left: int, now: float) -> list[dict[str, Any]]:
+    """Return, for each time window, the answers per hour and the expected finish, both as ranges.
+
+    Answers do not arrive independently: an annotator gives many, or none. So the variance of the count is a
+    multiple of a Poisson count's; the multiple, at least 1, is estimated from the parts of the window. The
+    range is a 95% interval of the pace within the window; it does not predict who answers tomorrow.
+
+    Parameters
+    ----------
+    times
+        The times of the answers, in seconds since 1970.
+    left
+        How many answers are still missing.
+    now
+        The time.
+
+    Examples
+    --------
+    >>> steady = 10_000 - 30.0 * np.arange(120)
+    >>> hour = pace(steady, 240, 10_000.0)[0]
+    >>> round(hour["rate"]), [round((hour[end] - 10_000) / 60) for end in ("soonest", "latest")]
+    (120, [100, 144])
+    >>> pace(steady[:5], 240, 10_000.0)
+    []
+    """
+    records = []
+    for name, span, parts in WINDOWS:
+        inside = times[(times > now - span) & (times <= now)]
+        if len(inside) < LEAST:
+            continue
+        counts = np.histogram(inside, parts, (now - span, now))[0]
+        # The time before the very first answer does not count.
+        started = counts[np.argmax(counts > 0) :] if inside.min() <= times.min() else counts
+        lasted = span * len(started) / parts
+        spread = max(1.0, float(started.var(ddof=1) / started.mean())) if len(started) > 1 else 1.0
+        factor = math.exp(SURE * math.sqrt(spread / len(inside)))
+        rate = len(inside) / lasted
+        records.append(
+            {
+                "window": name, "rate": rate * HOUR, "low": rate / factor * HOUR,
+                "high": rate * factor * HOUR,
+                "soonest": now + left / (rate * factor), "latest": now + left / (rate / factor),
+            }
+        )  # fmt: skip
+    return records
+
+
+def by_part(times: np.ndarray, now: float, span: float, parts: int) -> list[int]:
+    """Return the number of answers in each part of the time span before now, oldest first.
+
+    >>> by_part(np.array([1.0, 9.0, 9.5]), 10.0, 10.0, 2)
+    [1, 2]
+    """
+    inside = times[(times > now - span) & (times <= now)]
+    return np.histogram(inside, parts, (now - span, now))[0].tolist()
+
+
+class Pay(BaseModel):
+    """What annotators are paid: an amount per hour or per submitted task, and the platform's fee on top."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    per: Literal["hour", "task"]
+    amount: Annotated[float, Field(ge=0, le=100_000)]
+    fee: Annotated[float, Field(ge=0, le=1)] = 0.0
+    currency: Annotated[str, Field(max_length=8, pattern=r"^[A-Za-z€$£¥]*$")] = ""
+
+
+def pay_of(project: Project) -> Pay | None:
+    """Return what annotators are paid; None if it is not set, or not readable."""
+    try:
+        return Pay.model_validate(project.journal.get(PAY))
+    except ValidationError:
+        return None
+
+
+def cost(pay: Pay | None, hours: float, submitted: int) -> dict[str, Any]:
+    """Return the cost so far.
+
+    Parameters
+    ----------
+    pay
+        What annotators are paid.
+    hours
+        The time that the answers took.
+    submitted
+        How many assignments were submitted and not rejected.
+
+    Examples
+    --------
+    >>> cost(Pay(per="hour", amount=15, fee=0.2), 2.0, 7)["money"], cost(None, 2.0, 7)["money"]
+    (36.0, None)
+    """
+    units = None if pay is None else hours if pay.per == "hour" else submitted
+    money = None if pay is None or units is None else units * pay.amount * (1 + pay.fee)
+    return {"hours": hours, "submitted": submitted, "money": money, "pay": pay and pay.model_dump()}

@@ -1,49 +1,81 @@
-"""The dashboard's page, its numbers, and what its buttons do."""
+"""The dashboard and the page of disagreements: their numbers, and what their buttons do."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Query, Request
 from fastapi.responses import FileResponse, Response, StreamingResponse
+from pydantic import Field
 
 from karat.errors import InputError
-from karat.judging.checking import AGGREGATIONS, review_hand_ins
 from karat.judging.exchange import FORMATS
+from karat.judging.quality import AGGREGATIONS, review_assignments
 from karat.judging.store.accounts import OWNER, READER, User
-from karat.web.dashboard import adjudication, stream
-from karat.web.dashboard.archive import zipped
-from karat.web.dashboard.bodies import Export, Publish, Review
-from karat.web.dashboard.jobs import DONE, Jobs
-from karat.web.dashboard.money import SETTING, Pay
-from karat.web.dashboard.publication import Shelf, export_job, publish_job
-from karat.web.dashboard.watch import Watch
-from karat.web.pages import render
-from karat.web.shapes import Number, Short
-from karat.web.users import require
+from karat.web.access import require
+from karat.web.dashboard.jobs import DONE, Jobs, Shelf, export_job, publish_job, zipped
+from karat.web.dashboard.live import PAY, Pay
+from karat.web.dashboard.statistics import answers_about
+from karat.web.dashboard.watch import Watch, events
+from karat.web.judging import read_picture
+from karat.web.pages import base_of, render
+from karat.web.shapes import Body, Number, Short, Storable
 
 router = APIRouter()
-router.include_router(stream.router)
-router.include_router(adjudication.router)
+old = APIRouter(deprecated=True, include_in_schema=False)
+"""The addresses of the previous version, which keep working for one version."""
 Owner = Annotated[User, Depends(require(OWNER))]
 Reader = Annotated[User, Depends(require(READER))]
+MOST_STREAMS = 100
+"""How many streams may be open at a time."""
+
+
+class Publish(Body):
+    """How to publish; see `karat.judging.publish`."""
+
+    name: Annotated[str, Field(min_length=1, max_length=80), Storable]
+    aggregation: Short = "dawid-skene"
+    original_policy: Literal["union", "people", "majority"] = "union"
+    approved_only: bool = False
+    licence: Annotated[str, Field(max_length=500), Storable] = ""
+
+
+class Export(Body):
+    """What to export, and in which format."""
+
+    what: Literal["answers", "tasks"] = "answers"
+    format: Short
+
+
+class Review(Body):
+    """The review of a submitted assignment."""
+
+    verdict: Literal["approve", "reject"]
+    why: Annotated[str, Field(max_length=1000), Storable] = ""
+    ask_again: bool = True
+
+
+class Decision(Body):
+    """The decision about a pair; None withdraws it."""
+
+    code: Short | None
 
 
 def prepare(app: FastAPI) -> None:
-    """Give the application what the dashboard needs, and say what is to be closed with it."""
+    """Set up what the dashboard needs, and what is closed with the server."""
     state = app.state
     state.watch = Watch(state.project)
     state.shelf = Shelf(state.settings.published)
-    tell_jobs = state.watch.register("jobs", OWNER)
-    state.jobs = Jobs(lambda: tell_jobs(jobs_of(app)))
+    publish_jobs = state.watch.register("jobs", OWNER)
+    state.jobs = Jobs(lambda: publish_jobs(jobs_of(app)))
     state.closing += [state.shelf.close, state.jobs.close, state.watch.close]
-    tell_jobs(jobs_of(app))
+    publish_jobs(jobs_of(app))
 
 
 def jobs_of(app: FastAPI) -> dict[str, Any]:
-    """Return the jobs, and what was published."""
+    """Return the jobs, and the names of published benchmarks."""
     return {"jobs": app.state.jobs.shown(), "published": app.state.shelf.names()}
 
 
@@ -51,19 +83,23 @@ def jobs_of(app: FastAPI) -> dict[str, Any]:
 def dashboard_page(request: Request, user: Reader) -> Response:
     """Show the dashboard; its numbers come by the stream."""
     project = request.app.state.project
-    ways = [(name, way.about) for name, way in zip(AGGREGATIONS, AGGREGATIONS.values())]
-    formats = [(one.name, one.help) for one in FORMATS.values()]
+    aggregations = [(name, entry.about) for name, entry in zip(AGGREGATIONS, AGGREGATIONS.values())]
+    formats = [(entry.name, entry.help) for entry in FORMATS.values()]
     shelf: Shelf = request.app.state.shelf
     return render(
-        request, "dashboard.html", form=project.form, ways=ways, formats=formats, kept=shelf.kept,
-        owner=user.may(OWNER),
+        request, "dashboard.html", form=project.form, aggregations=aggregations, formats=formats,
+        kept=shelf.kept, owner=user.may(OWNER),
     )  # fmt: skip
 
 
-@router.get("/adjudicate")
-def adjudicate_page(request: Request, user: Owner) -> Response:
-    """Show the page for deciding where people disagree."""
-    return render(request, "adjudicate.html", form=request.app.state.project.form)
+@router.get("/api/dashboard/stream", response_class=StreamingResponse, include_in_schema=False)
+async def stream(request: Request, user: Reader) -> StreamingResponse:
+    """Send the numbers now, and again whenever they change."""
+    watch: Watch = request.app.state.watch
+    if watch.watchers >= MOST_STREAMS:
+        raise HTTPException(503, "Too many dashboards are open. Try again later.")
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(events(request, watch, user), media_type="text/event-stream", headers=headers)
 
 
 @router.get("/api/dashboard/live")
@@ -74,33 +110,34 @@ def live(request: Request, user: Reader) -> dict[str, Any]:
 
 @router.get("/api/dashboard/statistics")
 def statistics(request: Request, user: Reader) -> dict[str, Any]:
-    """Return the numbers that take a while, with the time to which they belong."""
-    return adjudication.current(request).data
+    """Return the numbers that take longer, with the time of their computation."""
+    return request.app.state.watch.current().data
 
 
 @router.post("/api/dashboard/statistics")
 def ask(request: Request, user: Reader) -> dict[str, bool]:
-    """Have them computed anew."""
+    """Compute the statistics again soon."""
     request.app.state.watch.ask()
     return {"done": True}
 
 
 @router.put("/api/dashboard/pay")
 def pay(request: Request, user: Owner, body: Pay) -> dict[str, bool]:
-    """Keep what people are paid, for the cost so far."""
-    request.app.state.project.journal.set(SETTING, body.model_dump())
+    """Store what annotators are paid, for the cost so far."""
+    request.app.state.project.journal.set(PAY, body.model_dump())
     request.app.state.watch.count()
     return {"done": True}
 
 
-@router.put("/api/dashboard/hand-ins/{slot}")
-def review(request: Request, user: Owner, slot: Number, body: Review) -> dict[str, Any]:
-    """Approve or reject a hand-in; a rejected task is offered to one more person unless asked otherwise."""
+@router.put("/api/dashboard/assignments/{assignment}")
+@old.put("/api/dashboard/hand-ins/{assignment}")
+def review(request: Request, user: Owner, assignment: Number, body: Review) -> dict[str, Any]:
+    """Approve or reject a submitted assignment; by default, another annotator gets the rejected task."""
     if body.verdict == "reject" and not body.why.strip():
-        raise InputError("a rejection needs a reason", fix="say what is wrong")
-    chosen = {body.verdict: [slot]}
+        raise InputError("a rejection needs a reason", fix="enter what is wrong")
+    chosen = {body.verdict: [assignment]}
     again = body.ask_again and body.verdict == "reject"
-    done = review_hand_ins(
+    done = review_assignments(
         request.app.state.project, user.name, **chosen, why=body.why.strip(), ask_again=again
     )
     request.app.state.watch.ask()
@@ -109,7 +146,7 @@ def review(request: Request, user: Owner, slot: Number, body: Review) -> dict[st
 
 @router.get("/api/dashboard/jobs")
 def jobs(request: Request, user: Owner) -> dict[str, Any]:
-    """Return the jobs, and what was published."""
+    """Return the jobs, and the names of published benchmarks."""
     return jobs_of(request.app)
 
 
@@ -136,23 +173,23 @@ def start_export(request: Request, user: Owner, body: Export) -> dict[str, int]:
 
 @router.get("/api/dashboard/jobs/{number}/file")
 def download(request: Request, user: Owner, number: Number) -> Response:
-    """Send what a job left."""
+    """Send the file of a job."""
     job = request.app.state.jobs.get(number)
-    if job is None or job.state != DONE or job.result is None or job.result.path is None:
+    if job is None or job.state != DONE or job.outcome is None or job.outcome.path is None:
         raise HTTPException(404)
-    return sent(job.result.path, job.result.name)
+    return send_file(job.outcome.path, job.outcome.name)
 
 
 @router.get("/api/dashboard/published/{name}")
 def published(request: Request, user: Owner, name: Short) -> Response:
-    """Send a published folder, packed."""
+    """Send a published folder as a zip file."""
     folder = request.app.state.shelf.find(name)
     if folder is None:
         raise HTTPException(404)
-    return sent(folder, f"{name}.zip")
+    return send_file(folder, f"{name}.zip")
 
 
-def sent(path: Path, name: str) -> Response:
+def send_file(path: Path, name: str) -> Response:
     """Return a file, or a folder as a zip file, under a name."""
     if not path.exists():
         raise HTTPException(404)
@@ -160,3 +197,75 @@ def sent(path: Path, name: str) -> Response:
         return FileResponse(path, filename=name)
     headers = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name, safe='')}"}
     return StreamingResponse(zipped(path), media_type="application/zip", headers=headers)
+
+
+@router.get("/adjudicate")
+def adjudicate_page(request: Request, user: Owner) -> Response:
+    """Show the page on which the owner decides disagreements."""
+    return render(request, "adjudicate.html", form=request.app.state.project.form)
+
+
+@router.get("/api/dashboard/disagreements")
+def disagreements(
+    request: Request,
+    user: Owner,
+    which: Literal["open", "decided"] = "open",
+    start: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+) -> dict[str, Any]:
+    """Return pairs with different answers, a hundred at a time."""
+    statistics = request.app.state.watch.current()
+    differing, decided = statistics.disagreements, request.app.state.project.reviews.decisions()
+    pairs = zip(differing.image.tolist(), differing.caption.tolist(), differing.share.tolist())
+    chosen = [pair for pair in pairs if (pair[:2] in decided) == (which == "decided")]
+    return {
+        "as_of": statistics.data["as_of"],
+        "all": len(chosen) + (differing.total - len(differing) if which == "open" else 0),
+        "pairs": [
+            {"image": image, "caption": caption, "share": share}
+            for image, caption, share in chosen[start : start + 100]
+        ],
+    }
+
+
+@router.get("/api/dashboard/disagreements/{image}/{caption}")
+def disagreement(request: Request, user: Owner, image: Number, caption: Number) -> dict[str, Any]:
+    """Return a pair with all answers about it."""
+    project, differing = request.app.state.project, request.app.state.watch.current().disagreements
+    row = differing.row_of(image, caption)
+    if row is None:
+        raise HTTPException(404)
+    benchmark = project.benchmark()
+    texts, written_for = benchmark.texts, benchmark.caption_image
+    shown = project.form.own_image and written_for is not None and written_for[caption] >= 0
+    address = f"{base_of(request)}/api/dashboard/picture"
+    return {
+        "image": image, "caption": caption, "image_id": str(benchmark.images[image]),
+        "caption_id": str(benchmark.captions[caption]),
+        "text": str(benchmark.captions[caption]) if texts is None else texts[caption],
+        "picture": f"{address}/{image}",
+        "own_picture": f"{address}/{int(written_for[caption])}" if shown else None,
+        "share": float(differing.share[row]), "relevance": float(differing.relevance[row]),
+        "answers": answers_about(differing, image, caption, project),
+        "decision": project.reviews.decisions().get((image, caption)),
+    }  # fmt: skip
+
+
+@router.put("/api/dashboard/disagreements/{image}/{caption}")
+def decide(request: Request, user: Owner, image: Number, caption: Number, body: Decision) -> dict[str, Any]:
+    """Decide about a pair, or withdraw the decision; it replaces the verdict of the answers."""
+    project = request.app.state.project
+    if request.app.state.watch.current().disagreements.row_of(image, caption) is None:
+        raise InputError("all answers about this pair agree", fix="choose a pair of the list")
+    project.reviews.adjudicate(f"adjudicator {user.id}", image, caption, body.code)
+    request.app.state.watch.ask()
+    return {"decision": project.reviews.decisions().get((image, caption))}
+
+
+@router.get("/api/dashboard/picture/{image}")
+def picture(request: Request, user: Owner, image: Number) -> Response:
+    """Send an image of the benchmark, by its index."""
+    data, kind = read_picture(request.app.state.project.benchmark(), image)
+    return Response(data, media_type=kind, headers={"Cache-Control": "private, max-age=3600"})
+
+
+router.include_router(old)

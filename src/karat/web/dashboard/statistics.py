@@ -1,79 +1,128 @@
-"""The numbers that take a while: quality as `karat quality` has it, the pool's make-up, machine judges."""
+"""The numbers that take longer: quality as in `karat quality`, disagreements, the pool, machine judges."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from karat.errors import InputError
-from karat.judging import AnswerTable, Pool, Project, quality
-from karat.judging.checking import QualityReport, ReviewList, rows_of, summed
-from karat.judging.judges import calibrations
-from karat.judging.pools import FILLED
-from karat.judging.tasks import UNKNOWN
+from karat.judging import Aggregated, AnswerTable, Pool, Project, answer_quality, make_answers
+from karat.judging.machine_judges import calibrations
+from karat.judging.pools import FILLED, find, key_of
+from karat.judging.quality import ADJUDICATOR, QualityReport, ReviewList, rows_of, summed
+from karat.judging.tasks import NOT_GOLD
 from karat.scores import estimate_record
-from karat.web.dashboard.disagreements import Disagreements, find_disagreements
 
-MOST_PEOPLE, MOST_REVIEWS = 500, 50
-"""What the page shows at most; `karat quality` has them all."""
+MOST_ANNOTATORS, MOST_REVIEWS = 500, 50
+"""The most records that the page shows; `karat quality` has all of them."""
+MOST_PAIRS = 10_000
+"""The most disagreements that are kept; when they are decided, the next ones follow."""
+
+
+def no_answers() -> AnswerTable:
+    """Return an empty table of answers."""
+    empty = np.zeros(0, np.int64)
+    return make_answers(empty, empty, empty, empty, ())
+
+
+@dataclass(frozen=True, eq=False)
+class Disagreements:
+    """Pairs with different answers.
+
+    Parameters
+    ----------
+    image, caption
+        The pairs: undecided ones first, then those with the most disagreement; at equal disagreement, those
+        whose verdict is closest to a half.
+    share
+        The share of pairs of answers that differ.
+    relevance
+        The aggregated relevance; from a half on, the pair is relevant.
+    answers
+        The answers about these pairs that count.
+    total
+        How many such pairs there are; at most `MOST_PAIRS` are kept.
+    """
+
+    image: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    caption: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    share: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    relevance: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    answers: AnswerTable = field(default_factory=no_answers)
+    total: int = 0
+
+    def __len__(self) -> int:
+        return len(self.image)
+
+    def row_of(self, image: int, caption: int) -> int | None:
+        """Return the row of a pair; None if all its answers agree."""
+        rows = np.flatnonzero((self.image == image) & (self.caption == caption))
+        return int(rows[0]) if len(rows) else None
 
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """What was computed: `data` for the page, and the pairs on which people disagree."""
+    """The computed numbers: `data` for the page, and the disagreements."""
 
     data: dict[str, Any]
     disagreements: Disagreements
 
 
 def compute(project: Project) -> Statistics:
-    """Return the statistics of a project as it stands, with their time and what they took."""
+    """Return the current statistics of a project, with the time and the duration of the computation."""
     start = time.perf_counter()
-    data: dict[str, Any] = {"as_of": time.time(), "said": None, "machines": machines(project)}
-    answers, slots, reviews = project.answers.read(), project.queue.slots(), project.reviews.read()
+    data: dict[str, Any] = {"as_of": time.time(), "error": None, "machines": machines(project)}
+    answers, assignments, reviews = (
+        project.answers.read(),
+        project.queue.assignments(),
+        project.reviews.read(),
+    )
     try:
         pool = project.pools.read()
     except InputError:
         pool = None
-    data["pool"] = None if pool is None else make_up(pool, answers)
-    found = Disagreements()
+    data["pool"] = None if pool is None else describe_pool(pool, answers)
+    disagreements = Disagreements()
     try:
-        report = quality(answers, project.form, pool, slots, reviews, benchmark=project.benchmark())
+        report = answer_quality(
+            answers, project.form, pool, assignments, reviews, benchmark=project.benchmark()
+        )
     except InputError as error:
-        data["said"] = error.what
+        data["error"] = error.what
     else:
-        data |= described(report)
-        found = find_disagreements(report.verdicts[0], report.accepted.answers)
-    data["disagreements"] = found.total
+        data |= describe_quality(report)
+        disagreements = find_disagreements(report.verdicts[0], report.accepted.answers)
+    data["disagreements"] = disagreements.total
     data["seconds"] = time.perf_counter() - start
-    return Statistics(data, found)
+    return Statistics(data, disagreements)
 
 
-def described(report: QualityReport) -> dict[str, Any]:
-    """Return what `karat quality` says, under the same names; long tables are cut."""
-    most = sorted(report.workers.records(), key=lambda one: (-len(one["flags"]), -one["answers"]))[
-        :MOST_PEOPLE
-    ]
+def describe_quality(report: QualityReport) -> dict[str, Any]:
+    """Return what `karat quality --json` writes, under the same names; long tables are cut."""
+    records = sorted(
+        report.annotators.records(), key=lambda record: (-len(record["flags"]), -record["answers"])
+    )
     return {
-        "answers": report.answers, "how": report.how, "notes": list(report.notes), "workers": most,
+        "answers": report.answers, "how": report.how, "notes": list(report.notes),
+        "annotators": records[:MOST_ANNOTATORS],
         "agreement": report.agreement.records(), "agreement_pairs": report.agreement.pairs,
-        "hand_ins": report.hand_ins.records(), "review": first_reviews(report.review),
+        "hand_ins": report.assignments.records(), "review": first_reviews(report.review),
         "review_all": len(report.review),
         "verdicts": [
-            {"method": one.method, "pairs": len(one), "relevant": int(one.relevant.sum()),
-             "adjudicated": int(one.adjudicated.sum())}
-            for one in report.verdicts
+            {"method": verdicts.method, "pairs": len(verdicts), "relevant": int(verdicts.relevant.sum()),
+             "adjudicated": int(verdicts.adjudicated.sum())}
+            for verdicts in report.verdicts
         ],
     }  # fmt: skip
 
 
 def first_reviews(review: ReviewList) -> list[dict[str, Any]]:
-    """Return the hand-ins with most known pairs wrong, and what was answered to these."""
-    chosen = review.slot[:MOST_REVIEWS]
-    end = int(np.isin(review.answers.slot, chosen).sum())
+    """Return the assignments with the most gold wrong, and their wrong answers."""
+    chosen = review.assignment[:MOST_REVIEWS]
+    end = int(np.isin(review.answers.assignment, chosen).sum())
     wrong: dict[int, list[dict[str, Any]]] = {}
     for row in review.rows(slice(0, end)):
         if row["wrong"]:
@@ -81,21 +130,21 @@ def first_reviews(review: ReviewList) -> list[dict[str, Any]]:
                 {key: row[key] for key in ("image", "text", "known", "answer")}
             )
     return [
-        {"slot": slot, "worker": review.worker[k], "items": int(review.items[k]),
-         "right": int(review.right[k]), "wrong": wrong.get(slot, [])}
-        for k, slot in enumerate(chosen.tolist())
+        {"assignment": assignment, "annotator": review.annotator[row], "items": int(review.items[row]),
+         "right": int(review.right[row]), "wrong": wrong.get(assignment, [])}
+        for row, assignment in enumerate(chosen.tolist())
     ]  # fmt: skip
 
 
-def make_up(pool: Pool, answers: AnswerTable) -> dict[str, Any]:
-    """Return how many places of each system and rank the pool has, and how many of these are judged.
+def describe_pool(pool: Pool, answers: AnswerTable) -> dict[str, Any]:
+    """Return the pool's pairs by system and rank, and how many of them are judged.
 
-    A pair that several systems rank, or one in both directions, counts for each of these places.
+    A pair that several systems rank, or one system in both directions, counts for each of these ranks.
     """
-    asked = answers.gold == UNKNOWN
-    at = rows_of(pool, answers.image[asked], answers.caption[asked])
+    to_judge = answers.gold == NOT_GOLD
+    rows = rows_of(pool, answers.image[to_judge], answers.caption[to_judge])
     judged = np.zeros(len(pool), np.int64)
-    judged[at[at >= 0]] = 1
+    judged[rows[rows >= 0]] = 1
     ranks = int(pool.place_rank.max(initial=0))
     both = np.stack([np.ones(len(pool.place_pair), np.int64), judged[pool.place_pair]], axis=1)
     places = summed(pool.place_system * ranks + pool.place_rank - 1, both, len(pool.systems) * ranks)
@@ -113,10 +162,60 @@ def make_up(pool: Pool, answers: AnswerTable) -> dict[str, Any]:
 
 
 def machines(project: Project) -> list[dict[str, Any]]:
-    """Return how each machine judge compared with people."""
+    """Return how far each machine judge agrees with the annotators."""
     return [
-        {"judge": one.judge, "model": one.model, "kappa": estimate_record(one.kappa), "asked": one.asked,
-         "answered": one.answered, "people": None if one.people is None else estimate_record(one.people),
-         "cost": one.cost, "objections": one.objections(), "said": one.sentence()}
-        for one in calibrations(project)
+        {"judge": record.judge, "model": record.model, "kappa": estimate_record(record.kappa),
+         "asked": record.asked, "answered": record.answered,
+         "people": None if record.people is None else estimate_record(record.people),
+         "cost": record.cost, "objections": record.objections(), "summary": record.sentence()}
+        for record in calibrations(project)
+    ]  # fmt: skip
+
+
+def find_disagreements(verdicts: Aggregated, answers: AnswerTable) -> Disagreements:
+    """Return the pairs whose answers differ.
+
+    Parameters
+    ----------
+    verdicts
+        The verdict of each pair, with its disagreement.
+    answers
+        The answers that count.
+    """
+    differ = np.flatnonzero(verdicts.disagreement > 0)
+    distance = np.abs(verdicts.relevance[differ] - 0.5)
+    by = (distance.round(6), -verdicts.disagreement[differ].round(6), verdicts.adjudicated[differ])
+    order = differ[np.lexsort(by)][:MOST_PAIRS]
+    keys = np.sort(key_of(verdicts.image[order], verdicts.caption[order]))
+    kept = answers.where(find(keys, key_of(answers.image, answers.caption)) >= 0)
+    return Disagreements(
+        verdicts.image[order],
+        verdicts.caption[order],
+        verdicts.disagreement[order],
+        verdicts.relevance[order],
+        kept,
+        len(differ),
+    )
+
+
+def answers_about(
+    disagreements: Disagreements, image: int, caption: int, project: Project
+) -> list[dict[str, Any]]:
+    """Return each annotator's answer about a pair, without adjudicators."""
+    table, form = disagreements.answers, project.form
+    rows = np.flatnonzero((table.image == image) & (table.caption == caption))
+    texts = {
+        f"{question.code}.{choice.code}": choice.text
+        for question in form.follow_ups
+        for choice in question.choices
+    }
+    details: dict[int, list[str]] = {}
+    for row, detail in zip(table.detail_row.tolist(), table.detail.tolist()):
+        details.setdefault(row, []).append(texts.get(table.details[detail], table.details[detail]))
+    return [
+        {"annotator": table.annotators[table.annotator[row]], "kind": table.kinds[table.annotator[row]],
+         "code": (code := form.code_of(table.rating[row])), "text": form.choice(code).text,
+         "details": details.get(row, []),
+         "seconds": None if np.isnan(table.seconds[row]) else float(table.seconds[row])}
+        for row in rows.tolist() if table.kinds[table.annotator[row]] != ADJUDICATOR
     ]  # fmt: skip

@@ -1,6 +1,6 @@
-"""The count of answers as they come: each tick reads only what is new, so that millions cost as much as ten.
+"""The tally: the answers, counted as they arrive; each update reads only new rows, whatever their total.
 
-Everything that is to be answered is one cell each: a slot of a task, and an item of that task.
+Every answer that is wanted has one cell: one assignment of a task, and one item of that task.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import numpy as np
 
 from karat.judging import Project
 from karat.judging.store import LEASED, OPEN, NewAnswers, Signs, Snapshot
-from karat.judging.tasks import UNKNOWN
+from karat.judging.tasks import NOT_GOLD
 
 NOBODY = -1
 AGAIN = 30.0
-"""Seconds after which it is asked anew though nothing seems to have changed."""
+"""Seconds after which the store is read again even if nothing seems to have changed."""
 COLUMNS = {
     "row": np.int64,
-    "worker": np.int64,
+    "annotator": np.int64,
     "pair": np.int64,
     "coded": bool,
     "at": float,
@@ -29,16 +29,16 @@ COLUMNS = {
 
 @dataclass(eq=False)
 class Items:
-    """The items by their numbers, those of a task in a row.
+    """The items by their numbers; those of a task are consecutive.
 
     Parameters
     ----------
     first, size
-        Of each task, the number of its first item, and how many there are.
+        For each task, the number of its first item, and its number of items.
     pair
-        Of each item, a number for its pair; −1 for hidden known pairs, which are asked only to check people.
+        For each item, a number of its pair; −1 for gold.
     pairs
-        How many pairs there are to judge.
+        The number of pairs to judge.
     """
 
     first: np.ndarray
@@ -48,48 +48,48 @@ class Items:
 
 
 def read_items(snapshot: Snapshot) -> Items:
-    """Read the items; tasks are added whole, so that the items of one follow each other."""
+    """Read the items; tasks are added whole, so the items of a task are consecutive."""
     task, key, gold = snapshot.items()
     size = np.bincount(task)
     pair = np.full(len(task), -1)
-    asked = gold == UNKNOWN
-    keys, pair[asked] = np.unique(key[asked], return_inverse=True)
+    to_judge = gold == NOT_GOLD
+    keys, pair[to_judge] = np.unique(key[to_judge], return_inverse=True)
     return Items(np.cumsum(size) - size, size, pair, len(keys))
 
 
 @dataclass(eq=False)
 class Cells:
-    """What stands in every cell: who answered last, in which row, when, and how long it took.
+    """The last answer of every cell: its annotator, row, time and duration.
 
-    New slots are added behind the old ones, and cells with them.
+    New assignments, with their cells, are appended.
     """
 
     begin: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    slot: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    assignment: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     item: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     row: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    worker: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    annotator: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     at: np.ndarray = field(default_factory=lambda: np.zeros(0))
     seconds: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def __len__(self) -> int:
-        return len(self.slot)
+        return len(self.assignment)
 
     def grow(self, task: np.ndarray, items: Items) -> None:
-        """Make cells for the slots that have none yet, given the task of every slot."""
+        """Append cells for new assignments, given the task of every assignment."""
         old = len(self.begin)
         if len(task) == old:
             return
         size, first = items.size[task[old:]], items.first[task[old:]]
         begin = len(self) + np.cumsum(size) - size
-        slot = np.repeat(np.arange(old, len(task), dtype=np.int32), size)
-        within = np.arange(len(slot)) - np.repeat(begin - len(self), size)
-        added = len(slot)
+        assignment = np.repeat(np.arange(old, len(task), dtype=np.int32), size)
+        within = np.arange(len(assignment)) - np.repeat(begin - len(self), size)
+        added = len(assignment)
         self.begin = np.concatenate([self.begin, begin])
         self.item = np.concatenate([self.item, (np.repeat(first, size) + within).astype(np.int32)])
-        self.slot = np.concatenate([self.slot, slot])
+        self.assignment = np.concatenate([self.assignment, assignment])
         self.row = np.concatenate([self.row, np.full(added, -1)])
-        self.worker = np.concatenate([self.worker, np.full(added, NOBODY, np.int32)])
+        self.annotator = np.concatenate([self.annotator, np.full(added, NOBODY, np.int32)])
         self.at = np.concatenate([self.at, np.zeros(added)])
         self.seconds = np.concatenate([self.seconds, np.full(added, np.nan, np.float32)])
 
@@ -97,44 +97,44 @@ class Cells:
         self,
         place: np.ndarray,
         row: np.ndarray,
-        worker: np.ndarray,
+        annotator: np.ndarray,
         at: np.ndarray,
         seconds: np.ndarray,
     ) -> None:
-        """Write answers into cells, in the order in which they were given; older ones do nothing.
+        """Write answers into cells, in their order; rows older than a cell's are ignored.
 
         Parameters
         ----------
         place
             The cells.
         row
-            The numbers of the answers, rising.
-        worker
-            Who answered; NOBODY where the answer was taken back.
+            The numbers of the answers, ascending.
+        annotator
+            The annotators; NOBODY for a withdrawn answer.
         at, seconds
-            When, and how long it took.
+            The times and durations.
         """
         new = row > self.row[place]
         place = place[new]
-        # Of several answers in one cell the last is written last.
-        for column, values in (("row", row), ("worker", worker), ("at", at), ("seconds", seconds)):
+        # If a cell gets several answers, the last one is written last.
+        for column, values in (("row", row), ("annotator", annotator), ("at", at), ("seconds", seconds)):
             getattr(self, column)[place] = values[new]
 
-    def clear(self, slot: int, size: int) -> None:
-        """Empty the cells of a slot."""
-        rows = slice(int(self.begin[slot]), int(self.begin[slot]) + size)
-        self.row[rows], self.worker[rows] = -1, NOBODY
+    def clear(self, assignment: int, size: int) -> None:
+        """Empty the cells of an assignment."""
+        rows = slice(int(self.begin[assignment]), int(self.begin[assignment]) + size)
+        self.row[rows], self.annotator[rows] = -1, NOBODY
 
 
 class Loose:
-    """Answers without a task; the last of each worker and pair counts, unless it was taken back."""
+    """Answers without a task; the last one of each annotator and pair counts, unless it was withdrawn."""
 
     def __init__(self) -> None:
         self.columns = {name: np.zeros(0, dtype) for name, dtype in COLUMNS.items()}
         self._kept: np.ndarray | None = None
 
     def add(self, **columns: np.ndarray) -> None:
-        """Add rows, in the order in which they were written; those that are there already do nothing."""
+        """Add rows, in the order in which they were written; rows that were already added are ignored."""
         new = ~np.isin(columns["row"], self.columns["row"][-len(columns["row"]) * 4 :])
         if not new.any():
             return
@@ -146,21 +146,21 @@ class Loose:
     def kept(self) -> dict[str, np.ndarray]:
         """Return the columns of the rows that count."""
         if self._kept is None:
-            worker, pair = self.columns["worker"], self.columns["pair"]
-            order = np.lexsort((pair, worker))
-            same = (np.diff(worker[order]) == 0) & (np.diff(pair[order]) == 0)
+            annotator, pair = self.columns["annotator"], self.columns["pair"]
+            order = np.lexsort((pair, annotator))
+            same = (np.diff(annotator[order]) == 0) & (np.diff(pair[order]) == 0)
             last = order[np.append(~same, True)[: len(order)]]
             self._kept = np.sort(last[self.columns["coded"][last]])
         return {name: column[self._kept] for name, column in self.columns.items()}
 
 
 class Tally:
-    """What was answered so far, kept up to date.
+    """The answers so far, kept up to date.
 
     Parameters
     ----------
     project
-        Whose answers.
+        The project.
     """
 
     def __init__(self, project: Project) -> None:
@@ -176,10 +176,10 @@ class Tally:
         self.looked = 0.0
 
     def update(self) -> bool:
-        """Read what is new; return whether there was anything."""
+        """Read new rows; return whether there were any."""
         with self.project.snapshot() as snapshot:
             signs = snapshot.signs()
-            # A row of PostgreSQL's may come late, below the highest number.
+            # A row of PostgreSQL may become visible late, with a number below the highest one.
             late = not snapshot.in_order and time.monotonic() - self.looked > AGAIN
             if signs == self.signs and not late:
                 return False
@@ -187,61 +187,65 @@ class Tally:
             if self.items is None or self.signs is None or signs.item != self.signs.item:
                 self.items = read_items(snapshot)
             before, touched = self.owner, self.touched.copy()
-            self.read_slots(snapshot)
+            self.read_assignments(snapshot)
             self.read_answers(snapshot)
             self.returned(snapshot, before, touched)
         if self.signs is None or signs.review != self.signs.review:
-            self.reviews = {slot: review[0] for slot, review in self.project.reviews.read().items()}
+            self.reviews = {
+                assignment: review[0] for assignment, review in self.project.reviews.read().items()
+            }
         self.signs = signs
         return True
 
-    def read_slots(self, snapshot: Snapshot) -> None:
-        """Read the slots, which are few beside the answers."""
+    def read_assignments(self, snapshot: Snapshot) -> None:
+        """Read the assignments: they are few compared to the answers."""
         assert self.items is not None
-        self.task, self.owner, self.state, self.expires = snapshot.slots()
+        self.task, self.owner, self.state, self.expires = snapshot.assignments()
         self.cells.grow(self.task, self.items)
         self.touched = np.append(self.touched, np.zeros(len(self.task) - len(self.touched), bool))
 
     def read_answers(self, snapshot: Snapshot) -> None:
-        """Read the answers behind the last."""
+        """Read the answers after the last one."""
         rows = snapshot.answers_after(self.last)
         if len(rows):
             self.put(rows)
             self.last = max(self.last, int(rows.number[-1]))
 
     def put(self, rows: NewAnswers) -> None:
-        """Put rows where they belong; those of somebody who does not hold the slot do not count now."""
+        """Write rows into their cells; answers of annotators who lost the assignment do not count now."""
         assert self.items is not None
-        number, slot, worker = rows.number, rows.slot, rows.worker
-        placed = slot >= 0
-        self.touched[slot[placed]] = True
+        number, assignment, annotator = rows.number, rows.assignment, rows.annotator
+        placed = assignment >= 0
+        self.touched[assignment[placed]] = True
         own = placed.copy()
-        own[placed] = self.owner[slot[placed]] == worker[placed]
-        place = self.cells.begin[slot[own]] + rows.item[own] - self.items.first[self.task[slot[own]]]
-        who = np.where(rows.coded[own], worker[own], NOBODY)
+        own[placed] = self.owner[assignment[placed]] == annotator[placed]
+        place = (
+            self.cells.begin[assignment[own]] + rows.item[own] - self.items.first[self.task[assignment[own]]]
+        )
+        who = np.where(rows.coded[own], annotator[own], NOBODY)
         self.cells.put(place, number[own], who, rows.at[own], rows.seconds[own])
         if not placed.all():
-            columns = {"row": number, "worker": worker, "pair": rows.pair, "coded": rows.coded}
+            columns = {"row": number, "annotator": annotator, "pair": rows.pair, "coded": rows.coded}
             columns |= {"at": rows.at, "seconds": rows.seconds}
             self.loose.add(**{name: column[~placed] for name, column in columns.items()})
 
     def returned(self, snapshot: Snapshot, before: np.ndarray, touched: np.ndarray) -> None:
-        """Look again at slots that changed hands: who had one before has answers there that count again."""
+        """Read assignments with a new annotator again: earlier answers of that annotator count again."""
         assert self.items is not None
         changed = (self.owner[: len(before)] != before) & touched & (self.owner[: len(before)] >= 0)
-        for slot in np.flatnonzero(changed).tolist():
-            self.cells.clear(slot, int(self.items.size[self.task[slot]]))
-            rows = snapshot.answers_in(slot, int(self.owner[slot]))
+        for assignment in np.flatnonzero(changed).tolist():
+            self.cells.clear(assignment, int(self.items.size[self.task[assignment]]))
+            rows = snapshot.answers_in(assignment, int(self.owner[assignment]))
             if len(rows):
                 self.put(rows)
 
     def state_now(self, now: float) -> np.ndarray:
-        """Return the slots' states; a lease that has run out counts as open."""
+        """Return the states of the assignments; an expired lease counts as open."""
         return np.where((self.state == LEASED) & (self.expires <= now), OPEN, self.state)
 
     def counted(self) -> np.ndarray:
-        """Return which cells hold an answer in effect, as `project.answers.read` has it.
+        """Return which cells have an answer that counts, as in `project.answers.read`.
 
-        A lease that has run out keeps its answers until somebody else takes the slot.
+        An expired lease keeps its answers until another annotator takes the assignment.
         """
-        return (self.cells.worker >= 0) & (self.cells.worker == self.owner[self.cells.slot])
+        return (self.cells.annotator >= 0) & (self.cells.annotator == self.owner[self.cells.assignment])

@@ -1,4 +1,4 @@
-"""One thread that computes for all who watch, and tells them what is new in every registered source."""
+"""The watch: one thread computes for all open dashboards, which get the events of registered sources."""
 
 from __future__ import annotations
 
@@ -8,34 +8,39 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
 
 from karat.errors import KaratError
 from karat.judging import Project
-from karat.judging.store.accounts import User
+from karat.judging.store.accounts import READER, User
 from karat.web.dashboard.live import live_numbers
 from karat.web.dashboard.statistics import Statistics, compute
 from karat.web.dashboard.tally import Tally
 
 EVERY, STATISTICS_EVERY = 2.0, 60.0
-"""Seconds between two looks at the store, and between two computations of what takes a while."""
+"""Seconds between two reads of the store, and between two computations of the statistics."""
 SHARE = 10
-"""A thing that takes a second is done every ten seconds at most: the server has others to serve."""
+"""A read that takes one second is repeated every ten seconds at most: the server has other requests."""
 SLOWEST = 10.0
-"""Seconds between two looks at most: the first reads everything, and the second must not wait for that."""
+"""The most seconds between two reads: the first one reads everything, and must not delay the second."""
 REFRESH = 30.0
-"""Seconds after which paces are told anew though nobody answered: time goes on."""
+"""Seconds after which the pace is sent again without a new answer: time has passed."""
+BEAT = 15.0
+"""Seconds after which an idle stream sends a comment, and checks that its user may still read."""
 LOG = logging.getLogger("karat.web")
 
 
 class Watch:
-    """What is known of the project, kept up to date while somebody watches.
+    """The numbers of a project, kept up to date while a dashboard is open.
 
     Parameters
     ----------
     project
-        Which.
+        The project.
     """
 
     def __init__(self, project: Project) -> None:
@@ -53,12 +58,12 @@ class Watch:
         self._sources: dict[str, tuple[str, ...]] = {}
         self._live, self._statistics = self.register("live"), self.register("statistics")
         self._trouble = self.register("trouble")
-        self._asked = True
+        self._requested = True
         self._due = self._earliest = 0.0
         self._computed_for: Any = None
 
     def listen(self, loop: asyncio.AbstractEventLoop) -> tuple[object, asyncio.Event]:
-        """Begin to watch; return a key to stop by, and an event that is set when something is new."""
+        """Start to watch; return a key for `leave`, and an event that is set when there is something new."""
         event, key = asyncio.Event(), object()
         with self._guard:
             self._listeners[key] = lambda: loop.call_soon_threadsafe(event.set)
@@ -72,94 +77,94 @@ class Watch:
         """Stop watching."""
         with self._guard:
             self._listeners.pop(key, None)
-            alone = not self._listeners
-        if alone:
+            last = not self._listeners
+        if last:
             self._wake.set()
 
     @property
     def watchers(self) -> int:
-        """How many watch."""
+        """How many dashboards are open."""
         return len(self._listeners)
 
     def close(self) -> None:
-        """Stop for good; everybody who watches is told."""
+        """Stop, and wake every stream so that it ends."""
         self.closed = True
         self._wake.set()
-        self._tell()
+        self._wake_all()
         for thread in (self._thread, self._slow):
             if thread is not None:
                 thread.join(10)
 
     def register(self, name: str, *roles: str) -> Callable[[Any], None]:
-        """Register a source of events and return the function by which it tells its newest.
+        """Register a source of events, and return the function that publishes its newest event.
 
         Parameters
         ----------
         name
-            Of its events; a second source of the same name raises.
+            The name of its events; a duplicate raises.
         *roles
-            Who is told; without roles, everybody who watches.
+            The roles that get them; without roles, everyone who watches.
         """
         if name in self._sources:
-            raise ValueError(f"events {name!r} have a source already")
+            raise ValueError(f"events {name!r} already have a source")
         self._sources[name] = roles
 
         def publish(data: Any) -> None:
             with self._guard:
                 self._version += 1
                 self.events[name] = (self._version, json.dumps(data, allow_nan=False))
-            self._tell()
+            self._wake_all()
 
         return publish
 
     def news(self, user: User) -> list[tuple[str, int, str]]:
-        """Return the newest that a user may see of every source, the oldest first: name, number and data."""
+        """Return the newest event of every source that a user may see, by age: name, number and data."""
         with self._guard:
-            told = [(name, *one) for name, one in self.events.items() if user.may(*self._sources[name])]
-        return sorted(told, key=lambda one: one[1])
+            events = [(name, *event) for name, event in self.events.items() if user.may(*self._sources[name])]
+        return sorted(events, key=lambda event: event[1])
 
     def ask(self) -> None:
-        """Have the statistics computed soon: something was decided that they depend on."""
-        self._asked, self._due = True, min(self._due, max(time.monotonic() + EVERY, self._earliest))
+        """Have the statistics computed soon, because something changed that they depend on."""
+        self._requested, self._due = True, min(self._due, max(time.monotonic() + EVERY, self._earliest))
 
     def count(self, now: float | None = None) -> dict[str, Any]:
-        """Return the live numbers of this moment, and tell them."""
+        """Return the current live numbers, and publish them."""
         with self._counting:
             self.tally.update()
-            found = live_numbers(self.tally, time.time() if now is None else now)
-        self._live(found)
-        return found
+            numbers = live_numbers(self.tally, time.time() if now is None else now)
+        self._live(numbers)
+        return numbers
 
     def current(self) -> Statistics:
-        """Return the statistics that there are; the first time they are computed, once for all who ask."""
+        """Return the latest statistics; the first call computes them, once for all callers."""
         if self.statistics is None:
             with self._computing:
                 return self.statistics or self.compute()
         return self.statistics
 
     def compute(self) -> Statistics:
-        """Return the statistics of this moment, and tell them."""
+        """Compute the current statistics, and publish them."""
         with self._computing:
             signs = self.tally.signs
-            self._asked = False
-            found = compute(self.project)
-            self.statistics, self._computed_for = found, signs
-        took = found.data["seconds"]
+            self._requested = False
+            statistics = compute(self.project)
+            self.statistics, self._computed_for = statistics, signs
+        took = statistics.data["seconds"]
         self._due = time.monotonic() + max(STATISTICS_EVERY, SHARE * took)
-        # Asked for, they come sooner, but never one right after the other.
+        # On request they are computed sooner, but never without a pause.
         self._earliest = time.monotonic() + 2 * took
-        self._statistics(found.data)
-        return found
+        self._statistics(statistics.data)
+        return statistics
 
-    def _tell(self) -> None:
+    def _wake_all(self) -> None:
         with self._guard:
-            for tell in list(self._listeners.values()):
-                # A loop that has ended cannot be told anything.
+            for wake in list(self._listeners.values()):
+                # The loop may have ended.
                 with contextlib.suppress(RuntimeError):
-                    tell()
+                    wake()
 
     def _run(self) -> None:
-        """Look, tell, wait, until nobody watches."""
+        """Read, publish and wait, until no dashboard is open."""
         last = 0.0
         while True:
             with self._guard:
@@ -173,12 +178,12 @@ class Watch:
                 if new or start - last > REFRESH or "live" not in self.events:
                     self.count()
                     last = start
-                changed = self._asked or self.tally.signs != self._computed_for
+                changed = self._requested or self.tally.signs != self._computed_for
                 free = self._slow is None or not self._slow.is_alive()
                 if changed and start >= self._due and free:
                     self._slow = threading.Thread(target=self._compute, name="karat-statistics", daemon=True)
                     self._slow.start()
-            except Exception as error:  # The thread must outlive a locked or restored database.
+            except Exception as error:  # The thread must survive a locked or restored database.
                 self._failed(error)
             took = time.monotonic() - start
             self._wake.wait(min(max(EVERY, SHARE * took), SLOWEST))
@@ -192,10 +197,44 @@ class Watch:
             self._failed(error)
 
     def _failed(self, error: Exception) -> None:
-        """Say in words what went wrong; the log has the rest."""
+        """Publish what went wrong in one sentence; the log has the details."""
         if self.closed:
             return
         if not isinstance(error, KaratError):
             LOG.error("the dashboard could not be computed", exc_info=error)
-        said = str(error) if isinstance(error, KaratError) else "The server's log says why."
-        self._trouble({"said": f"The numbers could not be computed: {said}", "at": time.time()})
+        reason = str(error) if isinstance(error, KaratError) else "the details are in the server's log."
+        self._trouble({"message": f"The numbers could not be computed: {reason}", "at": time.time()})
+
+
+async def events(request: Request, watch: Watch, user: User) -> AsyncIterator[str]:
+    """Yield server-sent events until the reader leaves, signs out, or the server stops."""
+    key, news = watch.listen(asyncio.get_running_loop())
+    sent: dict[str, int] = {}
+    checked = time.monotonic()
+    try:
+        yield "retry: 2000\n\n"
+        while not watch.closed:
+            try:
+                await asyncio.wait_for(news.wait(), BEAT)
+            except TimeoutError:
+                yield ": still here\n\n"
+            if time.monotonic() - checked >= BEAT:
+                checked = time.monotonic()
+                if not await run_in_threadpool(may_read, request):
+                    yield "event: ended\ndata: {}\n\n"
+                    return
+            news.clear()
+            for name, version, data in watch.news(user):
+                if sent.get(name) != version:
+                    sent[name] = version
+                    yield f"event: {name}\ndata: {data}\n\n"
+    finally:
+        watch.leave(key)
+
+
+def may_read(request: Request) -> bool:
+    """Whether the session of a stream is still valid, and its role still allows reading."""
+    state = request.app.state
+    token = state.cookies.session_of(request.headers.get("cookie", ""))
+    user = state.accounts.sessions.whose(token) if token else None
+    return user is not None and user.may(READER)

@@ -1,4 +1,4 @@
-"""The page where people judge: tasks are taken, answered, handed in; nothing says which pairs are known."""
+"""The judging page: annotators lease tasks, answer and submit them; nothing tells which pairs are gold."""
 
 from typing import TYPE_CHECKING
 

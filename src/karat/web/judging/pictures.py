@@ -1,4 +1,4 @@
-"""Pictures from the benchmark's own files; their first bytes, not their names, say what they are."""
+"""Images of the benchmark; their first bytes, not their names, tell their type."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ MOST_BYTES = 40_000_000
 
 
 class NoPicture(Exception):
-    """There is no picture to show; its text says why, without naming the file."""
+    """The image cannot be shown; the message says why, without naming the file."""
 
 
 def read_picture(benchmark: Benchmark, image: int) -> tuple[bytes, str]:
-    """Return the bytes and the type of an image of the benchmark, or raise `NoPicture`.
+    """Return the bytes and the media type of an image of the benchmark, or raise `NoPicture`.
 
     Parameters
     ----------
     benchmark
-        Its paths are the only files that are ever opened.
+        Only the files of its paths are ever opened.
     image
-        An index into it.
+        The index of the image.
     """
     paths = benchmark.image_paths
     if paths is None or not 0 <= image < len(paths):
@@ -36,9 +36,9 @@ def read_picture(benchmark: Benchmark, image: int) -> tuple[bytes, str]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return a plain file of bounded size."""
+    """Return the content of a regular file of bounded size."""
     try:
-        # A pipe in the place of a file must not make us wait.
+        # Opening a named pipe must not block.
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError):
         raise NoPicture("The image file is missing.") from None

@@ -1,30 +1,45 @@
-"""The judging page and what it asks of the server."""
+"""The judging page and its API: the form, leases, answers and images."""
 
 from __future__ import annotations
 
+import hashlib
+import threading
 import time
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
+from karat.benchmarks import Benchmark
+from karat.judging import Choice, Form, Project
+from karat.judging.store import Lease, read_details
 from karat.judging.store.accounts import JUDGE, User
-from karat.web.judging import bodies
-from karat.web.judging.answers import HandedIn, LeaseLost, check_own, save
+from karat.web.access import require
+from karat.web.judging.answers import (
+    AnswerBody,
+    ClosedPage,
+    LeaseBody,
+    LeaseLost,
+    LeaseRequest,
+    TaskSubmitted,
+    Withdrawal,
+    check_own,
+    save,
+)
 from karat.web.judging.pictures import NoPicture, read_picture
-from karat.web.judging.progress import Progress
-from karat.web.judging.views import mark_of, own_image, show_form, show_lease
 from karat.web.pages import render
-from karat.web.users import require
 
 router = APIRouter()
 Judge = Annotated[User, Depends(require(JUDGE))]
 Number = Annotated[int, Path(ge=0, le=2**53)]
 AHEAD_SECONDS = 600.0
-"""How long a task is held that is only waiting: it is soon free for others."""
+"""How long the next task is leased ahead of time: if it is not begun, others get it soon."""
 KEPT = "private, max-age=86400"
-"""How long a browser keeps pictures: those of a task come again after a reload."""
+"""How long a browser keeps images: those of a task are shown again after a reload."""
+COUNT_EVERY = 5.0
+"""How many seconds the counts of assignments are kept; the page updates the user's own count meanwhile."""
 
 
 def prepare(app: FastAPI) -> None:
@@ -32,76 +47,76 @@ def prepare(app: FastAPI) -> None:
     app.state.judging_progress = Progress(app.state.project)
     app.state.judging_holders = {}
     app.add_exception_handler(LeaseLost, lambda request, error: JSONResponse({"error": str(error)}, 409))
-    app.add_exception_handler(HandedIn, lambda request, error: JSONResponse({"error": str(error)}, 410))
+    app.add_exception_handler(TaskSubmitted, lambda request, error: JSONResponse({"error": str(error)}, 410))
     app.add_exception_handler(NoPicture, lambda request, error: JSONResponse({"error": str(error)}, 404))
 
 
 @router.get("/judge")
 def judge_page(request: Request, user: Judge) -> Response:
-    """Show the page; tasks come by script."""
+    """Show the page; its script requests the tasks."""
     project = request.app.state.project
     return render(request, "judge.html", form=project.form, mark=mark_of(project))
 
 
 @router.get("/api/judge/state")
 def state(request: Request, user: Judge) -> dict[str, Any]:
-    """Return the form, what is held, and how far everybody is; nothing is taken."""
+    """Return the form, the user's lease and the progress; nothing is leased."""
     project = request.app.state.project
-    shown = show_lease(project, project.queue.held(user.name), time.time())
+    lease = show_lease(project, project.queue.held(user.name), time.time())
     return {
         "form": show_form(project.form),
-        "lease": shown,
-        "person": user.id,
+        "lease": lease,
+        "user": user.id,
         "progress": progress(request, user),
     }
 
 
 @router.post("/api/judge/lease")
-def lease(request: Request, user: Judge, body: bodies.Ask) -> dict[str, Any]:
-    """Return the task at hand, taken now if need be, and the one after it if it is wanted."""
+def lease(request: Request, user: Judge, body: LeaseRequest) -> dict[str, Any]:
+    """Return the user's current task, leased now if there is none, and the next task on request."""
     project, now = request.app.state.project, time.time()
     seconds = request.app.state.settings.lease_seconds
-    found = project.queue.at_hand(user.name, seconds)
-    ahead = project.queue.ahead(user.name, min(seconds, AHEAD_SECONDS)) if body.ahead and found else None
+    current = project.queue.at_hand(user.name, seconds)
+    ahead = project.queue.ahead(user.name, min(seconds, AHEAD_SECONDS)) if body.ahead and current else None
     return {
-        "lease": show_lease(project, found, now), "ahead": show_lease(project, ahead, now),
-        "person": user.id, "progress": progress(request, user),
+        "lease": show_lease(project, current, now), "ahead": show_lease(project, ahead, now),
+        "user": user.id, "progress": progress(request, user),
     }  # fmt: skip
 
 
 @router.post("/api/judge/answer")
-async def answer(request: Request, user: Judge, body: bodies.AnswerBody) -> dict[str, int]:
-    """Store an answer; the same key again changes nothing."""
+async def answer(request: Request, user: Judge, body: AnswerBody) -> dict[str, int]:
+    """Store an answer; a repeated key changes nothing."""
     return {"number": await save(request.app, user.name, body.answer(body.token))}
 
 
 @router.post("/api/judge/withdraw")
-async def withdraw(request: Request, user: Judge, body: bodies.Withdrawal) -> dict[str, int]:
-    """Take an answer back; the same key again changes nothing."""
+async def withdraw(request: Request, user: Judge, body: Withdrawal) -> dict[str, int]:
+    """Withdraw an answer; a repeated key changes nothing."""
     return {"number": await save(request.app, user.name, body.answer(body.token))}
 
 
 @router.post("/api/judge/submit")
-def submit(request: Request, user: Judge, body: bodies.Held) -> dict[str, bool]:
-    """Hand a task in; again changes nothing."""
+def submit(request: Request, user: Judge, body: LeaseBody) -> dict[str, bool]:
+    """Submit a task; repeating it changes nothing."""
     check_own(request.app.state.project, user.name, body.token)
     request.app.state.project.queue.submit(body.token)
     return {"done": True}
 
 
 @router.post("/api/judge/leave")
-async def leave(request: Request, user: Judge, body: bodies.Last) -> dict[str, bool]:
-    """Take what a page that was closed had not sent yet, in its order; what comes again is stored once."""
-    for one in body.given:
-        await save(request.app, user.name, one.answer(body.token))
+async def leave(request: Request, user: Judge, body: ClosedPage) -> dict[str, bool]:
+    """Store what a closed page had not sent yet, in its order; repeated keys are stored once."""
+    for entry in body.answers:
+        await save(request.app, user.name, entry.answer(body.token))
     if body.submit:
-        return await run_in_threadpool(submit, request, user, bodies.Held(token=body.token))
+        return await run_in_threadpool(submit, request, user, LeaseBody(token=body.token))
     return {"done": True}
 
 
 @router.post("/api/judge/renew")
-def renew(request: Request, user: Judge, body: bodies.Held) -> dict[str, float]:
-    """Hold a task for longer; return for how many seconds."""
+def renew(request: Request, user: Judge, body: LeaseBody) -> dict[str, float]:
+    """Renew a lease; return its seconds."""
     seconds = float(request.app.state.settings.lease_seconds)
     check_own(request.app.state.project, user.name, body.token)
     request.app.state.project.queue.renew(body.token, seconds)
@@ -109,8 +124,8 @@ def renew(request: Request, user: Judge, body: bodies.Held) -> dict[str, float]:
 
 
 @router.post("/api/judge/release")
-def release(request: Request, user: Judge, body: bodies.Held) -> dict[str, bool]:
-    """Hand a task back unfinished."""
+def release(request: Request, user: Judge, body: LeaseBody) -> dict[str, bool]:
+    """Return a task unfinished."""
     check_own(request.app.state.project, user.name, body.token)
     request.app.state.project.queue.release(body.token)
     return {"done": True}
@@ -118,7 +133,7 @@ def release(request: Request, user: Judge, body: bodies.Held) -> dict[str, bool]
 
 @router.get("/api/judge/image/{item}")
 def image(request: Request, user: Judge, item: Number) -> Response:
-    """Return the image of an item of one's own tasks."""
+    """Return the image of an item of the user's own tasks."""
     project = request.app.state.project
     pair = project.queue.pair_of(user.name, item)
     return picture(request, None if pair is None else pair[0])
@@ -126,20 +141,148 @@ def image(request: Request, user: Judge, item: Number) -> Response:
 
 @router.get("/api/judge/own-image/{item}")
 def image_of_caption(request: Request, user: Judge, item: Number) -> Response:
-    """Return the image that an item's caption was written for, where the form shows it."""
+    """Return the image that an item's caption was written for, if the form shows it."""
     project = request.app.state.project
     pair = project.queue.pair_of(user.name, item) if project.form.own_image else None
     return picture(request, None if pair is None else own_image(project.benchmark(), pair[1]))
 
 
 def picture(request: Request, number: int | None) -> Response:
-    """Return a picture of the benchmark; what is not one's own looks like what there is not."""
+    """Return an image of the benchmark; another user's image is answered like a missing one."""
     if number is None:
-        raise NoPicture("There is nothing here.")
+        raise NoPicture("There is no such image.")
     data, kind = read_picture(request.app.state.project.benchmark(), number)
     return Response(data, media_type=kind, headers={"cache-control": KEPT, "vary": "cookie"})
 
 
 def progress(request: Request, user: User) -> dict[str, int]:
-    """Return how far the user and everybody are."""
+    """Return the progress of the user and of the project."""
     return request.app.state.judging_progress.of(user.name)
+
+
+@dataclass(frozen=True)
+class ProgressCounts:
+    """The number of assignments, and of submitted ones by annotator, at a time."""
+
+    at: float
+    assignments: int
+    submitted: dict[str, int]
+
+
+class Progress:
+    """The progress of a project, a few seconds old at most: counting for every request would be too slow.
+
+    Parameters
+    ----------
+    project
+        The project.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project, self.lock = project, threading.Lock()
+        self.counts: ProgressCounts | None = None
+
+    def read(self) -> ProgressCounts:
+        """Return the counts; one thread at a time counts."""
+        with self.lock:
+            if self.counts is None or time.monotonic() - self.counts.at > COUNT_EVERY:
+                assignments, submitted = self.project.queue.progress()
+                self.counts = ProgressCounts(time.monotonic(), assignments, submitted)
+            return self.counts
+
+    def of(self, annotator: str) -> dict[str, int]:
+        """Return the submitted assignments of an annotator and of all, and the number of assignments."""
+        counts = self.read()
+        return {
+            "own": counts.submitted.get(annotator, 0), "submitted": sum(counts.submitted.values()),
+            "assignments": counts.assignments,
+        }  # fmt: skip
+
+
+def show_form(form: Form) -> dict[str, Any]:
+    """Return a form as the page needs it, without the ratings of its answers.
+
+    >>> from karat.judging import load_form
+    >>> shown = show_form(load_form("grid"))
+    >>> shown["checked"], shown["unchecked"], shown["answers"][0]
+    ('yes', 'no', {'code': 'yes', 'text': 'It describes the image', 'key': 'y'})
+    """
+    ranked = sorted(form.answers, key=lambda choice: choice.rating or 0.0)
+    texts = {choice.code: choice.text for choice in form.answers}
+    return {
+        "layout": form.layout,
+        "question": form.question,
+        "answers": [show_choice(choice) for choice in form.answers],
+        # In a grid a box is checked or not: the answer with the higher rating is the checked one.
+        "checked": ranked[-1].code,
+        "unchecked": ranked[0].code,
+        "own_image": form.own_image,
+        "follow_ups": [
+            {
+                "code": question.code, "text": question.text, "when": list(question.when),
+                "after": question.after, "kind": question.kind, "required": question.required,
+                "choices": [show_choice(choice) for choice in question.choices],
+            }
+            for question in form.follow_ups
+        ],
+        "guidelines": list(form.guidelines),
+        "examples": [
+            {
+                "caption": example.caption, "picture": example.picture, "answer": texts[example.answer],
+                "why": example.why,
+            }
+            for example in form.examples
+        ],
+    }  # fmt: skip
+
+
+def show_choice(choice: Choice) -> dict[str, str]:
+    """Return the text and the key of a button."""
+    return {"code": choice.code, "text": choice.text, "key": choice.key}
+
+
+def show_lease(project: Project, lease: Lease | None, now: float) -> dict[str, Any] | None:
+    """Return a lease with its captions, and the answers so far with their details.
+
+    Nothing in it tells which pairs are gold, what models scored, or what others answered.
+    """
+    items = None if lease is None else project.queue.items(lease)
+    if lease is None or items is None:
+        return None
+    benchmark = project.benchmark()
+    return {
+        "token": lease.token,
+        "seconds": max(0.0, lease.expires - now),
+        "items": [
+            {
+                "id": item.id, "group": item.group, "caption": caption_of(benchmark, item.caption),
+                "own": has_own(project.form, benchmark, item.caption), "code": item.code,
+                "details": read_details(item.details),
+            }
+            for item in items
+        ],
+    }  # fmt: skip
+
+
+def caption_of(benchmark: Benchmark, caption: int) -> str:
+    """Return a caption; its id if the benchmark has no texts."""
+    if benchmark.texts is None:
+        return str(benchmark.captions.values[caption])
+    return str(benchmark.texts[caption])
+
+
+def has_own(form: Form, benchmark: Benchmark, caption: int) -> bool:
+    """Whether the image that a caption was written for is shown, and known."""
+    return form.own_image and own_image(benchmark, caption) is not None
+
+
+def own_image(benchmark: Benchmark, caption: int) -> int | None:
+    """Return the image that a caption was written for; None if it is not known."""
+    if benchmark.caption_image is None or benchmark.caption_image[caption] < 0:
+        return None
+    return int(benchmark.caption_image[caption])
+
+
+def mark_of(project: Project) -> str:
+    """Return a mark that separates this project's answers from others in the browser's storage."""
+    return hashlib.sha256(f"{project.where}\n{project.name}".encode("utf-8", "replace")).hexdigest()[:12]

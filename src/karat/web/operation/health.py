@@ -1,7 +1,7 @@
-"""Whether the server is well: it answers, and its store can be read and written.
+"""Health: whether the store can be read and written.
 
-Anybody may ask, so that the store is looked at every few seconds at most, by one thread of its own: that one
-answers also when all others are waiting for the store.
+Everyone may ask, so the store is checked every few seconds at most. A thread of its own checks it, which
+responds even when all other threads wait for the store.
 """
 
 from __future__ import annotations
@@ -16,81 +16,81 @@ from karat.judging import Project
 from karat.web.writer import Writer
 
 KEPT, PATIENCE = 2.0, 3.0
-"""How old a finding may be, and how long the store may take, in seconds."""
+"""How long a finding is kept, and how long the store may take, in seconds."""
 ROOM = 64 * 2**20
-"""How many bytes a disk must have left."""
+"""How many bytes must be free on the disk."""
 
 
 @dataclass(frozen=True)
 class HealthFinding:
-    """What was found.
+    """The state of the store.
 
     Parameters
     ----------
     readable, writable
-        The store.
+        Whether it can be read and written.
     """
 
     readable: bool
     writable: bool
 
     @property
-    def well(self) -> bool:
-        """Whether everything is as it should be."""
+    def healthy(self) -> bool:
+        """Whether the store can be read and written."""
         return self.readable and self.writable
 
 
 class Health:
-    """Looks at the store once in a while.
+    """Checks the store, every few seconds at most.
 
     Parameters
     ----------
     project
-        Whose store.
+        The project.
     writer
-        Which knows whether the last answers could be saved.
+        The writer, which knows whether the last answers were saved.
     """
 
     def __init__(self, project: Project, writer: Writer) -> None:
         self.project, self.writer = project, writer
         self._pool = ThreadPoolExecutor(1, "karat-health")
-        self._looking: asyncio.Future[HealthFinding] | None = None
-        self._found, self._at = HealthFinding(False, False), float("-inf")
+        self._check: asyncio.Future[HealthFinding] | None = None
+        self._last, self._at = HealthFinding(False, False), float("-inf")
 
     async def look(self) -> HealthFinding:
-        """Return what was found lately, or look; a store that takes too long is not well."""
+        """Return the last finding if it is recent, or check; a store that takes too long is not healthy."""
         if time.monotonic() - self._at < KEPT:
-            return self._found
-        if self._looking is None:
-            self._looking = asyncio.get_running_loop().run_in_executor(self._pool, self.look_now)
-            self._looking.add_done_callback(self._keep)
+            return self._last
+        if self._check is None:
+            self._check = asyncio.get_running_loop().run_in_executor(self._pool, self.look_now)
+            self._check.add_done_callback(self._keep)
         try:
-            # Shielded: those who ask in the meantime wait for the same look.
-            return await asyncio.wait_for(asyncio.shield(self._looking), PATIENCE)
+            # Shielded: requests in the meantime wait for the same check.
+            return await asyncio.wait_for(asyncio.shield(self._check), PATIENCE)
         except TimeoutError:
             return HealthFinding(False, False)
 
-    def _keep(self, looked: asyncio.Future[HealthFinding]) -> None:
-        self._looking = None
-        if not looked.cancelled() and looked.exception() is None:
-            self._found, self._at = looked.result(), time.monotonic()
+    def _keep(self, check: asyncio.Future[HealthFinding]) -> None:
+        self._check = None
+        if not check.cancelled() and check.exception() is None:
+            self._last, self._at = check.result(), time.monotonic()
 
     def look_now(self) -> HealthFinding:
-        """Look at the store."""
+        """Check the store."""
         readable = writable = False
         try:
             readable = self.project.is_readable()
             writable = self.can_write()
         except Exception:
-            # Whatever it is: a store that raises is not well, and that is the answer.
+            # Whatever the error is: a store that raises is not healthy.
             return HealthFinding(readable, False)
         return HealthFinding(readable, writable)
 
     def can_write(self) -> bool:
-        """Whether the store takes a writer, the disk has room, and the last answers were saved."""
-        takes, path = self.project.is_writable(), self.project.path
+        """Whether the store can be written, the disk has room, and the last answers were saved."""
+        writable, path = self.project.is_writable(), self.project.path
         full = path is not None and shutil.disk_usage(path.parent).free < ROOM
-        return takes and not (full or self.writer.figures.broken) and self.writer.alive
+        return writable and not (full or self.writer.figures.broken) and self.writer.alive
 
     def close(self) -> None:
         """End the thread."""

@@ -1,4 +1,4 @@
-"""Health and figures, and how operation is built into the application."""
+"""The routes of health and metrics, and the middleware of operation."""
 
 from __future__ import annotations
 
@@ -9,21 +9,18 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from karat.web.operation.access import check_may_see, metrics_token
-from karat.web.operation.figures import Requests
 from karat.web.operation.health import Health
-from karat.web.operation.metrics import Metrics
-from karat.web.operation.request_log import Inner, Outer
-from karat.web.operation.streams import Streams
+from karat.web.operation.logs import RequestLog, RouteLog, Streams
+from karat.web.operation.metrics import Metrics, Requests, check_may_see, metrics_token
 
 router = APIRouter()
 
 
 def prepare(app: FastAPI) -> None:
-    """Put the layers that stand next to the routes in place.
+    """Add the middleware next to the routes.
 
-    On `app.state`: `health`, `metrics`, `requests`, and `stopping`, an `asyncio.Event` that is set
-    when the server is to stop.
+    `app.state` gets `health`, `metrics`, `requests`, and `stopping`, an `asyncio.Event` that is set when the
+    server stops.
     """
     state = app.state
     state.metrics_token = metrics_token()
@@ -32,31 +29,31 @@ def prepare(app: FastAPI) -> None:
     state.health = Health(state.project, state.writer)
     state.metrics = Metrics(state.project, state.writer, state.requests)
     state.closing.append(state.health.close)
-    app.add_middleware(Inner)
+    app.add_middleware(RouteLog)
     app.add_middleware(Streams, stopping=state.stopping, requests=state.requests)
 
 
 def watch(app: FastAPI) -> None:
-    """Put the layer in place that sees every request first."""
-    app.add_middleware(Outer, requests=app.state.requests)
+    """Add the middleware that sees every request first."""
+    app.add_middleware(RequestLog, requests=app.state.requests)
 
 
 @router.get("/health")
 async def health(request: Request) -> Response:
-    """Say whether the server is well, to anybody: 200, or 503 when it is not or is about to stop."""
+    """Return the health of the server to everyone: 200, or 503 if it fails or is shutting down."""
     state = request.app.state
-    found = await state.health.look()
+    finding = await state.health.look()
     stopping = state.stopping.is_set()
-    status = "stopping" if stopping else "ok" if found.well else "failing"
-    said = {"status": status, "store": {"readable": found.readable, "writable": found.writable}}
-    return JSONResponse(said, 200 if status == "ok" else 503)
+    status = "stopping" if stopping else "ok" if finding.healthy else "failing"
+    report = {"status": status, "store": {"readable": finding.readable, "writable": finding.writable}}
+    return JSONResponse(report, 200 if status == "ok" else 503)
 
 
 @router.get("/metrics")
 async def metrics(request: Request) -> Response:
-    """Return the figures, to those who may see them."""
+    """Return the metrics to clients that may read them."""
     state = request.app.state
     await run_in_threadpool(check_may_see, request, state.metrics_token)
-    found = await state.health.look()
-    page = await run_in_threadpool(state.metrics.text, found)
-    return Response(page, media_type=CONTENT_TYPE_PLAIN_0_0_4)
+    finding = await state.health.look()
+    text = await run_in_threadpool(state.metrics.text, finding)
+    return Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)

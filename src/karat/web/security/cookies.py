@@ -1,8 +1,9 @@
-"""The two cookies: one of a session, one of a visitor who has not signed in."""
+"""The two cookies, of a session and of a visitor who has not signed in, and the CSRF token made from them."""
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
@@ -17,11 +18,11 @@ class Cookies:
     Parameters
     ----------
     place
-        Of the project: browsers do not tell ports apart, so two servers on one machine need two names.
+        The place of the project: browsers ignore ports, so two servers on one machine need two names.
     path
         The prefix.
     secure
-        Whether they travel by https only.
+        Whether they are sent by https only.
     seconds
         How long a browser keeps the session.
 
@@ -33,31 +34,31 @@ class Cookies:
 
     def __init__(self, place: str, path: str, secure: bool, seconds: float) -> None:
         mark = hashlib.sha256(place.encode("utf-8", "replace")).hexdigest()[:8]
-        # A browser then refuses such cookies from neighbours and from plain http.
-        guard = ("__Secure-" if path else "__Host-") if secure else ""
-        self.session, self.visit = f"{guard}karat-{mark}", f"{guard}karat-visit-{mark}"
+        # Browsers refuse cookies with these prefixes from other hosts and from plain http.
+        prefix = ("__Secure-" if path else "__Host-") if secure else ""
+        self.session, self.visit = f"{prefix}karat-{mark}", f"{prefix}karat-visit-{mark}"
         self.path, self.secure, self.seconds = path or "/", secure, int(seconds)
 
     def session_of(self, header: str) -> str:
-        """Return the token of the session in a Cookie header; empty where there is none."""
+        """Return the session token of a Cookie header; empty if there is none."""
         return read(header, self.session)
 
     def guarded_by(self, header: str) -> tuple[str, bool]:
-        """Return the token that guards changes, and whether it is new and must be set."""
+        """Return the token that the CSRF token is made from, and whether it is new and must be set."""
         token = read(header, self.session) or read(header, self.visit)
         return (token, False) if token else (new_token(), True)
 
     def set_session(self, response: Response, token: str, https: bool) -> None:
-        """Give a browser its session, and take the visitor's cookie away."""
+        """Set the session cookie, and delete the visitor's."""
         response.set_cookie(self.session, token, max_age=self.seconds, **self._how(https))
         response.delete_cookie(self.visit, **self._how(https))
 
     def set_visit(self, response: Response, token: str, https: bool) -> None:
-        """Give a visitor a cookie until the browser is closed."""
+        """Set a visitor's cookie, until the browser is closed."""
         response.set_cookie(self.visit, token, **self._how(https))
 
     def clear(self, response: Response, https: bool) -> None:
-        """Take the session away."""
+        """Delete the session cookie."""
         response.delete_cookie(self.session, **self._how(https))
 
     def _how(self, https: bool) -> dict[str, Any]:
@@ -65,14 +66,24 @@ class Cookies:
 
 
 def read(header: str, name: str) -> str:
-    """Return the token that a cookie holds; empty where it holds none, or something else.
+    """Return the token of a cookie; empty if there is none, or if it is not a token.
 
     >>> token = "x" * 43
     >>> read(f"a=1; karat={token}", "karat") == token, read("karat=1", "karat"), read("karat=;;=", "karat")
     (True, '', '')
     """
     try:
-        found = SimpleCookie(header).get(name)
+        cookie = SimpleCookie(header).get(name)
     except CookieError:
         return ""
-    return found.value if found is not None and is_token(found.value) else ""
+    return cookie.value if cookie is not None and is_token(cookie.value) else ""
+
+
+def csrf_of(token: str) -> str:
+    """Return the CSRF token, which a page sends with every change; it cannot be made without the cookie."""
+    return hashlib.sha256(f"karat-csrf:{token}".encode()).hexdigest()
+
+
+def same(text: str, secret: str) -> bool:
+    """Compare in constant time."""
+    return hmac.compare_digest(text.encode("utf-8", "replace"), secret.encode())

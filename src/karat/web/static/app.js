@@ -1,4 +1,4 @@
-// What every page has: signing out.
+// On every page: signing out.
 import { go, send } from "./http.js";
 
 document.getElementById("sign-out")?.addEventListener("click", async () => {

@@ -1,4 +1,4 @@
-// A form that sends json and says what is wrong.
+// A form that sends JSON, and shows errors or the message that `work` returns.
 
 export function onSubmit(form, work) {
   const said = form.querySelector(".said");
@@ -9,8 +9,14 @@ export function onSubmit(form, work) {
     button.setAttribute("aria-disabled", "true");
     button.disabled = true;
     try {
-      await work(Object.fromEntries(new FormData(form)), form);
+      const done = await work(Object.fromEntries(new FormData(form)), form);
+      if (done) {
+        said.textContent = done;
+        said.classList.add("good");
+        said.hidden = false;
+      }
     } catch (error) {
+      said.classList.remove("good");
       said.textContent = sentence(error.message);
       said.hidden = false;
     }

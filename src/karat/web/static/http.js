@@ -1,4 +1,4 @@
-// Requests to our own server: the base path, the page's token, and errors as sentences.
+// Requests to the server: the base path, the CSRF token, and errors as sentences.
 
 const meta = (name) => document.querySelector(`meta[name="${name}"]`)?.content ?? "";
 
@@ -30,11 +30,11 @@ export async function send(method, path, body) {
     throw new Refused(0, "The server cannot be reached.");
   }
   const found = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Refused(response.status, found.error ?? "This did not work.");
+  if (!response.ok) throw new Refused(response.status, found.error ?? "The request failed.");
   return found;
 }
 
-// Only paths of this server; the server has checked it, and so do we.
+// Only paths of this server; the server checks this too.
 export function go(path) {
   location.assign(/^\/(?![/\\])/.test(path) ? url(path) : url("/"));
 }

@@ -1,4 +1,4 @@
-// Light and dark: what the system says, unless the reader chose; the choice is kept in the browser.
+// Light or dark: the system's setting, unless the user chose; the choice is stored in the browser.
 (() => {
   const root = document.documentElement;
   const system = window.matchMedia("(prefers-color-scheme: dark)");
@@ -15,6 +15,7 @@
 
   function say(button) {
     button.textContent = isDark() ? "Light" : "Dark";
+    button.title = isDark() ? "Switch to light colours" : "Switch to dark colours";
     button.setAttribute("aria-label", isDark() ? "Switch to light colours" : "Switch to dark colours");
   }
 
@@ -29,7 +30,7 @@
       try {
         localStorage.setItem("karat-theme", root.dataset.theme);
       } catch {
-        // The choice then holds for this page.
+        // Without storage, the choice applies to this page only.
       }
       say(button);
     });

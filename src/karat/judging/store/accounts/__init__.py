@@ -1,4 +1,4 @@
-"""Accounts: who may come in, by which link, with which password, and what they did."""
+"""Accounts of the web application: users, passwords, sessions, invitation links, and the audit trail."""
 
 from typing import TYPE_CHECKING
 
@@ -6,17 +6,17 @@ from karat._util.lazy import exports
 
 if TYPE_CHECKING:
     from karat.judging.store.accounts.accounts import Accounts as Accounts
+    from karat.judging.store.accounts.credentials import MIN_PASSWORD as MIN_PASSWORD
+    from karat.judging.store.accounts.credentials import fold as fold
+    from karat.judging.store.accounts.credentials import is_token as is_token
+    from karat.judging.store.accounts.credentials import new_token as new_token
     from karat.judging.store.accounts.invitations import ENTER as ENTER
     from karat.judging.store.accounts.invitations import RESET as RESET
     from karat.judging.store.accounts.invitations import UselessLink as UselessLink
-    from karat.judging.store.accounts.names import fold as fold
-    from karat.judging.store.accounts.passwords import LEAST as LEAST
     from karat.judging.store.accounts.rows import Spans as Spans
-    from karat.judging.store.accounts.tokens import is_token as is_token
-    from karat.judging.store.accounts.tokens import new_token as new_token
     from karat.judging.store.accounts.users import JUDGE as JUDGE
     from karat.judging.store.accounts.users import OWNER as OWNER
     from karat.judging.store.accounts.users import READER as READER
     from karat.judging.store.accounts.users import User as User
 
-__all__, __getattr__, __dir__ = exports(__name__, __file__)
+__all__, __getattr__, __dir__ = exports(__name__, __file__, {"LEAST": "MIN_PASSWORD"})

@@ -1,4 +1,4 @@
-"""The accounts of the web application, kept in the database of a project."""
+"""The accounts of the web application, stored in the database of a project."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from karat.judging.store.accounts.invitations import Invitations
 from karat.judging.store.accounts.rows import AccountRows, Spans
 from karat.judging.store.accounts.sessions import Sessions
 from karat.judging.store.accounts.users import Users
-from karat.judging.store.engine import Database
+from karat.judging.store.database import Database
 from karat.judging.store.queue import Queue
 
 
 class Accounts:
-    """The accounts of a project: `project.accounts`; any thread may use them.
+    """The accounts of a project: `project.accounts`. They are thread-safe.
 
     Parameters
     ----------
     database
-        Where they are kept.
+        Where they are stored.
     queue
-        Of the same project: what a user holds is handed back when the user is removed.
+        Of the same project: assignments of a user are returned when the user is removed.
 
     Attributes
     ----------
     users
         Names, roles and passwords.
     sessions
-        Who has signed in.
+        Signed-in users.
     invitations
         Links that work once.
     audit
-        Who did what to whom.
+        The audit trail.
     """
 
     def __init__(self, database: Database, queue: Queue) -> None:
@@ -40,5 +40,5 @@ class Accounts:
         self.invitations, self.audit = Invitations(self._rows), Audit(self._rows)
 
     def set_spans(self, spans: Spans) -> None:
-        """Say how long sessions and links hold from now on."""
+        """Set how long new sessions and links are valid."""
         self._rows.spans = spans

@@ -1,4 +1,4 @@
-"""The audit trail: who did what to whom, by numbers."""
+"""The audit trail: who did what to whom; users are named by their numbers."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class Audit:
         subject: int | None = None,
         detail: Mapping[str, Any] | None = None,
     ) -> None:
-        """Write down that somebody did something.
+        """Add an entry.
 
         Parameters
         ----------
         actor
-            The account; None for the server itself or somebody unknown.
+            The account that acted; None for the server itself or an unknown visitor.
         what
-            In a word or two.
+            The action, in a word or two.
         subject
             The account that it was done to, where there is one.
         detail
-            Numbers and words of ours; no names, no addresses, no secrets.
+            Numbers and fixed words; no names, no addresses, no secrets.
         """
         with self._rows.database.write() as connection:
             write(connection, actor, what, subject, detail)
@@ -59,5 +59,5 @@ def write(
     detail: Mapping[str, Any] | None = None,
 ) -> None:
     """Add an entry within a transaction."""
-    values = {"what": check_name(what, "what was done"), "detail": to_json(dict(detail or {}), "the detail")}
+    values = {"what": check_name(what, "the action"), "detail": to_json(dict(detail or {}), "the detail")}
     connection.execute(insert(AUDIT).values(actor=actor, subject=subject, at=time.time(), **values))

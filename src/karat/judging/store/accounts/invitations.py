@@ -1,4 +1,4 @@
-"""Links that work once: to join, to choose a new password, or to come in."""
+"""Links that work once: to join, to choose a new password, or to sign in."""
 
 from __future__ import annotations
 
@@ -10,30 +10,29 @@ from sqlalchemy import Connection, RowMapping, delete, insert, select, update
 
 from karat._util import check_choice
 from karat.errors import InputError
-from karat.judging.store.accounts import audit, passwords
-from karat.judging.store.accounts.names import check_person
+from karat.judging.store.accounts import audit, credentials
+from karat.judging.store.accounts.credentials import check_person, digest, is_token, new_token
 from karat.judging.store.accounts.rows import AccountRows
-from karat.judging.store.accounts.tokens import digest, is_token, new_token
-from karat.judging.store.accounts.users import ROLES, User, known, make, put_password
+from karat.judging.store.accounts.users import ROLES, User, account_row, add_account, put_password
 from karat.judging.store.tables import ACCOUNT, INVITATION
 
 JOIN, RESET, ENTER = "join", "reset", "enter"
-"""A link lets somebody make an account, choose a new password for one, or come in without."""
-LONGEST = 90 * 86_400.0
+"""A link lets its holder create an account, choose a new password for one, or sign in without a password."""
+MAX_SECONDS = 90 * 86_400.0
 
 
 @dataclass(frozen=True)
 class Invitation:
-    """What a link is for, as its holder may know.
+    """What a link is for, as its holder may know it.
 
     Parameters
     ----------
     kind
         JOIN, RESET or ENTER.
     role
-        That it gives; None when it is for an account.
+        The role of the new account; None for a link of an existing one.
     name
-        That it is for, where the owner chose it.
+        The name of the account, where it is fixed.
     expires
         In seconds since 1970.
     """
@@ -45,7 +44,7 @@ class Invitation:
 
 
 class UselessLink(InputError):
-    """A link that is unknown, used or too old: nobody learns which."""
+    """A link that is unknown, used or expired; the message does not say which."""
 
 
 class Invitations:
@@ -57,18 +56,18 @@ class Invitations:
     def invite(
         self, role: str, name: str | None = None, seconds: float | None = None, actor: int | None = None
     ) -> str:
-        """Return the token of a link that lets one person join.
+        """Return the token of a link that lets one new user join.
 
         Parameters
         ----------
         role
-            What the person may do.
+            The role of the new user.
         name
-            What the person is called; the person chooses when left out.
+            The name of the new user, who chooses one when it is left out.
         seconds
-            How long it holds.
+            How long the link is valid.
         actor
-            Who invites.
+            The account that invites.
         """
         role = check_choice(role, ROLES, "the role")
         name = None if name is None else check_person(name)
@@ -77,7 +76,7 @@ class Invitations:
     def link_for(
         self, account: int, kind: str = RESET, seconds: float | None = None, actor: int | None = None
     ) -> str:
-        """Return the token of a link for somebody who has an account: RESET or ENTER."""
+        """Return the token of a link for an existing account: RESET or ENTER."""
         return self._link(check_choice(kind, (RESET, ENTER), "the link"), None, None, account, seconds, actor)
 
     def _link(
@@ -85,14 +84,16 @@ class Invitations:
         actor: int | None,
     ) -> str:  # fmt: skip
         span = self._rows.spans.invitation if seconds is None else seconds
-        if not 0 < span <= LONGEST:
-            raise InputError(f"the link would hold for {span:g} seconds", fix="choose up to 90 days")
+        if not 0 < span <= MAX_SECONDS:
+            raise InputError(f"the link would be valid for {span:g} seconds", fix="choose up to 90 days")
         token, now = new_token(), time.time()
         values = {"kind": kind, "role": role, "name": name, "account": account, "author": actor}
         with self._rows.change() as connection:
             if account is not None:
-                known(connection, account)
-            query = insert(INVITATION).values(digest=digest(token), **values, at=now, expires=now + span)
+                account_row(connection, account)
+            query = insert(INVITATION).values(
+                token_digest=digest(token), **values, at=now, expires=now + span
+            )
             number = connection.execute(query.returning(INVITATION.c.id)).scalar_one()
             audit.write(connection, actor, f"link to {kind}", account, {"link": number, "role": role})
         return token
@@ -101,37 +102,39 @@ class Invitations:
         """Return what a link is for; raise when it does not work."""
         with self._rows.database.read() as connection:
             row = find(connection, token, now)
-            name = row["name"] if row["account"] is None else known(connection, row["account"])["name"]
+            name = row["name"] if row["account"] is None else account_row(connection, row["account"])["name"]
             return Invitation(row["kind"], row["role"], name, row["expires"])
 
     def accept(self, token: str, name: str = "", password: str = "", now: float | None = None) -> User:
-        """Use a link: join with a name and a password, choose a new password, or come in."""
-        found = self.look_at(token, now)
+        """Use a link: join with a name and a password, choose a new password, or sign in."""
+        invitation = self.look_at(token, now)
         hashed = ""
-        if found.kind != ENTER:
-            # Hashed outside the transaction: others need not wait for it.
-            hashed = passwords.hash_password(passwords.check_password(password, found.name or name))
+        if invitation.kind != ENTER:
+            # Hashed outside the transaction, so that other writers do not wait for it.
+            hashed = credentials.hash_password(credentials.check_password(password, invitation.name or name))
         with self._rows.change() as connection:
             row = find(connection, token, now)
             if row["kind"] == JOIN:
-                chosen = row["name"] is not None
-                user = make(connection, row["name"] if chosen else name, row["role"], hashed, None, chosen)
+                is_fixed = row["name"] is not None
+                user = add_account(
+                    connection, row["name"] if is_fixed else name, row["role"], hashed, None, is_fixed
+                )
             else:
-                kept = known(connection, row["account"])
-                if not kept["active"]:
+                account = account_row(connection, row["account"])
+                if not account["active"]:
                     raise useless()
-                user = User(kept["id"], kept["name"], kept["role"])
+                user = User(account["id"], account["name"], account["role"])
                 if row["kind"] == RESET:
                     put_password(connection, user.id, hashed)
             values = {"used_at": time.time(), "used_by": user.id}
-            once = (INVITATION.c.id == row["id"], INVITATION.c.used_at.is_(None))
-            if connection.execute(update(INVITATION).where(*once).values(**values)).rowcount != 1:
+            unused = (INVITATION.c.id == row["id"], INVITATION.c.used_at.is_(None))
+            if connection.execute(update(INVITATION).where(*unused).values(**values)).rowcount != 1:
                 raise useless()
             audit.write(connection, user.id, "link used", user.id, {"link": row["id"]})
         return user
 
     def read(self, now: float | None = None) -> list[dict[str, Any]]:
-        """Return the links that still work, the newest first; their tokens are known to nobody here."""
+        """Return the links that still work, the newest first; without their tokens, which are not stored."""
         now = time.time() if now is None else now
         c = INVITATION.c
         query = (
@@ -144,18 +147,18 @@ class Invitations:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def revoke(self, number: int, actor: int | None = None) -> None:
-        """Make a link useless before its time."""
+        """Revoke a link that has not been used."""
         with self._rows.change() as connection:
-            gone = delete(INVITATION).where(INVITATION.c.id == number, INVITATION.c.used_at.is_(None))
-            if connection.execute(gone).rowcount != 1:
+            query = delete(INVITATION).where(INVITATION.c.id == number, INVITATION.c.used_at.is_(None))
+            if connection.execute(query).rowcount != 1:
                 raise InputError(f"there is no open link number {number}", fix="reload the page")
             audit.write(connection, actor, "link revoked", None, {"link": number})
 
     def drop_server_links(self) -> None:
-        """Remove the links that the server itself made when it started before and that nobody used."""
-        ours = (INVITATION.c.author.is_(None), INVITATION.c.used_at.is_(None))
+        """Remove the unused links that the server itself made at an earlier start."""
+        unused = (INVITATION.c.author.is_(None), INVITATION.c.used_at.is_(None))
         with self._rows.change() as connection:
-            connection.execute(delete(INVITATION).where(*ours))
+            connection.execute(delete(INVITATION).where(*unused))
 
 
 def useless() -> UselessLink:
@@ -168,7 +171,7 @@ def find(connection: Connection, token: str, now: float | None) -> RowMapping:
     now = time.time() if now is None else now
     row = None
     if is_token(token):
-        query = select(INVITATION).where(INVITATION.c.digest == digest(token))
+        query = select(INVITATION).where(INVITATION.c.token_digest == digest(token))
         row = connection.execute(query).mappings().one_or_none()
     if row is None or row["used_at"] is not None or row["expires"] <= now:
         raise useless()

@@ -1,4 +1,4 @@
-"""The rows of accounts: the database behind them, how often they changed, and how long things hold."""
+"""What the parts of the accounts share: the database, a count of changes, and periods of validity."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from karat.judging.store.engine import Database
+from karat.judging.store.database import Database
 
 DAY = 86_400.0
 
 
 @dataclass(frozen=True)
 class Spans:
-    """How many seconds sessions and links hold.
+    """How many seconds sessions and links are valid.
 
     Parameters
     ----------
     session, idle
-        How long a session lasts at most, and without a request.
+        How long a session is valid at most, and without a request.
     invitation
-        How long a link holds unless its maker says otherwise.
+        How long a link is valid by default.
     """
 
     session: float = 14 * DAY
@@ -36,7 +36,7 @@ class AccountRows:
     Parameters
     ----------
     database
-        Where the rows are.
+        Where the rows are stored.
     """
 
     def __init__(self, database: Database) -> None:
@@ -46,7 +46,7 @@ class AccountRows:
 
     @contextmanager
     def change(self) -> Iterator[Connection]:
-        """Yield a connection for a change, after which nothing that is remembered about sessions holds."""
+        """Yield a connection for a change, after which remembered sessions are looked up again."""
         with self.database.write() as connection:
             yield connection
         self.changes += 1

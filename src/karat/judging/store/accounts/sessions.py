@@ -7,42 +7,41 @@ from dataclasses import dataclass
 
 from sqlalchemy import delete, insert, select, update
 
+from karat.judging.store.accounts.credentials import digest, is_token, new_token
 from karat.judging.store.accounts.rows import AccountRows
-from karat.judging.store.accounts.tokens import digest, is_token, new_token
 from karat.judging.store.accounts.users import User
 from karat.judging.store.tables import ACCOUNT, SESSION
 
 SEEN_EVERY = 300.0
-"""How exactly it is known when somebody was last there, in seconds: not every request writes."""
+"""How often the time of a user's last request is written, in seconds."""
 
+REMEMBER_SECONDS, MAX_REMEMBERED = 5.0, 10_000
+"""For how many seconds a session is not looked up again, and how many sessions are remembered.
 
-RECENT, MOST_RECENT = 5.0, 10_000
-"""For how many seconds the database is not asked again about a session, and for how many sessions.
-
-A change that this server makes holds at once; one that another server makes, this much later.
+A change that this server makes takes effect at once; a change by another server, this much later.
 """
 
 
 @dataclass(frozen=True)
-class Recent:
-    """Whose session it was a moment ago."""
+class RememberedSession:
+    """The user of a session, as it was looked up a moment ago."""
 
     user: User
     changes: int
     start: float
     end: float
 
-    def holds(self, changes: int, now: float) -> bool:
-        """Whether nothing has changed since, and it was not long ago."""
+    def is_valid(self, changes: int, now: float) -> bool:
+        """Whether nothing has changed since then, and the time is not over."""
         return self.changes == changes and self.start <= now < self.end
 
 
 class Sessions:
-    """Who has signed in: `project.accounts.sessions`."""
+    """Sessions of signed-in users: `project.accounts.sessions`."""
 
     def __init__(self, rows: AccountRows) -> None:
         self._rows = rows
-        self._recent: dict[str, Recent] = {}
+        self._remembered: dict[str, RememberedSession] = {}
 
     def open(self, account: int, now: float | None = None) -> str:
         """Open a session for an account and return its token."""
@@ -50,44 +49,51 @@ class Sessions:
         token = new_token()
         with self._rows.database.write() as connection:
             connection.execute(delete(SESSION).where(SESSION.c.expires <= now))
-            values = {"digest": digest(token), "account": account, "expires": now + self._rows.spans.session}
-            connection.execute(insert(SESSION).values(**values, at=now, seen=now))
+            values = {
+                "token_digest": digest(token),
+                "account": account,
+                "expires": now + self._rows.spans.session,
+            }
+            connection.execute(insert(SESSION).values(**values, at=now, seen_at=now))
         return token
 
     def whose(self, token: str, now: float | None = None) -> User | None:
-        """Return whose session a token opens; None when it is unknown, too old, or its account is closed."""
+        """Return the user of a session by its token; None for an unknown or old token or a closed account."""
         if not is_token(token):
             return None
         now, before = time.time() if now is None else now, self._rows.changes
-        known = self.remembered(token, now)
-        if known is not None:
-            return known
+        remembered = self.remembered(token, now)
+        if remembered is not None:
+            return remembered
         query = (
-            select(ACCOUNT.c.id, ACCOUNT.c.name, ACCOUNT.c.role, SESSION.c.seen, SESSION.c.expires)
+            select(ACCOUNT.c.id, ACCOUNT.c.name, ACCOUNT.c.role, SESSION.c.seen_at, SESSION.c.expires)
             .join(ACCOUNT, ACCOUNT.c.id == SESSION.c.account)
-            .where(SESSION.c.digest == digest(token), ACCOUNT.c.active == 1, SESSION.c.expires > now)
+            .where(SESSION.c.token_digest == digest(token), ACCOUNT.c.active == 1, SESSION.c.expires > now)
         )
         with self._rows.database.read() as connection:
             row = connection.execute(query).one_or_none()
-        if row is None or now - row.seen > self._rows.spans.idle:
+        if row is None or now - row.seen_at > self._rows.spans.idle:
             return None
-        if now - row.seen > SEEN_EVERY:
+        if now - row.seen_at > SEEN_EVERY:
             with self._rows.database.write_soon() as connection:
-                connection.execute(update(SESSION).where(SESSION.c.digest == digest(token)).values(seen=now))
-        if len(self._recent) >= MOST_RECENT:
-            self._recent.clear()
+                connection.execute(
+                    update(SESSION).where(SESSION.c.token_digest == digest(token)).values(seen_at=now)
+                )
+        if len(self._remembered) >= MAX_REMEMBERED:
+            self._remembered.clear()
         user = User(row.id, row.name, row.role)
-        self._recent[token] = Recent(user, before, now, min(now + RECENT, row.expires))
+        end = min(now + REMEMBER_SECONDS, row.expires)
+        self._remembered[token] = RememberedSession(user, before, now, end)
         return user
 
     def remembered(self, token: str, now: float | None = None) -> User | None:
-        """Return whose session it is, if that was looked up a moment ago; the store is not asked."""
-        known = self._recent.get(token)
-        return (
-            known.user if known is not None and known.holds(self._rows.changes, now or time.time()) else None
-        )
+        """Return the user of a session that was looked up a moment ago; the database is not asked."""
+        session = self._remembered.get(token)
+        if session is None or not session.is_valid(self._rows.changes, now or time.time()):
+            return None
+        return session.user
 
     def end(self, token: str) -> None:
-        """End the session that a token opens."""
+        """End the session of a token."""
         with self._rows.change() as connection:
-            connection.execute(delete(SESSION).where(SESSION.c.digest == digest(token)))
+            connection.execute(delete(SESSION).where(SESSION.c.token_digest == digest(token)))

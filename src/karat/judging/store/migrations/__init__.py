@@ -1,4 +1,4 @@
-"""How the tables came to be, a step each; `karat.judging.store.migrating` runs them."""
+"""The migrations of the schema, a file each; `karat.judging.store.migration` runs them."""
 
 from typing import TYPE_CHECKING
 

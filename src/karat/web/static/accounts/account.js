@@ -1,7 +1,7 @@
 import { go, send } from "../http.js";
 import { onSubmit } from "../forms.js";
 
-// A new session began, so the page's token is new too: load it again.
+// The session is new, and so is the CSRF token: reload the page.
 onSubmit(document.getElementById("password-form"), async (given) => {
   await send("POST", "/api/password", { old: given.old, new: given.new });
   go("/account");

@@ -1,4 +1,4 @@
-// The link's token stands after the #: it is in no log, and leaves the address bar at once.
+// The token is in the fragment of the link, so no log contains it; it is removed from the address bar at once.
 import { go, send } from "../http.js";
 import { onSubmit, sentence } from "../forms.js";
 
@@ -11,9 +11,9 @@ const form = document.getElementById("accept");
 const about = document.getElementById("about");
 const welcome = document.getElementById("welcome");
 const WHAT = {
-  owner: "You will own this project: invite people, see everything, publish.",
-  judge: "You will look at pictures and captions and say whether they fit.",
-  reader: "You will see how the project goes.",
+  owner: "You are invited as an owner: you can invite users, see all results, and publish.",
+  judge: "You are invited as an annotator: you judge whether captions describe images.",
+  reader: "You are invited as a reader: you can see the dashboard of the project.",
 };
 
 async function use(body) {
@@ -28,13 +28,16 @@ function ask(found) {
     about.textContent = WHAT[found.role];
   } else {
     welcome.textContent = "Choose a new password";
-    about.textContent = `For ${found.name}.`;
-    form.querySelector("button").textContent = "Save";
+    about.textContent = `For the user ${found.name}.`;
+    form.querySelector("button").textContent = "Save password";
+    document.getElementById("have-account").hidden = true;
   }
   if (found.name) {
     const name = form.elements.name;
     name.value = found.name;
     name.readOnly = true;
+    // The name is already known to the owner.
+    form.querySelector("#name-field .hint").hidden = true;
   }
   form.hidden = false;
   (found.name ? form.elements.password : form.elements.name).focus();
@@ -42,7 +45,7 @@ function ask(found) {
 
 async function start() {
   if (!token) {
-    about.textContent = "This page needs the whole link that you were sent.";
+    about.textContent = "This page needs the complete link that you were sent. Open it again, or copy it as a whole.";
     return;
   }
   try {

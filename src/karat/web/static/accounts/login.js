@@ -3,7 +3,7 @@ import { onSubmit } from "../forms.js";
 
 const form = document.getElementById("login");
 
-// A link from elsewhere comes without the cookie, which is for our own pages; from here it is sent.
+// A link from another site opens this page without the session cookie; from here, the cookie is sent.
 send("GET", "/api/session").then((who) => {
   if (who.name) go(form.dataset.next || "/");
 }).catch(() => {});

@@ -1,8 +1,8 @@
-// Deciding pair by pair, by keys: the form's own, arrows to move, Backspace to take the last back.
+// Decide pair by pair, with the form's own keys; arrows move, Backspace undoes.
 import { $, make } from "../judge/dom.js";
 import { send, url } from "../http.js";
 import { sentence } from "../forms.js";
-import { table } from "./build.js";
+import { kindTag, table } from "./build.js";
 import { decimal, percent, plural } from "./words.js";
 
 const state = { which: "open", pairs: [], all: 0, at: 0, last: null, busy: false };
@@ -23,26 +23,26 @@ async function attempt(work) {
 }
 
 async function load() {
-  const found = await send("GET", `/api/dashboard/disagreements?which=${state.which}`);
-  Object.assign(state, { pairs: found.pairs, all: found.all, at: 0 });
+  const data = await send("GET", `/api/dashboard/disagreements?which=${state.which}`);
+  Object.assign(state, { pairs: data.pairs, all: data.all, at: 0 });
   await show();
 }
 
-function shown(found) {
+function shown(data) {
   const picture = $("picture");
   picture.hidden = false;
   $("no-picture").hidden = true;
-  picture.src = found.picture;
-  $("own").hidden = !found.own_picture;
-  if (found.own_picture) $("own-picture").src = found.own_picture;
-  $("caption").textContent = found.text;
-  $("ids").textContent = `Image ${found.image_id}, caption ${found.caption_id}. ${percent(found.share)} of two answers differ; by all of them it is relevant with a probability of ${decimal(found.relevance)}.`;
-  for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.code === found.decision?.code));
-  const rows = found.answers.map((one) => [
-    make("span", {}, make("bdi", {}, one.worker), one.kind === "person" ? "" : make("span", { class: "tag" }, one.kind)),
-    one.text, make("span", {}, one.details.map((text) => make("span", { class: "detail" }, text))), one.seconds === null ? "–" : `${decimal(one.seconds, 1)} s`,
+  picture.src = data.picture;
+  $("own").hidden = !data.own_picture;
+  if (data.own_picture) $("own-picture").src = data.own_picture;
+  $("caption").textContent = data.text;
+  $("ids").textContent = `Image ${data.image_id}, caption ${data.caption_id}. Disagreement ${percent(data.share)}, aggregated relevance ${decimal(data.relevance)}.`;
+  for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.code === data.decision?.code));
+  const rows = data.answers.map((record) => [
+    make("span", {}, make("bdi", {}, record.annotator), kindTag(record.kind)),
+    record.text, record.details.length ? make("span", {}, record.details.map((text) => make("span", { class: "detail" }, text))) : "", record.seconds === null ? "–" : `${decimal(record.seconds, 1)} s`,
   ]);
-  table($("answers"), ["Who", "Answer", "More", "Time"], rows);
+  table($("answers"), ["Annotator", "Answer", "Details", "Time"], rows);
 }
 
 async function show() {
@@ -52,9 +52,9 @@ async function show() {
   $("undo").disabled = !state.last;
   $("count").textContent = pair ? `${state.at + 1} of ${plural(state.all, "pair")}` : "";
   if (pair) shown(await send("GET", pathOf(pair)));
-  else $("empty").textContent = state.which === "open" ? "People agree, or everything is decided." : "Nothing is decided yet.";
+  else $("empty").textContent = state.which === "open" ? "There are no open disagreements." : "You have not decided any pair yet.";
   const coming = state.pairs[state.at + 1];
-  // The next picture is fetched while this one is looked at.
+  // Load the next image ahead.
   if (coming) new Image().src = url(`/api/dashboard/picture/${coming.image}`);
   document.documentElement.dataset.ready = "yes";
   document.documentElement.dataset.pair = pair ? `${pair.image}/${pair.caption}` : "";
@@ -108,7 +108,7 @@ function choose(which) {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, select, textarea")) return;
-  const button = buttons.find((one) => one.dataset.key && one.dataset.key.toLowerCase() === event.key.toLowerCase());
+  const button = buttons.find((record) => record.dataset.key && record.dataset.key.toLowerCase() === event.key.toLowerCase());
   const work = button ? () => decide(button.dataset.code)
     : { ArrowLeft: () => move(-1), ArrowRight: () => move(1), Backspace: undo }[event.key];
   if (!work || (event.target.closest(".scroll") && event.key.startsWith("Arrow"))) return;

@@ -1,4 +1,4 @@
-// Tables and drawings. Text only ever goes in as text.
+// Tables and drawings. Texts are always inserted as text.
 import { make } from "../judge/dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -12,7 +12,7 @@ export function draw(tag, attributes = {}, ...children) {
   return element;
 }
 
-// Heads are texts; a row is a list of cells, the first of which names the row. A cell is a text or an element.
+// Heads are texts; a row is a list of cells, the first of which is its header. A cell is a text or an element.
 export function table(element, heads, rows, empty = "Nothing yet.") {
   if (!rows.length) {
     element.replaceChildren(make("tbody", {}, make("tr", {}, make("td", { class: "empty" }, empty))));
@@ -21,17 +21,24 @@ export function table(element, heads, rows, empty = "Nothing yet.") {
   const head = make("thead", {}, make("tr", {}, heads.map((text) => make("th", { scope: "col" }, text))));
   const body = make("tbody", {}, rows.map((cells) => make("tr", {}, cells.map((cell, at) => {
     const inside = typeof cell === "string" ? make("bdi", {}, cell) : cell;
-    return at ? make("td", {}, inside) : make("th", { scope: "row" }, inside);
+    // On a phone, where the head is hidden, each cell shows its label.
+    return at ? make("td", { "data-label": heads[at], class: cell === "" ? "none" : null }, inside) : make("th", { scope: "row", "data-label": heads[0] }, inside);
   }))));
   element.replaceChildren(head, body);
 }
 
-// The same numbers as a table, for those who cannot see or would rather read.
+// A chart, and the same numbers as a table.
 export function beside(chart, place, heads, rows) {
   const wasOpen = place.querySelector("details")?.open ?? false;
   const inside = make("table", { class: "numbers" });
   table(inside, heads, rows);
-  const details = make("details", { class: "as-table" }, make("summary", {}, "As a table"), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "As a table" }, inside));
+  const details = make("details", { class: "as-table" }, make("summary", {}, "Show as a table"), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The same numbers as a table" }, inside));
   details.open = wasOpen;
   place.replaceChildren(chart, details);
+}
+
+// The kind of an annotator who is not a person.
+const KINDS = { machine: "machine judge" };
+export function kindTag(kind) {
+  return kind === "person" ? "" : make("span", { class: "tag" }, KINDS[kind] ?? kind);
 }

@@ -1,4 +1,4 @@
-// Small drawings, all of rectangles, lines and texts; colours come from the style sheet.
+// Small charts of rectangles, lines and texts; the colours come from the style sheet.
 import { draw } from "./build.js";
 import { decimal, percent, whole } from "./words.js";
 
@@ -19,7 +19,7 @@ export function stacked(parts) {
   return svg;
 }
 
-// Bars over time, the oldest first.
+// Bars over time, oldest first.
 export function bars(values, said, labels) {
   const most = Math.max(1, ...values);
   const width = 400 / values.length;
@@ -29,7 +29,7 @@ export function bars(values, said, labels) {
     svg.append(draw("rect", { x: at * width + 1, y: 96 - height, width: width - 2, height, class: "fill first" }));
   });
   svg.append(draw("line", { x1: 0, x2: 400, y1: 96.5, y2: 96.5, class: "axis" }));
-  svg.append(draw("text", { x: 0, y: 8 }, whole(most)));
+  svg.append(draw("text", { x: 0, y: 8 }, whole(Math.max(0, ...values))));
   svg.append(draw("text", { x: 0, y: 113 }, labels[0]), draw("text", { x: 400, y: 113, class: "end" }, labels[1]));
   return svg;
 }
@@ -46,31 +46,31 @@ export function interval(value, low, high, from = 0, mark = null) {
   return svg;
 }
 
-// Systems by ranks: a cell for each, as full as its share that is judged.
+// Models by ranks: each cell is filled by its share of judged pairs.
 export function grid(systems) {
-  const ranks = Math.max(...systems.map((one) => one.ranks.length), 0);
+  const ranks = Math.max(...systems.map((record) => record.ranks.length), 0);
   const [left, cell, row] = [150, 30, 22];
   const height = 20 + systems.length * row;
-  const said = systems.map((one) => `${one.system}: ${whole(one.judged)} of ${whole(one.pairs)} pairs judged`).join("; ");
+  const said = systems.map((record) => `${record.system}: ${whole(record.judged)} of ${whole(record.pairs)} pairs judged`).join("; ");
   const width = left + ranks * cell + 90;
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "grid", role: "img", "aria-label": said });
   svg.append(draw("text", { x: left - 8, y: 12, class: "end" }, "rank"));
   for (let rank = 1; rank <= ranks; rank += ranks > 15 ? 5 : 1) {
     svg.append(draw("text", { x: left + (rank - 0.5) * cell, y: 12, class: "middle" }, String(rank)));
   }
-  systems.forEach((one, at) => {
+  systems.forEach((record, at) => {
     const y = 20 + at * row;
-    const name = one.system.length > 20 ? `${one.system.slice(0, 19)}…` : one.system;
+    const name = record.system.length > 20 ? `${record.system.slice(0, 19)}…` : record.system;
     svg.append(draw("text", { x: left - 8, y: y + 14, class: "end" }, name));
-    one.ranks.forEach((place) => {
+    record.ranks.forEach((place) => {
       const x = left + (place.rank - 1) * cell;
       const share = place.places ? place.judged / place.places : 0;
       svg.append(draw("rect", { x: x + 1, y: y + 1, width: cell - 2, height: row - 3, class: "fill open" }));
       svg.append(draw("rect", { x: x + 1, y: y + 1, width: (cell - 2) * share, height: row - 3, class: "fill first" }));
     });
-    svg.append(draw("text", { x: left + ranks * cell + 8, y: y + 14 }, `${percent(one.pairs ? one.judged / one.pairs : null)} judged`));
+    svg.append(draw("text", { x: left + ranks * cell + 8, y: y + 14 }, `${percent(record.pairs ? record.judged / record.pairs : null)} judged`));
   });
   return svg;
 }
 
-export const withEnds = (one) => (one.low === null || one.low === undefined ? "" : `${decimal(one.low)} to ${decimal(one.high)}`);
+export const withEnds = (record) => (record.low === null || record.low === undefined ? "" : `${decimal(record.low)} to ${decimal(record.high)}`);

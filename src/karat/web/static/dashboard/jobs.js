@@ -1,25 +1,25 @@
-// Publishing and exporting, and what became of it.
+// Publishing and exporting: the forms, and the list of jobs.
 import { $, make } from "../judge/dom.js";
 import { send, url } from "../http.js";
 import { onSubmit, sentence } from "../forms.js";
 
-const STATES = { waiting: "waits", running: "running", done: "done", failed: "failed" };
+const STATES = { waiting: "waiting", running: "running", done: "done", failed: "failed" };
 
-function job(one) {
-  const took = one.seconds === null ? "" : `, ${one.seconds.toFixed(0)} s`;
-  const bar = one.state === "running" || one.state === "waiting" ? make("progress", { "aria-label": one.title }) : "";
-  const said = one.error ?? (one.state === "running" ? one.step : one.said) ?? "";
-  const file = one.file ? make("a", { class: "button", href: url(`/api/dashboard/jobs/${one.number}/file`), download: one.file }, `Download ${one.file}`) : "";
-  const notes = one.notes.length ? make("ul", { class: "notes" }, one.notes.map((note) => make("li", {}, note))) : "";
-  return make("li", { "data-state": one.state, "data-job": one.number },
-    make("strong", {}, make("bdi", {}, one.title)), " ", make("span", { class: one.state === "failed" ? "tag off" : "tag" }, `${STATES[one.state]}${took}`),
-    bar, said ? make("p", { class: one.error ? "bad" : "" }, sentence(said)) : "", notes, file);
+function job(record) {
+  const took = record.seconds === null ? "" : `, ${record.seconds.toFixed(0)} s`;
+  const bar = record.state === "running" || record.state === "waiting" ? make("progress", { "aria-label": record.title }) : "";
+  const said = record.error ?? (record.state === "running" ? record.step : record.message) ?? "";
+  const file = record.file ? make("a", { class: "button", href: url(`/api/dashboard/jobs/${record.number}/file`), download: record.file }, `Download ${record.file}`) : "";
+  const notes = record.notes.length ? make("ul", { class: "notes" }, record.notes.map((note) => make("li", {}, note))) : "";
+  return make("li", { "data-state": record.state, "data-job": record.number },
+    make("strong", {}, make("bdi", {}, record.title)), " ", make("span", { class: record.state === "failed" ? "tag off" : "tag" }, `${STATES[record.state]}${took}`),
+    bar, said ? make("p", { class: record.error ? "bad" : "" }, sentence(said)) : "", notes, file);
 }
 
-export function jobs(found) {
+export function jobs(data) {
   if (!$("jobs")) return;
-  $("jobs").replaceChildren(...(found.jobs.length ? found.jobs.map(job) : [make("li", { class: "empty" }, "None since the server started.")]));
-  $("published").replaceChildren(...(found.published.length ? [make("h3", {}, "Published so far"), make("ul", { class: "notes" }, found.published.map((name) =>
+  $("jobs").replaceChildren(...(data.jobs.length ? data.jobs.map(job) : [make("li", { class: "empty" }, "There are no jobs since the server started.")]));
+  $("published").replaceChildren(...(data.published.length ? [make("h3", {}, "Published so far"), make("ul", { class: "notes" }, data.published.map((name) =>
     make("li", {}, make("a", { href: url(`/api/dashboard/published/${encodeURIComponent(name)}`), download: `${name}.zip` }, make("bdi", {}, name)))))] : []));
 }
 
@@ -32,10 +32,11 @@ export function startForms() {
   });
   onSubmit($("pay"), async (fields) => {
     await send("PUT", "/api/dashboard/pay", { ...fields, amount: Number(fields.amount), fee: Number(fields.fee) / 100 });
+    return "Saved.";
   });
 }
 
-// What is kept goes into the form once, not over what somebody types.
+// Fill the form once: later events must not overwrite what the user types.
 let filled = false;
 export function fillPay(pay) {
   if (filled || !pay || !$("pay")) return;

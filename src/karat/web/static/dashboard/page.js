@@ -1,9 +1,9 @@
-// The dashboard: one stream of events, drawn as they come.
+// The dashboard: draws the events of one stream as they arrive.
 import { $ } from "../judge/dom.js";
 import { send, url } from "../http.js";
 import { sentence } from "../forms.js";
+import { annotators } from "./annotators.js";
 import { fillPay, jobs, startForms } from "./jobs.js";
-import { people } from "./people.js";
 import { progress, tiles } from "./progress.js";
 import { agreement, machines, pool } from "./quality.js";
 import { review } from "./review.js";
@@ -12,7 +12,7 @@ import { clock } from "./words.js";
 const owner = $("dashboard").dataset.owner === "yes";
 const now = { live: null, statistics: null };
 
-// Said aloud only when it changes; the time beside it is not.
+// Announced only when it changes; the time beside it is not.
 function say(state, text, at = "") {
   $("live").dataset.state = state;
   if ($("live-said").textContent !== text) $("live-said").textContent = text;
@@ -25,26 +25,26 @@ function failed(error) {
 }
 
 const EVENTS = {
-  live(found) {
-    now.live = found;
-    say("on", "Live", clock(found.at));
+  live(data) {
+    now.live = data;
+    say("on", "Live", clock(data.at));
     $("said").hidden = true;
-    tiles(found);
-    progress(found);
-    people(found, now.statistics);
-    fillPay(found.cost.pay);
+    tiles(data);
+    progress(data);
+    annotators(data, now.statistics);
+    fillPay(data.cost.pay);
   },
-  statistics(found) {
-    now.statistics = found;
-    agreement(found);
-    pool(found);
-    machines(found);
-    review(found, owner, failed);
-    if (now.live) people(now.live, found);
+  statistics(data) {
+    now.statistics = data;
+    agreement(data);
+    pool(data);
+    machines(data);
+    review(data, owner, failed);
+    if (now.live) annotators(now.live, data);
     document.documentElement.dataset.ready = "yes";
   },
   jobs,
-  trouble: (found) => failed({ message: found.said }),
+  trouble: (data) => failed({ message: data.message }),
 };
 
 function listen() {
@@ -54,15 +54,15 @@ function listen() {
   }
   stream.addEventListener("ended", () => {
     stream.close();
-    say("off", "Signed out: reload the page.");
+    say("off", "You are signed out. Reload the page to sign in again.");
   });
   stream.addEventListener("error", () => {
-    // The browser tries again by itself unless the server refused.
+    // The browser reconnects by itself unless the server refused.
     if (stream.readyState === EventSource.CLOSED) {
-      say("off", "Not live: trying again soon.");
+      say("off", "Not live. Trying again soon.");
       setTimeout(listen, 10_000);
     } else {
-      say("waiting", "Connection lost: trying again…");
+      say("waiting", "Connection lost. Trying again…");
     }
   });
   window.addEventListener("pagehide", () => stream.close(), { once: true });

@@ -1,4 +1,4 @@
-// Agreement, disagreements, the pool, machine judges: what is computed every minute or when asked.
+// Agreement, disagreements, the pool and machine judges: computed every minute, or on request.
 import { $, make } from "../judge/dom.js";
 import { url } from "../http.js";
 import { beside, table } from "./build.js";
@@ -7,43 +7,43 @@ import { clock, decimal, percent, plural, whole } from "./words.js";
 
 const owner = () => $("dashboard").dataset.owner === "yes";
 
-export function agreement(found) {
-  for (const one of document.querySelectorAll(".as-of")) {
-    one.textContent = `As of ${clock(found.as_of)}, computed in ${found.seconds.toFixed(1)} s.`;
+export function agreement(data) {
+  for (const record of document.querySelectorAll(".as-of")) {
+    record.textContent = `Computed at ${clock(data.as_of)} in ${data.seconds.toFixed(1)} s.`;
   }
-  const rows = (found.agreement ?? []).map((one) => [
-    one.scale ? `${one.statistic}, ${one.scale}` : one.statistic, decimal(one.value), withEnds(one),
-    interval(one.value, one.low, one.high, -0.2), one.couples === undefined ? "" : plural(one.couples, "pair of people", "pairs of people"),
+  const rows = (data.agreement ?? []).map((record) => [
+    record.scale ? `${record.statistic}, ${record.scale}` : record.statistic, decimal(record.value), withEnds(record),
+    interval(record.value, record.low, record.high, -0.2), record.couples === undefined ? "" : plural(record.couples, "pair of annotators", "pairs of annotators"),
   ]);
-  table($("agreement"), ["Statistic", "Value", "95% interval", "From −0.2 to 1", ""], rows, found.said ? `Not yet: ${found.said}.` : "Not yet.");
-  $("how").textContent = found.how ? `${found.answers}. On ${plural(found.agreement_pairs, "pair")} with two answers or more. ${found.how}` : "";
-  $("notes").replaceChildren(...(found.notes ?? []).map((note) => make("li", {}, note)));
-  disagreements(found);
+  table($("agreement"), ["Statistic", "Value", "95% interval", "Scale from −0.2 to 1", "Based on"], rows, data.error ? `Not available yet: ${data.error}.` : "Not available yet.");
+  $("how").textContent = data.how ? `${data.answers}. Agreement is computed on ${plural(data.agreement_pairs, "pair")} with two or more answers. ${data.how}` : "";
+  $("notes").replaceChildren(...(data.notes ?? []).map((note) => make("li", {}, note)));
+  disagreements(data);
 }
 
-function disagreements(found) {
-  const decided = found.verdicts?.[0]?.adjudicated ?? 0;
-  const said = `${plural(found.disagreements, "pair")} with different answers, ${whole(decided)} decided.`;
-  const link = owner() && found.disagreements ? make("a", { href: url("/adjudicate"), class: "button" }, "Decide") : "";
+function disagreements(data) {
+  const decided = data.verdicts?.[0]?.adjudicated ?? 0;
+  const said = `${plural(data.disagreements, "pair")} with different answers, ${whole(decided)} decided.`;
+  const link = owner() && data.disagreements ? make("a", { href: url("/adjudicate"), class: "button" }, "Decide") : "";
   $("disagree").replaceChildren(said, " ", link);
 }
 
-export function pool(found) {
-  const pool = found.pool;
+export function pool(data) {
+  const pool = data.pool;
   if (!pool) {
-    $("pool-note").textContent = "The project has no pool: its answers come from elsewhere.";
+    $("pool-note").textContent = "The project has no pool: its answers were imported.";
     return;
   }
-  $("pool-note").textContent = `${plural(pool.pairs, "pair")} from the top ${pool.top} of ${plural(pool.systems.length, "system")}; ${whole(pool.judged)} judged (${percent(pool.pairs ? pool.judged / pool.pairs : null)}). ${pool.filled ? `${whole(pool.filled)} fill up grids. ` : ""}A pair counts for each system and direction that ranks it.`;
-  const rows = pool.systems.flatMap((one) => one.ranks.map((place) => [one.system, String(place.rank), whole(place.places), whole(place.judged), percent(place.places ? place.judged / place.places : null)]));
-  beside(grid(pool.systems), $("pool-chart"), ["System", "Rank", "Places", "Judged", "Share"], rows);
+  $("pool-note").textContent = `${plural(pool.pairs, "pair")} from the top ${pool.top} of ${plural(pool.systems.length, "model")}; ${whole(pool.judged)} judged (${percent(pool.pairs ? pool.judged / pool.pairs : null)}). ${pool.filled ? `${whole(pool.filled)} pairs fill up grids. ` : ""}A pair counts for each model and direction that ranks it.`;
+  const rows = pool.systems.flatMap((record) => record.ranks.map((place) => [record.system, String(place.rank), whole(place.places), whole(place.judged), percent(place.places ? place.judged / place.places : null)]));
+  beside(grid(pool.systems), $("pool-chart"), ["Model", "Rank", "Pairs", "Judged", "Share"], rows);
 }
 
-export function machines(found) {
-  const rows = found.machines.map((one) => [
-    one.judge, one.model, decimal(one.kappa.value), withEnds(one.kappa), one.people ? decimal(one.people.value) : "–",
-    `${whole(one.answered)} of ${whole(one.asked)}`, one.objections.length ? make("span", { class: "tag off" }, one.objections.join("; ")) : "fit to be used",
+export function machines(data) {
+  const rows = data.machines.map((record) => [
+    record.judge, record.model, decimal(record.kappa.value), withEnds(record.kappa), record.people ? decimal(record.people.value) : "–",
+    `${whole(record.answered)} of ${whole(record.asked)}`, record.objections.length ? make("span", { class: "tag off" }, record.objections.join("; ")) : "accepted",
   ]);
-  table($("machines"), ["Judge", "Model", "Kappa with people", "95% interval", "A person's kappa", "Answered", "Verdict"], rows, "None was compared with people.");
-  $("machines-note").textContent = rows.length ? "Kappa of relevant or not, against the median of people; images are drawn together." : "";
+  table($("machines"), ["Machine judge", "Model", "Kappa with annotators", "95% interval", "Kappa of an annotator", "Answered", "Verdict"], rows, "No machine judge was calibrated yet.");
+  $("machines-note").textContent = rows.length ? "Kappa of relevant or not relevant, against the median of the annotators; the intervals resample images." : "";
 }

@@ -1,4 +1,4 @@
-// Numbers, times and shares as people read them.
+// Numbers, times and shares as text.
 
 export const MISSING = "–";
 
@@ -16,7 +16,7 @@ export function clock(at) {
   return new Date(at * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }
 
-// A moment in the next days: the hour alone today, the day before it otherwise.
+// A time in the next days: today without the date, later with it.
 export function moment(at) {
   const when = new Date(at * 1000);
   const hour = when.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });

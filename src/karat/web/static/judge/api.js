@@ -1,4 +1,4 @@
-// Requests of the judging page. A request that hangs is given up, so that the outbox can try again.
+// Requests of the judging page. They have a timeout, so that the outbox can try again.
 import { Refused, csrf, url } from "../http.js";
 
 const PATIENCE = 15000;
@@ -18,10 +18,10 @@ export async function call(method, path, body, keepalive = false) {
     response = await fetch(url(`/api/judge/${path}`), options);
     found = await response.json();
   } catch {
-    // A proxy that is up while the server is down answers without json.
+    // A proxy may answer without JSON while the server is down.
     throw new Refused(response && !response.ok ? response.status : 0, "The server cannot be reached.");
   }
-  if (!response.ok) throw new Refused(response.status, found.error ?? "This did not work.");
+  if (!response.ok) throw new Refused(response.status, found.error ?? "The request failed.");
   return found;
 }
 
@@ -31,9 +31,8 @@ export const ownImageOf = (item) => url(`/api/judge/own-image/${item.id}`);
 const FINAL = [400, 409, 410, 413, 422];
 const OUT = [401, 403];
 
-// Signed out, or a page of an older session.
+// Signed out, or the page belongs to an older session.
 export const isOut = (error) => OUT.includes(error.status);
 
-// Worth trying again: no connection, too busy, or a server or proxy that is being restarted. Only what our own
-// server has read and refused is not.
+// Whether to try again: no connection, a busy server, or a restart. Not if the server has read and refused it.
 export const passes = (error) => !FINAL.includes(error.status) && !isOut(error);

@@ -1,4 +1,4 @@
-// How long people look at something, without the time in which the page was hidden.
+// How long something is on screen, without the time in which the page was hidden.
 
 export class Clock {
   constructor() {
@@ -16,7 +16,7 @@ export class Clock {
     return this.passed + (this.since === null ? 0 : performance.now() - this.since);
   }
 
-  // Seconds since the last call; in milliseconds' precision.
+  // Seconds since the last call, to the millisecond.
   lap() {
     const seconds = Math.round(this.total()) / 1000;
     this.passed = 0;

@@ -1,4 +1,4 @@
-// Building elements. Text only ever goes in as text: nothing from the data is read as html.
+// Elements. Texts are always inserted as text: no data is parsed as HTML.
 
 export const $ = (id) => document.getElementById(id);
 
@@ -15,7 +15,7 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-// Captions and texts of forms: isolated, so that right-to-left text stays in its place.
+// Captions and texts of forms, isolated: right-to-left text must not affect its neighbours.
 export function written(tag, text, attributes = {}) {
   return make(tag, { dir: "auto", ...attributes }, String(text));
 }

@@ -1,11 +1,11 @@
-// The images of a page, in frames that keep their place while a picture comes.
+// The images of a page, in frames that keep their size while an image loads.
 import { imageOf, ownImageOf } from "./api.js";
 import { key, make } from "./dom.js";
 import { show, tryAgain } from "./images.js";
 import { zoom } from "./zoom.js";
 
 const JUDGED = "The image to judge";
-const OWN = "The image that the sentence was written for";
+const OWN = "The image that the caption was written for";
 
 export function addressesOf(items) {
   const item = items[0];

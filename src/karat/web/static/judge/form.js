@@ -1,4 +1,4 @@
-// What a form asks: the same rules as the server's, which checks them again.
+// The rules of a form; the server checks the same rules again.
 
 const chosen = (value) => (Array.isArray(value) ? value : value ? [value] : []);
 
@@ -9,7 +9,7 @@ export function isAsked(question, code, details) {
   return chosen(details[question.after.slice(0, at)]).includes(question.after.slice(at + 1));
 }
 
-// The details without what is no longer asked and what is empty, in the form's order.
+// The details without empty ones and questions that are not asked, in the form's order.
 export function clean(form, code, details) {
   const kept = {};
   for (const question of form.follow_ups) {
@@ -36,7 +36,7 @@ export function isChosen(answer, question, code) {
   return Boolean(answer) && chosen(answer.details[question.code]).includes(code);
 }
 
-// The answer after a choice of a follow-up question was taken, or taken back.
+// The answer after a choice of a follow-up question was toggled.
 export function toggled(form, answer, question, code) {
   const before = chosen(answer.details[question.code]);
   const has = before.includes(code);

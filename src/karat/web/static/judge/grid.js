@@ -1,4 +1,4 @@
-// One image and several captions: those that describe it are checked, and the rest is answered when one goes on.
+// One image and several captions: check those that describe it; "Continue" answers the rest.
 import { figures } from "./figures.js";
 import { key, make, written } from "./dom.js";
 import { clean, lacking, toggled, withDetail } from "./form.js";
@@ -16,7 +16,7 @@ export class GridPage {
     this.digits = [...DIGITS].filter((digit) => !taken.has(digit));
     this.rows = items.map((item, at) => this.makeRow(item, at));
     const list = make("ol", { class: "rows" }, this.rows.map((one) => one.element));
-    const done = make("button", { type: "button", class: "main next", on: { click: () => this.confirm() } }, "Done with this image", key("Enter"));
+    const done = make("button", { type: "button", class: "main next", on: { click: () => this.confirm() } }, "Continue", key("Enter"));
     const group = make("fieldset", { class: "asks" }, written("legend", this.form.question, { id: "question" }), list, this.hint(), done);
     this.element = make("div", { class: "page grid" }, figures(items), group);
     this.update();
@@ -67,7 +67,7 @@ export class GridPage {
     this.rows[at].box.focus();
   }
 
-  // Captions that nobody touched do not describe the image: that is what going on says.
+  // Unchecked captions without an answer get the answer that they do not describe the image.
   confirm() {
     this.leave();
     const after = { code: this.form.unchecked, details: {} };
@@ -77,7 +77,7 @@ export class GridPage {
     if (at < 0) return this.judge.advance();
     const missing = lacking(this.form, this.answer(at));
     this.rows[at].questions.focus(missing);
-    return this.judge.say(`Still to be answered: ${missing.text}`);
+    return this.judge.say(`Please answer: ${missing.text}`);
   }
 
   press(name) {

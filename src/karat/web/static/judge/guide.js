@@ -1,10 +1,10 @@
-// The guidelines with examples, and the list of keys, in a pane that can stay open beside the work.
+// The guidelines with examples and the list of keys, in a pane beside the task.
 import { $, key, make, written } from "./dom.js";
 
 const KEYS = [
-  ["U", "Take back the last answer"], ["Shift+U", "Give it again"], ["N", "The next one, unanswered"],
-  ["P", "The one before"], ["Enter", "Go on"], ["Z", "Enlarge the image"], ["H", "These guidelines"],
-  ["?", "This list of keys"],
+  ["U", "Undo the last answer"], ["Shift+U", "Redo it"], ["N", "Next, without answering"],
+  ["P", "Previous"], ["Enter", "Continue"], ["Z", "Enlarge the image"], ["H", "Show or hide these guidelines"],
+  ["?", "Show this list of keys"],
 ];
 const BEHIND = ["strip", "card"];
 
@@ -23,11 +23,11 @@ export class Guide {
       ...(form.examples.length ? [make("h3", {}, "Examples"), make("ul", { class: "examples" }, form.examples.map(example))] : []),
       make("div", { class: "keys-only" }, make("h3", { id: "keys", tabindex: -1 }, "Keys"), keys()),
     );
-    // Who comes for the first time reads first.
+    // A new annotator reads the guidelines first.
     if (keep.get("guide") !== "closed") this.open(false);
   }
 
-  // Whether the pane lies over the page, as on small screens.
+  // Whether the pane covers the page, as on small screens.
   get covers() {
     return this.isOpen && window.matchMedia("(max-width: 70rem)").matches;
   }
@@ -61,7 +61,7 @@ export class Guide {
 
   showKeys() {
     this.open(false);
-    // Where there is no keyboard there is no list.
+    // Without a keyboard there is no list of keys.
     const place = $("keys").offsetParent ? $("keys") : $("guide-title");
     place.focus();
     place.scrollIntoView({ block: "start" });

@@ -1,4 +1,4 @@
-// Undo and redo. A step is what one key did: some answers before and after, and the page they were given on.
+// Undo and redo. A step is the effect of one key: the answers before and after, and their page.
 
 const MOST = 200;
 
@@ -16,8 +16,8 @@ export class History {
     this.save();
   }
 
-  // Somebody goes on: doing the last step again will go on too. With `whole`, all that was done on this visit
-  // becomes one step, so that undo leads back to a pair at once.
+  // The annotator continues: redoing the last step will continue too. With `whole`, all changes of this visit
+  // become one step, so that one undo leads back to the pair.
   seal(token, page, whole) {
     const from = this.done.findLastIndex((one) => one.token !== token || one.page !== page || one.sealed) + 1;
     const visit = this.done.slice(whole ? from : Math.max(from, this.done.length - 1));
@@ -39,7 +39,7 @@ export class History {
     return this.undone.at(-1);
   }
 
-  // Move a step to the other side, once it was taken back or done again.
+  // Move a step from one list to the other, after undo or redo.
   undo() {
     this.undone = [...this.undone, this.done.at(-1)];
     this.done = this.done.slice(0, -1);
@@ -52,7 +52,7 @@ export class History {
     this.save();
   }
 
-  // What was handed in or lost can no longer be changed.
+  // Steps of a submitted or lost task can no longer be changed.
   drop(token) {
     this.done = this.done.filter((one) => one.token !== token);
     this.undone = this.undone.filter((one) => one.token !== token);

@@ -1,7 +1,7 @@
-// Pictures are fetched and decoded before they are shown, so that the next item is there at once.
+// Images are loaded and decoded ahead, so that the next item appears at once.
 
 const found = new Map();
-const MISSING = "The image cannot be shown: its file is missing or damaged, or there is no connection. Press here to try again.";
+const MISSING = "The image cannot be shown: its file is missing or damaged, or there is no connection. Click here to try again.";
 
 function load(address) {
   if (!found.has(address)) {
@@ -14,7 +14,7 @@ function load(address) {
   return found.get(address);
 }
 
-// Fetch what comes next and let go of everything else; what failed is tried again.
+// Load the next images and forget all others; failed ones are tried again.
 export function prefetch(addresses) {
   const wanted = new Set(addresses);
   for (const [address, { state }] of found) {
@@ -23,7 +23,7 @@ export function prefetch(addresses) {
   for (const address of wanted) load(address);
 }
 
-// Put a picture into a frame, or say that there is none.
+// Show an image in a frame, or a message if it cannot be shown.
 export function show(frame, address, alt) {
   const entry = load(address);
   const fill = () => {
@@ -34,7 +34,7 @@ export function show(frame, address, alt) {
   };
   if (entry.state === "loading") {
     frame.dataset.state = "loading";
-    frame.setAttribute("aria-label", `${alt}, on its way`);
+    frame.setAttribute("aria-label", `${alt}, loading`);
     frame.replaceChildren();
     entry.ready.then(fill);
   } else fill();

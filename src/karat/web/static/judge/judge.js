@@ -1,8 +1,8 @@
-// The work: answering, going on, undo and redo. What is on screen changes at once; the outbox does the rest.
+// Answering, continuing, undo and redo. The screen changes at once; the outbox sends the answers.
 import { Clock } from "./clock.js";
 import { same } from "./form.js";
 
-// How long a finished task waits before it is handed in, in milliseconds: the last answer can be undone too.
+// How many milliseconds a finished task waits before it is submitted, so that the last answer can be undone.
 const GRACE = 4000;
 
 export class Judge {
@@ -38,7 +38,7 @@ export class Judge {
     this.view.say(text);
   }
 
-  // Take answers, given as [{item, after}], as one step of the history.
+  // Store answers, given as [{item, after}], as one step of the history.
   give(changes) {
     const real = changes
       .filter(({ item }) => this.task?.answers.has(item.id))
@@ -50,7 +50,7 @@ export class Judge {
     this.view.update(this);
   }
 
-  // Keep answers and send them. Time is shared by what was answered at once.
+  // Keep answers and send them. Answers that are given together share the time.
   write(task, answers) {
     const share = this.clock.lap() / answers.length;
     for (const [item, answer] of answers) {
@@ -60,8 +60,8 @@ export class Judge {
       const seconds = Math.round(this.spent.get(item) * 1000) / 1000;
       this.outbox.add(answer ? { kind: "answer", token, item, ...answer, seconds } : { kind: "withdraw", token, item });
     }
-    // Whoever has begun the next task is content with the last one.
-    if (this.outbox.handsIn()) this.outbox.hurry();
+    // An answer in the next task confirms the last one: submit it now.
+    if (this.outbox.submits()) this.outbox.hurry();
   }
 
   advance() {
@@ -71,7 +71,7 @@ export class Judge {
     else this.show(next);
   }
 
-  // All is answered: hand the task in, and go on with the next.
+  // Everything is answered: submit the task, and continue with the next.
   finish() {
     this.leave();
     this.finished = this.tasks.shift();
@@ -83,21 +83,21 @@ export class Judge {
   undo() {
     this.leave();
     const step = this.history.last();
-    if (!step) return this.say("There is nothing to take back.");
+    if (!step) return this.say("There is nothing to undo.");
     if (!this.reach(step.token)) {
       this.history.drop(step.token);
-      return this.say("That task was handed in: its answers can no longer be changed.");
+      return this.say("That task was submitted: its answers can no longer be changed.");
     }
     this.history.undo();
     this.write(this.task, step.changes.map(({ item, before }) => [item, before]));
     this.show(step.page);
-    return this.say("Taken back.");
+    return this.say("Undone.");
   }
 
   redo() {
     this.leave();
     const step = this.history.next();
-    if (!step || step.token !== this.task?.token) return this.say("There is nothing to give again.");
+    if (!step || step.token !== this.task?.token) return this.say("There is nothing to redo.");
     this.history.redo();
     this.write(this.task, step.changes.map(({ item, after }) => [item, after]));
     if (!step.sealed) this.show(step.page);
@@ -106,10 +106,10 @@ export class Judge {
       if (next < 0) this.finish();
       else this.show(next);
     }
-    return this.say("Given again.");
+    return this.say("Redone.");
   }
 
-  // Whether a task is at hand, or can be brought back because it was not handed in yet.
+  // Whether a task is the current one, or can be reopened because it was not submitted yet.
   reach(token) {
     if (this.task?.token === token) return true;
     if (this.finished?.token !== token || !this.outbox.stop(token)) return false;
@@ -129,15 +129,15 @@ export class Judge {
   turn(by) {
     this.leave();
     const page = this.page + by;
-    if (page < 0) return this.say("This is the first one of the task.");
+    if (page < 0) return this.say("This is the first pair of the task.");
     if (page < this.task.pages.length) return this.show(page);
     const open = this.task.open();
-    if (open === this.page) return this.say("This is the last one without an answer.");
+    if (open === this.page) return this.say("This is the last pair without an answer.");
     this.show(open);
-    return this.say("Some are still without an answer.");
+    return this.say("Some pairs still need an answer.");
   }
 
-  // What another tab of the same person did.
+  // An operation of the same user in another tab.
   follow(operation) {
     if (operation.kind === "submit") {
       if (this.task?.token !== operation.token) return;
@@ -148,7 +148,7 @@ export class Judge {
     }
     if (!this.tasks.some((task) => task.take(operation)) || !this.task) return;
     const open = this.task.open(this.page);
-    // A window that nobody looks at goes along.
+    // A window without focus follows.
     if (!document.hasFocus() && open >= 0 && open !== this.page) this.show(open);
     else this.view.update(this);
   }

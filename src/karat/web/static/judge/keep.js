@@ -1,5 +1,5 @@
-// What the browser keeps, by account and project. Each entry has a key of its own, so that two tabs never
-// overwrite each other's. Where the browser keeps nothing (private windows, full disk), memory must do.
+// Storage in the browser, by user and project. Each entry has its own key, so that two tabs never overwrite each
+// other's. If the browser stores nothing (private windows, full disk), entries are kept in memory.
 
 export class Keep {
   constructor(prefix, storage) {
@@ -18,7 +18,7 @@ export class Keep {
     }
   }
 
-  // Whether it outlives the page.
+  // Return whether it survives the page.
   set(name, value) {
     try {
       this.storage.setItem(this.prefix + name, JSON.stringify(value));
@@ -35,11 +35,11 @@ export class Keep {
     try {
       this.storage.removeItem(this.prefix + name);
     } catch {
-      // Then it was not there either.
+      // Without storage there is nothing to remove.
     }
   }
 
-  // The names that begin so, sorted.
+  // The names with a prefix, sorted.
   names(start) {
     const found = new Set([...this.memory.keys()].filter((name) => name.startsWith(start)));
     try {
@@ -53,7 +53,7 @@ export class Keep {
     return [...found].sort();
   }
 
-  // Calls with the name and the new value (null: removed) when another tab changed something.
+  // Call with the name and the new value (null: removed) when another tab changed an entry.
   onChange(call) {
     window.addEventListener("storage", (event) => {
       if (event.storageArea !== this.storage || !event.key?.startsWith(this.prefix)) return;

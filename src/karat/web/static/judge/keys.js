@@ -1,10 +1,10 @@
-// The keyboard: the form's own keys go to the page, the others are the same everywhere.
+// The keyboard: the form's own keys go to the page, the others are the same in every form.
 
 const WRITES = "textarea, input:not([type=checkbox]):not([type=radio]), select";
 const PRESSES = "button, a[href], summary, [role=button]";
 
-// `page()` is what is on screen; `calls` are undo, redo, next, previous, zoom, guide and keys, and `covered`,
-// which says whether the guidelines hide the page: then nothing must be answered unseen.
+// `page()` is the page on screen; `calls` are undo, redo, next, previous, zoom, guide and keys, and `covered`,
+// which tells whether the guidelines cover the page: then keys must not answer.
 export function listen(page, calls) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
@@ -28,7 +28,7 @@ function handle(event, page, calls) {
   }
   if (event.altKey && !event.getModifierState("AltGraph")) return false;
   if (calls.covered()) return name === "h" ? done(calls.guide) : false;
-  // A key that is held down is one press, except for moving about.
+  // A key that is held down counts once, except for moving.
   if (event.repeat && (name === "enter" || (name.length === 1 && name !== " "))) return true;
   if (name === "enter") {
     if (target.matches?.(PRESSES) || !page) return false;

@@ -1,10 +1,10 @@
-// Holding a task for longer while somebody works on it, and handing it back.
+// Leases: renewed while the annotator works, and returned unfinished.
 import { call } from "./api.js";
 
 const EVERY = 300000;
 const LOOK = 15000;
 
-// Leases are renewed for those who do something; who has left loses the task in time.
+// Leases are renewed while there are key presses or clicks; otherwise they expire.
 export function holdWhileActive(judge, supply) {
   let active = Date.now();
   let renewed = Date.now();
@@ -25,8 +25,8 @@ export function holdWhileActive(judge, supply) {
   }, LOOK);
 }
 
-// Hand the task at hand back unfinished. Answers that are on their way would not count any more.
-export async function giveBack(judge, supply) {
+// Return the current task unfinished. Unsent answers in it are dropped: they would not count.
+export async function returnTask(judge, supply) {
   const token = judge.task?.token;
   if (!token) return;
   try {
@@ -35,7 +35,7 @@ export async function giveBack(judge, supply) {
     judge.say(error.message);
     return;
   }
-  for (const { name, token: theirs } of judge.outbox.waiting()) if (theirs === token) judge.outbox.forget(name);
+  for (const { name, token: other } of judge.outbox.waiting()) if (other === token) judge.outbox.forget(name);
   judge.history.drop(token);
   judge.tasks = judge.tasks.filter((task) => task.token !== token);
   if (judge.task) judge.show(Math.max(0, judge.task.open()));

@@ -7,13 +7,13 @@ import { History } from "./history.js";
 import { Judge } from "./judge.js";
 import { Keep, browserStorage } from "./keep.js";
 import { listen } from "./keys.js";
-import { giveBack, holdWhileActive } from "./leases.js";
+import { returnTask, holdWhileActive } from "./leases.js";
 import { OPERATION, Outbox } from "./outbox.js";
 import { Supply } from "./supply.js";
 import { View } from "./view.js";
 
-const { person, project } = $("judge").dataset;
-const prefix = `karat-judge:${project}:${person}:`;
+const { user, project } = $("judge").dataset;
+const prefix = `karat-judge:${project}:${user}:`;
 const keep = new Keep(prefix, browserStorage("localStorage"));
 const history = new History(new Keep(prefix, browserStorage("sessionStorage")));
 const outbox = new Outbox(keep);
@@ -31,7 +31,7 @@ async function state() {
   }
 }
 
-// How long the next item takes to be on screen after a key, for those who want to know.
+// How long the next item takes to appear after a key press, as a performance measure.
 function measure(event) {
   const before = $("card").dataset.page;
   requestAnimationFrame(() => {
@@ -63,9 +63,9 @@ async function start() {
   document.addEventListener("keydown", measure, { capture: true });
   listen(() => view.page, calls);
   for (const name of ["undo", "redo", "previous", "next"]) $(name).addEventListener("click", calls[name]);
-  $("give-back").addEventListener("click", () => $("give-back-dialog").showModal());
-  $("give-back-dialog").addEventListener("close", () => {
-    if ($("give-back-dialog").returnValue === "yes") giveBack(judge, supply);
+  $("return-task").addEventListener("click", () => $("return-dialog").showModal());
+  $("return-dialog").addEventListener("close", () => {
+    if ($("return-dialog").returnValue === "yes") returnTask(judge, supply);
   });
   keep.onChange((name, value) => {
     if (name.startsWith("refused:") && value) supply.refused({ ...value, elsewhere: true });

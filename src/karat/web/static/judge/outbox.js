@@ -1,5 +1,5 @@
-// Answers on their way: kept in the browser until the server has them, sent one after the other, in order.
-// Each carries a key, so that one that is sent twice is stored once.
+// The outbox: answers are kept in the browser until the server has stored them, and are sent one by one, in order.
+// Each has a key, so that an answer that is sent twice is stored once.
 import { isOut, passes, call as request } from "./api.js";
 import { randomKey } from "./keep.js";
 
@@ -23,13 +23,13 @@ export class Outbox extends EventTarget {
     this.lasting = true;
   }
 
-  // Answers, withdrawals and hand-ins that the server has not confirmed, in order.
+  // Answers, withdrawals and submissions that the server has not confirmed, in order.
   waiting() {
     return this.keep.names(OPERATION).map((name) => ({ name, ...this.keep.get(name) })).filter((one) => one.kind);
   }
 
   add(operation, delay = 0) {
-    // In order even when the clock is set back.
+    // In order even if the clock is set back.
     const newest = Number(this.keep.names(OPERATION).at(-1)?.slice(OPERATION.length, OPERATION.length + DIGITS) ?? 0);
     const order = String(Math.max(Date.now(), newest + 1)).padStart(DIGITS, "0");
     const due = delay ? Date.now() + delay : 0;
@@ -39,7 +39,7 @@ export class Outbox extends EventTarget {
     this.drain();
   }
 
-  // A moment from which on `known` tells everything that the server may not have counted in what it says.
+  // A moment: `known` returns all operations since then, which a response of the server may not include.
   moment() {
     return { at: performance.now(), waiting: this.waiting() };
   }
@@ -50,13 +50,13 @@ export class Outbox extends EventTarget {
     return [...all.keys()].sort().map((name) => all.get(name));
   }
 
-  // Send now what was to wait for a moment.
+  // Send delayed operations now.
   hurry() {
     for (const { name, ...one } of this.waiting()) if (one.due) this.keep.set(name, { ...one, due: 0 });
     return this.drain();
   }
 
-  // Whether a hand-in could still be stopped.
+  // Stop a delayed submission; return whether it was still possible.
   stop(token) {
     const found = this.waiting().find((one) => one.kind === "submit" && one.token === token);
     if (!found || !found.due || found.name === this.inFlight) return false;
@@ -65,11 +65,11 @@ export class Outbox extends EventTarget {
     return true;
   }
 
-  handsIn(token) {
+  submits(token) {
     return this.waiting().some((one) => one.kind === "submit" && (!token || one.token === token));
   }
 
-  // One tab at a time sends, where the browser can see to it; where not, keys keep doubles out.
+  // One tab at a time sends, if the browser has locks; without them, the keys prevent duplicates.
   async drain() {
     if (this.busy) return;
     this.busy = true;
@@ -82,12 +82,12 @@ export class Outbox extends EventTarget {
       this.busy = false;
     }
     this.changed();
-    // Something may have been added, or become due, while the last answer was on its way.
+    // Something may have been added or become due meanwhile.
     const next = this.waiting()[0];
     if (next) this.timer = setTimeout(() => this.drain(), Math.max(wait, next.due - Date.now(), 0));
   }
 
-  // Send until nothing is due; return how many milliseconds to wait before trying again.
+  // Send until nothing is due; return how many milliseconds to wait before the next attempt.
   async sendAll() {
     for (;;) {
       const next = this.waiting()[0];
@@ -118,7 +118,7 @@ export class Outbox extends EventTarget {
       this.failures += 1;
       return wait * (0.8 + 0.4 * Math.random());
     }
-    // The server has read it and says no: it is set aside, never thrown away unseen.
+    // The server has refused it: it is set aside, and shown before it is dropped.
     const { name, ...kept } = operation;
     this.keep.set(name.replace(OPERATION, REFUSED), { ...kept, status: error.status, why: error.message });
     this.keep.remove(name);
@@ -134,19 +134,19 @@ export class Outbox extends EventTarget {
     this.keep.remove(name);
   }
 
-  // The page goes away: what waits is sent in one request, with the browser's promise to finish it. All of it
-  // stays here too; what has arrived is not stored twice.
+  // The page is closed: everything that waits is sent in one request, which the browser finishes by itself. It
+  // also stays here; what has arrived is not stored twice.
   leave() {
     const all = this.waiting();
     const { token } = all[0] ?? {};
     const steps = all.filter((one) => one.token === token).slice(0, MOST_AT_ONCE);
     if (!steps.length) return;
-    const hand = steps.at(-1).kind === "submit";
-    const given = steps.filter((one) => one.kind !== "submit").map((one) => {
+    const submit = steps.at(-1).kind === "submit";
+    const answers = steps.filter((one) => one.kind !== "submit").map((one) => {
       const { token: _, ...rest } = body(one);
       return rest;
     });
-    request("POST", "leave", { token, given, submit: hand }, true).catch(() => {});
+    request("POST", "leave", { token, answers, submit }, true).catch(() => {});
   }
 
   changed() {

@@ -1,4 +1,4 @@
-// One image and one caption at a time: a press answers, and the next pair is there.
+// One image and one caption at a time: a key or click answers, and the next pair appears.
 import { figures } from "./figures.js";
 import { key, make, written } from "./dom.js";
 import { clean, lacking, questions, toggled, withDetail } from "./form.js";
@@ -16,7 +16,7 @@ export class PairPage {
     this.buttons = this.form.answers.map((one) => this.button(one));
     const answers = make("div", { class: "answers", role: "group", "aria-labelledby": "question" }, this.buttons);
     if (this.buttons.length > 6) answers.classList.add("many");
-    this.next = make("button", { type: "button", class: "main next", on: { click: () => this.confirm() } }, "Go on", key("Enter"));
+    this.next = make("button", { type: "button", class: "main next", on: { click: () => this.confirm() } }, "Continue", key("Enter"));
     const asks = make(
       "div", { class: "asks" },
       written("blockquote", this.item.caption, { class: "caption", id: "caption" }),
@@ -43,12 +43,12 @@ export class PairPage {
 
   choose(code) {
     this.give({ code, details: clean(this.form, code, this.answer?.details ?? {}) });
-    // Without further questions there is nothing more to say about this pair.
+    // Without further questions the pair is finished.
     if (!questions(this.form, this.answer).length) this.judge.advance();
     else this.lead();
   }
 
-  // Show what is asked now; somebody who writes need not reach for it.
+  // Show the first question; a text field gets the focus.
   lead() {
     const asked = questions(this.form, this.answer);
     const first = asked[0];
@@ -59,7 +59,7 @@ export class PairPage {
   toggle(question, code) {
     this.give(toggled(this.form, this.answer, question, code));
     const asked = questions(this.form, this.answer);
-    // Where every question has one answer, the last one ends the pair.
+    // If every question takes a single choice, the last choice finishes the pair.
     if (asked.every((one) => one.kind === "one" && this.answer.details[one.code])) this.judge.advance();
   }
 
@@ -69,7 +69,7 @@ export class PairPage {
     const missing = lacking(this.form, this.answer);
     if (!missing) return this.judge.advance();
     this.questions.focus(missing);
-    return this.judge.say(`Still to be answered: ${missing.text}`);
+    return this.judge.say(`Please answer: ${missing.text}`);
   }
 
   press(name) {

@@ -1,4 +1,4 @@
-// Follow-up questions of one pair: all are there from the beginning, those that are not asked are hidden.
+// The follow-up questions of one pair; those that are not asked are hidden.
 import { key, make, written } from "./dom.js";
 import { isAsked, isChosen } from "./form.js";
 
@@ -17,13 +17,13 @@ export class Questions {
   part(question) {
     number += 1;
     const name = `question-${number}`;
-    const extra = question.required ? "" : make("span", { class: "optional" }, " (if you like)");
+    const extra = question.required ? "" : make("span", { class: "optional" }, " (optional)");
     if (question.kind === "text") {
       const input = make("textarea", { id: name, rows: 2, maxlength: 10000, dir: "auto" });
       input.addEventListener("input", () => this.typed(question, input.value));
       input.addEventListener("blur", () => this.flush());
       const label = make("label", { for: name }, written("span", question.text), extra);
-      const hint = make("p", { class: "hint keys-only" }, key("Enter"), " to go on, ", key("Shift+Enter"), " for a new line");
+      const hint = make("p", { class: "hint keys-only" }, key("Enter"), " to continue, ", key("Shift+Enter"), " for a new line");
       return { holder: make("div", { class: "question", hidden: true }, label, input, hint), inputs: [input] };
     }
     const type = question.kind === "one" ? "radio" : "checkbox";
@@ -57,7 +57,7 @@ export class Questions {
     this.timer = setTimeout(() => this.flush(), PAUSE);
   }
 
-  // Save what was typed and not saved yet.
+  // Save typed text that is not saved yet.
   flush() {
     clearTimeout(this.timer);
     const unsaved = [...this.unsaved];
@@ -65,14 +65,14 @@ export class Questions {
     for (const [question, text] of unsaved) this.calls.write(question, text);
   }
 
-  // Lead to a question that still wants an answer.
+  // Move the focus to a question without an answer.
   focus(question) {
     const part = this.parts.find((one) => one.question === question);
     part.inputs[0].focus();
     part.holder.scrollIntoView({ block: "nearest" });
   }
 
-  // The choice that a key stands for, if its question is asked.
+  // The choice of a key, if its question is asked.
   choiceOf(name) {
     for (const { question, holder } of this.parts) {
       const choice = question.choices.find((one) => one.key === name);

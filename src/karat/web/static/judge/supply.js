@@ -1,11 +1,11 @@
-// Where tasks come from: the one at hand, the next one ahead of time, and a fresh one when a lease was lost.
+// The supply of tasks: the current one, the next one ahead of time, and a new one after a lost lease.
 import { call, isOut, passes } from "./api.js";
 import { addressesOf } from "./figures.js";
 import { prefetch } from "./images.js";
-import { lose, recover } from "./losing.js";
+import { lose, recover } from "./losses.js";
 import { Task } from "./tasks.js";
 
-// How many pages ahead pictures are fetched, and how many before its end the next task is.
+// How many pages ahead images are loaded, and how many pages before the end the next task is leased.
 const PICTURES = 4;
 const NEAR = { pair: 6, grid: 3 };
 const RETRY = 3000;
@@ -22,7 +22,7 @@ export class Supply {
     };
     judge.onPage = () => this.look();
     this.outbox.addEventListener("sent", ({ detail }) => {
-      if (detail.kind === "submit") this.handedIn();
+      if (detail.kind === "submit") this.submitted();
     });
     this.outbox.addEventListener("refused", ({ detail }) => this.refused(detail));
     document.addEventListener("visibilitychange", () => this.visible());
@@ -31,15 +31,15 @@ export class Supply {
     window.addEventListener("online", () => this.online());
   }
 
-  // Ask for the task at hand; answers that are on their way go first.
+  // Request the current task; unsent answers are sent first.
   async more() {
     if (this.asking) return;
-    if (this.outbox.handsIn()) {
-      // With nothing left to fetch there is no hurry, and the last answer can be taken back for a moment.
+    if (this.outbox.submits()) {
+      // If there is no next task, wait for the delayed submission, so that the last answer can be undone.
       this.judge.view.idle(this.nothing ? "done" : "waiting");
       if (!this.nothing) await this.outbox.hurry();
       const { mode } = this.outbox;
-      if (mode !== "sending" && !this.judge.task && this.outbox.handsIn()) this.judge.view.idle(mode);
+      if (mode !== "sending" && !this.judge.task && this.outbox.submits()) this.judge.view.idle(mode);
       return;
     }
     await this.ask((error) => {
@@ -59,8 +59,8 @@ export class Supply {
     } finally {
       this.asking = false;
     }
-    // What was adopted may have been answered whole already.
-    if (!this.judge.task && this.outbox.handsIn()) this.more();
+    // The new task may already be answered completely.
+    if (!this.judge.task && this.outbox.submits()) this.more();
   }
 
   adopt(found, moment) {
@@ -70,7 +70,7 @@ export class Supply {
     judge.view.progress(found.progress);
     const known = this.outbox.known(moment);
     const before = judge.tasks.map((one) => one.token);
-    const leases = [found.lease, found.ahead].filter((one) => one && !this.outbox.handsIn(one.token));
+    const leases = [found.lease, found.ahead].filter((one) => one && !this.outbox.submits(one.token));
     const fresh = leases.map((lease) => new Task(lease, judge.form, known));
     const ahead = judge.tasks.slice(1).filter((one) => fresh.every((task) => task.token !== one.token));
     judge.tasks = found.lease ? [...fresh, ...ahead] : [];
@@ -83,13 +83,13 @@ export class Supply {
     recover(judge, judge.task);
     const place = judge.keep.get("place");
     const open = judge.task.open();
-    // A task that was answered whole before the page was closed.
+    // The task was answered completely before the page was closed.
     if (open < 0) judge.finish();
     else if (judge.view.page && before[0] === judge.task.token) judge.show(judge.page);
     else judge.show(place?.token === judge.task.token && judge.task.pages[place.page] ? place.page : open);
   }
 
-  // Look ahead: fetch the next pictures and, near the end, the next task.
+  // Look ahead: load the next images and, near the end, lease the next task.
   look() {
     const { judge } = this;
     if (!judge.task) return;
@@ -102,7 +102,7 @@ export class Supply {
 
   async ahead() {
     const { judge } = this;
-    if (this.asking || this.outbox.handsIn()) return;
+    if (this.asking || this.outbox.submits()) return;
     this.asking = true;
     try {
       const { task } = judge;
@@ -115,7 +115,7 @@ export class Supply {
         judge.view.progress(found.progress);
       }
     } catch {
-      // The next page asks again.
+      // The next page tries again.
     } finally {
       this.asking = false;
     }
@@ -123,14 +123,14 @@ export class Supply {
     else if (judge.tasks.length > 1) this.look();
   }
 
-  handedIn() {
+  submitted() {
     const { judge } = this;
     judge.view.oneMore();
     if (judge.task) this.look();
     else this.more();
   }
 
-  // The server has said no for good: say so, and go on with what it gives.
+  // The server has refused an operation: show it, and continue with what the server has.
   refused(operation) {
     const { judge } = this;
     const late = operation.status === 409 || operation.status === 410;
@@ -140,7 +140,7 @@ export class Supply {
       judge.view.idle("failed", operation.why);
       return;
     }
-    // In another tab's wake, when that one has carried over what could be.
+    // After another tab, wait until that one has carried its answers over.
     this.refreshIn(operation.elsewhere ? 500 : 50);
   }
 
@@ -149,9 +149,9 @@ export class Supply {
     this.again = setTimeout(() => this.refresh(), wait);
   }
 
-  // Compare with the server: another device, or time, may have changed things.
+  // Compare with the server: another device, or an expired lease, may have changed the tasks.
   async refresh() {
-    if (this.asking || this.outbox.handsIn()) {
+    if (this.asking || this.outbox.submits()) {
       this.refreshIn(200);
       return;
     }
@@ -160,7 +160,7 @@ export class Supply {
       return;
     }
     this.judge.leave();
-    // When it fails there is a task to go on with, and the outbox says that the server is away.
+    // If it fails, the current task stays, and the outbox shows that the server cannot be reached.
     await this.ask(() => {});
   }
 

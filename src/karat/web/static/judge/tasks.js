@@ -1,4 +1,4 @@
-// The tasks in one's hands: the one at hand first, then the one that was fetched ahead.
+// A leased task: its items, its pages, and the answers so far.
 import { isComplete } from "./form.js";
 
 export class Task {
@@ -11,7 +11,7 @@ export class Task {
     for (const item of lease.items) {
       this.answers.set(item.id, item.code ? { code: item.code, details: item.details } : null);
     }
-    // What the server does not know yet counts.
+    // Operations that the server has not stored yet.
     for (const one of operations) this.take(one);
     this.pages = form.layout === "grid" ? grouped(lease.items) : lease.items.map((item) => [item]);
   }
@@ -30,7 +30,7 @@ export class Task {
     return this.pages[page].every((item) => isComplete(this.form, this.answer(item)));
   }
 
-  // The first page that is not done, from a page on and then from the beginning; -1 when all are.
+  // The first unfinished page, from a page on and then from the start; -1 if all are finished.
   open(from = 0) {
     const order = [...this.pages.keys()];
     const found = [...order.slice(from), ...order.slice(0, from)].find((page) => !this.pageDone(page));

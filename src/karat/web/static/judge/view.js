@@ -1,24 +1,24 @@
-// What is on screen: the page, how far one is, whether everything is saved, and what there is to say.
+// The screen: the page, the progress, whether everything is saved, and messages.
 import { $, count, make } from "./dom.js";
 import { GridPage } from "./grid.js";
 import { PairPage } from "./pair.js";
 
 const LAYOUTS = { pair: PairPage, grid: GridPage };
-// How long a state lasts before it is spoken, and how long words about a key stay, in milliseconds.
+// How long a state lasts before it is announced, and how long a message stays, in milliseconds.
 const CALM = 1500;
 const LASTS = 6000;
 const IDLE = {
-  waiting: ["One moment", "The next task is on its way."],
-  offline: ["No connection", "The next task comes as soon as the server can be reached. Your answers are kept in this browser."],
-  failed: ["This did not work", ""],
-  out: ["You are signed out", "Or this page is too old: reload it. Your answers are kept in this browser."],
-  done: ["That was all", "There is nothing left for you to judge at the moment. Thank you! You can close this page, or look again later."],
+  waiting: ["One moment", "The next task is loading."],
+  offline: ["No connection", "The next task loads as soon as the server can be reached. Your answers are kept in this browser."],
+  failed: ["The server returned an error", ""],
+  out: ["You are signed out", "Reload the page to sign in again. Your answers are kept in this browser."],
+  done: ["All done", "There are no more tasks for you at the moment. Thank you! You can close this page, or check again later."],
 };
 
 export class View {
   constructor() {
     this.page = null;
-    this.counts = { mine: 0, done: 0, all: 0 };
+    this.counts = { own: 0, submitted: 0, assignments: 0 };
     this.spoken = "";
   }
 
@@ -27,11 +27,11 @@ export class View {
     this.page = new LAYOUTS[judge.form.layout](judge, task.pages[judge.page]);
     $("card").replaceChildren(this.page.element);
     $("card").dataset.page = `${task.token}/${judge.page}`;
-    // Who listens hears the caption first.
+    // Screen readers announce the caption first.
     $("card").setAttribute("aria-label", judge.form.layout === "pair" ? task.pages[judge.page][0].caption : judge.form.question);
     this.quiet();
     this.place(judge);
-    // On a phone the last answer was given at the bottom, and the next image is at the top.
+    // On a phone the last answer is at the bottom, and the next image at the top.
     if (window.scrollY > $("strip").offsetTop) window.scrollTo(0, $("strip").offsetTop);
     if (!document.activeElement?.closest("#guide")) this.page.focus();
   }
@@ -54,26 +54,26 @@ export class View {
   }
 
   progress(counts) {
-    // The server counts once in a while: what was handed in here since then stays counted.
-    const mine = Math.max(this.counts.mine, counts.mine);
-    const done = Math.max(this.counts.done, counts.done);
-    const { all } = counts;
-    this.counts = { mine, done, all };
-    const share = all ? Math.floor((100 * done) / all) : 0;
-    $("mine").textContent = `You: ${count(mine, "task")}`;
-    $("all").textContent = `Everybody: ${share} %`;
-    $("all").title = `${count(done, "task")} of ${all.toLocaleString("en")} handed in`;
+    // The server's counts are a few seconds old: tasks that were submitted here since then stay counted.
+    const own = Math.max(this.counts.own, counts.own);
+    const submitted = Math.max(this.counts.submitted, counts.submitted);
+    const { assignments } = counts;
+    this.counts = { own, submitted, assignments };
+    const share = assignments ? Math.floor((100 * submitted) / assignments) : 0;
+    $("mine").textContent = `You: ${count(own, "task")} submitted`;
+    $("all").textContent = `Project: ${share}% done`;
+    $("all").title = `${submitted.toLocaleString("en")} of ${count(assignments, "assignment")} submitted`;
   }
 
   oneMore() {
-    const { mine, done, all } = this.counts;
-    this.progress({ mine: mine + 1, done: Math.min(done + 1, all), all });
+    const { own, submitted, assignments } = this.counts;
+    this.progress({ own: own + 1, submitted: Math.min(submitted + 1, assignments), assignments });
   }
 
   idle(what, told = "") {
     this.page = null;
     const [title, text] = IDLE[what];
-    const again = make("button", { type: "button", class: "main", on: { click: () => location.reload() } }, what === "done" ? "Look again" : "Reload");
+    const again = make("button", { type: "button", class: "main", on: { click: () => location.reload() } }, what === "done" ? "Check again" : "Reload");
     $("card").replaceChildren(
       make("div", { class: "idle", "data-idle": what }, make("h2", {}, title), make("p", { class: "lead" }, told || text),
         what === "waiting" || what === "offline" ? "" : again),
@@ -85,7 +85,7 @@ export class View {
     if (what === "done") this.speak(`${title}. ${text}`);
   }
 
-  // Words about the last key, which go away with the next.
+  // A message about the last key, which disappears with the next.
   say(text) {
     $("note").textContent = text;
     clearTimeout(this.noted);
@@ -99,21 +99,21 @@ export class View {
   saved(outbox) {
     const waiting = outbox.waiting();
     const answers = new Set(waiting.filter((one) => one.kind !== "submit").map((one) => one.item)).size;
-    const kept = answers ? `: ${count(answers, "answer")} kept` : "";
+    const kept = answers ? `: ${count(answers, "unsent answer")}` : "";
     const trouble = waiting.length || !navigator.onLine;
     let mode = waiting.length ? "waiting" : "saved";
-    let text = answers ? `${answers} waiting` : "Saved";
+    let text = answers ? `Saving ${count(answers, "answer")}` : "Saved";
     const out = outbox.mode === "out" && trouble;
     if (out) [mode, text] = ["trouble", `Signed out${kept}`];
     else if (!navigator.onLine || (outbox.mode === "offline" && trouble)) [mode, text] = ["trouble", `Offline${kept}`];
-    else if (!outbox.lasting && answers) [mode, text] = ["trouble", `${text}; this browser keeps nothing, stay online`];
+    else if (!outbox.lasting && answers) [mode, text] = ["trouble", `${text}; this browser cannot store answers, stay online`];
     else if (!answers) mode = "saved";
     $("saved").textContent = text;
     $("saved").dataset.mode = mode;
     document.documentElement.dataset.saved = waiting.length ? "no" : "yes";
-    // The page leads to signing in where that is needed, and back.
+    // Reloading leads to the sign-in page and back.
     $("help").hidden = !out;
-    // Every answer is on its way for a moment; only what lasts is worth hearing.
+    // Every answer is unsaved for a moment; only a lasting state is announced.
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.speak(text), mode === "trouble" ? 0 : CALM);
   }
@@ -124,21 +124,21 @@ export class View {
     $("spoken").textContent = text;
   }
 
-  // Plainly: how many answers of a lost task do not count.
+  // How many answers of a lost task do not count.
   lost(keep, carried) {
     const number = Object.keys(keep.get("lost") ?? {}).length;
     if (!number && !carried) return;
-    const gone = number === 1 ? "1 answer given in it does" : `${number} answers given in it do`;
-    const texts = ["Your last task is no longer yours: its time ran out and somebody else has it, or it was handed in."];
-    if (number) texts.push(`${gone} not count.`);
-    if (carried) texts.push(`${count(carried, "answer")} could be carried over into the task that you have now.`);
-    this.banner(`${texts.join(" ")} You can simply go on.`, () => keep.remove("lost"));
+    const lost = number === 1 ? "1 of your answers in it does" : `${number} of your answers in it do`;
+    const texts = ["You no longer have your last task: its lease expired and another annotator has it, or it was submitted."];
+    if (number) texts.push(`${lost} not count.`);
+    if (carried) texts.push(`${count(carried, "answer")} could be carried over into your current task.`);
+    this.banner(`${texts.join(" ")} You can simply continue.`, () => keep.remove("lost"));
   }
 
   refused(outbox) {
     const found = outbox.refused();
     if (!found.length) return;
-    this.banner(`The server did not take an answer: ${found.at(-1).why}`, () => {
+    this.banner(`The server refused an answer: ${found.at(-1).why}`, () => {
       for (const { name } of outbox.refused()) outbox.forget(name);
     });
   }

@@ -1,4 +1,4 @@
-// An image as large as the window, and larger: scrolled with arrows, fingers or the wheel.
+// An enlarged image, as large as the window or larger; scrolls by arrow keys, touch or wheel.
 import { make } from "./dom.js";
 
 const STEPS = [1, 1.5, 2, 3, 4, 6];
@@ -15,7 +15,7 @@ export function zoom(address, alt) {
     holder.dataset.zoomed = step ? "yes" : "no";
     const middle = (holder.scrollLeft + holder.clientWidth / 2) / holder.scrollWidth;
     const height = (holder.scrollTop + holder.clientHeight / 2) / holder.scrollHeight;
-    // Fitted by the style sheet at first; then in steps of what fits.
+    // At first fitted by the style sheet; then in steps relative to that size.
     if (!step) image.style.width = image.style.height = "";
     else {
       const fit = Math.min(holder.clientWidth / image.naturalWidth, holder.clientHeight / image.naturalHeight);

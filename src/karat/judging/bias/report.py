@@ -1,0 +1,412 @@
+"""The report on the bias of a pool: how its models bias the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat._util import Part, Result, flat, json_text, plural, renamed_keywords
+from karat.benchmarks import Benchmark, Direction, Pairs
+from karat.errors import InputError
+from karat.judging.bias.bias import BiasTable, curve_layout, score_layout
+from karat.judging.bias.diversity import Diversity, compare_systems, diversity_layouts
+from karat.judging.bias.leave_one_out import LeftOut, leave_one_out, left_out_layout
+from karat.judging.bias.subsets import (
+    Key,
+    SubsetScorer,
+    SuggestedLabels,
+    Valid,
+    bias_measures,
+    choose_subsets,
+    suggested_labels,
+)
+from karat.judging.bias.true_bias import TruthGap, gap_layout, true_columns, truth_gaps
+from karat.judging.pools import ORIGINAL, Pool, listed_pairs, runs_of_pool
+from karat.judging.quality import accepted_answers
+from karat.judging.quality import aggregate as aggregate_answers
+from karat.measures import Named
+from karat.runs import Run
+from karat.scores import DIRECTION_TITLES
+from karat.stats import Intervals
+
+if TYPE_CHECKING:
+    from karat.judging.store import Project
+
+WIDE = 8
+"""Tables of models by models with more columns than this are not readable; the json has everything."""
+
+
+@dataclass(frozen=True, eq=False)
+class BiasReport(Result):
+    """How the models of a pool bias its labels.
+
+    Parameters
+    ----------
+    systems
+        The names of the models.
+    bias
+        By direction and measure, the bias against the labels of all models.
+    against_truth
+        The same against a complete truth, if there is one.
+    gaps
+        The differences between the labels of all models and that truth.
+    left_out
+        How the score of a model changes when it does not contribute.
+    diversity
+        By direction, how similarly the models rank.
+    notes
+        What a reader should know.
+    truth
+        The name of the complete truth.
+    how
+        How the intervals were computed, as a sentence.
+    """
+
+    systems: tuple[str, ...]
+    bias: dict[Key, BiasTable]
+    against_truth: dict[Key, BiasTable]
+    gaps: list[TruthGap]
+    left_out: list[LeftOut]
+    diversity: dict[Direction, Diversity]
+    notes: Sequence[str] = ()
+    truth: str | None = None
+    how: str = ""
+
+    def __repr__(self) -> str:
+        return f"BiasReport({plural(len(self.systems), 'model')}, {plural(len(self.bias), 'column')})"
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per model and subset, then per gap, outsider and pair of models.
+
+        `table` says which of these a record is.
+        """
+        tables: dict[str, list[dict[str, Any]]] = {
+            "bias": [
+                {"direction": direction, "measure": measure, "system": system, "score": score}
+                | {key: value for key, value in subset.items() if key != "scores"}
+                for (direction, measure), table in self.bias.items()
+                for subset in table.records()
+                for system, score in subset["scores"].items()
+            ],
+            "against_truth": [
+                {"direction": direction, "measure": measure, "system": system, "signed": difference}
+                | {"systems": subset["systems"]}
+                for (direction, measure), table in self.against_truth.items()
+                for subset in table.signed_records()
+                for system, difference in subset["signed"].items()
+            ],
+            "gaps": [gap.record() for gap in self.gaps],
+            "leave_one_out": [outsider.record() for outsider in self.left_out],
+            "diversity": [record for table in self.diversity.values() for record in table.records()],
+        }
+        return [{"table": name, **flat(record)} for name, records in tables.items() for record in records]
+
+    def parts(self) -> list[Part]:
+        """Return the findings in words, then every table; tables of models by models only for few models."""
+        sentences = [*curve_sentences(self), *outsider_sentences(self), *truth_sentences(self)]
+        out: list[Part] = ["\n".join(sentences)] if sentences else []
+        few = len(self.systems) <= WIDE
+        for (direction, measure), table in self.bias.items():
+            title = f"{measure}, {DIRECTION_TITLES[direction]}"
+            against = self.against_truth.get((direction, measure))
+            out.append(curve_layout(table, title, against))
+            if few:
+                out.append(
+                    score_layout(table, title, None if against is None else against.reference.tolist())
+                )
+        if self.left_out:
+            out.append(left_out_layout(self.left_out))
+        if self.gaps:
+            out.append(gap_layout(self.gaps, self.truth))
+        for diversity in self.diversity.values():
+            out += diversity_layouts(diversity) if few else []
+        return [*out, self.how] if self.how else out
+
+    def to_json(self) -> str:
+        """Return `as_dict` as json."""
+        return json_text(self.as_dict())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for json; scores are fractions."""
+        return {
+            "systems": list(self.systems),
+            "bias": [
+                {
+                    "direction": direction,
+                    "measure": measure,
+                    "all": dict(zip(table.systems, table.reference.tolist())),
+                    "curve": [vars(point) for point in table.curve()],
+                    "subsets": table.records(),
+                }
+                for (direction, measure), table in self.bias.items()
+            ],
+            "truth": self.truth,
+            "against_truth": [
+                {
+                    "direction": direction,
+                    "measure": measure,
+                    "true": dict(zip(table.systems, table.reference.tolist())),
+                    "subsets": table.signed_records(),
+                }
+                for (direction, measure), table in self.against_truth.items()
+            ],
+            "gaps": [gap.record() for gap in self.gaps],
+            "leave_one_out": [outsider.record() for outsider in self.left_out],
+            "diversity": [record for table in self.diversity.values() for record in table.records()],
+            "notes": list(self.notes),
+        }
+
+
+@renamed_keywords(measures="measure", directions="direction", truth="complete")
+def measure_bias(
+    pool: Pool,
+    judged: Pairs,
+    benchmark: Benchmark,
+    runs: Sequence[Run] | None = None,
+    *,
+    measure: Iterable[str | Named] = ("R@1", "RP"),
+    direction: Sequence[Direction] | None = None,
+    original: str | None = ORIGINAL,
+    complete: str | None = None,
+    depth: int = 25,
+    fixed: bool = True,
+    invalid: Mapping[str, Iterable[int]] | None = None,
+    intervals: Intervals | None = None,
+    per_size: int = 50,
+    seed: int = 0,
+    threads: int | None = None,
+) -> BiasReport:
+    """Measure how the models of a pool bias its labels (ECCV Caption §5, appendices A.2 and E.3).
+
+    Parameters
+    ----------
+    pool
+        The pool, with the models that suggested each pair.
+    judged
+        The judgments: each pair once, with its grade (eq. E.4: 1, 0.5 or 0).
+    benchmark
+        The benchmark of the pairs.
+    runs
+        The runs that were pooled, named as the pool's models. Without them the places in the pool are used,
+        which suffice for R@1 but not for measures that look deeper.
+    measure
+        Shares such as R@1, RP or mAP@R.
+    direction
+        i2t, t2i; by default those that were pooled.
+    original
+        The truth whose positives were known before and belong to every subset: by default the pairing of
+        captions with the images that they were written for. None: only judged pairs count.
+    complete
+        A complete truth to compare with, if there is one.
+    depth
+        How many items of each list diversity compares.
+    fixed
+        Whether a query for which a subset found nothing counts as 0 under it; otherwise it is left out.
+    invalid
+        Per kind, "image" or "caption", the indices of invalid items: they are neither queries nor ranked, and
+        their pairs do not count. Only diversity compares whole rankings.
+    intervals
+        How the intervals are computed.
+    per_size, seed
+        Of the sample of subsets, for more than ten models.
+    threads
+        How many; all by default.
+
+    Examples
+    --------
+    >>> from karat.judging import make_pool
+    >>> from karat.world import make_world, simulate_systems
+    >>> world = make_world(images=40, captions=2, seed=1)
+    >>> bench, runs = world.benchmark(), simulate_systems(world)
+    >>> pool = make_pool(runs, bench, top=3)
+    >>> judged = Pairs(pool.image, pool.caption, 1.0 * world.pair_relevance(pool.image, pool.caption))
+    >>> report = measure_bias(pool, judged, bench, runs, measure=["R@1"])
+    >>> [round(point.bias, 3) for point in report.bias["t2i", "R@1"].curve()]
+    [0.208, 0.038, 0.012, 0.005, 0.002, 0.001, 0.0]
+    """
+    measures = bias_measures(measure)
+    scored = runs_of_pool(pool, benchmark) if runs is None else list(runs)
+    valid = Valid(benchmark, invalid)
+    known = None if original is None else valid.pairs(listed_pairs(benchmark, original))
+    counted = valid.pairs(judged)
+    labels = suggested_labels(pool, counted, known)
+    queries = {
+        way: some
+        for way, some in valid.queries(pool.queries).items()
+        if direction is None or way in direction
+    }
+    if not queries:
+        raise InputError("no query of these directions was pooled", fix=f"choose {' or '.join(pool.queries)}")
+    scorer = SubsetScorer(labels, scored, benchmark, queries, fixed, valid.fold, threads)
+    subsets = choose_subsets(len(pool.systems), empty=known is not None, per_size=per_size, seed=seed)
+    scores = scorer.scores(subsets.inside, measures)
+    tables = {key: BiasTable(pool.systems, subsets.inside, each, each[-1]) for key, each in scores.items()}
+    against, gaps = {}, list[TruthGap]()
+    if complete is not None:
+        exact = true_columns(scorer.runs, benchmark, complete, queries, measures, valid.fold, threads)
+        gaps = truth_gaps(scorer, measures, exact, intervals)
+        for key, table in tables.items():
+            if key in exact:
+                true = np.array([column.value for column in exact[key]], np.float64)
+                against[key] = BiasTable(table.systems, table.inside, table.scores, true)
+    left_out = leave_one_out(scorer, measures, intervals)
+    diversity = {}
+    if len(pool.systems) > 1:
+        deep = depth if runs is not None else min(depth, pool.top)
+        kept = {way: queries[way] for way in scorer.directions}
+        diversity = compare_systems(scorer.runs, benchmark, kept, deep, threads)
+    notes = bias_notes(labels, counted, pool, None if subsets.complete else per_size, runs is None, complete)
+    made = intervals or Intervals()
+    how = (
+        "Scores are in percent, bias in points; falls is the share of resamples in which an outsider's place "
+        "gets worse.\n"
+        f"{100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples of images "
+        "with their captions."
+    )
+    return BiasReport(pool.systems, tables, against, gaps, left_out, diversity, notes, complete, how)
+
+
+def project_bias(
+    project: Project, runs: Sequence[Run] | None = None, *, aggregate: str = "majority", **options: Any
+) -> BiasReport:
+    """Measure how the pool's models bias the labels of a project; `karat bias` prints the report.
+
+    Parameters
+    ----------
+    project
+        As `karat.judging.open_project` returns it.
+    runs
+        The runs that were pooled; see `measure_bias`.
+    aggregate
+        How answers become grades: "majority", "mean" or "dawid-skene".
+    **options
+        Further options of `measure_bias`. The default measures are R@1 and, with runs, RP.
+    """
+    judged, left_out = judged_pairs(project, aggregate)
+    invalid = project.reviews.invalid()
+    options = {"measure": ["R@1", "RP"] if runs else ["R@1"], "invalid": invalid} | options
+    report = measure_bias(project.pools.read(), judged, project.benchmark(), runs, **options)
+    items = sum(map(len, invalid.values()))
+    removed = [f"invalid images and captions that are left out: {items:,}"] if items else []
+    return replace(report, notes=[*left_out, *removed, *report.notes])
+
+
+def judged_pairs(project: Project, method: str = "majority") -> tuple[Pairs, list[str]]:
+    """Return the verdict on each pair, hidden gold left out, and notes on answers that do not count."""
+    form = project.form
+    accepted = accepted_answers(
+        project.answers.read(), form, reviews=project.reviews.read(), assignments=project.queue.assignments()
+    )
+    if not len(accepted.answers):
+        raise InputError(
+            "the project has no answers that count", where=project.where, fix="judge the pool first"
+        )
+    verdicts = aggregate_answers(accepted.answers, form, method).asked
+    return Pairs(verdicts.image, verdicts.caption, verdicts.grade), list(accepted.notes)
+
+
+def bias_notes(
+    labels: SuggestedLabels,
+    judged: Pairs,
+    pool: Pool,
+    sampled: int | None,
+    alone: bool,
+    truth: str | None,
+) -> list[str]:
+    """Return what the numbers of a report leave out, in sentences.
+
+    Parameters
+    ----------
+    labels, judged, pool
+        The labels, the judgments and the pool behind the report.
+    sampled
+        How many subsets of each size were drawn; None when all were taken.
+    alone
+        Whether there were no runs, only the places in the pool.
+    truth
+        The complete truth, if there is one.
+    """
+    notes = []
+    labelled = int(labels.by.any(axis=1).sum())
+    if labelled < len(pool):
+        unjudged = f"{len(pool) - labelled:,} of {plural(len(pool), 'pooled pair')}"
+        notes.append(f"{unjudged} have no judgment, or no model that suggested them: they count as misses")
+    if len(judged) > labelled:
+        others = plural(len(judged) - labelled, "judged pair")
+        notes.append(f"{others} that no model suggested (hidden gold, fillers) belong to no subset")
+    if pool.judged or pool.filtered:
+        left = plural(pool.judged + pool.filtered, "suggestion")
+        notes.append(f"{left} were left out of the pool (judged before, or filtered) and count as misses, "
+                     "unless they are among the original positives")  # fmt: skip
+    if sampled is not None:
+        most = max(sampled, len(pool.systems))
+        notes.append(
+            f"the subsets are a random sample of at most {most} of each size: the least bias may be missed"
+        )
+    if alone:
+        notes.append(f"without the runs, places below {pool.top} are not known")
+    if truth is not None and ((judged.grade > 0) & (judged.grade < 1)).any():
+        notes.append(
+            f"annotators gave partial grades, but {truth} has only yes and no: R(rel=1)@1 and RP(rel=1) "
+            "treat both alike"
+        )
+    return notes
+
+
+def points(share: float) -> str:
+    """Return a share in points.
+
+    >>> points(0.0123)
+    '1.2 points'
+    """
+    return f"{100 * share:.1f} points"
+
+
+def curve_sentences(report: BiasReport) -> list[str]:
+    """Say how far scores on the labels of one model, and of all but one, are from those on all labels."""
+    n = len(report.systems)
+    out = []
+    for (direction, measure), table in report.bias.items():
+        bias = {point.size: point.bias for point in table.curve()}
+        single, most = bias[1], bias[n - 1] if n > 1 else None
+        if single is None or most is None:
+            continue
+        sentence = (
+            f"{measure}, {DIRECTION_TITLES[direction]}: scores on the labels of one model differ by "
+            f"{points(single)} from those on the labels of all {n}"
+        )
+        if n > 2:
+            sentence += f"; on the labels of {n - 1}, they differ by {points(most)}"
+        out.append(f"{sentence}.")
+    return out
+
+
+def outsider_sentences(report: BiasReport) -> list[str]:
+    """Say how much a model that does not contribute loses, compared with those that do."""
+    out = []
+    for direction, measure in report.bias:
+        rows = [row for row in report.left_out if (row.direction, row.measure) == (direction, measure)]
+        if not rows:
+            continue
+        loss = -float(np.mean([row.unfairness.value for row in rows]))
+        certain = sum(row.unfairness.high < 0 for row in rows)
+        lower = sum(row.rank_without > row.rank for row in rows)
+        verb = "loses" if loss >= 0 else "gains"
+        out.append(
+            f"{measure}, {DIRECTION_TITLES[direction]}: a model that does not contribute {verb} "
+            f"{points(abs(loss))} more than the others on average; the interval of the loss excludes 0 for "
+            f"{certain} of {plural(len(rows), 'model')}, and {lower} would rank lower."
+        )
+    return out
+
+
+def truth_sentences(report: BiasReport) -> list[str]:
+    """Say how far scores on the labels of all models are from those on the complete truth."""
+    return [
+        f"{measure}, {DIRECTION_TITLES[direction]}: scores on the labels of all models differ by "
+        f"{points(float(table.bias[-1]))} from those on the truth {report.truth}."
+        for (direction, measure), table in report.against_truth.items()
+    ]

@@ -1,0 +1,187 @@
+"""The export of a project's tasks, or of its answers, to files of other tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+
+from karat._util import check_writable
+from karat.errors import InputError
+from karat.judging.exchange.answers import ExportedAnswer, ExportedAnswers
+from karat.judging.exchange.formats import FORMATS, Format, format_for
+from karat.judging.exchange.tasks import ExportedItem, ExportedTask, ExportedTasks, TaskNames
+
+if TYPE_CHECKING:
+    from karat.benchmarks import Benchmark
+
+FIELDS = ("{id}", "{name}")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export wrote: how many tasks or answers, in which format, the files, and notes."""
+
+    number: int
+    format: str
+    files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+
+
+def export_tasks(
+    project: Any, path: str | Path, format: str | None = None, images: str = "{name}"
+) -> Exported:
+    """Write the tasks of a project, to be answered with another tool.
+
+    The files never reveal which pairs are gold, what systems scored, or what other annotators answered. They
+    have no caption ids either: in many sets these reveal which image a caption belongs to.
+
+    Parameters
+    ----------
+    project
+        From `open_project`.
+    path
+        The file to write; formats with a page or an interface write it beside this file.
+    format
+        One of `FORMATS`; by default chosen by the file's name.
+    images
+        The address of an image, with ``{id}`` or ``{name}`` (of its file) in it.
+    """
+    path, chosen = choose(path, format)
+    tasks = collect_tasks(project, images)
+    files = chosen.write_tasks(tasks, path)
+    return Exported(len(tasks.tasks), chosen.name, tuple(files), tasks.notes)
+
+
+def export_answers(project: Any, path: str | Path, format: str | None = None) -> Exported:
+    """Write the answers in effect of a project; `import_answers` reads them back.
+
+    Parameters
+    ----------
+    project
+        From `open_project`.
+    path
+        The file to write.
+    format
+        One of `FORMATS`; by default chosen by the file's name.
+    """
+    path, chosen = choose(path, format)
+    answers = collect_answers(project)
+    if not answers.rows:
+        raise InputError("the project has no answers", fix="import or collect some first")
+    chosen.write_answers(answers, path)
+    return Exported(len(answers.rows), chosen.name, (path,))
+
+
+def choose(path: str | Path, format: str | None) -> tuple[Path, Format]:
+    """Return the file to write, and its format."""
+    path = Path(path)
+    check_writable(path)
+    return path, format_for(path) if format is None else FORMATS[format]
+
+
+def collect_tasks(project: Any, images: str = "{name}") -> ExportedTasks:
+    """Return the tasks of a project as annotators may see them.
+
+    Parameters
+    ----------
+    project
+        From `open_project`.
+    images
+        The address of an image; see `export_tasks`.
+    """
+    benchmark, form, plan = project.benchmark(), project.form, project.pools.plan()
+    if not len(plan):
+        raise InputError("the project has no tasks", fix="make some with karat tasks")
+    names = TaskNames(plan)
+    address = addresses(benchmark, images)
+    texts = benchmark.captions.gallery.tolist() if benchmark.texts is None else benchmark.texts
+    notes = ("the benchmark has no captions, so their ids are shown",) if benchmark.texts is None else ()
+    own = benchmark.caption_image if form.own_image else None
+    order = np.lexsort((plan.position, plan.task))
+    items: list[list[ExportedItem]] = [[] for _ in range(plan.tasks)]
+    columns = (plan.task, plan.position, plan.group, plan.image, plan.caption)
+    for task, position, group, image, caption in zip(*(column[order].tolist() for column in columns)):
+        own_image = address[own[caption]] if own is not None and own[caption] >= 0 else ""
+        items[task].append(ExportedItem(position + 1, group, address[image], str(texts[caption]), own_image))
+    tasks = tuple(ExportedTask(names[task], tuple(pairs)) for task, pairs in enumerate(items))
+    return ExportedTasks(form, tasks, notes)
+
+
+def addresses(benchmark: Benchmark, template: str) -> list[str]:
+    """Return the address of every image; it never contains a folder of this machine."""
+    ids = [str(image) for image in benchmark.images.gallery.tolist()]
+    paths = benchmark.image_paths
+    names = ids if paths is None else [PurePath(str(path)).name for path in paths]
+    encode = quote if "://" in template else str
+    parts = re.split(r"(\{id\}|\{name\})", template)
+    if len(parts) == 1:
+        raise InputError(
+            f"the address of images is {template!r}", fix="write {id} or {name}, as in https://host/{id}.jpg"
+        )
+    return [
+        # Split, not formatted: an id that looks like a field stays as it is.
+        "".join(encode({"{id}": image, "{name}": name}[part]) if part in FIELDS else part for part in parts)
+        for image, name in zip(ids, names)
+    ]
+
+
+def collect_answers(project: Any) -> ExportedAnswers:
+    """Return the answers in effect of a project."""
+    assignments = project.queue.assignments()
+    task_of = dict(zip(assignments.assignment.tolist(), assignments.task.tolist()))
+    reviews = {
+        int(assignment): (review[0], review[2]) for assignment, review in project.reviews.read().items()
+    }
+    tasks = collect_tasks(project).tasks if len(project.pools.plan()) else ()
+    return ExportedAnswers(project.form, tasks, tuple(each_answer(project, task_of)), reviews)
+
+
+def each_answer(project: Any, task_of: dict[int, int]) -> Iterator[ExportedAnswer]:
+    """Yield the answers of a project's table."""
+    table, benchmark, plan = project.answers.read(), project.benchmark(), project.pools.plan()
+    details: dict[int, dict[str, str | list[str]]] = {}
+    texts = free_texts(project)
+    for row, detail in zip(table.detail_row.tolist(), table.detail.tolist()):
+        question, _, choice = table.details[detail].partition(".")
+        details.setdefault(row, {}).setdefault(question, []).append(choice)  # type: ignore[union-attr]
+    keys = zip(plan.task.tolist(), plan.image.tolist(), plan.caption.tolist())
+    item = dict(zip(keys, (plan.position + 1).tolist()))
+    codes = {float(choice.rating or 0.0): choice.code for choice in project.form.answers}
+    images, captions = benchmark.images.values.tolist(), benchmark.captions.values.tolist()
+    names = ("image", "caption", "annotator", "rating", "assignment", "seconds", "at")
+    columns = (getattr(table, name).tolist() for name in names)
+    for row, (image, caption, annotator, rating, assignment, seconds, at) in enumerate(zip(*columns)):
+        task = task_of.get(assignment, -1)
+        name = table.annotators[annotator]
+        yield ExportedAnswer(
+            None if task < 0 else task,
+            item.get((task, image, caption)),
+            images[image],
+            captions[caption],
+            name,
+            table.kinds[annotator],
+            codes[rating],
+            None if seconds != seconds else seconds,
+            at,
+            {**details.get(row, {}), **texts.get((assignment, name, image, caption), {})},
+            assignment,
+        )
+
+
+def free_texts(project: Any) -> dict[tuple[int, str, int, int], dict[str, str]]:
+    """Return the free texts of answers by assignment, annotator and pair: answer tables have only choices."""
+    questions = {question.code for question in project.form.follow_ups if question.kind == "text"}
+    texts: dict[tuple[int, str, int, int], dict[str, str]] = {}
+    for row in project.answers.history() if questions else ():
+        assignment = -1 if row["assignment"] is None else row["assignment"]
+        # A later row replaces an earlier one, and an undo all of it.
+        texts[(assignment, row["annotator"], row["image"], row["caption"])] = {
+            code: text for code, text in row["details"].items() if code in questions
+        }
+    return texts

@@ -1,0 +1,303 @@
+"""Candidates for judging: the pairs that several models rank high, each once.
+
+ECCV Caption (§3.2) pools the first five of five models for 1,261 images and 1,333 captions: 64,850
+suggestions. Nothing is left out by default, not even the pairs of the original labels. ECCV Caption judged
+these too, which is how its wrong captions were found (appendix C.1), and only a pool without gaps can say
+how biased it is. Pairs that are already judged need no second judgment if their judgments are merged
+afterwards: name these truths in `judged`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from karat._util import check_choice, renamed_keywords
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.errors import InputError
+from karat.judging.forms import Form
+from karat.judging.pools.filters import Keep, kept_by, parse_filter
+from karat.judging.pools.gold import GOLD_DEPTH, draw_gold
+from karat.judging.pools.pairs import ORIGINAL, find, judged_keys, key_of, split_key
+from karat.judging.pools.pool import FILLED, POOLED, Pool, without
+from karat.runs import RankingsRun, Run
+
+Queries = str | Mapping[Direction, np.ndarray | Sequence[int]] | None
+Sample = int | Mapping[Direction, int] | None
+
+
+@renamed_keywords(directions="direction", filters="filter")
+def make_pool(
+    runs: Sequence[Run],
+    benchmark: Benchmark,
+    *,
+    top: int = 5,
+    direction: Sequence[Direction] | None = None,
+    queries: Queries = None,
+    sample: Sample = None,
+    judged: Sequence[str] = (),
+    filter: Sequence[str | Keep] = (),
+    form: Form | None = None,
+    fill: int | None = None,
+    gold: int | None = None,
+    gold_truth: str | None = None,
+    gold_depth: int = GOLD_DEPTH,
+    seed: int = 0,
+) -> Pool:
+    """Return the pairs that at least one run ranks among its first `top`, with the places in every run.
+
+    Memory grows with runs × queries × top; no run is ever sorted as a whole.
+
+    Parameters
+    ----------
+    runs
+        What the models returned; the names of the runs must differ.
+    benchmark
+        The benchmark of the runs.
+    top
+        How many items of each ranking are pooled.
+    direction
+        i2t, t2i; by default those that any run has.
+    queries
+        Which queries are pooled: a truth's name, for those that it covers; or indices for each direction.
+        All by default.
+    sample
+        How many of these queries are drawn at random: one number for both directions, or one for each.
+    judged
+        Truths whose judged pairs, relevant or not, are left out; "original" is the pairing of captions with
+        the images that they were written for. A form that shows the caption's own image leaves these out
+        in any case: there is nothing to compare.
+    filter
+        Rules such as ``bleu-pre>=0.25`` (see `karat.judging.pools.filters`), or functions. A pair is kept
+        when all of them keep it.
+    form
+        What annotators will be asked; it decides `fill` and how many gold pairs are drawn. "pair" by default.
+    fill
+        Each image's pairs are filled up to a multiple of this, first with pairs that a filter dropped, at
+        random, then with random captions; the form's columns by default.
+    gold
+        How many gold pairs are drawn; by default as many as the form's tasks need.
+    gold_truth
+        Its pairs of grade 1 are the gold positives; the original pairing by default.
+    gold_depth
+        A gold negative is not among the first so many items of any run, in either direction.
+    seed
+        The seed of all random draws.
+
+    Examples
+    --------
+    >>> from karat.world import make_world, simulate_systems
+    >>> world = make_world(images=60, captions=2, seed=1)
+    >>> pool = make_pool(simulate_systems(world), world.benchmark(), top=2)
+    >>> pool, pool.suggestions == 6 * (60 + 120) * 2
+    (Pool(695 pairs from the top 2 of 6 runs), True)
+    >>> make_pool(simulate_systems(world), world.benchmark(), top=2, judged=["original"]).judged
+    120
+    """
+    names = [run.name for run in runs]
+    if not names:
+        raise InputError("there is no run to pool", fix="give at least one run")
+    if len(set(names)) < len(names):
+        raise InputError("two runs have the same name", fix="give them different names: --name A,B")
+    if top < 1:
+        raise InputError(f"top is {top}", fix="give a whole number from 1")
+    aligned = [run.align(benchmark) for run in runs]
+    available = [name for name in DIRECTIONS if any(name in run.directions for run in aligned)]
+    for name in direction or ():
+        if name in DIRECTIONS and name not in available:
+            raise InputError(f"no run has the direction {name}", fix=f"use {' or '.join(available)}")
+    chosen = choose_queries(benchmark, direction or available, queries, sample, seed)
+    filters = [parse_filter(rule) if isinstance(rule, str) else rule for rule in filter]
+    left_out = [*judged, *([ORIGINAL] if form is not None and form.own_image else [])]
+    judged_pairs = judged_keys(benchmark, left_out)
+    columns = (form.columns if form is not None else 1) if fill is None else fill
+    if columns < 1:
+        raise InputError(f"fill is {columns}", fix="give a whole number from 1; 1 adds nothing")
+    everything = collect(aligned, chosen, top)
+    draft = without(everything, find(judged_pairs, key_of(everything.image, everything.caption)) < 0)
+    kept = kept_by(filters, draft, benchmark)
+    pool = fill_up(draft, kept, columns, judged_pairs, benchmark, np.random.default_rng([seed, 2]))
+    pool = replace(pool, judged=len(everything) - len(draft))
+    stock = draw_gold(
+        aligned, benchmark, pool, form, number=gold, truth=gold_truth, depth=gold_depth, seed=seed
+    )  # fmt: skip
+    return replace(pool, gold_image=stock[0], gold_caption=stock[1], gold_right=stock[2])
+
+
+def choose_queries(
+    benchmark: Benchmark,
+    directions: Sequence[Direction] = DIRECTIONS,
+    queries: Queries = None,
+    sample: Sample = None,
+    seed: int = 0,
+) -> dict[Direction, np.ndarray]:
+    """Return the queries of each direction, as sorted indices; see `make_pool`.
+
+    The draw of one direction does not depend on the other.
+
+    Examples
+    --------
+    >>> from karat.world import make_world
+    >>> bench = make_world(images=100, captions=5, seed=1).benchmark()
+    >>> queries = choose_queries(bench, sample={"i2t": 4}, seed=2)
+    >>> queries["i2t"].tolist(), len(queries["t2i"])
+    ([10, 25, 29, 81], 500)
+    """
+    names = [check_choice(direction, DIRECTIONS, "directions") for direction in directions]
+    if not names or len(set(names)) < len(names):
+        raise InputError("directions is empty or has a duplicate", fix="give i2t, t2i or both")
+    chosen: dict[Direction, np.ndarray] = {}
+    for direction in (direction for direction in DIRECTIONS if direction in names):
+        numbers = covered_queries(benchmark, direction, queries)
+        size = sample.get(direction) if isinstance(sample, Mapping) else sample
+        if size is not None:
+            if not 1 <= size <= len(numbers):
+                raise InputError(
+                    f"the sample size is {size:,}, but {direction} has {len(numbers):,} queries",
+                    fix=f"give a number from 1 to {len(numbers):,}",
+                )
+            rng = np.random.default_rng([seed, DIRECTIONS.index(direction)])
+            numbers = np.sort(rng.choice(numbers, size, replace=False))
+        if len(numbers):
+            chosen[direction] = numbers
+    if not chosen:
+        raise InputError("there are no queries to pool", fix="choose a truth or queries that exist")
+    return chosen
+
+
+def covered_queries(benchmark: Benchmark, direction: Direction, queries: Queries) -> np.ndarray:
+    """Return the queries of one direction before any draw."""
+    size = benchmark.queries(direction).size
+    if queries is None:
+        return np.arange(size)
+    by_direction = benchmark.truth(queries).queries if isinstance(queries, str) else queries
+    numbers = np.unique(np.asarray(by_direction.get(direction, ()), dtype=np.int64))
+    if isinstance(queries, str):
+        # A truth may cover captions outside the gallery, which no run ranks.
+        return numbers[numbers < size]
+    if len(numbers) and (numbers[0] < 0 or numbers[-1] >= size):
+        raise InputError(
+            f"the {direction} query {numbers[0] if numbers[0] < 0 else numbers[-1]} is outside the gallery",
+            fix=f"give indices from 0 to {size - 1}",
+        )
+    return numbers
+
+
+def collect(runs: Sequence[Run], queries: dict[Direction, np.ndarray], top: int) -> Pool:
+    """Return every suggestion, with duplicate pairs merged."""
+    keys, places = [], []
+    for number, run in enumerate(runs):
+        for direction in (direction for direction in queries if direction in run.directions):
+            key, rank, score = suggestions(run, direction, queries[direction], top)
+            keys.append(key)
+            same = (number, np.int16), (DIRECTIONS.index(direction), np.int8)
+            places.append((*(np.full(len(key), value, kind) for value, kind in same), rank, score))
+    pair, at = np.unique(np.concatenate(keys), return_inverse=True)
+    system, side, rank, score = (np.concatenate(column) for column in zip(*places))
+    image, caption = split_key(pair)
+    return Pool(
+        image,
+        caption,
+        np.full(len(pair), POOLED, np.int8),
+        tuple(run.name for run in runs),
+        at.astype(np.int64),
+        system,
+        side,
+        rank,
+        score,
+        queries,
+        top,
+    )
+
+
+def suggestions(
+    run: Run, direction: Direction, queries: np.ndarray, top: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the pairs' keys, ranks and scores of one run in one direction."""
+    ranked = run.top(direction, top, queries)
+    lengths = np.diff(ranked.ptr)
+    query = np.repeat(queries, lengths)
+    rank = np.arange(len(query)) - np.repeat(ranked.ptr[:-1], lengths) + 1
+    key = key_of(query, ranked.item) if direction == "i2t" else key_of(ranked.item, query)
+    # The score of a ranked list is made from the place: the run itself has none.
+    score = np.full(len(key), np.nan) if isinstance(run, RankingsRun) else ranked.score.astype(np.float64)
+    return key, rank.astype(np.int32), score
+
+
+def fill_up(
+    pool: Pool,
+    kept: np.ndarray,
+    columns: int,
+    judged: np.ndarray,
+    benchmark: Benchmark,
+    rng: np.random.Generator,
+) -> Pool:
+    """Return the kept pairs, each image's filled up to a multiple of `columns`, which audits the filters.
+
+    Hodosh et al. (2013, §4.3.2) showed ten captions at a time. They filled up 30,781 pairs that had passed
+    their filter with 10,374 that had not, and so could say that it had lost next to nothing.
+
+    Parameters
+    ----------
+    pool
+        All suggested pairs.
+    kept
+        Which of them the filters keep.
+    columns
+        1 adds nothing. An image without a kept pair stays out.
+    judged
+        Sorted keys of pairs that are already judged.
+    benchmark
+        Says how many images and captions there are.
+    rng
+        Draws what is added: dropped pairs first, then captions that no run suggests.
+    """
+    counts = np.bincount(pool.image[kept], minlength=benchmark.images.size)
+    missing = -counts % columns
+    order = np.lexsort((rng.random(len(pool)), pool.image))
+    dropped = order[~kept[order]]
+    first = np.searchsorted(pool.image[dropped], np.arange(benchmark.images.size))
+    place = np.arange(len(dropped)) - first[pool.image[dropped]]
+    restored = dropped[place < missing[pool.image[dropped]]]
+    missing -= np.bincount(pool.image[restored], minlength=benchmark.images.size)
+    taken = np.union1d(key_of(pool.image, pool.caption), judged)
+    random = random_captions(missing, taken, benchmark.captions.size, rng)
+    chosen = kept.copy()
+    chosen[restored] = True
+    why = pool.why.copy()
+    why[restored] = FILLED
+    return joined(replace(pool, why=why), chosen, random)
+
+
+def random_captions(
+    missing: np.ndarray, taken: np.ndarray, captions: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return sorted keys of captions that no run suggests, for the images that still need some."""
+    chosen = [np.zeros(0, np.int64)]
+    for image in np.flatnonzero(missing).tolist():
+        # A few more than needed: some are taken. Only a tiny gallery needs to be searched completely.
+        tries = rng.choice(captions, min(captions, 4 * int(missing[image]) + 64), replace=False)
+        keys = key_of(np.full(len(tries), image), tries)
+        free = keys[find(taken, keys) < 0]
+        if len(free) < missing[image]:
+            everything = key_of(np.full(captions, image), rng.permutation(captions))
+            free = everything[find(taken, everything) < 0]
+        chosen.append(free[: missing[image]])
+    return np.sort(np.concatenate(chosen))
+
+
+def joined(pool: Pool, chosen: np.ndarray, random: np.ndarray) -> Pool:
+    """Return a pool of chosen pairs and random ones, sorted, with the places of those that have any."""
+    keys = key_of(pool.image, pool.caption)
+    final = np.sort(np.concatenate([keys[chosen], random]))
+    image, caption = split_key(final)
+    why = np.full(len(final), FILLED, np.int8)
+    why[find(final, keys[chosen])] = pool.why[chosen]
+    part = without(pool, chosen)
+    # The places of the chosen pairs, whose rows move apart where random pairs come between.
+    place_pair = find(final, keys[chosen][part.place_pair])
+    return replace(
+        part, image=image, caption=caption, why=why, place_pair=place_pair, filtered=int((~chosen).sum())
+    )

@@ -1,0 +1,116 @@
+"""What a publication is made of: everything in a project, as columns, and which of its answers count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from karat._util import renamed_keywords
+from karat.benchmarks import Benchmark
+from karat.judging.forms import Form
+from karat.judging.pools import Pool
+from karat.judging.quality import MACHINE, AnswerTable, accepted_answers
+from karat.judging.tasks import TaskPlan
+
+Marked = Mapping[str, Mapping[int, str]]
+"""The items that are marked invalid: "caption" or "image", then the reason by index."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The pairs that were judged, and the answers about them.
+
+    Parameters
+    ----------
+    benchmark, form
+        The benchmark of the pairs, and the form with which they were judged.
+    pool
+        The pairs that the models suggested.
+    answers
+        All answers in effect, rejected ones included.
+    used
+        Which of them count, as booleans; all by default.
+    plan
+        The tasks, if there are any.
+    marked
+        The images and captions that are marked invalid.
+    verdicts
+        How many assignments were approved and rejected.
+    left_out
+        Why answers do not count, one sentence for each reason.
+    machines
+        How each machine judge compares with people, one sentence for each.
+    project
+        The name of the project.
+    """
+
+    benchmark: Benchmark
+    form: Form
+    pool: Pool
+    answers: AnswerTable
+    used: np.ndarray | None = None
+    plan: TaskPlan | None = None
+    marked: Marked = field(default_factory=dict)
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    machines: tuple[str, ...] = ()
+    project: str = ""
+
+    def __repr__(self) -> str:
+        return f"Evidence({self.pool}, {self.answers})"
+
+    @property
+    def counted(self) -> AnswerTable:
+        """The answers that count."""
+        return self.answers if self.used is None else self.answers.where(self.used)
+
+
+@renamed_keywords(control="gold_share", surely="only_if_certain")
+def evidence_of(
+    project: Any,
+    *,
+    gold_share: float | None = None,
+    only_if_certain: bool = False,
+    captions_wrong: int = 0,
+    approved_only: bool = False,
+) -> Evidence:
+    """Read a project.
+
+    Parameters
+    ----------
+    project
+        As `karat.judging.open_project` returns it.
+    gold_share, only_if_certain, captions_wrong, approved_only
+        Which answers count; see `karat.judging.accepted_answers`.
+    """
+    from karat.judging.machine_judges import calibrations
+
+    answers, reviews = project.answers.read(), project.reviews.read()
+    accepted = accepted_answers(
+        answers,
+        project.form,
+        reviews=reviews,
+        assignments=project.queue.assignments(),
+        gold_share=gold_share,
+        only_if_certain=only_if_certain,
+        captions_wrong=captions_wrong,
+        approved_only=approved_only,
+    )
+    decisions = [review[0] for review in reviews.values()]
+    machines = calibrations(project) if MACHINE in answers.kinds else ()
+    return Evidence(
+        project.benchmark(),
+        project.form,
+        project.pools.read(),
+        answers,
+        accepted.kept,
+        project.pools.plan(),
+        project.reviews.invalid(),
+        {decision: decisions.count(decision) for decision in ("approve", "reject")},
+        accepted.notes,
+        tuple(calibration.sentence() for calibration in machines),
+        project.name,
+    )

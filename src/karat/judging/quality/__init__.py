@@ -1,0 +1,53 @@
+"""Quality: what the answers are worth. Annotators, gold, agreement, reviews and verdicts."""
+
+import sys
+import types
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.judging.quality.agreement import AnnotatorAgreement as AnnotatorAgreement
+    from karat.judging.quality.agreement import annotator_agreement as annotator_agreement
+    from karat.judging.quality.answers import ADJUDICATOR as ADJUDICATOR
+    from karat.judging.quality.answers import DATASET as DATASET
+    from karat.judging.quality.answers import MACHINE as MACHINE
+    from karat.judging.quality.answers import PERSON as PERSON
+    from karat.judging.quality.answers import AnswerTable as AnswerTable
+    from karat.judging.quality.answers import make_answers as make_answers
+    from karat.judging.quality.assignments import accepted_answers as accepted_answers
+    from karat.judging.quality.assignments import required_gold_share as required_gold_share
+    from karat.judging.quality.gold import GOLD_SHARE as GOLD_SHARE
+    from karat.judging.quality.gold import check_gold as check_gold
+    from karat.judging.quality.report import QualityReport as QualityReport
+    from karat.judging.quality.report import answer_quality as answer_quality
+    from karat.judging.quality.report import project_quality as project_quality
+    from karat.judging.quality.reviews import ReviewList as ReviewList
+    from karat.judging.quality.reviews import approve_passing as approve_passing
+    from karat.judging.quality.reviews import review_assignments as review_assignments
+    from karat.judging.quality.system_tables import rows_of as rows_of
+    from karat.judging.quality.system_tables import summed as summed
+    from karat.judging.quality.verdicts import AGGREGATIONS as AGGREGATIONS
+    from karat.judging.quality.verdicts import Aggregated as Aggregated
+    from karat.judging.quality.verdicts import aggregate as aggregate
+
+RENAMED = {
+    "CONTROL": "GOLD_SHARE",
+    "PeopleAgreement": "AnnotatorAgreement",
+    "people_agreement": "annotator_agreement",
+    "review_hand_ins": "review_assignments",
+}
+__all__, __getattr__, __dir__ = exports(__name__, __file__, renamed=RENAMED)
+
+
+class _Callable(types.ModuleType):
+    """`karat.judging.quality` was the function `answer_quality`; it can be called for one version."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        message = "karat.judging.quality(…) is called karat.judging.answer_quality now"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return self.answer_quality(*args, **options)
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -1,0 +1,1 @@
+"""Aggregations, one per file; each registers itself with `karat.judging.quality.verdicts.AGGREGATIONS`."""

@@ -1,0 +1,49 @@
+"""From answers to a corrected truth."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from karat.judging import correct
+from karat.judging.pools import key_of
+from tests.judging.publication.published import CAPTION, IMAGE, WORLD, small_evidence
+
+
+def test_the_truth_is_people_and_originals(made):
+    evidence, found = made
+    verdicts, truth = found.correction.verdicts, found.correction.truth
+    expected = dict(zip(key_of(verdicts.image, verdicts.caption).tolist(), verdicts.grade.tolist()))
+    own = evidence.benchmark.truth("original").judgments
+    for key in key_of(own.image, own.caption).tolist():
+        expected[key] = 1.0
+    gone = {k for k in expected if k >> 32 == IMAGE or k & 0xFFFFFFFF == CAPTION}
+    pairs = truth.judgments.pairs()
+    got = dict(zip(key_of(pairs.image, pairs.caption).tolist(), pairs.grade.tolist()))
+    assert got == {key: grade for key, grade in expected.items() if key not in gone}
+
+
+def test_people_may_reject_originals():
+    evidence = small_evidence()
+    wrong = np.flatnonzero(
+        WORLD.benchmark().caption_image[evidence.answers.caption] == evidence.answers.image
+    )
+    rating = evidence.answers.rating.copy()
+    rating[wrong] = 1
+    evidence = replace(evidence, answers=replace(evidence.answers, rating=rating))
+    kept = correct(evidence, aggregation="majority")
+    gone = correct(evidence, aggregation="majority", original_policy="people")
+    own = key_of(WORLD.benchmark().caption_image, np.arange(80))
+    asked = np.isin(own, key_of(evidence.pool.image, evidence.pool.caption))
+    assert asked.sum() > 40
+    for found, expected in ((kept, 1.0), (gone, 0.0)):
+        pairs = found.truth.judgments.pairs()
+        grade = dict(zip(key_of(pairs.image, pairs.caption).tolist(), pairs.grade.tolist()))
+        assert {grade[key] for key in own[asked].tolist()} == {expected}
+        assert {grade[key] for key in own[~asked].tolist()} <= {1.0}
+
+
+def test_a_pool_without_queries_asks_what_its_pairs_hold(tmp_path):
+    evidence = small_evidence()
+    found = correct(replace(evidence, pool=replace(evidence.pool, queries={})))
+    assert found.truth.queries["i2t"].tolist() == np.unique(evidence.pool.image).tolist()
+    assert found.truth.queries["t2i"].tolist() == np.unique(evidence.pool.caption).tolist()
