@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,9 @@ def pages() -> dict[Path, str]:
 
 
 if __name__ == "__main__":
-    for path, text in pages().items():
+    made = pages()
+    if "--check" in sys.argv:
+        sys.exit(", ".join(path.name for path, text in made.items() if path.read_text("utf-8") != text) or 0)
+    for path, text in made.items():
         path.write_text(text, encoding="utf-8")
         print(f"wrote {path.name}")

@@ -114,7 +114,11 @@ def benchmark_files(folder: Path, bench: Benchmark) -> dict[str, Callable[[Path]
         json.dumps({"images": [10, 11, 12, 13]}),
         lambda p: karat.load_run(np.eye(4, 8), benchmark=bench, ids=p),
     )
-    add("q.qrels", "q1 0 d1 1\nq2 0 d2 0\nq2 0 d3 2\n", lambda p: karat.load_benchmark("trec", qrels=p))
+    add(
+        "q.qrels",
+        "q1 0 d1 1\nq2 0 d2 0\nq2 0 d3 2\nq2 0 d4 -1\n",
+        lambda p: karat.load_benchmark("trec", qrels=p),
+    )
     add(
         "cxc.csv",
         "caption,image,agg_score,sampling_method\nx:770337,y_000391895.jpg,2.5,m\n",

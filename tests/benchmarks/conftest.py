@@ -18,13 +18,14 @@ from karat.benchmarks.plausible_match import PlausibleMatch
 
 @pytest.fixture
 def rich_bench() -> Benchmark:
-    """Texts, paths, objects, a rule, two sources and an off-gallery caption."""
+    """Texts, paths, objects, a rule, two sources, pooled pairs and an off-gallery caption."""
     own = Judgments([0, 1, 1], [0, 1, 2], sources=[Provenance("original")])
     rated = Judgments(
         [0, 0],
         [1, 3],
         rating=[2.5, 4.5],
         sources=[Provenance("people", "0 to 5", Steps([(3, 0.5), (4, 1.0)]))],
+        pooled=([1, 0], [3, 2]),
     )
     objects = Objects(
         ("dog", "ball"),

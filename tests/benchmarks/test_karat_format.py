@@ -55,6 +55,11 @@ def same(a: Benchmark, b: Benchmark) -> None:
                 np.testing.assert_array_equal(
                     getattr(truth.judgments, column), getattr(other.judgments, column)
                 )
+            np.testing.assert_array_equal(truth.judgments.pooled, other.judgments.pooled)
+            for column in ("probability", "grade_if_relevant"):
+                np.testing.assert_array_equal(
+                    getattr(truth.judgments, column), getattr(other.judgments, column)
+                )
             assert [s.name for s in truth.judgments.sources] == [s.name for s in other.judgments.sources]
     if a.objects is not None:
         assert (a.objects.categories, a.objects.synsets) == (b.objects.categories, b.objects.synsets)
@@ -173,6 +178,16 @@ DAMAGE = {
     "column 'attribute-colour' holds List": lambda f: edit_table(
         f, "objects.parquet", lambda t: t.with_columns(pl.concat_list("image").alias("attribute-colour"))
     ),
+    "truth 'both' is pooled: 'perhaps'": lambda f: edit_head(
+        f, lambda head: head["truths"][0].update(pooled="perhaps")
+    ),
+    "pooled-0.parquet: there is no such file": lambda f: (f / "pooled-0.parquet").unlink(),
+    "pooled-0.parquet: caption of row 0 is 77": lambda f: edit_table(
+        f, "pooled-0.parquet", lambda t: t.with_columns(caption=pl.lit(77))
+    ),
+    "truth 'both' is complete, with 2 pairs not judged": lambda f: edit_head(
+        f, lambda head: head["truths"][0].update(complete=True)
+    ),
     "is damaged \\(TypeError": lambda f: edit_head(f, lambda head: head.update(attributes=3)),
 }
 
@@ -196,6 +211,51 @@ def test_folders_written_before_synsets_and_attributes_load(rich_bench, tmp_path
     assert again.objects.synsets is None
     assert again.objects.attributes == {}
     assert not again.truth("whole").complete
+
+
+def test_pooled_pairs_are_kept_and_older_folders_load(rich_bench, tmp_path):
+    truth = rich_bench.truth("both")
+    save_benchmark(rich_bench, tmp_path)
+    again = read_benchmark(tmp_path).truth("both").judgments
+    assert [column.tolist() for column in again.pooled] == [[0, 1], [2, 3]]
+    # A table that the head does not name was left there by an earlier save.
+    edit_head(tmp_path, lambda head: head["truths"][0].pop("pooled"))
+    assert read_benchmark(tmp_path).truth("both").n_pooled == 0
+    rows = truth.judgments
+    plain = Judgments(rows.image, rows.caption, rating=rows.rating, source=rows.source, sources=rows.sources)
+    bare = replace(rich_bench, truths={"both": replace(truth, judgments=plain)})
+    save_benchmark(bare, tmp_path)
+    assert read_benchmark(tmp_path).truth("both").n_pooled == 0
+    save_benchmark(bare, tmp_path / "new")
+    assert not list((tmp_path / "new").glob("pooled*"))
+    assert "pooled" not in (tmp_path / "new" / "benchmark.json").read_text()
+
+
+def test_probabilities_are_kept_and_older_folders_load(rich_bench, tmp_path):
+    truth = rich_bench.truth("both")
+    rows = truth.judgments
+    probability = np.where(rows.grade > 0, 0.75, np.nan)
+    uncertain = Judgments(
+        rows.image, rows.caption, rating=rows.rating, source=rows.source, sources=rows.sources,
+        probability=probability, grade_if_relevant=np.where(rows.grade > 0, 0.5, np.nan),
+    )  # fmt: skip
+    bench = replace(rich_bench, truths={"both": replace(truth, judgments=uncertain)}, image_paths=None)
+    save_benchmark(bench, tmp_path / "new")
+    again = read_benchmark(tmp_path / "new")
+    same(bench, again)
+    assert again.truth("both").has_probabilities
+    edit_table(tmp_path / "new", "judgments-0.parquet", lambda t: t.with_columns(probability=pl.lit(1.5)))
+    with pytest.raises(InputError, match=r"probability of the pair .* is 1\.5; give numbers from 0 to 1"):
+        read_benchmark(tmp_path / "new")
+    edit_table(tmp_path / "new", "judgments-0.parquet", lambda t: t.drop("probability"))
+    with pytest.raises(InputError, match="has no column 'probability'"):
+        read_benchmark(tmp_path / "new")
+    # A folder of an older version, whose head says nothing of them.
+    edit_head(tmp_path / "new", lambda head: head["truths"][0].pop("probabilities"))
+    assert not read_benchmark(tmp_path / "new").truth("both").has_probabilities
+    save_benchmark(rich_bench, tmp_path / "plain")
+    assert "probabilities" not in (tmp_path / "plain" / "benchmark.json").read_text()
+    assert "probability" not in pl.read_parquet(tmp_path / "plain" / "judgments-0.parquet").columns
 
 
 def test_what_cannot_be_saved(rich_bench, tmp_path):

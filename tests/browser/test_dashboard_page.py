@@ -188,3 +188,19 @@ def test_pages_are_readable(page, pictures, width, dark):
             if one["impact"] in ("serious", "critical")
         ]
         assert serious == [], name
+
+
+def test_the_dashboard_says_that_no_annotator_can_go_on(page):
+    """The words that are shown; tests of the parts check when they are."""
+    browser = page()
+    assert not element(browser, "#stuck").is_displayed()
+    show = "return import(arguments[0]).then((module) => { module.stuck(arguments[1]); })"
+    script = browser.run("return new URL('../static/dashboard/progress.js', location.href).href")
+    browser.run(show, script, {"stuck": {"open": 3, "invite": 1}})
+    assert text(browser, "#stuck") == (
+        "No annotator can go on: 3 assignments are open, but every annotator has already done the task or "
+        "seen one of its pairs. Invite at least 1 more annotator."
+    )
+    assert element(browser, "#stuck").is_displayed()
+    browser.run(show, script, {"stuck": None})
+    assert not element(browser, "#stuck").is_displayed()

@@ -88,7 +88,7 @@ def test_the_pool_alone(both, folder):
 
 
 def test_mistakes(both, folder, files, tmp_path):
-    assert "no answers that count" in both("bias", folder / "empty.db", code=2).err
+    assert "the project has no answers" in both("bias", folder / "empty.db", code=2).err
     assert (
         "there is no run" in both("bias", folder / "p.db", "--run", ",".join(map(str, files[:3])), code=2).err
     )

@@ -118,7 +118,7 @@ BY_HAND = {
         ("convert", ["karat.runs:convert"], set()),
         ("pool", ["karat.judging:make_pool", "karat.judging:estimate_cost"], {"dry_run", "force"}),
         ("tasks", ["karat.judging:make_tasks", "karat.judging:estimate_cost"], {"dry_run"}),
-        ("bias", ["karat.judging:measure_bias"], {"run", "aggregate", "drop_empty"}),
+        ("bias", ["karat.judging:measure_bias", "karat.judging:project_bias"], {"run", "drop_empty"}),
         (
             "quality",
             ["karat.judging:answer_quality", "karat.judging.quality:review_assignments"],

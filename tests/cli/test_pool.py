@@ -1,11 +1,15 @@
 """``karat pool`` and ``karat tasks``: the cost first, then a project, or a message that says why not."""
 
+import re
+
 import numpy as np
 import pytest
 
+import karat
 from karat.benchmarks import save_benchmark
-from karat.judging import load_form, save_form
-from karat.judging.tasks import NOT_GOLD
+from karat.judging import load_form, make_pool, save_form
+from karat.judging.pools.gold import SPARE
+from karat.judging.tasks import GOLD_NO, GOLD_YES, NOT_GOLD
 from karat.world import make_world, simulate_systems
 
 from made import make_benchmark
@@ -56,6 +60,7 @@ def test_a_dry_run_prints_the_cost_and_creates_nothing(command, project):
         f"3 annotators per task: {answers:,} answers, about {answers / 200:.1f} hours at 18 seconds "
         "per answer.",
         f"Pay: {pay:,.2f}, or {1.2 * pay:,.2f} with a fee of 20%.",
+        f"note: {tasks} of {2 * tasks} gold pairs are also pairs to judge; their own answers decide",
     ]
     assert not project.exists()
     priced = command("pool", *RUNS, "--dry-run", "--per-task", 0.5, "--fee", 0, "--overlap", 2)
@@ -70,7 +75,7 @@ def test_a_pool_becomes_a_project_and_tasks(command, project):
         pool = found.pools.read()
         assert (len(pool.queries["i2t"]), len(pool.queries["t2i"]), pool.top) == (10, 20, 3)
         assert pool.systems == ("seer", "learner", "memoriser")
-        assert len(pool.gold_right) == 2 * -(-len(pool) // 16)
+        assert len(pool.gold_right) == SPARE * 2 * -(-len(pool) // 16)
     assert not command("tasks", project.name, "--dry-run").count("wrote")
     out = command("tasks", project.name, "--task-size", 10, "--gold", 2, "--overlap", 4)
     assert out.endswith("into project.db; next: karat serve project.db, or karat answers export project.db\n")
@@ -80,6 +85,48 @@ def test_a_pool_becomes_a_project_and_tasks(command, project):
         assert (plan.gold != NOT_GOLD).sum() == 2 * plan.tasks == 2 * -(-len(pool) // 10)
         assert len(plan) - 2 * plan.tasks == len(pool)
     assert "every pair is already in a task" in command("tasks", project.name, code=2)
+
+
+def test_smaller_tasks_with_more_gold_use_none_twice(both, project):
+    both("pool", *RUNS, "--sample", 8, "--top", 2, "-o", project.name)
+    with opened(project) as found:
+        pool = found.pools.read()
+    sizes = ("--task-size", 4, "--gold", 4)
+    said = both("tasks", project.name, *sizes)
+    with opened(project) as found:
+        plan, bench = found.pools.plan(), found.benchmark()
+    hidden = plan.gold != NOT_GOLD
+    assert hidden.sum() == 4 * plan.tasks > len(pool.gold_right)
+    pairs = np.stack([plan.image, plan.caption, plan.gold], axis=1)[hidden]
+    assert len(np.unique(pairs, axis=0)) == len(pairs)
+    assert f"{len(pairs) - len(pool.gold_right)} gold pairs were drawn without the runs" in said.err
+    original = bench.caption_image[pairs[:, 1]] == pairs[:, 0]
+    assert (original == (pairs[:, 2] == GOLD_YES)).all()
+    asked = {tuple(pair) for pair in np.stack([plan.image, plan.caption], axis=1)[~hidden].tolist()}
+    also = sum(tuple(pair[:2]) in asked for pair in pairs.tolist())
+    assert (
+        f"note: {also} of {len(pairs)} gold pairs are also pairs to judge; their own answers decide"
+        in said.err
+    )
+    assert not asked & {tuple(pair[:2]) for pair in pairs[pairs[:, 2] == GOLD_NO].tolist()}
+    assert re.search(r"^At least \d+ annotators are needed, since none gets a pair twice; ", said.out, re.M)
+
+
+def test_later_tasks_do_not_repeat_gold(command, project):
+    command("pool", *RUNS, "--sample", 8, "--top", 1, "-o", project.name)
+    command("tasks", project.name, "--gold", 12)
+    with opened(project) as found:
+        before, pool = found.pools.plan(), found.pools.read()
+        bench = found.benchmark()
+        runs = [karat.load_run(np.load(name), name=name) for name in RUNS[:3]]
+        found.pools.add(make_pool(runs, bench, top=3, queries={"i2t": range(12)}, gold=2, gold_depth=5))
+    command("tasks", project.name, "--gold", 4)
+    with opened(project) as found:
+        plan = found.pools.plan()
+    hidden = plan.gold != NOT_GOLD
+    assert plan.tasks > before.tasks
+    assert len(np.unique(np.stack([plan.image, plan.caption], axis=1)[hidden], axis=0)) == hidden.sum()
+    assert len(pool) < (~hidden).sum()
 
 
 def test_sizes_at_pooling_become_the_projects(command, project):

@@ -29,3 +29,26 @@ def test_a_published_folder_is_scored(place, tmp_path, command):
     failed = command("publish", place, "-o", tmp_path / "two", "--invalid", tmp_path / "invalid.csv", code=2)
     assert "row 2: caption id nope is not in the benchmark" in failed
     assert not (tmp_path / "two").exists()
+
+
+def test_a_published_folder_is_scored_with_uncertain_labels(place, tmp_path, command):
+    """Annotators disagree on few pairs here; what matters is that the folder carries the probabilities."""
+    command("publish", place, "-o", tmp_path / "out")
+    assert "--label-uncertainty" in (tmp_path / "out" / "README.md").read_text("utf-8")
+    np.save(tmp_path / "run.npy", np.random.default_rng(1).normal(size=(30, 60)).astype(np.float32))
+    evaluate = ("evaluate", tmp_path / "run.npy", "-b", tmp_path / "out", "-m", "R@1,RP")
+    chosen = ("--label-uncertainty", "--label-versions", 20, "--resamples", 200)
+    said = command(*evaluate, "--truth", "corrected", *chosen, "--json", tmp_path / "scores.json")
+    assert "200 resamples of images with their captions, and 20 draws of uncertain labels" in said
+    assert "20 versions of the labels were drawn from their probabilities" in said
+    records = json.loads((tmp_path / "scores.json").read_text())
+    assert all(record["low"] <= record["high"] for record in records)
+    refused = command(*evaluate, *chosen, code=2)
+    assert "the labels of truth 'original' have no probabilities" in refused
+    assert "--truth corrected" in refused
+    command("publish", place, "-o", tmp_path / "plain", "-a", "majority")
+    assert "--label-uncertainty" not in (tmp_path / "plain" / "README.md").read_text("utf-8")
+    refused = command(
+        "evaluate", tmp_path / "run.npy", "-b", tmp_path / "plain", "--truth", "corrected", *chosen, code=2
+    )
+    assert "-a dawid-skene" in refused

@@ -11,6 +11,7 @@ import io
 import json
 import re
 import runpy
+import shutil
 import sqlite3
 import sys
 import tomllib
@@ -115,8 +116,10 @@ def table_facts(tables):
 def project_facts(place, folder):
     """What the commands say of a project; `folder` holds its benchmark."""
     out = {}
-    for way in ("dawid-skene", "majority"):
-        command("quality", place, "-a", way, "--resamples", 200, "--json", "quality.json", cwd=folder)
+    # In 0.4.0 an even split was a yes.
+    for way, even in (("dawid-skene", "no"), ("majority", "yes")):
+        options = ("-a", way, "--aggregate-set", f"even={even}", "--resamples", 200)
+        command("quality", place, *options, "--json", "quality.json", cwd=folder)
         out[way] = rounded(json.loads((folder / "quality.json").read_text(encoding="utf-8")))
     # Most of it does not depend on how answers are aggregated.
     out["majority"] = out["majority"]["verdicts"]
@@ -136,10 +139,25 @@ def answer_facts(path):
 
 
 def fresh_project(folder):
-    """Make a project with the same tasks and no answers, by the command line; `folder` holds the files."""
-    runs = [f"runs/{name}" for name in SYSTEMS]
-    command("pool", *runs, "-b", "benchmark", "-o", "fresh.db", *POOL, cwd=folder)
-    command("tasks", "fresh.db", *TASKS, cwd=folder)
+    """Make a project with the same tasks and no answers; `folder` holds the files.
+
+    The tasks are those of the old project: gold is drawn otherwise since.
+    """
+    from karat.judging import create_project, open_project
+
+    shutil.copy(FILES / "project.db", folder / "tasks.db")
+    with contextlib.chdir(folder), open_project(folder / "tasks.db") as old:
+        made = create_project(
+            folder / "fresh.db",
+            old.benchmark(),
+            old.form,
+            source=old.source,
+            settings=old.settings,
+            name=old.name,
+        )
+        with made as project:
+            project.pools.set(old.pools.read())
+            project.pools.add_tasks(old.pools.plan())
     return folder / "fresh.db"
 
 

@@ -4,6 +4,7 @@
 into this file as an exception with its reason; the files stay as they are.
 """
 
+import copy
 import gzip
 import json
 import math
@@ -132,7 +133,8 @@ def untouched(request, tmp_path):
 
 def table_now(tables, name):
     """The columns that a table had in 0.4.0 (later ones come last), of the rows that it had then."""
-    columns, rows = tables[RENAMED.get(name, name)]
+    # A project that no later version has opened yet has the old names.
+    columns, rows = tables[name] if name in tables else tables[RENAMED[name]]
     then = EXPECTED["sqlite"]["tables"][name]
     width = len(then["columns"])
     rows = [row[:width] for row in rows]
@@ -150,7 +152,12 @@ def check_tables(project):
 
 
 def test_the_project_says_the_same(project, folder):
-    same(facts.project_facts(project.place, folder), EXPECTED["project"])
+    now, then = facts.project_facts(project.place, folder), copy.deepcopy(EXPECTED["project"])
+    # Since 0.4.0 Dawid–Skene learns otherwise (CHANGELOG): its verdicts, and how often annotators are right.
+    then["dawid-skene"].pop("verdicts")
+    for annotator in then["dawid-skene"]["workers"]:
+        annotator.pop("expected")
+    same(now, then)
     # After it was opened, and brought up to date where need be.
     check_tables(project)
 
@@ -158,9 +165,12 @@ def test_the_project_says_the_same(project, folder):
 def test_the_project_is_published_the_same(project, folder):
     out = folder / f"published-{project.kind}"
     facts.command("publish", project.place, "-o", out, "--made", "0.4.0", cwd=folder)
-    same(facts.published_tables(out), facts.published_tables(FILES / "published"))
-    same(facts.published_facts(out), facts.published_facts(FILES / "published"))
-    same(facts.corrected_facts(out), EXPECTED["corrected"])
+    now, then = facts.published_tables(out), facts.published_tables(FILES / "published")
+    assert now.keys() == then.keys()
+    same(now["answers.parquet"], then["answers.parquet"])
+    # Since 0.4.0 Dawid–Skene learns otherwise (CHANGELOG): the same pairs, with other verdicts.
+    pairs = [[(row["image"], row["caption"]) for row in tables["pairs.parquet"]] for tables in (now, then)]
+    assert pairs[0] == pairs[1]
 
 
 @pytest.mark.parametrize("table", APPEND_ONLY)

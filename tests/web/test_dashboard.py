@@ -282,6 +282,15 @@ def test_publishing_gives_what_the_library_gives(judged, tmp_path):
     assert again.get("/api/dashboard/published/fixed").content == response.content
 
 
+def test_the_statistics_count_what_is_published(judged):
+    owner = judged.client("owner")
+    shown = owner.get("/api/dashboard/statistics").json()["verdicts"][0]
+    number = owner.post("/api/dashboard/jobs/publish", json={"name": "fixed"}).json()["job"]
+    message = finished(owner, number)["message"]
+    assert f"{shown['pairs']:,} pairs judged, {shown['relevant']:,} relevant" in message
+    assert f'value="{shown["method"]}" selected' in owner.get("/dashboard").text
+
+
 def test_a_name_never_leads_out_of_the_folder(judged):
     owner = judged.client("owner")
     for name in ("../out", "..", "a/b", ".hidden", "a\0b", "con fused", "/etc"):

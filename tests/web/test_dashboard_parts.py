@@ -14,7 +14,7 @@ from karat.web.dashboard.jobs import Shelf
 from karat.web.dashboard.live import live_numbers, pace
 from karat.web.dashboard.tally import Tally
 from tests.judging.postgres import REASON, new_database, programs, server
-from tests.judging.store.small import plain_plan
+from tests.judging.store.small import finish, plain_plan, plan_of
 
 from made import make_benchmark
 
@@ -112,3 +112,89 @@ def test_what_is_published_stays_on_the_owners_shelf(tmp_path):
     assert passing.folder.is_dir()
     passing.close()
     assert not passing.folder.exists()
+
+
+def do_all(project, *names):
+    """Let annotators take and finish whatever they can get, in turn."""
+    going = list(names)
+    while going:
+        lease = project.queue.lease(going[0])
+        if lease is None:
+            going.pop(0)
+            continue
+        finish(project, lease)
+        going.append(going.pop(0))
+
+
+def stuck_now(project, now=None):
+    tally = Tally(project)
+    tally.update()
+    return live_numbers(tally, time.time() if now is None else now)["stuck"]
+
+
+def test_the_dashboard_says_when_nobody_left_can_go_on(project):
+    """Tasks 0 and 1 share a pair, and each needs two annotators: three annotators are one too few."""
+    pairs = [(0, 0), (0, 1)], [(0, 1), (0, 2)], [(5, 5), (5, 6)]
+    project.pools.add_tasks(plan_of(*pairs, overlap=2))
+    assert stuck_now(project) is None  # nobody has begun
+    lease = project.queue.lease("ann")
+    assert stuck_now(project) is None
+    finish(project, lease)
+    do_all(project, "ann", "bob", "cleo")
+    assert project.queue.counts()["open"] == 1
+    assert stuck_now(project) == {"open": 1, "invite": 1}
+    assert not project.queue.can_continue(["ann", "bob", "cleo"])
+    assert project.queue.can_continue(["ann", "dan"])
+    # An account that has not begun yet can go on; a disabled one cannot.
+    dan = project.accounts.users.add("dan", "judge", None)
+    assert stuck_now(project) is None
+    project.accounts.users.set_active(dan.id, False)
+    assert stuck_now(project) == {"open": 1, "invite": 1}
+    # An owner counts only after having answered.
+    project.accounts.users.add("eve", "owner", None)
+    assert stuck_now(project) == {"open": 1, "invite": 1}
+    do_all(project, "dan")
+    assert project.queue.counts()["open"] == 0
+    assert stuck_now(project) is None
+
+
+def test_as_many_as_the_open_tasks_need_are_invited(project):
+    """One annotator has done everything once; three linked tasks need two more annotators each."""
+    pairs = [(0, 0), (0, 1)], [(0, 1), (0, 2)], [(0, 2), (0, 0)], [(7, 7)]
+    project.pools.add_tasks(plan_of(*pairs, overlap=2))
+    do_all(project, "ann")
+    assert project.queue.counts()["submitted"] == 2  # one of the three, and the last
+    assert stuck_now(project) == {"open": 6, "invite": 5}
+    # A lease that has expired is open to others, not to its holder.
+    project.queue.lease("bob", seconds=10, now=1000.0)
+    assert project.queue.can_continue(["bob"], now=1005.0)
+    assert stuck_now(project, now=1005.0) is None
+    do_all(project, *(f"person {number}" for number in range(5)))
+    assert project.queue.counts()["open"] == 0
+
+
+def test_no_annotator_is_overlooked(project):
+    """Whether the queue has something for anyone, against asking it for each annotator."""
+    rng = np.random.default_rng(3)
+    for round_ in range(12):
+        first = 3 * round_
+        pairs = [[(first + int(image), 0) for image in rng.permutation(3)[:2]] for _ in range(3)]
+        project.pools.add_tasks(plan_of(*pairs, overlap=int(rng.integers(1, 4))))
+        names = [f"person {number}" for number in range(int(rng.integers(1, 4)))]
+        for _ in range(int(rng.integers(2, 9))):
+            who = names[rng.integers(len(names))]
+            lease = project.queue.lease(who)
+            if lease is not None:
+                (finish if rng.random() < 0.8 else give_back)(project, lease)
+        can = project.queue.can_continue(names)
+        leases = [project.queue.lease(name) for name in names]
+        assert can == any(lease is not None for lease in leases)
+        for lease in leases:
+            if lease is not None:
+                project.queue.release(lease.token)
+
+
+def give_back(project, lease):
+    """Answer one item, then return the assignment."""
+    project.answers.give(lease.token, lease.items[0].id, "yes")
+    project.queue.release(lease.token)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from karat.benchmarks.judgments import Provenance as Provenance
     from karat.benchmarks.judgments import Share as Share
     from karat.benchmarks.judgments import Steps as Steps
+    from karat.benchmarks.judgments import UncertainRatings as UncertainRatings
     from karat.benchmarks.karat_format import HEAD as HEAD
     from karat.benchmarks.karat_format import describe_truth as describe_truth
     from karat.benchmarks.karat_format import make_folder as make_folder

@@ -118,6 +118,14 @@ class Benchmark:
         """Return, per truth, how many queries and judged pairs it has in each direction."""
         return [summarise(self, truth) for truth in self.truths.values()]
 
+    def pooled_notes(self) -> list[str]:
+        """Return a sentence on each truth that has pairs which were pooled and not judged."""
+        return [
+            f"{truth.name}: {plural(truth.n_pooled, 'pair')} pooled and not judged, read as unjudged"
+            for truth in self.truths.values()
+            if truth.n_pooled
+        ]
+
 
 def build(
     name: str,

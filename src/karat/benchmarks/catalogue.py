@@ -90,10 +90,21 @@ class BenchmarkSummary(Result):
     def records(self) -> list[dict[str, Any]]:
         """Return one record per truth and direction."""
         return [
-            {"truth": row["truth"], "direction": direction, **row[direction], "folds": row["folds"]}
+            {
+                "truth": row["truth"],
+                "direction": direction,
+                **row[direction],
+                "pooled": self.benchmark.truth(row["truth"]).n_pooled,
+                "folds": row["folds"],
+            }
             for row in self.benchmark.summary()
             for direction in DIRECTIONS
         ]
+
+    @property
+    def notes(self) -> list[str]:
+        """How many pairs were pooled and not judged, where there are some."""
+        return self.benchmark.pooled_notes()
 
     def parts(self) -> list[Part]:
         """Return the counts of every truth, and what each is."""

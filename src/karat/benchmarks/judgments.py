@@ -98,6 +98,8 @@ class Provenance:
 
 
 Resolve = Literal["max", "mean", "min"]
+PROBABILITIES = ("probability", "grade_if_relevant")
+"""The columns that uncertain ratings have."""
 RESOLVERS = {"max": np.maximum, "mean": np.add, "min": np.minimum}
 
 
@@ -113,11 +115,89 @@ class Pairs:
         return len(self.image)
 
 
+@dataclass(frozen=True, eq=False)
+class UncertainRatings:
+    """The ratings of a table that have probabilities, to draw other versions of the grades.
+
+    Parameters
+    ----------
+    pair
+        Per rating, the number of its pair, in the order of `Judgments.pairs`.
+    probability, grade
+        Per rating, the probability that the pair is relevant, and the grade that it then has.
+    free
+        Whether the outcome is open: neither certain, nor settled by a certain rating of another source.
+    certain_grade
+        Per pair, its grade by the ratings that are certain; 0 where there are none.
+
+    Examples
+    --------
+    >>> shares = Provenance("people", "0 to 1", Share(top=1))
+    >>> rated = Judgments([0, 0, 0], [0, 1, 2], rating=[1, 0.5, 0], sources=[shares],
+    ...                   probability=[np.nan, 0.9, 0.2], grade_if_relevant=[np.nan, np.nan, 1])
+    >>> drawn = rated.uncertain.draw(rated.uncertain.luck(1000, np.random.default_rng(1)))
+    >>> np.unique(drawn[:, 1]).tolist(), (drawn > 0).mean(axis=0).round(1).tolist()
+    ([0.0, 0.5], [1.0, 0.9, 0.2])
+    """
+
+    pair: np.ndarray
+    probability: np.ndarray
+    grade: np.ndarray
+    free: np.ndarray
+    certain_grade: np.ndarray
+
+    @cached_property
+    def _drawn(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The pairs that have such a rating, the first one of each, and the place of each rating's pair."""
+        return np.unique(self.pair, return_index=True, return_inverse=True)
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs differ from version to version."""
+        return len(np.unique(self.pair[self.free]))
+
+    def luck(self, versions: int, rng: np.random.Generator) -> np.ndarray:
+        """Return random numbers for some versions, one for each pair that has such a rating.
+
+        Drawn at once or one version after the other from one generator, they are the same.
+        """
+        return rng.random((versions, len(self._drawn[0])))
+
+    def draw(self, luck: np.ndarray, probability: np.ndarray | None = None) -> np.ndarray:
+        """Return versions of the grades of all pairs, [versions, pairs].
+
+        A rating says relevant where the random number of its pair lies below its probability, and then has
+        its grade, else 0. The highest grade counts where several sources rated a pair, as in
+        `Judgments.pairs`. All ratings of one pair share the random number, so that two sources which both
+        call it improbable do not make it probable together.
+
+        Parameters
+        ----------
+        luck
+            Random numbers from `luck`.
+        probability
+            Other probabilities, per rating or per version and rating.
+        """
+        versions = np.tile(self.certain_grade, (len(luck), 1))
+        if len(self.pair):
+            pairs, first, place = self._drawn
+            below = luck[:, place] < (self.probability if probability is None else probability)
+            drawn = np.maximum.reduceat(np.where(below, self.grade, 0.0), first, axis=1)
+            versions[:, pairs] = np.maximum(versions[:, pairs], drawn)
+        return versions
+
+
 class Judgments:
     """Ratings of undirected pairs (image, caption); a pair without a row is *unjudged*.
 
     The pair has no direction, so image-to-text and text-to-image can never disagree. Rows are
     sorted by image, caption and source, and immutable; `merge` yields a new table.
+
+    An unjudged pair may have the mark *pooled*: it was in the pool, and nobody judged it. Scores treat it as
+    any other unjudged pair; the mark distinguishes it from pairs that were never in the pool.
+
+    A rating may be uncertain: it then has the *probability* that its pair is relevant. Scores are those of
+    the ratings as they are; `uncertain` draws other versions of the grades from the probabilities.
 
     Parameters
     ----------
@@ -129,6 +209,15 @@ class Judgments:
         Which of `sources` each row came from; the only one when left out.
     sources
         Where ratings come from and how each becomes a grade.
+    pooled
+        Images and captions of the pairs that were pooled and not judged. A pair that has a rating is judged
+        and loses the mark. The attribute holds two arrays, sorted by image, then caption, each pair once.
+    probability
+        Per row, the probability that the pair is relevant, as its source sees it; NaN where the rating is
+        certain, as all are when left out.
+    grade_if_relevant
+        Per row, the grade that the pair has if it is relevant. NaN is the rating's own grade; a rating with
+        the grade 0 and a probability above 0 needs another.
 
     Examples
     --------
@@ -139,6 +228,11 @@ class Judgments:
     >>> both = own.merge(seen)
     >>> both
     Judgments(4 ratings of 4 pairs: 3 relevant, 1 judged not relevant; original, check)
+
+    Two more pairs were pooled, of which one has a rating by now:
+
+    >>> both.merge(Judgments([], [], sources=[], pooled=([1, 1], [0, 1])))
+    Judgments(4 ratings of 4 pairs: 3 relevant, 1 judged not relevant, 1 pooled and unjudged; original, check)
     """
 
     def __init__(
@@ -149,6 +243,9 @@ class Judgments:
         rating: Sequence[float] | np.ndarray | None = None,
         source: Sequence[int] | np.ndarray | None = None,
         sources: Sequence[Provenance],
+        pooled: tuple[Sequence[int] | np.ndarray, Sequence[int] | np.ndarray] = ((), ()),
+        probability: Sequence[float] | np.ndarray | None = None,
+        grade_if_relevant: Sequence[float] | np.ndarray | None = None,
     ) -> None:
         columns: list[np.ndarray] = [
             np.asarray(image, dtype=np.int32),
@@ -159,9 +256,32 @@ class Judgments:
         order = np.lexsort((columns[2], columns[1], columns[0]))
         self.image, self.caption, self.source, self.rating = (column[order] for column in columns)
         self.sources = tuple(sources)
-        for column in (self.image, self.caption, self.source, self.rating):
+        self.pooled = self._unrated(*(np.asarray(column, dtype=np.int64) for column in pooled))
+        # A column of NaN takes no memory.
+        self.probability, self.grade_if_relevant = (
+            np.broadcast_to(np.nan, len(order)) if column is None else per_row(column, len(order))[order]
+            for column in (probability, grade_if_relevant)
+        )
+        for column in (self.image, self.caption, self.source, self.rating, *self.pooled):
+            column.setflags(write=False)
+        for column in (self.probability, self.grade_if_relevant):
             column.setflags(write=False)
         self._check()
+        self._check_probabilities()
+
+    def _unrated(self, image: np.ndarray, caption: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the pairs that have no rating, sorted, each once."""
+        if len(image) != len(caption):
+            raise InputError(
+                f"the pooled pairs have {len(image):,} images and {len(caption):,} captions",
+                fix="give one of each per pair",
+            )
+        if ((image < 0) | (caption < 0)).any():
+            raise InputError("an index of an image or caption of the pooled pairs is out of range")
+        # One number per pair, which sorts by image, then caption.
+        rated = self.image.astype(np.int64) << 32 | self.caption if len(image) else self.image
+        pairs = np.setdiff1d(image << 32 | caption, rated)
+        return (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
 
     def _check(self) -> None:
         out_of_range = (self.image < 0) | (self.caption < 0) | (self.source >= len(self.sources))
@@ -184,6 +304,31 @@ class Judgments:
                 fix="give each source one rating per pair",
             )
 
+    def _check_probabilities(self) -> None:
+        if not self.has_probabilities:
+            return
+        known = ~np.isnan(self.probability)
+        other = self.grade_if_relevant
+        for column, wrong, allowed in (
+            ("probability", known & ~((self.probability >= 0) & (self.probability <= 1)), "from 0 to 1"),
+            ("grade_if_relevant", ~np.isnan(other) & ~((other > 0) & (other <= 1)), "above 0 and up to 1"),
+        ):
+            if wrong.any():
+                row = int(np.flatnonzero(wrong)[0])
+                raise InputError(
+                    f"{column} of the pair (image {self.image[row]}, caption {self.caption[row]}) is "
+                    f"{getattr(self, column)[row]:g}",
+                    fix=f"give numbers {allowed}, or NaN",
+                )
+        missing = known & (self.probability > 0) & (self.grade == 0) & np.isnan(other)
+        if missing.any():
+            row = int(np.flatnonzero(missing)[0])
+            raise InputError(
+                f"the pair (image {self.image[row]}, caption {self.caption[row]}) is relevant with the "
+                f"probability {self.probability[row]:g}, and has the grade 0",
+                fix="give its grade_if_relevant",
+            )
+
     def __len__(self) -> int:
         return len(self.image)
 
@@ -191,9 +336,10 @@ class Judgments:
         pairs = self.pairs()
         good = int((pairs.grade > 0).sum())
         names = ", ".join(source.name for source in self.sources)
+        pooled = f", {len(self.pooled[0]):,} pooled and unjudged" if len(self.pooled[0]) else ""
         return (
             f"Judgments({len(self):,} ratings of {len(pairs):,} pairs: {good:,} relevant, "
-            f"{len(pairs) - good:,} judged not relevant; {names})"
+            f"{len(pairs) - good:,} judged not relevant{pooled}; {names})"
         )
 
     @cached_property
@@ -219,15 +365,41 @@ class Judgments:
         how = RESOLVERS[resolve]
         if not len(self):
             return Pairs(self.image, self.caption, self.grade)
-        new = np.r_[True, (np.diff(self.image) != 0) | (np.diff(self.caption) != 0)]
-        first = np.flatnonzero(new)
+        first = self._first
         grade = how.reduceat(self.grade, first)
         if resolve == "mean":
             grade = grade / np.diff(np.r_[first, len(self)])
         return Pairs(self.image[first], self.caption[first], grade)
 
+    @cached_property
+    def _first(self) -> np.ndarray:
+        """The first row of each pair."""
+        new = (np.diff(self.image) != 0) | (np.diff(self.caption) != 0)
+        return np.flatnonzero(np.r_[np.ones(min(1, len(self)), bool), new])
+
+    @cached_property
+    def has_probabilities(self) -> bool:
+        """Whether any rating has the probability that its pair is relevant."""
+        return bool((~np.isnan(self.probability)).any())
+
+    @cached_property
+    def uncertain(self) -> UncertainRatings:
+        """The ratings that have the probability that their pair is relevant."""
+        rows = np.flatnonzero(~np.isnan(self.probability))
+        pair = np.searchsorted(self._first, rows, side="right") - 1
+        grade = np.where(np.isnan(self.grade_if_relevant), self.grade, self.grade_if_relevant)[rows]
+        probability = self.probability[rows]
+        certain = np.where(np.isnan(self.probability), self.grade, 0.0)
+        certain = np.maximum.reduceat(certain, self._first) if len(self) else certain
+        free = (probability > 0) & (probability < 1) & (grade > certain[pair])
+        return UncertainRatings(pair, probability, grade, free, certain)
+
     def merge(self, other: Judgments) -> Judgments:
-        """Return the table with the rows of both; sources of the same name must be equal."""
+        """Return the table with the rows of both; sources of the same name must be equal.
+
+        A pair that either has pooled stays pooled, unless the other rates it. Ratings keep their
+        probabilities.
+        """
         sources = list(self.sources)
         names = [source.name for source in sources]
         renumber = np.zeros(len(other.sources), np.uint16)
@@ -244,12 +416,40 @@ class Judgments:
             rating=np.r_[self.rating, other.rating],
             source=np.r_[self.source, renumber[other.source]],
             sources=sources,
+            pooled=(np.r_[self.pooled[0], other.pooled[0]], np.r_[self.pooled[1], other.pooled[1]]),
+            **{
+                column: np.r_[getattr(self, column), getattr(other, column)]
+                for column in (PROBABILITIES if self.has_probabilities or other.has_probabilities else ())
+            },
         )
 
     def remap(self, source: str, mapping: Mapping) -> Judgments:
-        """Return the same ratings with another mapping for `source`."""
+        """Return the same ratings with another mapping for `source`.
+
+        Its ratings lose their probabilities, which are about what was relevant by the mapping before.
+        """
         names = [known.name for known in self.sources]
         if source not in names:
             raise unknown_name("source of ratings", source, names)
         sources = [replace(s, mapping=mapping) if s.name == source else s for s in self.sources]
-        return Judgments(self.image, self.caption, rating=self.rating, source=self.source, sources=sources)
+        remapped = self.source == names.index(source)
+        return Judgments(
+            self.image,
+            self.caption,
+            rating=self.rating,
+            source=self.source,
+            sources=sources,
+            pooled=self.pooled,
+            **{
+                column: np.where(remapped, np.nan, getattr(self, column))
+                for column in (PROBABILITIES if self.has_probabilities else ())
+            },
+        )
+
+
+def per_row(column: Sequence[float] | np.ndarray, rows: int) -> np.ndarray:
+    """Return a column of numbers, or raise where it does not have one for each row."""
+    values = np.asarray(column, dtype=np.float64)
+    if values.shape != (rows,):
+        raise InputError(f"{len(values):,} probabilities or grades of {rows:,} ratings", fix="give one each")
+    return values

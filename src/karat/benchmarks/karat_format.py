@@ -2,19 +2,22 @@
 
     benchmark.json          format, version, name, about, defaults, categories, their synsets, the
                             objects' attributes, and each truth's name, about, whether it is
-                            complete, and sources (or rule); truth number k owns the tables -k
+                            complete, has pooled pairs or probabilities, and sources (or rule); truth
+                            number k owns the tables -k
     images.parquet          id, gallery, path
     captions.parquet        id, gallery, text, image (row of the image it was written for, or -1)
     other-captions.parquet  image (row), text: captions of images that are not in the gallery
-    judgments-k.parquet     image, caption (rows), source (number), rating
+    judgments-k.parquet     image, caption (rows), source (number), rating; and, of a truth that has
+                            probabilities, probability and grade_if_relevant (NaN for none)
+    pooled-k.parquet        image, caption (rows): pairs that were pooled and not judged
     queries-k.parquet       direction, row
     folds-k.parquet         fold (number), side ("images" or "captions"), row
     objects.parquet         image (row), category (number), left, top, width, height, and a column
                             "attribute-NAME" for each attribute
 
 Rows with `gallery` false are known to judgments only. Paths of images are relative to the folder.
-Texts, other captions, paths, objects, synsets and attributes may be absent; a truth is complete, or made by
-a machine, only where it says so.
+Texts, other captions, paths, objects, synsets and attributes may be absent; a truth is complete, made by
+a machine, or has pooled pairs or probabilities only where it says so.
 """
 
 from __future__ import annotations
@@ -29,10 +32,10 @@ from karat._util import parsing
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.image_files import found_paths, kept_paths
-from karat.benchmarks.judgments import Judgments, Mapping, Provenance, Share, Steps
+from karat.benchmarks.judgments import PROBABILITIES, Judgments, Mapping, Provenance, Share, Steps
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.plausible_match import PlausibleMatch
-from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth
+from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth, nothing
 from karat.errors import InputError, MissingDataError
 
 if TYPE_CHECKING:
@@ -134,6 +137,10 @@ def describe_truth(truth: Truth) -> dict[str, Any]:
         "folds": [f.name for f in truth.folds],
     }
     description |= {trait: True for trait in ("complete", "machine") if getattr(truth, trait)}
+    if truth.n_pooled:
+        description["pooled"] = True
+    if truth.has_probabilities:
+        description["probabilities"] = True
     if truth.judgments is not None:
         description["sources"] = [
             {"name": s.name, "scale": s.scale, "mapping": describe_mapping(s.mapping)}
@@ -162,8 +169,12 @@ def write_truth(truth: Truth, folder: Path, number: int) -> None:
     """Write the tables of one truth."""
     if truth.judgments is not None:
         rows = truth.judgments
+        uncertain = {name: getattr(rows, name) for name in probability_columns(truth.has_probabilities)}
         write(folder / f"judgments-{number}.parquet", image=rows.image, caption=rows.caption,
-              source=rows.source, rating=rows.rating)  # fmt: skip
+              source=rows.source, rating=rows.rating, **uncertain)  # fmt: skip
+        if truth.n_pooled:
+            image, caption = rows.pooled
+            write(folder / f"pooled-{number}.parquet", image=image, caption=caption)
     queries = {d: np.asarray(truth.queries.get(d, np.zeros(0)), dtype=np.int64) for d in DIRECTIONS}
     write(
         folder / f"queries-{number}.parquet",
@@ -183,6 +194,11 @@ def write_truth(truth: Truth, folder: Path, number: int) -> None:
             side=np.repeat([side for _, side, _ in sides], lengths),
             row=np.concatenate([rows for _, _, rows in sides]),
         )
+
+
+def probability_columns(present: bool) -> tuple[str, ...]:
+    """Return the columns of judgments that a truth with probabilities has, and another has not."""
+    return PROBABILITIES if present else ()
 
 
 def padded(values: Any, length: int) -> list[str | None]:
@@ -290,7 +306,7 @@ def text_column(table: pl.DataFrame, column: str, path: Path) -> np.ndarray:
 
 
 def has_trait(description: dict[str, Any], trait: str, folder: Path) -> bool:
-    """Return whether a truth says that it is complete, or machine-made."""
+    """Return whether a truth says of itself that it is complete, or machine-made, or has pooled pairs, …"""
     value = description.get(trait, False)
     if not isinstance(value, bool):
         raise InputError(
@@ -356,16 +372,20 @@ def read_truth(
         vectors = objects.class_vectors(ids[0].size)
         rule = PlausibleMatch(vectors, caption_image, int(description["rule"]["zeta"]))
         return Truth(str(description["name"]), None, queries, folds, rule, str(description["about"]))
-    path = folder / f"judgments-{number}.parquet"
-    rows = read(path, "image", "caption", "source", "rating")
-    for name, known in zip(("image", "caption"), ids):
-        in_range(rows[name].to_numpy(), 0, len(known), path, name)
+    uncertain = probability_columns(has_trait(description, "probabilities", folder))
+    rows = read_pairs(folder / f"judgments-{number}.parquet", ids, "source", "rating", *uncertain)
+    pooled: tuple[np.ndarray, np.ndarray] = nothing(), nothing()
+    if has_trait(description, "pooled", folder):
+        marked = read_pairs(folder / f"pooled-{number}.parquet", ids)
+        pooled = marked["image"].to_numpy(), marked["caption"].to_numpy()
     sources = [
         Provenance(str(s["name"]), str(s["scale"]), read_mapping(s["mapping"]))
         for s in description["sources"]
     ]
-    columns = {name: rows[name].to_numpy() for name in ("rating", "source")}
-    judgments = Judgments(rows["image"].to_numpy(), rows["caption"].to_numpy(), **columns, sources=sources)
+    columns = {name: rows[name].to_numpy() for name in ("rating", "source", *uncertain)}
+    judgments = Judgments(
+        rows["image"].to_numpy(), rows["caption"].to_numpy(), **columns, sources=sources, pooled=pooled
+    )
     return Truth(
         str(description["name"]),
         judgments,
@@ -375,6 +395,14 @@ def read_truth(
         complete=has_trait(description, "complete", folder),
         machine=has_trait(description, "machine", folder),
     )
+
+
+def read_pairs(path: Path, ids: list[Ids], *columns: str) -> pl.DataFrame:
+    """Read a table of pairs, whose images and captions must exist."""
+    rows = read(path, "image", "caption", *columns)
+    for name, known in zip(("image", "caption"), ids):
+        in_range(rows[name].to_numpy(), 0, len(known), path, name)
+    return rows
 
 
 def in_range(values: np.ndarray, low: int, high: int, path: Path, column: str) -> None:

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from karat._util import plural
 from karat.benchmarks.judgments import Judgments
 from karat.errors import InputError
 
@@ -168,6 +169,11 @@ class Truth:
             raise InputError(f"truth {self.name!r} needs either judgments or a rule")
         if not any(len(rows) for rows in self.queries.values()):
             raise InputError(f"truth {self.name!r} covers no query", fix="give it at least one")
+        if self.complete and self.n_pooled:
+            raise InputError(
+                f"truth {self.name!r} is complete, with {plural(self.n_pooled, 'pair')} not judged",
+                fix="leave out `pooled` or `complete`: in a complete truth every pair is judged",
+            )
         # Many tables show nothing of a truth but its name.
         if self.machine and not self.name.startswith("machine"):
             raise InputError(
@@ -186,6 +192,26 @@ class Truth:
         if self.implicit or self.complete:
             return True
         return self.judgments is not None and bool((self.judgments.pairs().grade == 0).any())
+
+    @property
+    def n_pooled(self) -> int:
+        """How many pairs were pooled and not judged; they are unjudged."""
+        return 0 if self.judgments is None else len(self.judgments.pooled[0])
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether labels have the probability that they are right, so that others can be drawn."""
+        return self.judgments is not None and self.judgments.has_probabilities
+
+    def pooled(self, direction: Direction) -> tuple[np.ndarray, np.ndarray]:
+        """Return query and item of each pair that was pooled and not judged, for every covered query."""
+        if self.judgments is None:
+            return nothing(), nothing()
+        image, caption = (column.astype(np.int64) for column in self.judgments.pooled)
+        query, item = (image, caption) if direction == "i2t" else (caption, image)
+        queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
+        _, rows = compress(queries, query, item)
+        return query[rows], item[rows]
 
     def judged(self, direction: Direction) -> JudgedItems:
         """Return the judged items (relevant and not) of every covered query."""

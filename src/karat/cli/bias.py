@@ -10,6 +10,7 @@ import typer
 from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command, note
+from karat.cli.options import parse_settings
 
 app = typer.Typer()
 
@@ -37,7 +38,13 @@ def bias(
             help="A complete truth to compare with, if there is one.",
         ),
     ] = None,
-    aggregate: options.Aggregate = "majority",
+    aggregate: options.Aggregate = options.AGGREGATE,
+    aggregate_set: options.AggregateSetting = None,
+    gold_share: options.GoldShare = options.GOLD_SHARE,
+    only_if_certain: options.OnlyIfCertain = False,
+    captions_wrong: options.CaptionsWrong = 0,
+    exclude: options.Exclude = None,
+    approved_only: options.ApprovedOnly = False,
     depth: Annotated[
         int,
         options.option(
@@ -77,7 +84,8 @@ def bias(
 
     Every model is scored on the labels that each subset of the models would have produced (ECCV Caption §5,
     appendix E). The report also shows whether a model that does not contribute is treated fairly, and how
-    similar the models are. Without --run, only R@1 can be computed, and diversity as deep as the pool.
+    similar the models are. The labels are those that `karat publish` publishes with the same options. Without
+    --run, only R@1 can be computed, and diversity as deep as the pool.
     """
     from karat.cli.show import opening, show, waiting, write_json
     from karat.judging import project_bias
@@ -94,7 +102,9 @@ def bias(
         runs = options.load_runs(files, opened.benchmark(), name, **loading) if files else None
         with waiting("scoring every model on the labels of every subset"):
             report = project_bias(
-                opened, runs, aggregate=aggregate, direction=as_directions(direction),
+                opened, runs, aggregate=aggregate, aggregate_set=parse_settings(aggregate_set),
+                gold_share=gold_share, only_if_certain=only_if_certain, captions_wrong=captions_wrong,
+                exclude=exclude, approved_only=approved_only, direction=as_directions(direction),
                 original=None if original == "none" else original, complete=complete, depth=depth,
                 fixed=not drop_empty, intervals=intervals, per_size=per_size, seed=seed, threads=threads,
                 **chosen,

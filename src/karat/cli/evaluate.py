@@ -34,6 +34,8 @@ def evaluate(
     interval_method: options.IntervalMethod = "percentile",
     level: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
+    label_uncertainty: options.LabelUncertainty = False,
+    label_versions: options.LabelVersions = 200,
     seed: options.Seed = 0,
     ids: options.Ids = None,
     similarity: options.Similarity = "dot",
@@ -68,6 +70,7 @@ def evaluate(
         card = score(
             files, benchmark, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged,
             intervals=intervals, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
+            label_uncertainty=label_uncertainty, label_versions=label_versions,
             name=name, ids=ids, similarity=similarity, transpose=transpose, phi=parse_files(phi),
             setting=parse_settings(setting), details=is_page(output), threads=threads, progress=step,
         )  # fmt: skip

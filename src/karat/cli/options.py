@@ -196,12 +196,25 @@ IntervalMethod = Annotated[
 ]
 Level = Annotated[float, option("--level", panel=SURE, help="Confidence level of intervals.")]
 Resamples = Annotated[int, option("--resamples", min=1, panel=SURE, help="How many bootstrap draws.")]
+LabelUncertainty = Annotated[
+    bool,
+    option(
+        "--label-uncertainty",
+        panel=SURE,
+        help="Draw labels from their probabilities, too: intervals then hold for queries and labels.",
+    ),
+]
+LabelVersions = Annotated[
+    int, option("--label-versions", min=1, panel=SURE, help="How many versions of uncertain labels.")
+]
 Seed = Annotated[int, option("--seed", min=0, panel=SURE, help="Seed of every random draw.")]
 Test = Annotated[str, option("--test", panel=SURE, choices="tests", help="The paired test: {tests}.")]
 Samples = Annotated[int, option("--samples", min=1, panel=SURE, help="How many random swaps.")]
 Alpha = Annotated[float, option("--alpha", panel=SURE, help="The level at which one run beats another.")]
 
-# Judging: which answers count, and what they become.
+# Judging: which answers count, and what they become: the fields of `karat.judging.AcceptanceRule`.
+AGGREGATE, GOLD_SHARE = "dawid-skene", 0.7
+"""Defaults of `AcceptanceRule`, which a command line cannot import without numpy; a test compares them."""
 Aggregate = Annotated[
     str,
     option(

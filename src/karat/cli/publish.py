@@ -26,7 +26,7 @@ def publish(
             "--truth-name", panel=options.OUTPUT, metavar="NAME", help="The name of the new truth."
         ),
     ] = "corrected",
-    aggregate: options.Aggregate = "dawid-skene",
+    aggregate: options.Aggregate = options.AGGREGATE,
     aggregate_set: options.AggregateSetting = None,
     original: Annotated[str | None, options.original("the benchmark's first by default.")] = None,
     keep_original: Annotated[
@@ -56,7 +56,7 @@ def publish(
             help="What counts where merged truths and annotators differ: {policies}.",
         ),
     ] = "union",
-    gold_share: options.GoldShare = 0.7,
+    gold_share: options.GoldShare = options.GOLD_SHARE,
     only_if_certain: options.OnlyIfCertain = False,
     captions_wrong: options.CaptionsWrong = 0,
     exclude: options.Exclude = None,

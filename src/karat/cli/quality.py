@@ -19,7 +19,7 @@ app = typer.Typer()
 @app.command(cls=Command)
 def quality(
     project: options.ProjectPlace,
-    aggregate: options.Aggregate = "dawid-skene",
+    aggregate: options.Aggregate = options.AGGREGATE,
     aggregate_set: options.AggregateSetting = None,
     wrong: Annotated[
         int,
@@ -27,7 +27,7 @@ def quality(
             "--wrong", min=0, panel=options.ANSWERS, help="Gold pairs that may be wrong in an assignment."
         ),
     ] = 0,
-    gold_share: options.GoldShare = 0.7,
+    gold_share: options.GoldShare = options.GOLD_SHARE,
     only_if_certain: options.OnlyIfCertain = False,
     captions_wrong: options.CaptionsWrong = 0,
     exclude: options.Exclude = None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 from karat.cli import options
@@ -28,26 +30,29 @@ def tasks(
     Gold pairs, whose answers are known, are hidden among the others. Pairs that are already in a task stay
     there; pairs that were pooled later get new tasks.
     """
+    import numpy as np
+
     from karat.cli.show import opening, show
-    from karat.judging import estimate_cost, make_tasks
-    from karat.judging.tasks import unplanned
+    from karat.judging import make_tasks
+    from karat.judging.tasks import plan_cost, unplanned
 
     with opening(project) as opened:
-        pool = opened.pools.read()
-        rest = unplanned(pool, opened.pools.plan())
-        if len(pool) and not len(rest):
+        pool, planned = opened.pools.read(), opened.pools.plan()
+        if len(pool) and not len(unplanned(pool, planned)):
             raise InputError("every pair is already in a task", where=project, fix="pool more pairs first")
-        plan = make_tasks(rest, opened.form, task_size=task_size, gold=gold, overlap=overlap, seed=seed)
-        price = {"per_hour": per_hour, "per_task": per_task, "fee": fee}
-        cost = estimate_cost(
-            len(rest), opened.form, task_size=task_size, gold=gold, overlap=overlap, **price  # type: ignore[arg-type]
+        sizes: dict[str, Any] = {"task_size": task_size, "gold": gold, "overlap": overlap}
+        plan = make_tasks(
+            pool, opened.form, **sizes, planned=planned, benchmark=opened.benchmark, seed=seed
         )  # fmt: skip
+        wanted = np.bincount(opened.queue.assignments().task, minlength=planned.tasks)
+        rates: dict[str, Any] = {"per_hour": per_hour, "per_task": per_task, "fee": fee}
+        cost = plan_cost(plan, opened.form, planned=planned, wanted=wanted, **rates)
         show(cost)
         if dry_run:
             return
         first = opened.pools.add_tasks(plan)
-        sizes = {"tasks": plan.tasks, "first": first, "pairs": len(rest), "gold": cost.gold}
-        opened.journal.log("tasks", sizes | {"overlap": overlap, "seed": seed})
+        facts = {"tasks": plan.tasks, "first": first, "pairs": cost.pairs, "gold": cost.gold}
+        opened.journal.log("tasks", facts | {"overlap": overlap, "seed": seed})
     last = first + plan.tasks - 1
     print(f"wrote tasks {first} to {last} into {project}; ", end="")
     print(f"next: karat serve {project}, or karat answers export {project}")

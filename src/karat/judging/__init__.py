@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from karat.judging.publication.publication import Published as Published
     from karat.judging.publication.publication import publish as publish
     from karat.judging.publication.validity import invalid_candidates as invalid_candidates
+    from karat.judging.quality.acceptance import AcceptanceRule as AcceptanceRule
+    from karat.judging.quality.acceptance import project_verdicts as project_verdicts
     from karat.judging.quality.answers import AnswerTable as AnswerTable
     from karat.judging.quality.answers import make_answers as make_answers
     from karat.judging.quality.assignments import accepted_answers as accepted_answers

@@ -31,6 +31,7 @@ from karat.scores import (
     Leaderboard,
     Scorecard,
     check_choices,
+    check_published_labels,
     compare,
     comparison_intervals,
     evaluate,
@@ -97,6 +98,7 @@ def report(
     # Wrong choices show before large files are read.
     check_page(target, image_folder, inline_images)
     check_choices(test, alpha, samples, seed)
+    check_published_labels(options.get("label_uncertainty"))
     made = comparison_intervals(intervals, interval_method, level, resamples, seed)
     card = evaluate(runs, benchmark, measure, details=True, **options)
     found: Comparison | Scorecard
@@ -188,7 +190,7 @@ def complete(found: Comparison | Scorecard | Leaderboard) -> Comparison | Scorec
     try:
         return compare(found, intervals=found.intervals or True)
     except InputError:
-        # No two runs share a measure: there is nothing to compare.
+        # No two runs share a measure, or the intervals include uncertain labels, which tests do not.
         return found if found.intervals is not None else with_intervals(found)
 
 

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from karat.scores.inspection import Inspection as Inspection
     from karat.scores.inspection import inspect_run as inspect_run
     from karat.scores.intervals import ValueSamples as ValueSamples
+    from karat.scores.intervals import check_published_labels as check_published_labels
     from karat.scores.intervals import comparison_intervals as comparison_intervals
     from karat.scores.intervals import with_intervals as with_intervals
     from karat.scores.leaderboard import ARROWS as ARROWS
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from karat.scores.scorecard import Details as Details
     from karat.scores.scorecard import Scorecard as Scorecard
     from karat.scores.scorecard import TieReport as TieReport
+    from karat.scores.scorecard import labels_drawn as labels_drawn
     from karat.scores.scorecard import ungrouped_notes as ungrouped_notes
     from karat.scores.scorecard import units_drawn as units_drawn
     from karat.scores.semantic_curve import CURVE_M as CURVE_M

@@ -116,10 +116,14 @@ def listed_truth(benchmark: Benchmark) -> str | None:
 
 
 def quick_r1(run: Run, benchmark: Benchmark, truth: str) -> dict[Direction, float]:
-    """Return R@1 in every direction that has it."""
+    """Return R@1 in every direction that the run and the truth have."""
+    queries = benchmark.truth(truth).queries
+    directions = [direction for direction in run.directions if len(queries.get(direction, ()))]
+    if not directions:
+        return {}
     try:
-        options = check_options(benchmark, "R@1", truth=truth, direction=run.directions, ties="expected")
+        options = check_options(benchmark, "R@1", truth=truth, direction=directions, ties="expected")
         card = score_runs([run], options)
     except InputError:
         return {}
-    return {d: card.value("R@1", direction=d) or 0.0 for d in run.directions}
+    return {d: card.value("R@1", direction=d) or 0.0 for d in directions}

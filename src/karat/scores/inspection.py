@@ -102,6 +102,8 @@ def inspect_run(*sources: Any, benchmark: Benchmark, **options: Any) -> Inspecti
         "fact",
         f"fits {benchmark.name}: {benchmark.images.size:,} images, {benchmark.captions.size:,} captions",
     )
+    for note in benchmark.pooled_notes():
+        report.add("fact", note)
     order = "an ids file" if getattr(run, "ids", None) else "the benchmark's own order"
     if not isinstance(run, RankingsRun):
         report.add("fact", f"ids from {order}")

@@ -7,13 +7,15 @@ go through one code path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from karat.benchmarks import Benchmark, Direction
+from karat.errors import InputError
 from karat.measures import MEAN, Combined, Measure
 from karat.scores.scorecard import Column, Scorecard, ungrouped_notes
 from karat.stats import Estimate, Flips, Intervals, Sample, Samples, subtract
@@ -64,9 +66,19 @@ def with_intervals(card: Scorecard, intervals: Intervals | str | bool = True) ->
     options = as_intervals(intervals)
     if options is None or all(column.value is None for column in card):
         return card
+    check_published_labels(card.label_versions)
     column_samples = ColumnSamples(card.columns)
     low, high = options.ends(column_samples.values(), *column_samples.draw(options))
     return with_ends(card, column_samples, low, high, options)
+
+
+def check_published_labels(label_uncertainty: bool | int | None) -> None:
+    """Raise where uncertain labels were asked for and would be forgotten: tests know the published ones."""
+    if label_uncertainty:
+        raise InputError(
+            "differences, tests and reports of several runs do not include label uncertainty",
+            fix="karat evaluate --label-uncertainty gives the intervals of the scores; compare without it",
+        )
 
 
 def with_ends(
@@ -116,6 +128,26 @@ class ColumnSamples:
         self.clusters = len(known)
         self._samples = [sample_of(leaf, numbers[id(leaf.cluster)]) for leaf in leaves]
         self._leaves = Samples(self._samples, self.clusters)
+
+    @property
+    def leaves(self) -> Sequence[Column]:
+        """The columns with values per query that all columns are made of, each once."""
+        return self._leaf_columns
+
+    def leaves_of(self, t: int) -> list[Column]:
+        """Return the columns with values per query that column number t is made of."""
+        return [self._leaf_columns[leaf] for leaf in self._leaves_of[t]]
+
+    def with_values(self, values: Mapping[Column, np.ndarray]) -> ColumnSamples:
+        """Return the same columns with other values per query of some of `leaves`."""
+        other = copy(self)
+        other._samples = [
+            replace(sample, values=values[leaf]) if leaf in values else sample
+            for leaf, sample in zip(self._leaf_columns, self._samples)
+        ]
+        other._leaves = Samples(other._samples, self.clusters)
+        other.__dict__.pop("_leaf_kinds", None)
+        return other
 
     def values(self) -> np.ndarray:
         """Return every column as it is, [T]."""
@@ -247,15 +279,12 @@ class ValueSamples:
         columns: Sequence[tuple[np.ndarray, np.ndarray]],
         intervals: Intervals,
     ) -> None:
-        clusters = [benchmark.clusters(direction, queries) for queries, _ in columns]
-        known = np.unique(np.concatenate(clusters))
-        samples = Samples(
-            [
-                Sample(values, np.searchsorted(known, cluster))
-                for (_, values), cluster in zip(columns, clusters)
-            ],
-            len(known),
-        )
+        # Many columns share one array of queries: its clusters are looked up once.
+        distinct = {id(queries): queries for queries, _ in columns}
+        clusters = {key: benchmark.clusters(direction, queries) for key, queries in distinct.items()}
+        known = np.unique(np.concatenate(list(clusters.values())))
+        place = {key: np.searchsorted(known, cluster) for key, cluster in clusters.items()}
+        samples = Samples([Sample(values, place[id(queries)]) for queries, values in columns], len(known))
         self.intervals, self.clusters = intervals, len(known)
         self.n = max(len(queries) for queries, _ in columns)
         self.values = samples.values()

@@ -43,6 +43,8 @@ class Column:
         Per query, as indices: of the query, of its fold, of the image that it belongs to.
     low, high
         The interval, where one was requested.
+    label_spread
+        The standard deviation of the value over drawn versions of the labels, where these were requested.
     lower_bound, upper_bound
         The bounds over everything that unjudged pairs could be, where requested and where they exist.
     parts
@@ -67,6 +69,7 @@ class Column:
     upper_bound: float | None = None
     parts: tuple[Column, ...] = ()
     note: str | None = None
+    label_spread: float | None = None
 
     @property
     def effective(self) -> int:
@@ -158,6 +161,8 @@ class Scorecard(Result):
         How the intervals were made; None when there are none.
     details
         What a report shows of every query, where requested.
+    label_versions
+        How many versions of uncertain labels the intervals are made of; 0 for the labels as they are.
 
     Examples
     --------
@@ -187,6 +192,7 @@ class Scorecard(Result):
     notes: Sequence[str] = ()
     intervals: Intervals | None = None
     details: Details | None = None
+    label_versions: int = 0
     _index: dict[tuple[str, str, str, str], Column] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -389,7 +395,7 @@ def reading(card: Scorecard) -> str:
         made = card.intervals
         lines.append(
             f"In parentheses {100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples "
-            f"of {units_drawn(card)}."
+            f"of {units_drawn(card)}{labels_drawn(card)}."
         )
     return "\n".join(lines)
 
@@ -403,6 +409,11 @@ def ungrouped_notes(card: Scorecard) -> list[str]:
         f"{card.benchmark.name} does not say which captions share an image: each is drawn by itself, "
         "and intervals and p-values of text→image are too small if some do"
     ]
+
+
+def labels_drawn(card: Scorecard) -> str:
+    """Say that labels are drawn too, where they are; continues what `units_drawn` says."""
+    return f", and {card.label_versions:,} draws of uncertain labels" if card.label_versions else ""
 
 
 def units_drawn(card: Scorecard) -> str:

@@ -69,6 +69,38 @@ class Intervals:
         draws = drawn(score, Resampling(clusters, self.resamples, self.seed).blocks())
         return draws, drawn(score, leave_one_out(clusters)) if self.method == "bca" else None
 
+    def draw_versions(self, scores: Iterable[Score], versions: int, clusters: int) -> np.ndarray:
+        """Return scores under every resample, [..., B], where what is scored has versions too.
+
+        The resamples are those of `draw`. Each version gets as many of them as the others, in their order, so
+        that one version is needed at a time, and one version alone gives what `draw` gives.
+
+        Parameters
+        ----------
+        scores
+            One per version.
+        versions
+            How many.
+        clusters
+            How many there are.
+
+        Examples
+        --------
+        >>> scores = [lambda weights, v=v: v * weights.mean(axis=1) for v in (1, 2)]
+        >>> Intervals(resamples=5).draw_versions(scores, 2, clusters=3).tolist()
+        [1.0, 1.0, 2.0, 2.0, 2.0]
+        """
+        blocks = Resampling(clusters, self.resamples, self.seed).blocks()
+        weights = np.zeros((0, clusters))
+        parts, done = [], 0
+        for number, score in enumerate(scores, start=1):
+            until = self.resamples * number // versions
+            while done < until:
+                weights = weights if len(weights) else next(blocks)
+                parts.append(score(weights[: until - done]))
+                weights, done = weights[until - done :], done + parts[-1].shape[-1]
+        return np.concatenate(parts, axis=-1)
+
     def ends(
         self, values: np.ndarray, draws: np.ndarray, jackknife: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -27,8 +27,22 @@ def test_corpus_queries_and_qrels(tmp_path, form):
     assert bench.images.gallery.tolist() == ["i1", "i2", "i3"]
     assert bench.captions.gallery.tolist() == ["q1", "q2"]
     assert bench.summary()[0]["t2i"] == {"queries": 2, "positives": 2, "negatives": 1, "off_gallery": 0}
+    assert bench.truth("qrels").n_pooled == 0
     with pytest.raises(karat.KaratError, match="there is no table qrels/dev"):
         karat.load_benchmark("beir", folder=tmp_path, split="dev")
+
+
+def test_a_score_of_minus_one_is_pooled(tmp_path):
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "i1"}\n{"_id": "i2"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1"}\n{"_id": "q2"}\n')
+    scores = "q1\ti1\t1\nq1\ti2\t-1\nq2\ti1\t-2\nq2\ti2\t1\n"
+    (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\n" + scores)
+    bench = karat.load_benchmark(tmp_path)
+    assert bench.summary()[0]["t2i"] == {"queries": 2, "positives": 2, "negatives": 1, "off_gallery": 0}
+    assert [column.tolist() for column in bench.truth("qrels").pooled("t2i")] == [[0], [1]]
+    graded = karat.load_benchmark(tmp_path, minus_one="not-relevant")
+    assert graded.summary()[0]["t2i"]["negatives"] == 2
+    assert graded.truth("qrels").n_pooled == 0
 
 
 def test_wrong_tables(tmp_path):

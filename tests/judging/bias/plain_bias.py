@@ -45,7 +45,13 @@ def labels_of(pool, judged, original, subset):
 
 def score(table, labels, everything, queries, direction, measure):
     """Graded R@1 (E.2) or R-Precision (E.3) with E.4, over the queries that all labels together answer."""
-    found = []
+    found = list(query_values(table, labels, everything, queries, direction, measure).values())
+    return sum(found) / len(found)
+
+
+def query_values(table, labels, everything, queries, direction, measure):
+    """The same for each query: a dictionary."""
+    found = {}
     for query in queries:
 
         def m(item, table=labels, query=query):
@@ -55,11 +61,11 @@ def score(table, labels, everything, queries, direction, measure):
         if not any(m(item, everything) > 0 for item in items):
             continue
         if measure == "R@1":
-            found.append(m(items[0]))
+            found[query] = m(items[0])
         else:
             r = sum(m(item) > 0 for item in items)
-            found.append(sum(m(item) for item in items[:r]) / r if r else 0.0)
-    return sum(found) / len(found)
+            found[query] = sum(m(item) for item in items[:r]) / r if r else 0.0
+    return found
 
 
 def subset_scores(tables, pool, judged, original, queries, direction, measure):

@@ -13,7 +13,7 @@ from karat._util.tables import text_of
 from karat.benchmarks import Pairs
 from karat.errors import InputError
 from karat.judging import make_pool, measure_bias
-from karat.judging.bias.bias import curve_layout, percent
+from karat.judging.bias.bias import curve_layout, shown_bias
 from karat.stats.intervals import Intervals
 from karat.world import make_world, simulate, simulate_systems
 
@@ -124,7 +124,25 @@ def test_json_and_tables(report):
     table = report.bias["t2i", "R@1"]
     shown = text_of(curve_layout(table, "R@1")).splitlines()[1:]
     assert shown[0].split()[:3] == ["models", "subsets", "bias"]
-    assert shown[3].split()[:3] == ["1", "5", percent(table.curve()[1].bias)]
+    assert shown[3].split()[:3] == ["1", "5", f"{100 * table.curve()[1].bias:.1f}"]
+    assert shown_bias(table.curve()[1]) in shown[3]
+    assert shown_bias(table.curve()[1], "other_bias") in shown[3]
+
+
+def test_records_have_intervals(report):
+    curve = [record for record in report.records() if record["table"] == "curve"]
+    assert len(curve) == 4 * 6
+    for record in curve:
+        if 0 < record["size"] < 5:
+            for kind in ("bias", "self_bias", "other_bias"):
+                assert record[f"{kind}_low"] <= record[kind] <= record[f"{kind}_high"]
+            assert 0 < record["bias_low"] < record["bias_high"]
+        else:
+            assert (record["self_bias_low"], record["other_bias_low"]).count(None) == 1
+    subset = report.as_dict()["bias"][0]["subsets"][1]
+    assert subset["bias_low"] < subset["bias"] < subset["bias_high"]
+    against = report.against_truth["i2t", "RP"].curve()[-1]
+    assert 0 < against.bias_low < against.bias < against.bias_high
 
 
 def test_notes_say_what_is_missing(world, pool, judged, runs):
@@ -205,8 +223,9 @@ def test_sentences(report):
     assert len(said) == 3 * 4
     curve = report.bias["i2t", "R@1"].curve()
     assert said[0].startswith("R@1, image→text: scores on the labels of one model differ by ")
-    assert f" {100 * curve[1].bias:.1f} points from those on the labels of all 5" in said[0]
-    assert said[0].endswith(f"; on the labels of 4, they differ by {100 * curve[4].bias:.1f} points.")
+    assert f" {shown_bias(curve[1])} points from those on the labels of all 5" in said[0]
+    assert shown_bias(curve[1]).startswith(f"{100 * curve[1].bias:.1f} (")
+    assert said[0].endswith(f"; on the labels of 4, they differ by {shown_bias(curve[4])} points.")
     rows = [one for one in report.left_out if (one.direction, one.measure) == ("i2t", "R@1")]
     assert f"{sum(one.rank_without > one.rank for one in rows)} would rank lower" in said[4]
     assert said[8].endswith("differ by 0.0 points from those on the truth complete.")

@@ -47,3 +47,31 @@ def test_a_pool_without_queries_asks_what_its_pairs_hold(tmp_path):
     found = correct(replace(evidence, pool=replace(evidence.pool, queries={})))
     assert found.truth.queries["i2t"].tolist() == np.unique(evidence.pool.image).tolist()
     assert found.truth.queries["t2i"].tolist() == np.unique(evidence.pool.caption).tolist()
+
+
+def test_verdicts_are_published_with_their_probabilities():
+    """Dawid–Skene's posteriors are probabilities; shares of answers are not; originals are certain."""
+    evidence = small_evidence(right=0.6)
+    found = correct(evidence)
+    rows, verdicts = found.truth.judgments, found.verdicts
+    own = key_of(rows.image, rows.caption)
+    by_people = rows.source == 0
+    assert [source.name for source in rows.sources] == ["people", "original"]
+    at = np.searchsorted(key_of(verdicts.image, verdicts.caption), own[by_people])
+    np.testing.assert_array_equal(rows.probability[by_people], verdicts.relevance[at])
+    assert np.isnan(rows.probability[~by_people]).all()
+    # Where the verdict is yes its grade stays; elsewhere it is that of the likelier relevant answer.
+    posterior, no = verdicts.posterior[at], ~verdicts.relevant[at]
+    grade = rows.grade_if_relevant[by_people]
+    np.testing.assert_array_equal(grade[~no], verdicts.grade[at][~no])
+    np.testing.assert_array_equal(grade[no], np.where(posterior[no][:, 2] >= posterior[no][:, 3], 0.5, 1.0))
+    # An original positive stays relevant in every version; other pairs do not.
+    drawn = rows.uncertain.draw(rows.uncertain.luck(50, np.random.default_rng(1)))
+    pairs = rows.pairs()
+    original = np.isin(key_of(pairs.image, pairs.caption), own[~by_people])
+    assert (drawn[:, original] > 0).all()
+    assert ((drawn > 0) != (pairs.grade > 0)).any()
+    rejected = correct(evidence, original_policy="people").truth.judgments
+    assert rejected.uncertain.n_pairs > rows.uncertain.n_pairs
+    for aggregation in ("majority", "mean"):
+        assert not correct(evidence, aggregation=aggregation).truth.has_probabilities

@@ -101,7 +101,7 @@ def test_nothing_breaks_the_card(tmp_path):
     assert "<" not in outside
     assert "onerror" in outside
     headings = [line for line in outside.split("\n") if line.startswith("#")]
-    assert len(headings) == 11
+    assert len(headings) == 12
     assert headings[1:] == [line for line in headings if line.startswith("## ")]
     for line in outside.split("\n"):
         if line.startswith("|"):

@@ -120,7 +120,7 @@ def test_two_ratings_have_one_scale():
 def test_it_says_that_em_needs_more_steps(judged):
     pool, form, answers, _ = judged
     report = answer_quality(answers, form, pool, aggregate="ds", aggregate_set={"steps": 1}, intervals=FEW)
-    assert any("did not converge after 1 step" in note for note in report.notes)
+    assert any("did not converge after" in note for note in report.notes)
 
 
 def test_old_names_work_for_one_version():

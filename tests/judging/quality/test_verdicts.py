@@ -37,11 +37,21 @@ def plain_majority(ratings, threshold):
 @settings(deadline=None)
 @given(answer_tables(), st.sampled_from([Fraction(1, 4), Fraction(1, 2), Fraction(2, 3), Fraction(1)]))
 def test_majority_is_the_vote(answers, threshold):
-    found = aggregate(answers, FOUR, "majority", threshold=float(threshold))
+    found = aggregate(answers, FOUR, "majority", threshold=float(threshold), even="yes")
     expected = {pair: plain_majority(said, threshold) for pair, said in by_pair(answers).items()}
     assert list(zip(found.image.tolist(), found.caption.tolist())) == list(expected)
     assert found.rating.tolist() == list(expected.values())
     assert found.grade.tolist() == [GRADES[one] for one in expected.values()]
+
+
+@pytest.mark.parametrize("method", ["majority", "dawid-skene"])
+def test_an_even_split_is_a_yes_only_if_one_says_so(method):
+    # Of two annotators who always contradict each other, nothing can be learned.
+    rows = [(0, pair, who, 4 if who == pair % 2 else 1) for pair in range(20) for who in range(2)]
+    assert not aggregate(table(rows), FOUR, "majority").relevant.any()
+    assert aggregate(table(rows), FOUR, "majority", even="yes").relevant.all()
+    with pytest.raises(InputError, match="even"):
+        aggregate(table(rows), FOUR, method, even="perhaps")
 
 
 @settings(deadline=None)
@@ -62,7 +72,9 @@ def test_what_all_promise(answers, method, seed):
     assert len(found) == len(ratings)
     assert found.answers.tolist() == [len(said) for said in ratings.values()]
     assert np.allclose(found.posterior.sum(axis=1), 1)
-    assert (found.relevant == (found.relevance >= 0.5 - 1e-9)).all()
+    # An even split is not a yes; the mean of grades has no even splits.
+    reached = found.relevance >= 0.5 - 1e-9 if method == "mean" else found.relevance > 0.5 + 1e-9
+    assert (found.relevant == reached).all()
     assert ((found.grade >= 0) & (found.grade <= 1)).all()
     for said, share in zip(ratings.values(), found.disagreement):
         twos = [(a, b) for k, a in enumerate(said) for b in said[:k]]
@@ -90,8 +102,8 @@ def test_two_kinds_of_yes_do_not_lose_by_splitting():
     [([1, 4], 4), ([2, 3, 4], 3), ([3, 4], 3), ([1, 2], 1), ([1, 1, 3, 4], 3), ([2, 1, 4], 2)],
 )
 def test_ties(said, rating):
-    """An even split is relevant; of equal ratings the nearest to the mean, then the lower."""
-    found = aggregate(table([(0, 0, k, one) for k, one in enumerate(said)]), FOUR)
+    """An even split is relevant here; of equal ratings the nearest to the mean, then the lower."""
+    found = aggregate(table([(0, 0, k, one) for k, one in enumerate(said)]), FOUR, even="yes")
     assert found.rating.tolist() == [rating]
 
 

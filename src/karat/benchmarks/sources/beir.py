@@ -10,7 +10,7 @@ from typing import Any
 from karat._util import Param, check_choice, parsing, read_text
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.registry import Source, register
-from karat.benchmarks.sources.trec import from_judged
+from karat.benchmarks.sources.trec import MINUS_ONE, from_judged
 from karat.benchmarks.truth import DIRECTIONS, Direction
 from karat.errors import InputError, MissingDataError
 
@@ -19,11 +19,12 @@ QRELS = (("query-id", "query_id"), ("corpus-id", "corpus_id"), ("score", "releva
 FORMATS = (".parquet", ".jsonl", ".tsv")
 
 
-def load(folder: Path, split: str = "test", direction: str = "t2i") -> Benchmark:
+def load(folder: Path, split: str = "test", direction: str = "t2i", minus_one: str = "pooled") -> Benchmark:
     """Build the benchmark of a folder with corpus, queries and qrels.
 
     ``corpus.*`` and ``queries.*`` have a column ``_id`` (or ``id``); ``qrels/SPLIT.*`` or ``qrels.*``
-    have query-id, corpus-id and score. By default queries are captions and the corpus is images.
+    have query-id, corpus-id and score. By default queries are captions and the corpus is images. Scores are
+    read as the relevance of TREC qrels.
     """
     folder = Path(folder)
     side: Direction = check_choice(direction, DIRECTIONS, "direction")  # type: ignore[assignment]
@@ -37,9 +38,8 @@ def load(folder: Path, split: str = "test", direction: str = "t2i") -> Benchmark
     judged = {row[0] for row in rows}
     # Queries of other splits are in the same file.
     split_queries = [query for query in queries if query in judged] or queries
-    return from_judged(
-        rows, path, split_queries, corpus, side, folder.resolve().name, "corpus, queries and qrels"
-    )
+    about = "corpus, queries and qrels"
+    return from_judged(rows, path, split_queries, corpus, side, folder.resolve().name, about, minus_one)
 
 
 def find(folder: Path, *names: str) -> Path:
@@ -118,6 +118,7 @@ register(
             Param("folder", Path, "the folder"),
             Param("split", str, "which qrels", "test"),
             Param("direction", str, "t2i when queries are captions, i2t when they are images", "t2i"),
+            MINUS_ONE,
         ),
         recognise,
     )

@@ -15,15 +15,32 @@ from karat.benchmarks.truth import DIRECTIONS, Direction, Truth
 from karat.errors import InputError
 
 DEFAULTS = ("R@1", "R@10", "nDCG@10", "AP")
+POOLED = -1
+"""The relevance of a pair that was pooled and not judged."""
+READINGS = ("pooled", "not_relevant")
+MINUS_ONE = Param(
+    "minus_one",
+    str,
+    "what a relevance of -1 is: pooled (and not judged, the default) or not-relevant",
+    "pooled",
+)
+"""The parameter of sources that read qrels."""
 
 
 def load(
-    qrels: Path, queries: Path | None = None, items: Path | None = None, direction: str = "i2t"
+    qrels: Path,
+    queries: Path | None = None,
+    items: Path | None = None,
+    direction: str = "i2t",
+    minus_one: str = "pooled",
 ) -> Benchmark:
     """Build the benchmark of a qrels file.
 
-    The gallery is `items`, one id per line; without it only judged items are ranked. A relevance of
-    1 or more is relevant, with the grade relevance / highest; 0 and below is judged not relevant.
+    The gallery is `items`, one id per line; without it only items of the qrels are ranked. A relevance of
+    1 or more is relevant, with the grade relevance / highest; 0 is judged not relevant, and so are −2 (junk
+    in the TREC Web tracks) and below. −1 is pooled and not judged, as in TREC's sampled pools: the pair is
+    unjudged, with the mark *pooled*. Where a collection uses −1 as a grade, ``minus_one="not-relevant"``
+    reads it as judged not relevant. A query is scored when one of its items is judged.
     """
     side: Direction = check_choice(direction, DIRECTIONS, "direction")  # type: ignore[assignment]
     rows = []
@@ -38,7 +55,9 @@ def load(
             raise InputError(
                 f"row {number} is {line.strip()[:60]!r}", where=qrels, fix="write `query 0 item relevance`"
             ) from None
-    return from_judged(rows, qrels, read_ids(queries), read_ids(items), side, Path(qrels).stem, "TREC qrels")
+    return from_judged(
+        rows, qrels, read_ids(queries), read_ids(items), side, Path(qrels).stem, "TREC qrels", minus_one
+    )
 
 
 def read_ids(path: Path | None) -> list[str] | None:
@@ -56,8 +75,10 @@ def from_judged(
     direction: Direction,
     name: str,
     about: str,
+    minus_one: str = "pooled",
 ) -> Benchmark:
     """Build a benchmark from judged (query, item, relevance), and the ids that there are."""
+    reading = check_choice(minus_one, READINGS, MINUS_ONE.name)
     if not rows:
         raise InputError("holds no judgment", where=where, fix="write `query 0 item relevance` lines")
     check_once([row[:2] for row in rows], "pair", lambda at: f"judgment {at + 1}", where)
@@ -70,16 +91,28 @@ def from_judged(
     ranked = Ids(ranked.gallery, extra=extra, kind="item")
     item = ranked.index([row[1] for row in rows], where)
     relevance = np.array([row[2] for row in rows])
+    judged = np.ones(len(rows), bool) if reading == "not_relevant" else relevance != POOLED
+    if not judged.any():
+        raise InputError(
+            f"every relevance is {POOLED}, which is pooled and not judged",
+            where=where,
+            fix=f"pass --set {MINUS_ONE.name}=not-relevant where {POOLED} is a grade",
+        )
     source = Provenance(
         "qrels", "0 not relevant, higher is better", Share(top=max(1, int(relevance.max())), least=1)
     )
     sides = {"i2t": (query, item), "t2i": (item, query)}[direction]
-    judgments = Judgments(*sides, rating=np.maximum(relevance, 0), sources=[source])
+    judgments = Judgments(
+        *(side[judged] for side in sides),
+        rating=np.maximum(relevance[judged], 0),
+        sources=[source],
+        pooled=(sides[0][~judged], sides[1][~judged]),
+    )
     images, captions = (asks, ranked) if direction == "i2t" else (ranked, asks)
     images, captions = (
         Ids(x.gallery, extra=x.extra, kind=k) for x, k in ((images, "image"), (captions, "caption"))
     )
-    truth = Truth("qrels", judgments, {direction: np.unique(query)}, about=about)
+    truth = Truth("qrels", judgments, {direction: np.unique(query[judged])}, about=about)
     return Benchmark(
         name, images, captions, {"qrels": truth}, defaults={"qrels": DEFAULTS}, about=f"{about} of {where}"
     )
@@ -92,9 +125,10 @@ register(
         load,
         (
             Param("qrels", Path, "lines of `query 0 item relevance`"),
-            Param("queries", Path, "all query ids, one per line; by default those judged", None),
-            Param("items", Path, "all item ids, one per line; by default those judged", None),
+            Param("queries", Path, "all query ids, one per line; by default those of the qrels", None),
+            Param("items", Path, "all item ids, one per line; by default those of the qrels", None),
             Param("direction", str, "what asks: i2t for images, t2i for captions", "i2t"),
+            MINUS_ONE,
         ),
     )
 )

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import MISSING, Layout, bar
+from karat._util import MISSING, Layout, bar, ends
 from karat.errors import InputError
 from karat.stats import Estimate
 
@@ -33,11 +33,18 @@ BAR = 24
 """The length of the longest bar of a curve."""
 
 
+ROUNDING = 1e-9
+"""Sums in another order differ in the last digits: a shorter interval is a point."""
+KINDS = ("bias", "self_bias", "other_bias")
+"""The kinds of bias: of all models, of those in the subset, and of the others."""
+
+
 @dataclass(frozen=True)
 class CurvePoint:
     """The mean bias over all subsets of one size (figure E.2); None where no subset has one.
 
-    A subset without any label has no bias; this happens only where queries without a label are left out.
+    A subset without any label has no bias; this happens only where queries without a label are left out. The
+    ends of the intervals are None where there are none.
     """
 
     size: int
@@ -45,6 +52,30 @@ class CurvePoint:
     bias: float | None
     self_bias: float | None
     other_bias: float | None
+    bias_low: float | None = None
+    bias_high: float | None = None
+    self_bias_low: float | None = None
+    self_bias_high: float | None = None
+    other_bias_low: float | None = None
+    other_bias_high: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class BiasIntervals:
+    """The intervals of the bias of each subset, and of the mean over the subsets of each size.
+
+    Parameters
+    ----------
+    low, high
+        The ends for each subset, [kinds, subsets]; NaN where there is no bias. The kinds are `KINDS`.
+    size_low, size_high
+        The ends for each size, from the smallest, [kinds, sizes].
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    size_low: np.ndarray
+    size_high: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +92,15 @@ class BiasTable:
         s_Θ(φ), [subsets, models].
     reference
         s_All(φ), or any other score to compare with, [models].
+    intervals
+        The intervals of the bias, where the values of single queries are known.
     """
 
     systems: tuple[str, ...]
     inside: np.ndarray
     scores: np.ndarray
     reference: np.ndarray
+    intervals: BiasIntervals | None = None
 
     def __repr__(self) -> str:
         return f"BiasTable({len(self.inside)} subsets of {', '.join(self.systems)})"
@@ -81,32 +115,39 @@ class BiasTable:
         """How many models each subset has."""
         return self.inside.sum(axis=1)
 
+    @cached_property
+    def biases(self) -> np.ndarray:
+        """All kinds of bias of each subset, [kinds, subsets]."""
+        return over_models(np.abs(self.signed), self.inside)
+
     @property
     def bias(self) -> np.ndarray:
         """B_Θ of each subset (eq. E.5)."""
-        return mean_where(np.abs(self.signed), np.ones_like(self.inside))
+        return self.biases[0]
 
     @property
     def self_bias(self) -> np.ndarray:
         """The bias of the scores of models in each subset; NaN for the empty subset."""
-        return mean_where(np.abs(self.signed), self.inside)
+        return self.biases[1]
 
     @property
     def other_bias(self) -> np.ndarray:
         """The bias of the scores of models outside each subset; NaN for the subset of all."""
-        return mean_where(np.abs(self.signed), ~self.inside)
+        return self.biases[2]
 
     def names(self, subset: int) -> tuple[str, ...]:
         """Return the models of a subset."""
         return tuple(name for name, inside in zip(self.systems, self.inside[subset]) if inside)
 
     def curve(self) -> list[CurvePoint]:
-        """Return the mean bias by the number of models (figure E.2)."""
+        """Return the mean bias by the number of models (figure E.2), with its intervals."""
         out = []
-        for size in np.unique(self.size).tolist():
+        for number, size in enumerate(np.unique(self.size).tolist()):
             rows = self.size == size
-            means = [mean_of(part[rows]) for part in (self.bias, self.self_bias, self.other_bias)]
-            out.append(CurvePoint(size, int(rows.sum()), *means))
+            means = [mean_of(part[rows]) for part in self.biases]
+            made = self.intervals
+            ends = {} if made is None else named_ends(made.size_low[:, number], made.size_high[:, number])
+            out.append(CurvePoint(size, int(rows.sum()), *means, **ends))
         return out
 
     def least(self, size: int) -> int:
@@ -117,11 +158,12 @@ class BiasTable:
         return int(rows[np.argmin(np.nan_to_num(self.bias[rows], nan=np.inf))])
 
     def records(self) -> list[dict[str, Any]]:
-        """Return a record per subset: the scores on its labels, and its bias."""
-        columns = {"bias": self.bias, "self_bias": self.self_bias, "other_bias": self.other_bias}
+        """Return a record per subset: the scores on its labels, and its bias with its intervals."""
+        made = self.intervals
         return [
             {"systems": list(self.names(row)), "scores": self._named(self.scores[row])}
-            | {name: number(values[row]) for name, values in columns.items()}
+            | {name: number(value) for name, value in zip(KINDS, self.biases[:, row])}
+            | ({} if made is None else named_ends(made.low[:, row], made.high[:, row]))
             for row in range(len(self.inside))
         ]
 
@@ -182,15 +224,43 @@ def bias_from_table(scores_by_subset: Mapping[Iterable[str] | str, Mapping[str, 
     return BiasTable(systems, inside, values, values[-1])
 
 
+def over_models(values: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Return the means over all models, those in each subset, and the others: [kinds, subsets, ...].
+
+    Parameters
+    ----------
+    values
+        A number for each subset and model, [subsets, models, ...]; further axes are resamples.
+    inside
+        Which models are in each subset, [subsets, models].
+
+    Examples
+    --------
+    >>> over_models(np.array([[0.0, 3.0]]), np.array([[True, False]])).ravel().tolist()
+    [1.5, 0.0, 3.0]
+    """
+    return np.stack([mean_where(values, models) for models in (np.ones_like(inside), inside, ~inside)])
+
+
 def mean_where(values: np.ndarray, where: np.ndarray) -> np.ndarray:
     """Return the mean of the selected values of each row; NaN where none is selected.
 
     >>> mean_where(np.array([[1.0, 3.0], [1.0, 3.0]]), np.array([[True, True], [False, False]])).tolist()
     [2.0, nan]
     """
+    where = where.reshape(where.shape + (1,) * (values.ndim - 2))
     count = where.sum(axis=1)
     total = np.where(where, values, 0.0).sum(axis=1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def named_ends(low: np.ndarray, high: np.ndarray) -> dict[str, float | None]:
+    """Return the ends of the intervals of every kind of bias by name: "bias_low", "bias_high", …"""
+    return {
+        f"{kind}_{side}": number(value)
+        for kind, *ends in zip(KINDS, low, high)
+        for side, value in zip(("low", "high"), ends)
+    }
 
 
 def mean_of(values: np.ndarray) -> float | None:
@@ -226,6 +296,19 @@ def with_interval(estimate: Estimate) -> str:
     return f"{percent(estimate.value, sign=True)} ({ends})"
 
 
+def bias_with_interval(value: float | None, low: float | None, high: float | None) -> str:
+    """Return a bias in points with its interval; where this is a point or missing, the bias alone.
+
+    >>> bias_with_interval(0.0951, 0.081, 0.1094), bias_with_interval(0.0, 0.0, 0.0)
+    ('9.5 (8.1–10.9)', '0.0')
+    >>> bias_with_interval(0.0951, None, None), bias_with_interval(None, None, None)
+    ('9.51', '—')
+    """
+    if value is None or low is None or high is None:
+        return percent(value)
+    return f"{100 * value:.1f}" + (f" ({ends(100 * low, 100 * high, 1)})" if high - low > ROUNDING else "")
+
+
 def score_layout(table: BiasTable, title: str, true: Sequence[float] | None = None) -> Layout:
     """Return the scores on the labels of no model, of each one alone, and of all (tables E.1a and E.1b)."""
     size = table.size
@@ -248,22 +331,25 @@ def score_layout(table: BiasTable, title: str, true: Sequence[float] | None = No
     return Layout(["model", *heads], cells, best=best, title=f"{title}: scores on the labels of each model")
 
 
+def shown_bias(point: CurvePoint, kind: str = "bias") -> str:
+    """Return one kind of bias of a point of the curve, with its interval."""
+    return bias_with_interval(*(getattr(point, f"{kind}{end}") for end in ("", "_low", "_high")))
+
+
 def curve_layout(table: BiasTable, title: str, against: BiasTable | None = None) -> Layout:
     """Return the mean bias by the number of models (figure E.2), and the subset with the least bias."""
     head = ["models", "subsets", "bias", "", "self", "non-self"]
-    distance = None if against is None else {point.size: point.bias for point in against.curve()}
+    distance = None if against is None else {point.size: shown_bias(point) for point in against.curve()}
     curve = table.curve()
     most = max((point.bias or 0.0 for point in curve), default=0.0) or 1.0
     rows = []
     for point in curve:
         names = table.names(table.least(point.size))
         least = "" if point.size in (0, len(table.systems)) else " + ".join(names)
-        cells = [percent(value) for value in (point.self_bias, point.other_bias)]
-        from_truth = [] if distance is None else [percent(distance[point.size])]
-        drawn = bar((point.bias or 0.0) / most, BAR)
-        rows.append(
-            [str(point.size), f"{point.subsets:,}", percent(point.bias), drawn, *cells, *from_truth, least]
-        )
+        cells = [shown_bias(point, kind) for kind in KINDS]
+        cells.insert(1, bar((point.bias or 0.0) / most, BAR))
+        from_truth = [] if distance is None else [distance[point.size]]
+        rows.append([str(point.size), f"{point.subsets:,}", *cells, *from_truth, least])
     if against is not None:
         head.append("from truth")
     return Layout([*head, "least bias"], rows, title=f"{title}: bias by the number of models")

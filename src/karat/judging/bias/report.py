@@ -11,8 +11,14 @@ import numpy as np
 from karat._util import Part, Result, flat, json_text, plural, renamed_keywords
 from karat.benchmarks import Benchmark, Direction, Pairs
 from karat.errors import InputError
-from karat.judging.bias.bias import BiasTable, curve_layout, score_layout
+from karat.judging.bias.bias import (
+    BiasTable,
+    curve_layout,
+    score_layout,
+    shown_bias,
+)
 from karat.judging.bias.diversity import Diversity, compare_systems, diversity_layouts
+from karat.judging.bias.intervals import bias_tables
 from karat.judging.bias.leave_one_out import LeftOut, leave_one_out, left_out_layout
 from karat.judging.bias.subsets import (
     Key,
@@ -25,11 +31,10 @@ from karat.judging.bias.subsets import (
 )
 from karat.judging.bias.true_bias import TruthGap, gap_layout, true_columns, truth_gaps
 from karat.judging.pools import ORIGINAL, Pool, listed_pairs, runs_of_pool
-from karat.judging.quality import accepted_answers
-from karat.judging.quality import aggregate as aggregate_answers
+from karat.judging.quality import AcceptanceRule, project_verdicts
 from karat.measures import Named
 from karat.runs import Run
-from karat.scores import DIRECTION_TITLES
+from karat.scores import DIRECTION_TITLES, Column
 from karat.stats import Intervals
 
 if TYPE_CHECKING:
@@ -63,6 +68,8 @@ class BiasReport(Result):
         The name of the complete truth.
     how
         How the intervals were computed, as a sentence.
+    labels
+        Which labels these are, as a sentence.
     """
 
     systems: tuple[str, ...]
@@ -74,12 +81,13 @@ class BiasReport(Result):
     notes: Sequence[str] = ()
     truth: str | None = None
     how: str = ""
+    labels: str = ""
 
     def __repr__(self) -> str:
         return f"BiasReport({plural(len(self.systems), 'model')}, {plural(len(self.bias), 'column')})"
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one record per model and subset, then per gap, outsider and pair of models.
+        """Return one record per model and subset, then per size, gap, outsider and pair of models.
 
         `table` says which of these a record is.
         """
@@ -90,6 +98,11 @@ class BiasReport(Result):
                 for (direction, measure), table in self.bias.items()
                 for subset in table.records()
                 for system, score in subset["scores"].items()
+            ],
+            "curve": [
+                {"direction": direction, "measure": measure, **vars(point)}
+                for (direction, measure), table in self.bias.items()
+                for point in table.curve()
             ],
             "against_truth": [
                 {"direction": direction, "measure": measure, "system": system, "signed": difference}
@@ -107,7 +120,8 @@ class BiasReport(Result):
     def parts(self) -> list[Part]:
         """Return the findings in words, then every table; tables of models by models only for few models."""
         sentences = [*curve_sentences(self), *outsider_sentences(self), *truth_sentences(self)]
-        out: list[Part] = ["\n".join(sentences)] if sentences else []
+        out: list[Part] = [self.labels] if self.labels else []
+        out += ["\n".join(sentences)] if sentences else []
         few = len(self.systems) <= WIDE
         for (direction, measure), table in self.bias.items():
             title = f"{measure}, {DIRECTION_TITLES[direction]}"
@@ -242,16 +256,13 @@ def measure_bias(
         raise InputError("no query of these directions was pooled", fix=f"choose {' or '.join(pool.queries)}")
     scorer = SubsetScorer(labels, scored, benchmark, queries, fixed, valid.fold, threads)
     subsets = choose_subsets(len(pool.systems), empty=known is not None, per_size=per_size, seed=seed)
-    scores = scorer.scores(subsets.inside, measures)
-    tables = {key: BiasTable(pool.systems, subsets.inside, each, each[-1]) for key, each in scores.items()}
-    against, gaps = {}, list[TruthGap]()
+    exact = dict[Key, list[Column]]()
+    gaps = list[TruthGap]()
     if complete is not None:
         exact = true_columns(scorer.runs, benchmark, complete, queries, measures, valid.fold, threads)
         gaps = truth_gaps(scorer, measures, exact, intervals)
-        for key, table in tables.items():
-            if key in exact:
-                true = np.array([column.value for column in exact[key]], np.float64)
-                against[key] = BiasTable(table.systems, table.inside, table.scores, true)
+    true = {key: [(each.query, each.values) for each in columns] for key, columns in exact.items()}
+    tables, against = bias_tables(scorer, subsets.inside, measures, intervals, true)  # type: ignore[arg-type]
     left_out = leave_one_out(scorer, measures, intervals)
     diversity = {}
     if len(pool.systems) > 1:
@@ -270,9 +281,22 @@ def measure_bias(
 
 
 def project_bias(
-    project: Project, runs: Sequence[Run] | None = None, *, aggregate: str = "majority", **options: Any
+    project: Project,
+    runs: Sequence[Run] | None = None,
+    *,
+    aggregate: str = AcceptanceRule.aggregate,
+    aggregate_set: Mapping[str, Any] | None = AcceptanceRule.aggregate_set,
+    gold_share: float = AcceptanceRule.gold_share,
+    only_if_certain: bool = AcceptanceRule.only_if_certain,
+    captions_wrong: int = AcceptanceRule.captions_wrong,
+    exclude: bool | None = AcceptanceRule.exclude,
+    approved_only: bool = AcceptanceRule.approved_only,
+    **options: Any,
 ) -> BiasReport:
     """Measure how the pool's models bias the labels of a project; `karat bias` prints the report.
+
+    The labels are the verdicts that `karat.judging.publish` publishes with the same options, before it merges
+    them with the original positives.
 
     Parameters
     ----------
@@ -280,31 +304,42 @@ def project_bias(
         As `karat.judging.open_project` returns it.
     runs
         The runs that were pooled; see `measure_bias`.
-    aggregate
-        How answers become grades: "majority", "mean" or "dawid-skene".
+    aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
+        Which answers count, and how they become verdicts: `karat.judging.AcceptanceRule`.
     **options
         Further options of `measure_bias`. The default measures are R@1 and, with runs, RP.
     """
-    judged, left_out = judged_pairs(project, aggregate)
+    rule = AcceptanceRule(
+        aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
+    )
+    accepted, verdicts = project_verdicts(project, rule)
+    judged = Pairs(verdicts.image, verdicts.caption, verdicts.grade)
+    labels = (
+        f"Labels: {plural(len(verdicts), 'verdict')} by {verdicts.method}, {int(verdicts.relevant.sum()):,} "
+        "relevant, as karat publish publishes them with the same options."
+    )
     invalid = project.reviews.invalid()
     options = {"measure": ["R@1", "RP"] if runs else ["R@1"], "invalid": invalid} | options
     report = measure_bias(project.pools.read(), judged, project.benchmark(), runs, **options)
     items = sum(map(len, invalid.values()))
     removed = [f"invalid images and captions that are left out: {items:,}"] if items else []
-    return replace(report, notes=[*left_out, *removed, *report.notes])
+    return replace(report, notes=[*accepted.notes, *removed, *report.notes], labels=labels)
 
 
-def judged_pairs(project: Project, method: str = "majority") -> tuple[Pairs, list[str]]:
-    """Return the verdict on each pair, hidden gold left out, and notes on answers that do not count."""
-    form = project.form
-    accepted = accepted_answers(
-        project.answers.read(), form, reviews=project.reviews.read(), assignments=project.queue.assignments()
-    )
-    if not len(accepted.answers):
-        raise InputError(
-            "the project has no answers that count", where=project.where, fix="judge the pool first"
-        )
-    verdicts = aggregate_answers(accepted.answers, form, method).asked
+@renamed_keywords(method="acceptance")
+def judged_pairs(project: Project, acceptance: AcceptanceRule | str | None = None) -> tuple[Pairs, list[str]]:
+    """Return the verdict on each pair, hidden gold left out, and notes on answers that do not count.
+
+    Parameters
+    ----------
+    project
+        As `karat.judging.open_project` returns it.
+    acceptance
+        Which answers count, and how they become verdicts; the name of an aggregation stands for the rule with
+        this aggregation.
+    """
+    rule = AcceptanceRule(acceptance) if isinstance(acceptance, str) else acceptance
+    accepted, verdicts = project_verdicts(project, rule)
     return Pairs(verdicts.image, verdicts.caption, verdicts.grade), list(accepted.notes)
 
 
@@ -370,16 +405,15 @@ def curve_sentences(report: BiasReport) -> list[str]:
     n = len(report.systems)
     out = []
     for (direction, measure), table in report.bias.items():
-        bias = {point.size: point.bias for point in table.curve()}
-        single, most = bias[1], bias[n - 1] if n > 1 else None
-        if single is None or most is None:
+        curve = {point.size: point for point in table.curve()}
+        if n < 2 or curve[1].bias is None or curve[n - 1].bias is None:
             continue
         sentence = (
             f"{measure}, {DIRECTION_TITLES[direction]}: scores on the labels of one model differ by "
-            f"{points(single)} from those on the labels of all {n}"
+            f"{shown_bias(curve[1])} points from those on the labels of all {n}"
         )
         if n > 2:
-            sentence += f"; on the labels of {n - 1}, they differ by {points(most)}"
+            sentence += f"; on the labels of {n - 1}, they differ by {shown_bias(curve[n - 1])} points"
         out.append(f"{sentence}.")
     return out
 
@@ -407,6 +441,6 @@ def truth_sentences(report: BiasReport) -> list[str]:
     """Say how far scores on the labels of all models are from those on the complete truth."""
     return [
         f"{measure}, {DIRECTION_TITLES[direction]}: scores on the labels of all models differ by "
-        f"{points(float(table.bias[-1]))} from those on the truth {report.truth}."
+        f"{shown_bias(table.curve()[-1])} points from those on the truth {report.truth}."
         for (direction, measure), table in report.against_truth.items()
     ]

@@ -16,7 +16,7 @@ from karat.judging.publication import FOLD, SIDES, valid_items
 from karat.measures import Measure, Named, parse_measure
 from karat.runs import Run
 from karat.scores import place_labels, similarities_of, version_blocks
-from karat.stats import check_count, check_seed
+from karat.stats import check_count, check_seed, divide
 
 MOST = 10
 """Up to this number of models all subsets are taken: 1,023 for ten models."""
@@ -247,19 +247,45 @@ class SubsetScorer:
     def values(self, inside: np.ndarray, model: int, direction: Direction, measure: Measure) -> np.ndarray:
         """Return the values per query of one model under a few subsets [S, models]: [S, Q]."""
         run = self.labels.systems[model]
-        return self._placed.values(self._grades(inside), run, direction, measure, self._counted_under)
+        return self._placed.values(self.labels.under(inside), run, direction, measure, self._counted_under)
 
     def scores(self, inside: np.ndarray, measures: Sequence[Measure]) -> dict[Key, np.ndarray]:
         """Return the score of every model under every subset, [S, models], by direction and measure.
 
         NaN where a score is undefined.
         """
-        scores = self._placed.aggregates(self._grades(inside), measures, self._counted_under)
-        return {(key.direction, str(key.measure)): table for key, table in scores.items()}
+        out: dict[Key, list[np.ndarray]] = {}
+        for key, _, values in self.value_blocks(inside, measures):
+            out.setdefault(key, []).append(mean_values(values))
+        return {key: np.concatenate(blocks) for key, blocks in out.items()}
 
-    def _grades(self, inside: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield the grades of all labelled pairs under some subsets at a time."""
-        return (self.labels.under(inside[part]) for part in version_blocks(len(inside), len(self.labels)))
+    def value_blocks(
+        self, inside: np.ndarray, measures: Sequence[Measure]
+    ) -> Iterator[tuple[Key, slice, np.ndarray]]:
+        """Yield the values per query of every model, [S, models, Q], for some subsets at a time.
+
+        Each comes with its direction and measure, and with which of the subsets it is about.
+        """
+        queries = max(len(self.queries(direction)) for direction in self.directions)
+        for part in version_blocks(len(inside), max(len(self.labels), len(self.runs) * queries)):
+            grades = self.labels.under(inside[part])
+            for direction in self.directions:
+                for measure in measures:
+                    values = [
+                        self._placed.values(grades, run.name, direction, measure, self._counted_under)
+                        for run in self.runs
+                    ]
+                    yield (direction, str(measure)), part, np.stack(values, axis=1)
+
+
+def mean_values(values: np.ndarray) -> np.ndarray:
+    """Return the mean of what is defined along the last axis; NaN where nothing is.
+
+    >>> mean_values(np.array([[1.0, np.nan], [0.5, 0.0]])).tolist()
+    [1.0, 0.25]
+    """
+    known = ~np.isnan(values)
+    return divide(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1))
 
 
 def in_order(runs: Sequence[Run], systems: Sequence[str]) -> list[Run]:

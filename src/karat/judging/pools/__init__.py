@@ -7,11 +7,13 @@ from karat._util.lazy import exports
 if TYPE_CHECKING:
     from karat.judging.pools.candidates import make_pool as make_pool
     from karat.judging.pools.cost import Cost as Cost
+    from karat.judging.pools.cost import cost_of_tasks as cost_of_tasks
     from karat.judging.pools.cost import estimate_cost as estimate_cost
     from karat.judging.pools.cost import pool_cost as pool_cost
     from karat.judging.pools.filters import POOL_FILTERS as POOL_FILTERS
     from karat.judging.pools.filters import FilterKind as FilterKind
     from karat.judging.pools.filters import parse_filter as parse_filter
+    from karat.judging.pools.gold import more_gold as more_gold
     from karat.judging.pools.pairs import ORIGINAL as ORIGINAL
     from karat.judging.pools.pairs import distinct as distinct
     from karat.judging.pools.pairs import find as find

@@ -78,9 +78,10 @@ def make_pool(
         Each image's pairs are filled up to a multiple of this, first with pairs that a filter dropped, at
         random, then with random captions; the form's columns by default.
     gold
-        How many gold pairs are drawn; by default as many as the form's tasks need.
+        How many gold pairs are drawn; by default four times as many as the form's tasks need.
     gold_truth
-        Its pairs of grade 1 are the gold positives; the original pairing by default.
+        Its pairs of grade 1 are the gold positives; the original pairing by default or, for a form that shows
+        the caption's own image, all truths that were not made by a machine, without original pairs.
     gold_depth
         A gold negative is not among the first so many items of any run, in either direction.
     seed

@@ -6,9 +6,12 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from karat._util import TEXT_FORMATS, Result, plural, renamed_keywords
 from karat.errors import InputError
 from karat.judging.forms import Form
+from karat.judging.pools.pairs import find, key_of
 from karat.judging.pools.pool import GOLD_NO, GOLD_YES, Pool, pool_sentences
 
 
@@ -28,6 +31,9 @@ class Cost(Result):
         The pay of all annotators together, without fees.
     fee
         The platform's share on top of the pay.
+    annotators, annotators_enough
+        How many annotators are needed at least, and how many are enough in whatever order they take the
+        tasks; 0 before the tasks are planned.
     about
         Sentences about what is judged, printed first.
     notes
@@ -51,6 +57,8 @@ class Cost(Result):
     seconds: float
     pay: float
     fee: float
+    annotators: int = 0
+    annotators_enough: int = 0
     about: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     formats = TEXT_FORMATS
@@ -95,6 +103,11 @@ class Cost(Result):
             f"{plural(self.overlap, 'annotator')} per task: {plural(self.answers, 'answer')}, about "
             f"{self.hours:,.1f} hours at {self.seconds:g} seconds per answer.",
         ]
+        if self.annotators:
+            sentences.append(
+                f"At least {plural(self.annotators, 'annotator')} {'is' if self.annotators == 1 else 'are'} "
+                f"needed, since none gets a pair twice; {self.annotators_enough:,} are enough in any order."
+            )
         if self.pay:
             with_fee = f", or {self.money:,.2f} with a fee of {100 * self.fee:g}%" if self.fee else ""
             sentences.append(f"Pay: {self.pay:,.2f}{with_fee}.")
@@ -133,18 +146,40 @@ def estimate_cost(
     """
     pairs = form.pairs if task_size is None else task_size
     gold = form.gold if gold is None else gold
-    seconds = form.seconds if seconds is None else seconds
     if number < 0 or pairs < 1 or gold < 0 or overlap < 1:
         raise InputError(
             f"{plural(number, 'pair')} in tasks of {pairs} with {gold} gold pairs, for {overlap} annotators",
             fix="give at least 1 pair per task, 0 gold pairs and 1 annotator",
         )
+    tasks = -(-number // pairs)
+    seconds = form.seconds if seconds is None else seconds
+    return cost_of_tasks(number, tasks * gold, tasks, overlap, seconds, per_hour, per_task, fee)
+
+
+def cost_of_tasks(
+    number: int,
+    gold: int,
+    tasks: int,
+    overlap: int,
+    seconds: float,
+    per_hour: float = 15.0,
+    per_task: float | None = None,
+    fee: float = 0.2,
+) -> Cost:
+    """Return what it costs to have `number` pairs and `gold` gold pairs in `tasks` tasks answered.
+
+    Parameters
+    ----------
+    number, gold, tasks, overlap
+        How many pairs, gold pairs and tasks there are, and how many annotators answer each task.
+    seconds, per_hour, per_task, fee
+        As for `estimate_cost`.
+    """
     rates = {"seconds": seconds, "per hour": per_hour, "per task": per_task or 0.0, "fee": fee}
     for name, value in rates.items():
         if not 0 <= value < math.inf:
             raise InputError(f"{name} is {value}", fix="give a number from 0")
-    tasks = -(-number // pairs)
-    unpaid = Cost(number, tasks * gold, tasks, overlap, seconds, 0.0, fee)
+    unpaid = Cost(number, gold, tasks, overlap, seconds, 0.0, fee)
     pay = tasks * overlap * per_task if per_task is not None else unpaid.hours * per_hour
     return replace(unpaid, pay=pay)
 
@@ -169,17 +204,19 @@ def pool_cost(pool: Pool, form: Form, **options: Any) -> Cost:
     695 pairs to judge in 44 tasks of up to 16, with 88 gold pairs hidden among them.
     3 annotators per task: 2,349 answers, about 11.7 hours at 18 seconds per answer.
     Pay: 176.17, or 211.41 with a fee of 20%.
+    note: 44 of 88 gold pairs are also pairs to judge; their own answers decide
     """
     cost = estimate_cost(len(pool), form, **options)
     return replace(cost, about=tuple(pool_sentences(pool)), notes=tuple(gold_notes(pool, form, cost)))
 
 
 def gold_notes(pool: Pool, form: Form, cost: Cost) -> list[str]:
-    """Return notes where there are fewer gold pairs than the tasks need."""
+    """Return notes where there is less gold than the tasks need, and where it is also asked about."""
     if form.layout == "grid":
         images = len(pool.gold_right) // form.columns
         few = images * form.columns < cost.gold
-        return [f"{plural(images, 'gold image')} for {plural(cost.tasks, 'task')}"] if few else []
+        notes = [f"{plural(images, 'gold image')} for {plural(cost.tasks, 'task')}"] if few else []
+        return [*notes, *overlap_notes(pool, slice(0, cost.gold), cost.gold)]
     notes = []
     for right, kind in ((GOLD_YES, "positive"), (GOLD_NO, "negative")):
         number = int((pool.gold_right == right).sum())
@@ -187,5 +224,29 @@ def gold_notes(pool: Pool, form: Form, cost: Cost) -> list[str]:
             reuse = (
                 "each is used several times, but only once per annotator" if number else "none can be hidden"
             )
+            if right == GOLD_YES and not number:
+                reuse = (
+                    f"all gold is negative, which an annotator passes who always answers no{why_none(form)}"
+                )
             notes.append(f"{plural(number, f'gold {kind}')} for {plural(cost.tasks, 'task')}: {reuse}")
-    return notes
+    positives = np.flatnonzero(pool.gold_right == GOLD_YES)[: -(-cost.gold // 2)]
+    return [*notes, *overlap_notes(pool, positives, cost.gold)]
+
+
+def why_none(form: Form) -> str:
+    """Return why a form has no gold positives, if it is the form's doing."""
+    if not form.own_image:
+        return ""
+    return (
+        "; this form shows the caption's own image, so that original pairs would show the same image twice, "
+        "and no truth has other positives: name one with --gold-truth"
+    )
+
+
+def overlap_notes(pool: Pool, rows: np.ndarray | slice, gold: int) -> list[str]:
+    """Return a note on how many of the gold pairs that the tasks will use are also pairs to judge."""
+    keys = key_of(pool.gold_image[rows], pool.gold_caption[rows])
+    both = int((find(key_of(pool.image, pool.caption), keys) >= 0).sum())
+    if not both:
+        return []
+    return [f"{both:,} of {plural(gold, 'gold pair')} are also pairs to judge; their own answers decide"]

@@ -42,8 +42,8 @@ class Pool:
     filtered
         How many pairs were left out by the filters.
     gold_image, gold_caption, gold_right
-        A stock of gold pairs, in random order, for `make_tasks` to hide among the others, with the right
-        answer, GOLD_YES or GOLD_NO. Gold negatives must not be among the first items of any run, which
+        A stock of gold pairs for `make_tasks` to hide among the others, in the order of their use, with the
+        right answer, GOLD_YES or GOLD_NO. Gold negatives must not be among the first items of any run, which
         only the runs can tell, so the stock is drawn when the pool is made and kept with it.
 
     Examples

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 from karat._util import plural
 from karat.benchmarks import Benchmark, Judgments, Provenance, Share, Truth
 from karat.errors import InputError
-from karat.judging.pools import distinct, find, key_of, split_key
+from karat.judging.forms import Form
+from karat.judging.pools import find, key_of, split_key
 from karat.judging.publication.evidence import Evidence
 from karat.judging.publication.policies import GRADES, Merged, SourceGrades, merge, truth_source
 from karat.judging.publication.validity import (
@@ -26,11 +28,10 @@ from karat.judging.quality import (
     DATASET,
     MACHINE,
     PERSON,
+    AcceptanceRule,
     Aggregated,
     AnswerTable,
-    aggregate,
 )
-from karat.judging.tasks import NOT_GOLD
 
 MEASURES = ("R@1", "RP", "mAP@R")
 """The default measures of a corrected truth: ECCV Caption's choice."""
@@ -87,7 +88,7 @@ def correct(
     evidence: Evidence,
     *,
     name: str = "corrected",
-    aggregation: str = "dawid-skene",
+    aggregation: str | None = None,
     settings: Mapping[str, Any] | None = None,
     original: str | None = None,
     original_policy: str = "union",
@@ -108,7 +109,7 @@ def correct(
     name
         Of the new truth; "machine(name)" if only machine judges answered.
     aggregation, settings
-        How answers become verdicts; see `karat.judging.aggregate`.
+        How answers become verdicts; by default as the evidence's acceptance says.
     original
         The truth with the original positives; by default the benchmark's first that lists its pairs and was
         not made by a machine.
@@ -127,10 +128,9 @@ def correct(
         sets.append(truth_source(truth, truth.name, policy))
     valid = valid_items(benchmark, evidence.marked)
     queries = valid_queries(evidence, valid)
+    rule = rule_of(evidence, aggregation, settings)
+    verdicts = rule.verdicts(evidence.counted, evidence.form, evidence.left_out)
     asked = evidence.counted.asked
-    if not len(asked):
-        raise InputError("no answer counts yet", fix="import or approve answers first")
-    verdicts = verdicts_of(evidence, aggregation, settings or {})
     key = key_of(verdicts.image, verdicts.caption)
     who, who_names = who_answered(asked, key)
     machine = who_names == ("machines",)
@@ -145,7 +145,9 @@ def correct(
     yes = np.where(verdicts.adjudicated, votes * verdicts.relevant, yes)
     scored = [valid_pairs(each.key, valid) & pairs_of_queries(each.key, queries, valid) for each in sets]
     known = [replace(each, key=each.key[rows], grade=each.grade[rows]) for each, rows in zip(sets, scored)]
-    merged = merge(SourceGrades(ANSWERS, key[kept], verdicts.grade[kept]), known, yes[kept], votes[kept])
+    uncertain = label_probabilities(verdicts.where(kept), evidence.form)
+    answers = SourceGrades(ANSWERS, key[kept], verdicts.grade[kept], **uncertain)
+    merged = merge(answers, known, yes[kept], votes[kept])
     answered = Judgments(
         *split_key(key[kept]),
         rating=verdicts.grade[kept],
@@ -179,15 +181,45 @@ def correct(
     )
 
 
-def verdicts_of(evidence: Evidence, method: str, settings: Mapping[str, Any]) -> Aggregated:
-    """Return the verdicts on judged pairs; answers to hidden gold only inform the aggregation."""
-    counted = evidence.counted
-    verdicts = aggregate(counted, evidence.form, method, **settings)
-    asked = distinct(
-        key_of(*(column[counted.gold == NOT_GOLD] for column in (counted.image, counted.caption)))
-    )
-    # A pair may be in the pool, and hidden gold in another task.
-    return verdicts.where(find(asked, key_of(verdicts.image, verdicts.caption)) >= 0)
+def rule_of(
+    evidence: Evidence, aggregation: str | None, settings: Mapping[str, Any] | None
+) -> AcceptanceRule:
+    """Return the rule by which an evidence's answers become verdicts."""
+    own = evidence.acceptance or AcceptanceRule()
+    if aggregation is None:
+        return own if settings is None else own.by(own.aggregate, settings)
+    rule = own.by(aggregation, settings)
+    if evidence.acceptance is not None and rule.required_share != own.required_share:
+        message = (
+            f"the answers were accepted for the aggregation {own.aggregate}, for {aggregation} others count: "
+            f"read the project with evidence_of(project, AcceptanceRule({aggregation!r}))"
+        )
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
+    return rule
+
+
+def label_probabilities(verdicts: Aggregated, form: Form) -> dict[str, Any]:
+    """Return the probability that each pair is relevant, and the grade that it then has.
+
+    Nothing if the aggregation does not estimate probabilities. A pair with a negative verdict has the grade
+    of its most probable relevant rating, which is what a positive verdict would have given it.
+
+    Examples
+    --------
+    >>> from karat.judging import aggregate, load_form, make_answers
+    >>> form = load_form("pair")
+    >>> answers = make_answers([0, 0, 1, 1], [7, 7, 7, 7], [0, 1, 0, 1], [4, 4, 1, 3], ("ann", "bob"))
+    >>> label_probabilities(aggregate(answers, form, "dawid-skene"), form)["grade_if_relevant"].tolist()
+    [1.0, 0.5]
+    >>> label_probabilities(aggregate(answers, form, "majority"), form)
+    {}
+    """
+    if not verdicts.probabilistic:
+        return {}
+    grades = form.grades(verdicts.ratings)
+    likeliest = np.where(grades > 0, verdicts.posterior, -1.0).argmax(axis=1)
+    grade = np.where(verdicts.relevant, verdicts.grade, grades[likeliest])
+    return {"probability": verdicts.relevance, "grade_if_relevant": np.where(grade > 0, grade, np.nan)}
 
 
 def first_listed(benchmark: Benchmark) -> str:

@@ -61,6 +61,7 @@ def data_card(
         correction=correction,
         facts=facts,
         counts=facts.counts,
+        calibration=correction.verdicts.fit and correction.verdicts.fit.calibration,
         older=list(zip(facts.by_answers, facts.by_truth)),
         removed=[item for item in items if item["status"] == "removed"],
         suspected=[item for item in items if item["status"] != "removed"],

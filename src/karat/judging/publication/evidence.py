@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from karat._util import renamed_keywords
 from karat.benchmarks import Benchmark
 from karat.judging.forms import Form
 from karat.judging.pools import Pool
-from karat.judging.quality import MACHINE, AnswerTable, accepted_answers
+from karat.judging.quality import MACHINE, AcceptanceRule, AnswerTable
 from karat.judging.tasks import TaskPlan
 
 Marked = Mapping[str, Mapping[int, str]]
@@ -45,6 +45,8 @@ class Evidence:
         How each machine judge compares with people, one sentence for each.
     project
         The name of the project.
+    acceptance
+        The rule by which answers count; None where `used` was chosen otherwise.
     """
 
     benchmark: Benchmark
@@ -58,6 +60,7 @@ class Evidence:
     left_out: tuple[str, ...] = ()
     machines: tuple[str, ...] = ()
     project: str = ""
+    acceptance: AcceptanceRule | None = None
 
     def __repr__(self) -> str:
         return f"Evidence({self.pool}, {self.answers})"
@@ -68,37 +71,24 @@ class Evidence:
         return self.answers if self.used is None else self.answers.where(self.used)
 
 
-@renamed_keywords(control="gold_share", surely="only_if_certain")
-def evidence_of(
-    project: Any,
-    *,
-    gold_share: float | None = None,
-    only_if_certain: bool = False,
-    captions_wrong: int = 0,
-    approved_only: bool = False,
-) -> Evidence:
+def evidence_of(project: Any, acceptance: AcceptanceRule | None = None, **old: Any) -> Evidence:
     """Read a project.
 
     Parameters
     ----------
     project
         As `karat.judging.open_project` returns it.
-    gold_share, only_if_certain, captions_wrong, approved_only
-        Which answers count; see `karat.judging.accepted_answers`.
+    acceptance
+        Which answers count, and how they become verdicts; by default as in `karat.judging.publish`.
+    **old
+        Keywords of the previous version, which work for one version with a warning: gold_share (None: any),
+        only_if_certain, captions_wrong, approved_only.
     """
     from karat.judging.machine_judges import calibrations
 
+    rule = from_old_keywords(old) if old else acceptance or AcceptanceRule()
     answers, reviews = project.answers.read(), project.reviews.read()
-    accepted = accepted_answers(
-        answers,
-        project.form,
-        reviews=reviews,
-        assignments=project.queue.assignments(),
-        gold_share=gold_share,
-        only_if_certain=only_if_certain,
-        captions_wrong=captions_wrong,
-        approved_only=approved_only,
-    )
+    accepted = rule.accept(answers, project.form, reviews=reviews, assignments=project.queue.assignments())
     decisions = [review[0] for review in reviews.values()]
     machines = calibrations(project) if MACHINE in answers.kinds else ()
     return Evidence(
@@ -113,4 +103,17 @@ def evidence_of(
         accepted.notes,
         tuple(calibration.sentence() for calibration in machines),
         project.name,
+        rule,
     )
+
+
+def from_old_keywords(old: Mapping[str, Any]) -> AcceptanceRule:
+    """Return the rule that the previous version's keywords of `evidence_of` asked for."""
+    message = "evidence_of(gold_share=…, …) takes an acceptance now: evidence_of(project, AcceptanceRule(…))"
+    warnings.warn(message, DeprecationWarning, stacklevel=3)
+    renamed = {"control": "gold_share", "surely": "only_if_certain"}
+    rules = {renamed.get(name, name): value for name, value in old.items()}
+    # There, a share was required whatever the aggregation.
+    required = rules.pop("gold_share", None)
+    share = {} if required is None else {"gold_share": required}
+    return AcceptanceRule(exclude=required is not None, **share, **rules)

@@ -10,7 +10,7 @@ import numpy as np
 
 from karat._util import or_none
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth
-from karat.judging.pools import Pool, find, key_of
+from karat.judging.pools import Pool, distinct, find, key_of
 from karat.judging.publication.correction import Correction
 from karat.judging.publication.evidence import Evidence
 from karat.judging.publication.label_quality import LabelQuality, as_truth, as_truths, label_quality
@@ -170,6 +170,8 @@ def count(evidence: Evidence, correction: Correction, grown: Growth) -> dict[str
     by_annotator = np.bincount(counted.annotator, minlength=len(answers.annotators))
     active = np.flatnonzero(by_annotator).tolist()
     machines = [number for number in active if answers.kinds[number] == MACHINE]
+    hidden = counted.gold != NOT_GOLD
+    gold = distinct(key_of(counted.image[hidden], counted.caption[hidden]))
     return {
         "answers": len(answers),
         "answers_used": len(counted),
@@ -192,6 +194,8 @@ def count(evidence: Evidence, correction: Correction, grown: Growth) -> dict[str
         "queries_without_positive": {d: int((counts == 0).sum()) for d, counts in grown.positives.items()},
         "tasks": 0 if plan is None else plan.tasks,
         "gold_items": 0 if plan is None else int((plan.gold != NOT_GOLD).sum()),
+        "gold_pairs": len(gold),
+        "gold_overlap": int((find(distinct(key_of(asked.image, asked.caption)), gold) >= 0).sum()),
         "overlap": 0 if plan is None else plan.overlap,
         "hand_ins": dict(evidence.verdicts),
     }

@@ -31,6 +31,9 @@ class SourceGrades:
         What counts where the annotators differ; ignored for the annotators themselves.
     everything
         Whether the source says no to all pairs that it does not list.
+    probability, grade_if_relevant
+        Of the annotators' verdicts: the probability that each pair is relevant, and the grade that it then
+        has, as in `karat.benchmarks.Judgments`. None where the grades are certain; those of sets always are.
     """
 
     name: str
@@ -38,6 +41,8 @@ class SourceGrades:
     grade: np.ndarray
     policy: str = "union"
     everything: bool = False
+    probability: np.ndarray | None = None
+    grade_if_relevant: np.ndarray | None = None
 
     def of(self, key: np.ndarray) -> np.ndarray:
         """Return the grade of each pair, NaN where the source has none."""
@@ -124,7 +129,22 @@ class Merged:
         """Return the table behind a truth: every grade that counts, as the rating."""
         row, source, grade, source_names = self.kept_grades(who, names)
         sources = [Provenance(name, GRADES, Share(top=1)) for name in source_names]
-        return Judgments(self.image[row], self.caption[row], rating=grade, source=source, sources=sources)
+        verdicts, by_verdict = self.sources[0], source < len(names)
+
+        def of_verdict(column: np.ndarray | None) -> np.ndarray | None:
+            if column is None:
+                return None
+            return np.where(by_verdict, lookup(verdicts.key, column, self.key[row], np.nan), np.nan)
+
+        return Judgments(
+            self.image[row],
+            self.caption[row],
+            rating=grade,
+            source=source,
+            sources=sources,
+            probability=of_verdict(verdicts.probability),
+            grade_if_relevant=of_verdict(verdicts.grade_if_relevant),
+        )
 
 
 def merge(

@@ -24,7 +24,7 @@ from karat.judging.publication.tables import (
     pair_table,
     write_qrels,
 )
-from karat.judging.quality import GOLD_SHARE, required_gold_share
+from karat.judging.quality import AcceptanceRule
 
 NAME = re.compile(r"[\w.()=+@-]{1,80}")
 SHOWN_COUNTS = (
@@ -110,17 +110,17 @@ def publish(
     folder: str | Path,
     *,
     truth_name: str = "corrected",
-    aggregate: str = "dawid-skene",
-    aggregate_set: Mapping[str, Any] | None = None,
+    aggregate: str = AcceptanceRule.aggregate,
+    aggregate_set: Mapping[str, Any] | None = AcceptanceRule.aggregate_set,
     original: str | None = None,
     keep_original: str = "union",
     merge: Sequence[str | Truth] = (),
     policy: str = "union",
-    gold_share: float = GOLD_SHARE,
-    exclude: bool | None = None,
-    only_if_certain: bool = False,
-    captions_wrong: int = 0,
-    approved_only: bool = False,
+    gold_share: float = AcceptanceRule.gold_share,
+    only_if_certain: bool = AcceptanceRule.only_if_certain,
+    captions_wrong: int = AcceptanceRule.captions_wrong,
+    exclude: bool | None = AcceptanceRule.exclude,
+    approved_only: bool = AcceptanceRule.approved_only,
     real_names: bool = False,
     licence: str = "",
     made: str = "",
@@ -138,18 +138,14 @@ def publish(
         The folder to write; one that karat published and that was not changed since is replaced.
     truth_name
         The name of the new truth.
-    aggregate, aggregate_set
-        How answers become verdicts: the method and its settings.
+    aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
+        Which answers count, and how they become verdicts: `karat.judging.AcceptanceRule`. Of an `Evidence`,
+        only the aggregation and its settings can be chosen here.
     original, keep_original
         The truth with the original positives, by default the benchmark's first, and which of them stay:
         "union" keeps all, "people" or "majority" may reject some.
     merge, policy
         Further truths, and what counts where they and the annotators differ; see `karat.judging.correct`.
-    gold_share, only_if_certain, captions_wrong, approved_only
-        Which answers count; see `karat.judging.accepted_answers`. Those of rejected assignments never do.
-    exclude
-        Whether annotators who fail the gold check are left out; by default unless the aggregation weights
-        annotators itself, as in `karat.judging.project_quality`.
     real_names
         Publish annotators' own names instead of w001, w002, …
     licence, made
@@ -167,15 +163,15 @@ def publish(
             f"{truth_name!r} cannot be the name of a truth", fix="use letters, digits and . ( ) = + @ _ -"
         )
     place = check_place(folder, force)
-    rules: dict[str, Any] = {"captions_wrong": captions_wrong, "approved_only": approved_only}
-    required = required_gold_share(aggregate, gold_share, exclude)
-    evidence = (
-        project
-        if isinstance(project, Evidence)
-        else evidence_of(project, gold_share=required, only_if_certain=only_if_certain, **rules)
+    rule = AcceptanceRule(
+        aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
     )
+    evidence = project if isinstance(project, Evidence) else evidence_of(project, rule)
     # The names in the published file, which stay.
-    accepting = {"control": required, "surely": only_if_certain, **rules}
+    accepting = {
+        "control": rule.required_share, "surely": only_if_certain, "captions_wrong": captions_wrong,
+        "approved_only": approved_only,
+    }  # fmt: skip
     correcting: dict[str, Any] = {"original_policy": keep_original, "policy": policy}
     correction = correct(
         evidence,

@@ -258,8 +258,9 @@ def write_qrels(benchmark: Benchmark, truth: Truth, folder: str | Path) -> dict[
     A line is ``query 0 item relevance``, one for each judged pair.
 
     Relevance is the grade times the smallest whole number that makes every grade whole, at most 100: with the
-    grades 0, 0.5 and 1 it is 0, 1 and 2. A relevant pair never becomes 0. An id that contains a space cannot
-    be written to such a file and raises an error.
+    grades 0, 0.5 and 1 it is 0, 1 and 2. A relevant pair never becomes 0. A pair that was pooled and not
+    judged is −1, after the judged ones. An id that contains a space cannot be written to such a file and
+    raises an error.
 
     Examples
     --------
@@ -289,10 +290,12 @@ def qrels_table(benchmark: Benchmark, truth: Truth, direction: Direction) -> pl.
     import polars as pl
 
     rows = truth.judged(direction)
-    query, item = benchmark.queries(direction)[rows.query_of_row], benchmark.items(direction)[rows.item]
+    pooled_query, pooled_item = truth.pooled(direction)
+    query = benchmark.queries(direction)[np.r_[rows.query_of_row, pooled_query]]
+    item = benchmark.items(direction)[np.r_[rows.item, pooled_item]]
     for ids in (query, item):
         check_plain(ids)
-    relevance = whole_grades(rows.grade)
+    relevance = np.r_[whole_grades(rows.grade), np.full(len(pooled_query), -1)]
     return pl.DataFrame(
         {"query": query, "zero": np.zeros_like(relevance), "item": item, "relevance": relevance}
     )

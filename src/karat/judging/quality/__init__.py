@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.judging.quality.acceptance import AcceptanceRule as AcceptanceRule
+    from karat.judging.quality.acceptance import project_verdicts as project_verdicts
     from karat.judging.quality.agreement import AnnotatorAgreement as AnnotatorAgreement
     from karat.judging.quality.agreement import annotator_agreement as annotator_agreement
     from karat.judging.quality.answers import ADJUDICATOR as ADJUDICATOR

@@ -1,4 +1,4 @@
-"""The hot loop of Dawid–Skene, compiled by numba: one step of EM in one walk over the answers."""
+"""The hot loops of Dawid–Skene, compiled by numba: each is one walk over the answers."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ entry = njit(nogil=True, cache=True, error_model="numpy")
 
 
 @entry
-def step(start, annotator, code, allowed, kind, log_confusion, log_prior, posterior, table):
+def step(start, annotator, code, kind, log_confusion, log_prior, posterior, table):
     """Fill in the posteriors under the present parameters, and what the next ones are made of.
 
     Parameters
@@ -17,12 +17,12 @@ def step(start, annotator, code, allowed, kind, log_confusion, log_prior, poster
         Answers come sorted by pair: where those of each pair begin, and the end.
     annotator, code
         Of each answer, who gave it and which rating it was.
-    allowed, kind
-        Which right ratings are possible, [kinds, ratings], and of each pair its row there.
+    kind
+        Of each pair, its row of `log_prior`.
     log_confusion
         Log probability of an answer, [annotators, given, right].
     log_prior
-        Log share of each right rating.
+        Log probability of each right rating before any answer, [kinds, ratings].
     posterior
         Filled in: pairs by ratings.
     table
@@ -32,22 +32,22 @@ def step(start, annotator, code, allowed, kind, log_confusion, log_prior, poster
     -------
     The log likelihood of all answers.
     """
-    ratings = log_prior.size
+    ratings = log_prior.shape[1]
     total = 0.0
     for pair in range(start.size - 1):
         row = posterior[pair]
         top = -np.inf
         for c in range(ratings):
-            row[c] = log_prior[c] if allowed[kind[pair], c] else -np.inf
+            row[c] = log_prior[kind[pair], c]
         for i in range(start[pair], start[pair + 1]):
-            said = log_confusion[annotator[i], code[i]]
+            likely = log_confusion[annotator[i], code[i]]
             for c in range(ratings):
-                row[c] += said[c]
+                row[c] += likely[c]
         for c in range(ratings):
             top = max(top, row[c])
         mass = 0.0
         for c in range(ratings):
-            # The largest is taken off first: a hundred answers are beyond what exp can hold.
+            # The largest is subtracted first: exp cannot represent the product of a hundred answers.
             row[c] = np.exp(row[c] - top)
             mass += row[c]
         total += top + np.log(mass)
@@ -68,3 +68,45 @@ def expected_answers(start, annotator, code, posterior, table):
             cell = table[annotator[i], code[i]]
             for c in range(posterior.shape[1]):
                 cell[c] += posterior[pair, c]
+
+
+@entry
+def left_out(start, annotator, code, counts, totals, prior_counts, counted, posterior, out):
+    """Fill in the posterior of each pair under parameters that were estimated without that pair.
+
+    Parameters
+    ----------
+    start, annotator, code
+        As for `step`.
+    counts
+        Expected and assumed numbers of answers of all pairs, [annotators, given, right].
+    totals
+        Their sums over given answers, [annotators, right].
+    prior_counts
+        Expected and assumed numbers of pairs with each right rating.
+    counted
+        Of each pair, whether it is part of `prior_counts`.
+    posterior
+        What each pair contributed: pairs by ratings.
+    out
+        Filled in: pairs by ratings.
+    """
+    ratings = prior_counts.size
+    for pair in range(start.size - 1):
+        row = out[pair]
+        own = posterior[pair]
+        for c in range(ratings):
+            row[c] = np.log(max(prior_counts[c] - (own[c] if counted[pair] else 0.0), 1e-12))
+        for i in range(start[pair], start[pair + 1]):
+            for c in range(ratings):
+                left = max(counts[annotator[i], code[i], c] - own[c], 1e-12)
+                row[c] += np.log(left / max(totals[annotator[i], c] - own[c], 1e-12))
+        top = -np.inf
+        for c in range(ratings):
+            top = max(top, row[c])
+        mass = 0.0
+        for c in range(ratings):
+            row[c] = np.exp(row[c] - top)
+            mass += row[c]
+        for c in range(ratings):
+            row[c] /= mass

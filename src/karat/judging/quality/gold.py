@@ -102,8 +102,7 @@ def check_gold(
     >>> gold.share.tolist(), gold.excluded.tolist()
     ([1.0, 0.0], [False, True])
     """
-    if not 0 <= gold_share <= 1:
-        raise InputError(f"gold_share is {gold_share:g}", fix="give a share such as 0.7")
+    check_gold_share(gold_share)
     rows = np.flatnonzero(answers.gold != NOT_GOLD)
     yes = form.grades(answers.rating[rows]) > 0
     bad = yes != (answers.gold[rows] == GOLD_YES)
@@ -132,6 +131,12 @@ def check_gold(
         assignment[kept], answers.annotator[begin][kept], assignment_items[kept], assignment_right[kept],
         verdict[kept], items, right, low, high, (items > 0) & (judged_right < gold_share - 1e-12), rows[bad],
     )  # fmt: skip
+
+
+def check_gold_share(value: float) -> None:
+    """Raise an error if the required share of gold is not a share."""
+    if not 0 <= value <= 1:
+        raise InputError(f"gold_share is {value:g}", fix="give a share such as 0.7")
 
 
 def number_rows(*columns: np.ndarray) -> np.ndarray:

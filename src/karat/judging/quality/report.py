@@ -22,6 +22,7 @@ from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools import Pool
+from karat.judging.quality.acceptance import AcceptanceRule
 from karat.judging.quality.agreement import RESAMPLES, AnnotatorAgreement, annotator_agreement
 from karat.judging.quality.annotators import AnnotatorTable, annotator_table
 from karat.judging.quality.answers import AnswerTable, number_pairs, split_adjudicated
@@ -30,13 +31,11 @@ from karat.judging.quality.assignments import (
     AssignmentCounts,
     accepted_answers,
     count_assignments,
-    required_gold_share,
 )
-from karat.judging.quality.gold import GOLD_SHARE, GoldCheck, check_gold
+from karat.judging.quality.gold import GoldCheck, check_gold
 from karat.judging.quality.reviews import ReviewList, review_list
 from karat.judging.quality.system_tables import Shares, answers_by_rank, details_by_system
 from karat.judging.quality.verdicts import AGGREGATIONS, Aggregated
-from karat.judging.quality.verdicts import aggregate as aggregate_answers
 from karat.judging.tasks import NOT_GOLD
 from karat.stats import Intervals, how_intervals
 
@@ -87,10 +86,10 @@ class QualityReport(Result):
     def notes(self) -> tuple[str, ...]:
         """What a reader should know."""
         fits = [verdicts.fit for verdicts in self.verdicts if verdicts.fit is not None]
-        unfinished = [f"{fit}: allow more steps" for fit in fits if not fit.converged]
+        of_fits = [note for fit in fits for note in fit.notes]
         lost = self.asked - len(self.verdicts[0])
         empty = [f"{plural(lost, 'pair')} {'has' if lost == 1 else 'have'} no answer left"] if lost else []
-        return (*self.accepted.notes, *empty, *unfinished)
+        return (*self.accepted.notes, *empty, *of_fits)
 
     def to_records(self) -> dict[str, list[dict[str, Any]]]:
         """Return all numbers, as records by table."""
@@ -188,20 +187,20 @@ def answer_quality(
     reviews: Mapping[int, Any] | None = None,
     *,
     benchmark: Benchmark | None = None,
-    aggregate: str = "dawid-skene",
-    aggregate_set: Mapping[str, Any] | None = None,
     wrong: int = 0,
-    gold_share: float = GOLD_SHARE,
-    only_if_certain: bool = False,
-    captions_wrong: int = 0,
-    exclude: bool | None = None,
-    approved_only: bool = False,
+    aggregate: str = AcceptanceRule.aggregate,
+    aggregate_set: Mapping[str, Any] | None = AcceptanceRule.aggregate_set,
+    gold_share: float = AcceptanceRule.gold_share,
+    only_if_certain: bool = AcceptanceRule.only_if_certain,
+    captions_wrong: int = AcceptanceRule.captions_wrong,
+    exclude: bool | None = AcceptanceRule.exclude,
+    approved_only: bool = AcceptanceRule.approved_only,
     intervals: Intervals | None = None,
 ) -> QualityReport:
     """Return a report on the quality of answers.
 
     Annotators, assignments and gold are described over all submitted assignments; agreement, verdicts and
-    the tables by system over the answers that count (`accepted_answers`).
+    the tables by system over the answers that count (`AcceptanceRule`).
 
     Parameters
     ----------
@@ -213,40 +212,30 @@ def answer_quality(
         The project's assignments, and per assignment its latest review.
     benchmark
         The benchmark whose ids and captions are shown for assignments to review; indices without one.
-    aggregate, aggregate_set
-        How answers become verdicts: the aggregation and its settings, as in `karat.judging.aggregate`.
-    wrong, gold_share, only_if_certain, captions_wrong
-        The gold check, as in `check_gold`.
-    exclude
-        Whether answers of annotators who fail the gold check are left out; by default, unless the aggregation
-        weighs annotators itself.
-    approved_only
-        Whether only approved assignments count.
+    wrong
+        How many gold items of an assignment may be wrong, as in `check_gold`.
+    aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
+        Which answers count, and how they become verdicts: `karat.judging.AcceptanceRule`.
     intervals
         How intervals are made; by default 95%, percentile, 1,000 resamples of images.
     """
-    if not len(answers):
-        raise InputError("the project has no answers", fix="import some: karat answers import")
+    rule = AcceptanceRule(
+        aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
+    )
+    accepted = rule.accept(answers, form, reviews=reviews, assignments=assignments)
     intervals = intervals or Intervals(resamples=RESAMPLES)
     # An adjudicator's answers are not votes: the annotator table leaves them out.
     voted = split_adjudicated(answers)[0]
     submitted = accepted_answers(voted, form, assignments=assignments, gold_share=None).answers
-    rules: dict[str, Any] = {"only_if_certain": only_if_certain, "captions_wrong": captions_wrong}
-    gold = check_gold(submitted, form, wrong=wrong, gold_share=gold_share, **rules)
-    accepted = accepted_answers(
-        answers, form, assignments=assignments, reviews=reviews, approved_only=approved_only,
-        gold_share=required_gold_share(aggregate, gold_share, exclude), **rules,
+    gold = check_gold(
+        submitted, form, wrong=wrong, gold_share=gold_share, only_if_certain=only_if_certain,
+        captions_wrong=captions_wrong,
     )  # fmt: skip
     counted = accepted.answers
     counted_votes = split_adjudicated(counted)[0]
-    if not (counted.gold == NOT_GOLD).any():
-        raise InputError(
-            f"no answer counts ({'; '.join(accepted.notes) or 'all are about gold pairs'})",
-            fix="approve assignments, or require a smaller share of gold",
-        )
-    verdicts = [aggregate_answers(counted, form, aggregate, **(aggregate_set or {})).asked]
+    verdicts = [rule.verdicts(counted, form, accepted.notes)]
     if AGGREGATIONS[aggregate] is not AGGREGATIONS[BASELINE]:
-        verdicts.append(aggregate_answers(counted, form, BASELINE).asked)
+        verdicts.append(rule.by(BASELINE).verdicts(counted, form))
     judged = answers.gold == NOT_GOLD
     pairs = len(number_pairs(answers.image[judged], answers.caption[judged])[1])
     annotators = plural(len(np.unique(voted.annotator)), "annotator")

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Param, Registry, import_all, plural, renamed_attributes, whole
+from karat._util import Param, Registry, check_choice, import_all, plural, renamed_attributes, whole
 from karat.errors import unknown_name
 from karat.judging.forms import Form
 from karat.judging.pools import distinct, find, key_of, split_key
 from karat.judging.quality.answers import AnswerTable, Grouped, group, split_adjudicated
+from karat.judging.quality.gold_calibration import MIN_GOLD, GoldCalibration
 from karat.judging.tasks import NOT_GOLD
 
 
@@ -88,6 +89,11 @@ class Aggregated:
         return replace(self, **{name: getattr(self, name)[rows] for name in PER_PAIR})
 
     @property
+    def probabilistic(self) -> bool:
+        """Whether relevance and posterior are probabilities."""
+        return AGGREGATIONS[self.method].probabilistic
+
+    @property
     def asked(self) -> Aggregated:
         """The verdicts without pairs that were only hidden gold."""
         return self.where(self.to_judge)
@@ -119,6 +125,8 @@ class Fit:
         How many steps were made, and whether the last one gained less than the tolerance.
     answers
         How many answers each annotator gave.
+    calibration
+        What gold says about the probabilities; None where there is too little gold.
     """
 
     confusion: np.ndarray
@@ -128,6 +136,7 @@ class Fit:
     iterations: int
     converged: bool
     answers: np.ndarray
+    calibration: GoldCalibration | None = None
 
     def __repr__(self) -> str:
         end = "converged" if self.converged else "did not converge"
@@ -135,6 +144,18 @@ class Fit:
             f"Fit({plural(len(self.confusion), 'annotator')}, log likelihood {self.log_likelihood:,.2f}, "
             f"{end} after {plural(self.iterations, 'step')})"
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the verdicts should know."""
+        unfinished = () if self.converged else (f"{self}: allow more steps",)
+        if self.calibration is None:
+            return (
+                *unfinished,
+                f"the probabilities of relevance are not calibrated, which needs {MIN_GOLD} hidden gold "
+                "pairs or more, of both sides; they are too extreme if answers about a pair are related",
+            )
+        return (*unfinished, *self.calibration.notes)
 
     @property
     def right(self) -> np.ndarray:
@@ -158,12 +179,16 @@ class Aggregation:
         Its parameters, as data: ``--aggregate-set`` and `aggregate` take them by name.
     weighs_annotators
         Whether it estimates how reliable each annotator is, so that none needs to be excluded.
+    probabilistic
+        Whether relevance and posterior are probabilities, which are then published with the labels. A share
+        of the answers is not one.
     """
 
     about: str
     run: Callable[..., dict[str, Any]]
     params: tuple[Param, ...] = ()
     weighs_annotators: bool = False
+    probabilistic: bool = False
 
 
 AGGREGATIONS: Registry[Aggregation] = Registry(
@@ -187,10 +212,11 @@ def disagreement(counts: np.ndarray) -> np.ndarray:
     return np.where(total > 1, 1 - same / np.maximum(pairs, 1), np.nan)
 
 
-def decide(shares: np.ndarray, grouped: Grouped, threshold: float) -> dict[str, Any]:
+def decide(shares: np.ndarray, grouped: Grouped, threshold: float, even: str = "no") -> dict[str, Any]:
     """Return the verdicts from shares or probabilities of the ratings: first the side, then the rating.
 
-    A pair is relevant when the shares of all relevant ratings together reach the threshold. Its rating is
+    A pair is relevant when the shares of all relevant ratings together reach the threshold; an even split is
+    not a yes, unless `even` says so. Its rating is
     the one of that side with the largest share; of equal ones, the nearest to the mean rating of the
     shares, then the lower. So two kinds of "yes" never lose against one "no" by splitting their votes.
 
@@ -202,6 +228,8 @@ def decide(shares: np.ndarray, grouped: Grouped, threshold: float) -> dict[str, 
         The answers, for the form's ratings and grades.
     threshold
         From which relevance on a pair is relevant.
+    even
+        "yes" or "no": what a relevance of exactly one half is at the threshold 0.5.
 
     Returns
     -------
@@ -209,7 +237,7 @@ def decide(shares: np.ndarray, grouped: Grouped, threshold: float) -> dict[str, 
     """
     relevant = grouped.grades > 0
     relevance = shares @ relevant
-    side = (relevance >= threshold - ROUNDING) & (relevance > 0)
+    side = reaches(relevance, threshold, even) & (relevance > 0)
     on_side = relevant[None] == side[:, None]
     top = np.where(on_side, shares, -1.0)
     best = on_side & (top >= top.max(axis=1, keepdims=True) - ROUNDING)
@@ -252,7 +280,24 @@ for _type, _name in ((share, "share from 0 to 1"), (amount, "number from 0"), (t
     _type.__name__ = _name
 
 
+def reaches(relevance: np.ndarray, threshold: float, even: str) -> np.ndarray:
+    """Return which relevances reach a threshold, up to rounding; one half reaches 0.5 only by `even`.
+
+    >>> reaches(np.array([0.5, 0.6]), 0.5, "no").tolist(), reaches(np.array([2 / 3]), 2 / 3, "no").tolist()
+    ([False, True], [True])
+    """
+    if even == "no" and threshold == 0.5:
+        return relevance > threshold + ROUNDING
+    return relevance >= threshold - ROUNDING
+
+
+def yes_or_no(value: Any) -> str:
+    """Return "yes" or "no"; for `Param.type`."""
+    return check_choice(str(value), ("no", "yes"), "even")
+
+
 THRESHOLD = Param("threshold", share, "from which relevance on a pair is relevant", default=0.5)
+EVEN = Param("even", yes_or_no, "what an even split is at the threshold 0.5: yes or no", default="no")
 """The parameter that aggregations with a threshold have in common."""
 
 

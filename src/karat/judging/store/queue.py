@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, RowMapping, func, select, text, update
+from sqlalchemy import Connection, RowMapping, bindparam, func, select, text, update
 
 from karat._util import plural, renamed_keywords
 from karat.errors import InputError
@@ -22,6 +22,7 @@ from karat.judging.store.annotators import add_annotators, all_annotators
 from karat.judging.store.assignments import (
     LEASED,
     OPEN,
+    OPEN_TO_ANNOTATOR,
     STATES,
     SUBMITTED,
     AssignmentTable,
@@ -77,6 +78,16 @@ COUNT_BY_STATE = text(f"""
         COUNT(*) AS assignments
     FROM assignment GROUP BY 1
 """)
+OPEN_TO_ANY = text(f"""
+    SELECT 1 FROM assignment free CROSS JOIN annotator candidate
+    WHERE candidate.id IN :annotators
+        AND (free.state = {OPEN}
+            OR (free.state = {LEASED} AND free.expires <= :now AND free.annotator <> candidate.id))
+        AND {OPEN_TO_ANNOTATOR.replace(":annotator", "candidate.id")}
+    LIMIT 1
+""").bindparams(bindparam("annotators", expanding=True))
+AT_ONCE = 500
+"""How many annotators one query looks at."""
 NEVER = float("-inf")
 """A time at which no lease had expired."""
 MAX_SKIPPED = 20
@@ -263,6 +274,33 @@ class Queue(StorePart):
         with self._db.read() as connection:
             rows = connection.execute(COUNT_BY_STATE, {"now": check_time(now, "now")}).all()
         return dict.fromkeys(STATES, 0) | {STATES[row.state_now]: row.assignments for row in rows}
+
+    def can_continue(self, annotators: Iterable[str], now: float | None = None) -> bool:
+        """Return whether any of some annotators could get an assignment that is open now.
+
+        Nobody gets a task twice, nor a task with a pair that they have answered in another one. An expired
+        lease is open to all but its holder.
+
+        Parameters
+        ----------
+        annotators
+            Their names; a new name can get whatever is open.
+        now
+            The time in seconds since 1970; the current time by default.
+        """
+        now = check_time(now, "now")
+        names = list(annotators)
+        with self._db.read() as connection:
+            ids, stored, _ = all_annotators(connection)
+            number = dict(zip(stored, ids))
+            if any(name not in number for name in names):
+                rows = connection.execute(COUNT_BY_STATE, {"now": now})
+                return any(row.state_now == OPEN for row in rows)
+            for begin in range(0, len(names), AT_ONCE):
+                part = [number[name] for name in names[begin : begin + AT_ONCE]]
+                if connection.execute(OPEN_TO_ANY, {"annotators": part, "now": now}).first() is not None:
+                    return True
+        return False
 
     def _annotator(self, connection: Connection, name: str) -> RowMapping:
         """Return an annotator's row, locked, so that two windows do not get two assignments."""

@@ -17,10 +17,11 @@ from dataclasses import replace
 import numpy as np
 
 from karat._util import plural, renamed_keywords
+from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.judging.forms import Form
-from karat.judging.pools import GOLD_NO, GOLD_YES, NOT_GOLD, Pool, find, key_of, without
-from karat.judging.tasks.plan import TaskPlan
+from karat.judging.pools import GOLD_NO, GOLD_YES, NOT_GOLD, Pool, find, key_of, more_gold, without
+from karat.judging.tasks.plan import TaskPlan, gold_overlap
 
 NO_TWIN = -1
 Rows = np.ndarray
@@ -34,16 +35,19 @@ def make_tasks(
     task_size: int | None = None,
     gold: int | None = None,
     overlap: int = 3,
+    planned: TaskPlan | None = None,
+    benchmark: Benchmark | Callable[[], Benchmark] | None = None,
     seed: int = 0,
 ) -> TaskPlan:
     """Return a plan in which every pooled pair is in exactly one task, among hidden gold pairs.
 
     The sizes of tasks differ by one pair at most: seventeen pairs with sixteen per task make nine and eight.
-    Gold pairs are at random places, half of them positive and half negative. None is used twice before all
-    have been used, and none is in the task that asks about it. The tasks of a grid contain whole images.
+    Gold pairs are at random places, half of them positive and half negative; all are negative where the stock
+    has no positive. None is used twice before all have been used, and none is in the task that asks about it.
+    The tasks of a grid contain whole images.
 
     Twice as many annotators as `overlap` can do all tasks without seeing a pair twice, as long as no gold
-    pair had to be used again.
+    pair had to be used again; `annotators_needed` counts.
 
     Parameters
     ----------
@@ -55,6 +59,11 @@ def make_tasks(
         The largest number of pairs to judge in a task, and the number of gold pairs. ECCV Caption: 16 and 2.
     overlap
         How many annotators answer each task, without seeing each other's answers.
+    planned
+        Tasks that exist: the pairs that they ask about are left out, and their gold is used last.
+    benchmark
+        Of the pool, or a function that loads it. With it, further gold is drawn where the stock is too small
+        for these sizes. Its ranks cannot be checked without the runs; a note says so.
     seed
         Decides which pairs are together, and where.
 
@@ -76,9 +85,29 @@ def make_tasks(
         )
     if not len(pool):
         raise InputError("the pool is empty", fix="pool deeper, filter less, or leave out fewer judged pairs")
+    notes: tuple[str, ...] = ()
+    if benchmark is not None:
+        pool, notes = with_enough_gold(pool, form, pairs, gold, planned, benchmark, seed)
+    if planned is not None:
+        pool = unplanned(pool, planned)
+        if not len(pool):
+            raise InputError("every pair is already in a task", fix="pool more pairs first")
     rng = np.random.default_rng([seed, 4])
     if form.layout == "grid":
-        return make_grid_tasks(pool, form.columns, pairs, gold, overlap, rng)
+        plan = make_grid_tasks(pool, form.columns, pairs, gold, overlap, rng)
+    else:
+        plan = make_pair_tasks(pool, pairs, gold, overlap, rng)
+    overlapping = gold_overlap(plan, *(() if planned is None else (planned,)))
+    places = int((plan.gold != NOT_GOLD).sum())
+    distinct = gold_overlap(plan).gold
+    if distinct < places:
+        again = "some are used several times, but only once per annotator"
+        notes = (*notes, f"{plural(distinct, 'gold pair')} for {places:,} places: {again}")
+    return replace(plan, notes=(*notes, *overlapping.notes()))
+
+
+def make_pair_tasks(pool: Pool, pairs: int, gold: int, overlap: int, rng: np.random.Generator) -> TaskPlan:
+    """Return a plan whose tasks show one pair at a time."""
     tasks = -(-len(pool) // pairs)
     task, chosen = deal(pool, tasks, gold, rng)
     task = np.concatenate([task, np.repeat(np.arange(tasks), gold)])
@@ -89,6 +118,48 @@ def make_tasks(
     task = task[order]
     position = np.arange(len(task)) - np.searchsorted(task, task)
     return TaskPlan(task, position, position, image[order], caption[order], right[order], overlap)
+
+
+def with_enough_gold(
+    pool: Pool,
+    form: Form,
+    pairs: int,
+    gold: int,
+    planned: TaskPlan | None,
+    benchmark: Benchmark | Callable[[], Benchmark],
+    seed: int,
+) -> tuple[Pool, tuple[str, ...]]:
+    """Return a pool with enough gold to use none twice, as far as the benchmark has it; and notes."""
+    rest, used = pool, np.zeros(0, np.int64)
+    if planned is not None:
+        rest, used = unplanned(pool, planned), key_of(planned.image, planned.caption)
+    new = len(rest)
+    if new <= pairs:
+        # A single task cannot hide what it asks about.
+        used = np.union1d(used, key_of(rest.image, rest.caption))
+    fresh = ~np.isin(key_of(pool.gold_image, pool.gold_caption), used)
+    if form.layout == "grid":
+        tasks = -(-(new // form.columns) // max(1, pairs // form.columns))
+        wanted = tasks * (gold // form.columns), 0
+        available = len(np.unique(pool.gold_image[fresh])), 0
+    else:
+        tasks = -(-new // pairs)
+        positives = tasks // 2 * gold + (tasks % 2) * (gold // 2)
+        wanted = positives, tasks * gold - positives
+        of_kind = [int((fresh & (pool.gold_right == right)).sum()) for right in (GOLD_YES, GOLD_NO)]
+        available = of_kind[0], of_kind[1]
+    yes, no = (max(0, number - there) for number, there in zip(wanted, available))
+    if not yes and not no:
+        return pool, ()
+    loaded = benchmark() if callable(benchmark) else benchmark
+    pool, drawn = more_gold(pool, loaded, form, yes, no, used, seed)
+    if not drawn:
+        return pool, ()
+    return pool, (
+        f"{plural(drawn, 'gold pair')} {'was' if drawn == 1 else 'were'} drawn without the runs, since the "
+        "pool was made for less gold: the negatives among them are not in the pool, but a run may rank them "
+        "high; to have that checked, give karat pool these sizes",
+    )
 
 
 def unplanned(pool: Pool, plan: TaskPlan) -> Pool:
@@ -118,9 +189,11 @@ def deal(pool: Pool, tasks: int, gold: int, rng: np.random.Generator) -> tuple[n
     dealer = Dealer(sizes.tolist(), twin.tolist())
     stocks = {right: Stock(np.flatnonzero(pool.gold_right == right)) for right in (GOLD_YES, GOLD_NO)}
     chosen: list[int] = []
+    # Without gold positives all gold is negative: a form that shows the caption's own image may have none.
+    only_negative = not len(stocks[GOLD_YES])
     for number in range(tasks):
         # If the number is odd, every second task has one positive more.
-        yes = (gold + number % 2) // 2
+        yes = 0 if only_negative else (gold + number % 2) // 2
         for right, wanted in ((GOLD_YES, yes), (GOLD_NO, gold - yes)):
             hidden = dealer.choose(number, stocks[right], wanted)
             if len(hidden) < wanted:
@@ -249,8 +322,9 @@ def make_grid_tasks(
                 f"{name} is {value}, but a grid has {columns} captions",
                 fix=f"give a multiple of {columns}: whole images",
             )
-    gold_rows = gold_grids(pool, columns, rng)
+    gold_rows = gold_grids(pool, columns)
     grids, twin = cut_into_grids(pool, columns, gold_rows, rng)
+    gold_rows = cut_alike(gold_rows, [len(rows) for rows in grids], columns, rng)
     tasks = -(-len(grids) // (pairs // columns))
     sizes = np.diff(np.arange(tasks + 1) * len(grids) // tasks)
     dealer, stock = Dealer(sizes.tolist(), twin), Stock(range(len(gold_rows)))
@@ -270,16 +344,31 @@ def make_grid_tasks(
     return TaskPlan(task, position, group, image, caption, right, overlap)
 
 
-def gold_grids(pool: Pool, columns: int, rng: np.random.Generator) -> list[Rows]:
-    """Return rows of the stock that make gold images: an image's own captions among gold negatives."""
+def gold_grids(pool: Pool, columns: int) -> list[Rows]:
+    """Return rows of the stock that make gold images, in its order: own captions among gold negatives."""
     grids = []
     order = np.argsort(pool.gold_image, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(pool.gold_image[order])) + 1):
+    by_image = np.split(order, np.flatnonzero(np.diff(pool.gold_image[order])) + 1)
+    for rows in sorted(by_image, key=lambda rows: rows.min(initial=0)):
         yes, no = (rows[pool.gold_right[rows] == right] for right in (GOLD_YES, GOLD_NO))
         yes = yes[: max(1, columns - len(no))]
         if 0 < len(yes) < columns <= len(yes) + len(no):
             grids.append(np.concatenate([yes, no[: columns - len(yes)]]))
-    return [grids[number] for number in rng.permutation(len(grids))]
+    return grids
+
+
+def cut_alike(gold_rows: list[Rows], sizes: list[int], columns: int, rng: np.random.Generator) -> list[Rows]:
+    """Return gold images with as few captions as the images to judge, where these have less than `columns`.
+
+    If all images to judge are short of captions, a full grid would be gold.
+    """
+    if min(sizes) == columns:
+        return gold_rows
+    # The own captions come first: one of them stays, and at least one other if there is room.
+    return [
+        rows[:1] if size == 1 else np.r_[rows[:1], rows[1 - size :]]
+        for rows, size in zip(gold_rows, rng.choice(sizes, len(gold_rows)).tolist())
+    ]
 
 
 def cut_into_grids(

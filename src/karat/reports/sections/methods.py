@@ -14,7 +14,7 @@ from karat.reports.columns import truths_of
 from karat.reports.material import Material
 from karat.reports.presentation import in_words, table
 from karat.reports.section import SectionData, section
-from karat.scores import TESTS, Scorecard, tie_notes, ungrouped_notes, units_drawn
+from karat.scores import TESTS, Scorecard, labels_drawn, tie_notes, ungrouped_notes, units_drawn
 
 READINGS = {
     "misses": "A pair that nobody judged counts as not relevant, as in published numbers.",
@@ -75,7 +75,7 @@ def choices(material: Material) -> list[dict[str, str]]:
         out.append(("Intervals", (
             f"{100 * intervals.level:g}% {intervals.shown} bootstrap, {intervals.resamples:,} resamples, "
             f"seed {intervals.seed}. "
-            f"Drawn with replacement: {units_drawn(card)}{why}; "
+            f"Drawn with replacement: {units_drawn(card)}{why}{labels_drawn(card)}; "
             "all systems see the same draws."
         )))  # fmt: skip
     if comparison is not None:
@@ -139,9 +139,12 @@ def truth_table(card: Scorecard) -> dict[str, Any]:
             if row[d]["queries"]
         ]
         clusters = max((c.effective for c in card if c.truth == name), default=0)
-        negatives = "all others" if truth.complete or truth.implicit else f"{row['t2i']['negatives']:,}"
+        counts = row["t2i"] if row["t2i"]["queries"] else row["i2t"]
+        negatives = "all others" if truth.complete or truth.implicit else f"{counts['negatives']:,}"
+        if truth.n_pooled:
+            negatives += f"; {truth.n_pooled:,} pooled and not judged"
         rows.append([
-            name, row["about"] or MISSING, ", ".join(sides), f"{clusters:,}", f"{row['t2i']['positives']:,}",
+            name, row["about"] or MISSING, ", ".join(sides), f"{clusters:,}", f"{counts['positives']:,}",
             negatives, plural(row["folds"], "fold") if truth.folds else "whole gallery",
         ])  # fmt: skip
     head = [

@@ -17,7 +17,12 @@ from karat.scores.comparison.comparison import Comparison
 from karat.scores.comparison.paired_tests import TESTS, ColumnTest, Problem
 from karat.scores.comparison.standings import Difference
 from karat.scores.evaluation import evaluate
-from karat.scores.intervals import ColumnSamples, comparison_intervals, with_ends
+from karat.scores.intervals import (
+    ColumnSamples,
+    check_published_labels,
+    comparison_intervals,
+    with_ends,
+)
 from karat.scores.scorecard import Column, Scorecard
 from karat.stats import Intervals, check_count, check_seed, holm, subtract
 
@@ -85,10 +90,12 @@ def compare(
     {'fair': (1, 2), 'good': (1, 2), 'weak': (3, 3)}
     """
     column_test = check_choices(test, alpha, samples, seed)
+    check_published_labels(options.get("label_uncertainty"))
     interval_options = comparison_intervals(intervals, interval_method, level, resamples, seed)
     if isinstance(runs, Scorecard):
         if benchmark is not None or measure is not None or options:
             raise InputError("a scorecard is scored already", fix="give it alone, or give runs")
+        check_published_labels(runs.label_versions)
         card = runs
     elif benchmark is None:
         raise InputError("no benchmark was given", fix="name one, such as coco")

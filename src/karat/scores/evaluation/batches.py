@@ -60,11 +60,16 @@ class Batch:
     largest: int
 
 
+def read(items: JudgedItems, options: ScoringOptions) -> JudgedItems:
+    """Return what is ranked under the chosen reading: everything, or the judged items alone."""
+    leave_out = options.unjudged == "left_out" and not items.nothing_unjudged
+    return leave_out_unjudged(items) if leave_out else items
+
+
 def score_batch(items: JudgedItems, fold: int, measures: Sequence[Measure], options: ScoringOptions) -> Batch:
     """Compute every measure of some queries, under the chosen reading and tie policy."""
-    leave_out = options.unjudged == "left_out" and not items.nothing_unjudged
-    read = leave_out_unjudged(items) if leave_out else items
-    ranked = resolve(read, options.ties)
+    seen = read(items, options)
+    ranked = resolve(seen, options.ties)
     values = {measure: measure(ranked) for measure in measures}
     upper, upper_unanswered = {}, {}
     if options.unjudged == "bounds":
@@ -72,13 +77,13 @@ def score_batch(items: JudgedItems, fold: int, measures: Sequence[Measure], opti
         bounded = [measure for measure in measures if measure.bounded]
         upper = {measure: measure(filled) for measure in bounded}
         upper_unanswered = {measure: measure.unanswered(filled) for measure in bounded}
-    tied = (read.tied > 0) & (read.grade > 0) & (read.above >= 0)
+    tied = (seen.tied > 0) & (seen.grade > 0) & (seen.above >= 0)
 
     def under(policy: TiePolicy) -> Values:
         # Without ties every policy gives the same, and the chosen one is computed already.
         if policy == options.ties or not tied.any():
             return values
-        resolved = resolve(read, policy)
+        resolved = resolve(seen, policy)
         return {measure: measure(resolved) for measure in measures}
 
     return Batch(
@@ -91,8 +96,8 @@ def score_batch(items: JudgedItems, fold: int, measures: Sequence[Measure], opti
         upper_unanswered,
         under("pessimistic"),
         under("optimistic"),
-        len(np.unique(read.number[tied])),
-        int(read.tied[tied].max(initial=0)) + 1,
+        len(np.unique(seen.number[tied])),
+        int(seen.tied[tied].max(initial=0)) + 1,
     )
 
 

@@ -33,6 +33,7 @@ from karat.scores.evaluation.batches import (
     bounds_of,
     folds_of,
     merged,
+    read,
     score_batch,
     tie_notes,
     tie_report,
@@ -55,12 +56,23 @@ def score_runs(
     progress: Callable[[str], object] | None = None,
 ) -> Scorecard:
     """Score runs with unique names; `karat.evaluate` says what the parameters are."""
+    return scan_runs(runs, options, details=details, progress=progress).card()
+
+
+def scan_runs(
+    runs: Sequence[Run],
+    options: ScoringOptions,
+    *,
+    details: bool = False,
+    progress: Callable[[str], object] | None = None,
+) -> Scoring:
+    """Score runs; return the scorecard with where the runs rank the labelled items."""
     scoring = Scoring(options, details)
     for run in named_apart(runs):
         if progress is not None:
             progress(run.name)
         scoring.add(run.align(options.benchmark))
-    return scoring.card()
+    return scoring
 
 
 def details_of(card: Scorecard, runs: Sequence[Run], threads: int | None = None) -> Details:
@@ -101,6 +113,9 @@ class Scoring:
         self.detail_columns: list[Column] = []
         self.first: dict[str, Mapping[Direction, np.ndarray]] = {}
         self.sources: dict[str, tuple[str | None, str]] = {}
+        self.placed: dict[tuple[str, str, Direction], list[JudgedItems]] = {}
+        """Per truth, run and direction, the judged items of each fold with their counts, where other labels
+        are drawn."""
         self.tie_reports: list[TieReport] = []
         self.notes: list[str] = []
 
@@ -158,6 +173,8 @@ class Scoring:
             if direction not in directions:
                 continue
             truth = options.benchmark.truth(name)
+            if options.label_versions and name in self.needed:
+                self.placed[name, run.name, direction] = [read(placed[items], options) for items in group]
             group_reports = []
             for measures, batches in passes(run, truth, group, placed, self.needed.get(name, []), options):
                 columns = self._columns(run, name, direction, batches, measures)

@@ -1,7 +1,8 @@
 """Evaluation: score runs on the truths of a benchmark, in one call.
 
 The choices are checked first (`options`), then the runs are loaded, each is scored in one pass over its
-scores (`columns`), runs that rank no better than chance are looked at (`chance`), and intervals are added.
+scores (`columns`), runs that rank no better than chance are looked at (`chance`), and intervals are added,
+over the queries alone or over uncertain labels too (`label_uncertainty`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from karat.benchmarks import Benchmark
 from karat.measures import Named
 from karat.runs import Run, load_runs, notes_on_loading
 from karat.scores.chance import check_chance
-from karat.scores.evaluation.columns import score_runs
-from karat.scores.evaluation.options import check_options
+from karat.scores.evaluation.columns import scan_runs
+from karat.scores.evaluation.label_uncertainty import with_label_uncertainty
+from karat.scores.evaluation.options import LABEL_VERSIONS, check_options
 from karat.scores.intervals import with_intervals
 from karat.scores.scorecard import Scorecard
 from karat.stats import Intervals
@@ -38,6 +40,8 @@ def evaluate(
     level: float | None = None,
     resamples: int | None = None,
     seed: int | None = None,
+    label_uncertainty: bool = False,
+    label_versions: int = LABEL_VERSIONS,
     name: Iterable[str] | str | None = None,
     ids: Mapping[str, Sequence[Any]] | str | Path | None = None,
     similarity: str = "dot",
@@ -73,6 +77,12 @@ def evaluate(
         True for 95% bootstrap intervals, "bca" for another method, or `karat.stats.Intervals`.
     interval_method, level, resamples, seed
         Of the intervals: "percentile" or "bca", how often they should hold, how many draws, their seed.
+    label_uncertainty
+        Also draw the labels from their probabilities, so that intervals, which this asks for, hold for
+        queries and labels. The scores are those of the published labels. For truths whose labels have
+        probabilities, as those that `karat.judging.publish` makes by Dawid–Skene.
+    label_versions
+        How many versions of the labels are drawn.
     name
         A name for each run; by default the name of its file.
     ids, similarity, transpose
@@ -114,11 +124,15 @@ def evaluate(
     options = check_options(
         benchmark, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged,
         intervals=intervals, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
-        phi=phi, setting=setting, threads=threads,
+        label_uncertainty=label_uncertainty, label_versions=label_versions, phi=phi, setting=setting,
+        threads=threads,
     )  # fmt: skip
     loaded = load_runs(
         runs, options.benchmark, name=name, ids=ids, similarity=similarity, transpose=transpose
     )
-    card = score_runs(loaded, options, details=details, progress=progress)
+    scoring = scan_runs(loaded, options, details=details, progress=progress)
+    card = scoring.card()
     card = replace(card, notes=[*notes_on_loading(loaded), *card.notes, *check_chance(card, loaded)])
+    if options.label_versions:
+        return with_label_uncertainty(card, scoring)
     return card if options.intervals is None else with_intervals(card, options.intervals)

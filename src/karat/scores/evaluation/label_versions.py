@@ -270,6 +270,23 @@ def place_fold(items: JudgedItems, pair: np.ndarray, ties: TiePolicy) -> PlacedF
     return PlacedFold(pair[ranked.grade.astype(np.int64)], ranked, ties)
 
 
+def labels_placed(
+    truth: Truth, counted: Mapping[tuple[str, Direction], Sequence[JudgedItems]], ties: TiePolicy
+) -> PlacedLabels:
+    """Return the labels of a truth that runs have placed already, by run and direction, fold by fold."""
+    pairs = listed_pairs(truth)
+    return PlacedLabels(
+        truth.name,
+        pairs,
+        tuple(dict.fromkeys(run for run, _ in counted)),
+        {direction: group for (_, direction), group in counted.items()},
+        {
+            key: [place_fold(items, pair_of_row(items, pairs), ties) for items in group]
+            for key, group in counted.items()
+        },
+    )
+
+
 def listed_pairs(truth: Truth) -> Pairs:
     """Return the pairs of a truth, or raise for a rule, which lists none."""
     if truth.judgments is None:

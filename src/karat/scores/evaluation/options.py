@@ -23,9 +23,12 @@ from karat.measures import (
 )
 from karat.scores.evaluation.similarity import Similarities
 from karat.scores.intervals import as_intervals
-from karat.stats import Intervals
+from karat.stats import Intervals, check_count
 
 DEFAULT_MEASURES = ("R@1", "R@5", "R@10")
+
+LABEL_VERSIONS = 200
+"""How many versions of uncertain labels are drawn by default."""
 
 TruthMaker = Callable[[Benchmark, str], tuple[Benchmark, str]]
 """Adds the truth of a name to a benchmark; returns the benchmark, and the name as the truth itself has it."""
@@ -52,6 +55,8 @@ class ScoringOptions:
         How intervals are made; None for none.
     threads
         How many; None for all.
+    label_versions
+        How many versions of uncertain labels are drawn for the intervals; 0 for none.
     """
 
     benchmark: Benchmark
@@ -62,6 +67,7 @@ class ScoringOptions:
     similarities: Similarities
     intervals: Intervals | None = None
     threads: int | None = None
+    label_versions: int = 0
 
     def needed(self) -> dict[str, list[Measure]]:
         """Return the measures per query of each truth, those that combinations are made of included."""
@@ -111,12 +117,14 @@ def check_options(
     level: float | None = None,
     resamples: int | None = None,
     seed: int | None = None,
+    label_uncertainty: bool = False,
+    label_versions: int = LABEL_VERSIONS,
     phi: Mapping[str, Any] | None = None,
     setting: Mapping[str, Any] | None = None,
     threads: int | None = None,
 ) -> ScoringOptions:
     """Return the choices of an evaluation, or raise before anything large is loaded; see `karat.evaluate`."""
-    chosen = as_intervals(intervals, interval_method, level, resamples, seed)
+    chosen = as_intervals(intervals or label_uncertainty, interval_method, level, resamples, seed)
     if isinstance(benchmark, Benchmark):
         if setting:
             raise InputError("settings of a benchmark that is loaded already", fix="give its name instead")
@@ -133,10 +141,37 @@ def check_options(
         Similarities(bench, phi, threads),
         chosen,
         threads,
+        label_versions if label_uncertainty else 0,
     )
     options.needed()  # raises where a combination needs a truth that the benchmark does not have
     options.similarities.check(named for group in options.measures.values() for named in group)
+    if label_uncertainty:
+        check_label_versions(options)
     return options
+
+
+def check_label_versions(options: ScoringOptions) -> None:
+    """Raise where other labels cannot be drawn for the intervals."""
+    check_count("label_versions", options.label_versions, usual=LABEL_VERSIONS)
+    if options.intervals is not None and options.intervals.method != "percentile":
+        raise InputError(
+            f"intervals with uncertain labels are not made by {options.intervals.shown}, which corrects for "
+            "the resampling of queries alone",
+            fix="choose percentile",
+        )
+    known = [name for name, truth in options.benchmark.truths.items() if truth.has_probabilities]
+    for name, measures in options.needed().items():
+        if name not in known:
+            raise InputError(
+                f"the labels of truth {name!r} have no probabilities",
+                fix=(f"choose --truth {','.join(known)}, which has them, or " if known else "")
+                + "score labels that karat publish made with -a dawid-skene, which estimates them",
+            )
+        for measure in measures:
+            if isinstance(measure, Semantic):
+                raise InputError(
+                    f"{measure} looks at similarities, not at labels", fix="choose R@1, RP, mAP@R, …"
+                )
 
 
 def as_list(names: Iterable[Any] | str | Named | None) -> list[Any] | None:

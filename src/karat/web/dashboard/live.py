@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from karat.judging import Project
 from karat.judging.quality import ADJUDICATOR, DATASET, MACHINE, PERSON
 from karat.judging.store import LEASED, OPEN, SUBMITTED
+from karat.judging.store.accounts import JUDGE, OWNER
+from karat.judging.tasks import annotators_needed
 from karat.web.dashboard.tally import Tally
 
 MOST_ANNOTATORS = 200
@@ -26,7 +28,7 @@ PAY = "pay"
 
 
 def live_numbers(tally: Tally, now: float) -> dict[str, Any]:
-    """Return progress, annotators, pace and cost.
+    """Return progress, annotators, pace and cost, and whether no annotator can go on.
 
     Parameters
     ----------
@@ -69,6 +71,7 @@ def live_numbers(tally: Tally, now: float) -> dict[str, Any]:
         **annotators(tally, names, kinds, annotator, at, place, state, now),
         "by_hour": by_part(times, now, DAY, 24),
         "pace": pace(times, left, now) if left else [],
+        "stuck": stuck(tally, ids, names, kinds, state, now),
         "left": left,
         "cost": {
             **cost(pay_of(tally.project), hours, len(submitted) - rejected), "untimed": int(missing.sum()),
@@ -141,6 +144,52 @@ def annotators(
         "annotators_total": len(order),
         "active": int((persons & (recent > 0)).sum()),
     }
+
+
+def stuck(
+    tally: Tally,
+    ids: tuple[int, ...],
+    names: tuple[str, ...],
+    kinds: tuple[str, ...],
+    state: np.ndarray,
+    now: float,
+) -> dict[str, int] | None:
+    """Return how many assignments are open and how many annotators they lack, if no annotator can go on.
+
+    All known annotators have then done the tasks that are left, or have seen one of their pairs. None if one
+    of them can go on, or nobody has begun.
+    """
+    assert tally.items is not None
+    is_open = state == OPEN
+    known = known_annotators(tally, ids, names, kinds)
+    if not is_open.any() or known is None or tally.project.queue.can_continue(known, now):
+        return None
+    task = np.repeat(np.arange(len(tally.items.size)), tally.items.size)
+    wanted = np.bincount(tally.task[is_open], minlength=len(tally.items.size))
+    return {
+        "open": int(is_open.sum()),
+        "invite": annotators_needed(task, tally.items.key, wanted).at_least,
+    }
+
+
+def known_annotators(
+    tally: Tally, ids: tuple[int, ...], names: tuple[str, ...], kinds: tuple[str, ...]
+) -> list[str] | None:
+    """Return the names of those who may go on; None if there was never any.
+
+    These are the annotators who can sign in, and owners who have answered. In a project without accounts of
+    annotators, all persons who have answered.
+    """
+    took_part = {*tally.owner[tally.owner >= 0].tolist(), *tally.loose.kept()["annotator"].tolist()}
+    began = {name for number, name, kind in zip(ids, names, kinds) if kind == PERSON and number in took_part}
+    accounts = tally.project.accounts.users.read()
+    if not any(account.role == JUDGE for account in accounts):
+        return sorted(began) or None
+    return [
+        account.name
+        for account in accounts
+        if account.active and (account.role == JUDGE or (account.role == OWNER and account.name in began))
+    ]
 
 
 def pace(times: np.ndarray, left: int, now: float) -> list[dict[str, Any]]:

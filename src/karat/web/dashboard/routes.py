@@ -12,7 +12,7 @@ from pydantic import Field
 
 from karat.errors import InputError
 from karat.judging.exchange import FORMATS
-from karat.judging.quality import AGGREGATIONS, review_assignments
+from karat.judging.quality import AGGREGATIONS, AcceptanceRule, review_assignments
 from karat.judging.store.accounts import OWNER, READER, User
 from karat.web.access import require
 from karat.web.dashboard.jobs import DONE, Jobs, Shelf, export_job, publish_job, zipped
@@ -36,7 +36,7 @@ class Publish(Body):
     """How to publish; see `karat.judging.publish`."""
 
     name: Annotated[str, Field(min_length=1, max_length=80), Storable]
-    aggregation: Short = "dawid-skene"
+    aggregation: Short = AcceptanceRule.aggregate
     original_policy: Literal["union", "people", "majority"] = "union"
     approved_only: bool = False
     licence: Annotated[str, Field(max_length=500), Storable] = ""
@@ -88,7 +88,7 @@ def dashboard_page(request: Request, user: Reader) -> Response:
     shelf: Shelf = request.app.state.shelf
     return render(
         request, "dashboard.html", form=project.form, aggregations=aggregations, formats=formats,
-        kept=shelf.kept, owner=user.may(OWNER),
+        aggregation=AcceptanceRule.aggregate, kept=shelf.kept, owner=user.may(OWNER),
     )  # fmt: skip
 
 

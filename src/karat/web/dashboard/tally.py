@@ -39,12 +39,15 @@ class Items:
         For each item, a number of its pair; −1 for gold.
     pairs
         The number of pairs to judge.
+    key
+        For each item, a number of its pair, also for gold.
     """
 
     first: np.ndarray
     size: np.ndarray
     pair: np.ndarray
     pairs: int
+    key: np.ndarray
 
 
 def read_items(snapshot: Snapshot) -> Items:
@@ -54,7 +57,7 @@ def read_items(snapshot: Snapshot) -> Items:
     pair = np.full(len(task), -1)
     to_judge = gold == NOT_GOLD
     keys, pair[to_judge] = np.unique(key[to_judge], return_inverse=True)
-    return Items(np.cumsum(size) - size, size, pair, len(keys))
+    return Items(np.cumsum(size) - size, size, pair, len(keys), key)
 
 
 @dataclass(eq=False)

@@ -5,21 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from karat.judging.quality.answers import Grouped
-from karat.judging.quality.verdicts import AGGREGATIONS, THRESHOLD, Aggregation, decide
+from karat.judging.quality.verdicts import AGGREGATIONS, EVEN, THRESHOLD, Aggregation, decide
 
 
-def majority(grouped: Grouped, threshold: float = 0.5) -> dict[str, Any]:
+def majority(grouped: Grouped, threshold: float = 0.5, even: str = "no") -> dict[str, Any]:
     """Return the verdicts of a vote: relevant or not first, then the rating (see `decide`).
 
-    A pair is relevant when at least half of its answers say so; an even split counts as relevant, as
-    Flickr8k's published judgments do (Hodosh et al. 2013, section 4.3.2: 2,031 further pairs come out at a
-    share of 0.5 or more, and only there). ``threshold=0.51`` requires more than half.
+    A pair is relevant when more than half of its answers say so. With ``even="yes"`` an even split is
+    relevant too, as in Flickr8k's published judgments (Hodosh et al. 2013, section 4.3.2: 2,031 further pairs
+    come out at a share of 0.5 or more, and only there).
     """
-    return decide(grouped.shares, grouped, threshold)
+    return decide(grouped.shares, grouped, threshold, even)
 
 
 AGGREGATIONS.add(
     "majority",
-    Aggregation("the side of at least half of the answers, its most frequent rating", majority, (THRESHOLD,)),
+    Aggregation(
+        "the side of more than half of the answers, its most frequent rating", majority, (THRESHOLD, EVEN)
+    ),
     ["vote"],
 )

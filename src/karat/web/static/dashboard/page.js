@@ -4,7 +4,7 @@ import { send, url } from "../http.js";
 import { sentence } from "../forms.js";
 import { annotators } from "./annotators.js";
 import { fillPay, jobs, startForms } from "./jobs.js";
-import { progress, tiles } from "./progress.js";
+import { progress, stuck, tiles } from "./progress.js";
 import { agreement, machines, pool } from "./quality.js";
 import { review } from "./review.js";
 import { clock } from "./words.js";
@@ -29,6 +29,7 @@ const EVENTS = {
     now.live = data;
     say("on", "Live", clock(data.at));
     $("said").hidden = true;
+    stuck(data);
     tiles(data);
     progress(data);
     annotators(data, now.statistics);

@@ -19,9 +19,19 @@ function hours(cost) {
 export function finish(live) {
   if (!live.answers.wanted) return ["–", "there are no tasks"];
   if (!live.left) return ["done", "all answers are complete"];
+  if (live.stuck) return ["–", "no annotator can go on"];
   if (!live.pace.length) return ["unknown", "too few answers in the last 24 hours"];
   const first = live.pace[0];
   return [`${moment(first.soonest)} – ${moment(first.latest)}`, `at the pace of ${first.window}`];
+}
+
+// Announced only when it changes.
+export function stuck(live) {
+  const said = live.stuck
+    ? `No annotator can go on: ${plural(live.stuck.open, "assignment")} ${live.stuck.open === 1 ? "is" : "are"} open, but every annotator has already done the task or seen one of its pairs. Invite at least ${plural(live.stuck.invite, "more annotator")}.`
+    : "";
+  $("stuck").hidden = !said;
+  if ($("stuck").textContent !== said) $("stuck").textContent = said;
 }
 
 export function tiles(live) {
@@ -49,5 +59,5 @@ export function progress(live) {
   beside(bars(live.by_hour, `${plural(sum, "answer")} in the last 24 hours`, ["24 hours ago", "now"]), $("pace-chart"), ["Time", "Answers"], rows);
   const said = live.pace.map((record) =>
     `At the pace of ${record.window}, ${rate(record.rate)} answers per hour (95% interval ${rate(record.low)} to ${rate(record.high)}), judging finishes between ${moment(record.soonest)} and ${moment(record.latest)}.`);
-  $("finish").textContent = live.left ? said.join(" ") : "";
+  $("finish").textContent = live.left && !live.stuck ? said.join(" ") : "";
 }
