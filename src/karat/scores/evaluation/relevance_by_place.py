@@ -44,35 +44,27 @@ def relevance_by_place(probability: np.ndarray, places: Sequence[np.ndarray]) ->
     >>> relevance_by_place(probability, [place])[[0, 40, 80, 81]].round(2).tolist()
     [1.0, 0.0, 0.93, 0.07]
     """
+    from scipy.special import expit, logit
+
     if not len(probability):
         return probability
     columns = [np.ones((len(probability), 1))]
     for place in places:
         columns.append(np.eye(len(BINS) + 1)[np.searchsorted(BINS, place, side="right")])
     table = np.concatenate(columns, axis=1)
-    before = log_odds(probability.mean())
-    support = log_odds(probability) - before
+    before = logit(probability.mean())
+    support = logit(probability) - before
     weights = np.zeros(table.shape[1])
     weights[0] = before
     ridge = np.full(len(weights), RIDGE)
     ridge[0] = 0.0
     for _ in range(ROUNDS):
-        chance = share(table @ weights)
-        slope = table.T @ (share(table @ weights + support) - chance) - ridge * weights
+        chance = expit(table @ weights)
+        slope = table.T @ (expit(table @ weights + support) - chance) - ridge * weights
         curvature = (table * (chance * (1 - chance))[:, None]).T @ table + np.diag(ridge)
         # Where nearly all pairs are on one side the curvature is flat, and a whole step goes too far.
         step = np.clip(np.linalg.solve(curvature, slope), -2, 2)
         weights += step
         if np.abs(step).max() < TOLERANCE:
             break
-    return share(table @ weights + support)
-
-
-def log_odds(probability: np.ndarray) -> np.ndarray:
-    """Return log(p / (1 − p))."""
-    return np.log(probability) - np.log1p(-probability)
-
-
-def share(odds: np.ndarray) -> np.ndarray:
-    """Return the probability of log odds."""
-    return 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
+    return expit(table @ weights + support)
