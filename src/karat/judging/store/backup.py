@@ -129,6 +129,10 @@ def restore(copy: str | Path, where: str | Path, force: bool = False) -> Restore
     'own.db.replaced'
     """
     copy, place = Path(copy), find_place(where)
+    if not copy.exists():
+        raise InputError(
+            "does not exist", where=copy, fix="give a file that karat backup or a migration wrote"
+        )
     is_dump = start_of(copy) == DUMP
     if is_dump and place.path is not None:
         fix = "give the address of an empty database, postgresql://user@host/database"
