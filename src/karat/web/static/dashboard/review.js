@@ -4,7 +4,8 @@ import { send } from "../http.js";
 import { table } from "./build.js";
 import { whole } from "./words.js";
 
-const done = new Set();
+// What was decided on this page, by assignment: it stays in the table until the page is left.
+const decided = new Map();
 
 function reason() {
   const dialog = $("reject");
@@ -16,15 +17,15 @@ function reason() {
   }, { once: true }));
 }
 
-function buttons(record, failed) {
+function buttons(record, failed, redraw) {
   const decide = (verdict) => async (event) => {
     const more = verdict === "reject" ? await reason() : {};
     if (more === null) return;
     event.target.disabled = true;
     try {
       await send("PUT", `/api/dashboard/assignments/${record.assignment}`, { verdict, ...more });
-      done.add(record.assignment);
-      event.target.closest("td").replaceChildren(verdict === "reject" ? "rejected" : "approved");
+      decided.set(record.assignment, { record, word: verdict === "reject" ? "rejected" : "approved" });
+      redraw();
     } catch (error) {
       event.target.disabled = false;
       failed(error);
@@ -36,15 +37,24 @@ function buttons(record, failed) {
 }
 
 export function review(data, owner, failed) {
-  const left = (data.review ?? []).filter((record) => !done.has(record.assignment));
-  const rows = left.map((record) => {
-    const wrong = record.wrong.map((bad) => make("li", {}, make("bdi", {}, bad.text || bad.image), make("small", {}, ` gold: ${bad.known}, answer: ${bad.answer}`)));
-    const cells = [`${record.assignment}`, make("bdi", {}, record.annotator), `${record.right} of ${record.items}`, make("ul", { class: "wrong" }, wrong)];
-    return owner ? [...cells, buttons(record, failed)] : cells;
-  });
   // A new event must not replace a button that has the focus.
   if ($("review").contains(document.activeElement)) return;
+  draw(data, owner, failed);
+}
+
+function draw(data, owner, failed) {
+  const left = (data.review ?? []).filter((record) => !decided.has(record.assignment));
+  const row = (record, last) => {
+    const wrong = record.wrong.map((bad) => make("li", {}, make("bdi", {}, bad.text || bad.image), make("small", {}, ` gold: ${bad.known}, answer: ${bad.answer}`)));
+    const cells = [`${record.assignment}`, make("bdi", {}, record.annotator), `${record.right} of ${record.items}`, make("ul", { class: "wrong" }, wrong)];
+    return owner ? [...cells, last] : cells;
+  };
+  const redraw = () => draw(data, owner, failed);
+  const rows = [
+    ...left.map((record) => row(record, buttons(record, failed, redraw))),
+    ...[...decided.values()].map(({ record, word }) => row(record, word)),
+  ];
   table($("review"), ["Assignment", "Annotator", "Gold right", "Wrong answers", ...(owner ? ["Review"] : [])], rows, "There are none to review.");
   const all = data.review_all ?? 0;
-  $("review-note").textContent = all > rows.length ? `The ${rows.length} with the most wrong answers, of ${whole(all)}.` : "";
+  $("review-note").textContent = all > left.length ? `The ${left.length} with the most wrong answers, of ${whole(all)}.` : "";
 }
