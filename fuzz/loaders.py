@@ -10,11 +10,13 @@ The process may use 4 GB of memory, so that a file which makes a loader reserve 
 
 import argparse
 import collections
+import io
 import json
 import os
 import random
 import resource
 import sys
+import tarfile
 import tempfile
 import time
 import traceback
@@ -250,6 +252,56 @@ def folder_files(folder: Path, bench: Benchmark) -> dict[str, tuple[Path, Callab
     ):
         (tables / name).write_text(text)
         targets[f"beir/{name}"] = (tables / name, lambda: karat.load_benchmark("beir", folder=tables))
+    return targets | downloads(folder / "downloads")
+
+
+def downloads(folder: Path) -> dict[str, tuple[Path, Callable[[], object]]]:
+    """Write the files of collections as they are downloaded, by the name of the source that reads them."""
+    import polars as pl
+
+    picture = {"bytes": b"\xff\xd8\xff", "path": "a.jpg"}
+    row = {"image/key": "a", "en": {"caption": ["a dog", "a bus"]}}
+    query = {"qid": "9:1", "query_txt": "a dog", "query_modality": "text"}
+    candidate = {"did": "9:1", "img_path": "a.jpg", "modality": "image"}
+    image = {"id": 1, "file_name": "a.jpg", "width": 4, "height": 4, "domain": "in-domain"}
+    nocaps = {"images": [image], "annotations": [{"id": 5, "image_id": 1, "caption": "a"}]}
+    texts = {
+        "precomp/test_caps.txt": "a dog\n" * 10,
+        "precomp/test_ids.txt": "1\n2\n",
+        "urban1k/caption/a.txt": "a dog\n",
+        "urban1k/image/a.jpg": "",
+        "xm3600/captions.jsonl": json.dumps(row) + "\n",
+        "mbeir/query/test/mbeir_mscoco_task0_test.jsonl": json.dumps(query) + "\n",
+        "mbeir/cand_pool/local/mbeir_mscoco_task0_test_cand_pool.jsonl": json.dumps(candidate) + "\n",
+        "mbeir/qrels/test/mbeir_mscoco_task0_test_qrels.txt": "9:1 0 9:1 1 0\n",
+        "nocaps/captions.json": json.dumps(nocaps),
+        "flickr30k/results.csv": "image_name| comment_number| comment\na.jpg| 0| a dog\na.jpg| 1   a bus\n",
+        "flickr30k/results.token": "a.jpg#0\ta dog\na.jpg#1\ta bus\n",
+        "atomic/qrels.trec": "t1 Q0 i1 1\nt2 Q0 i1 0\n",
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    np.save(folder / "precomp" / "test_ims.npy", np.eye(2, dtype=np.float32))
+    for name in ("webdataset", "parquet"):
+        (folder / name).mkdir()
+    pl.DataFrame({"image": [picture], "caption": [["a dog", "a bus"]]}).write_parquet(
+        folder / "parquet" / "test.parquet"
+    )
+    with tarfile.open(folder / "webdataset" / "0.tar", "w") as shard:
+        for name, content in (("s0.jpg", b"\xff\xd8\xff"), ("s0.txt", b"a dog\na bus"), ("s0.json", b"{}")):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            shard.addfile(member, io.BytesIO(content))
+    targets: dict[str, tuple[Path, Callable[[], object]]] = {}
+    for path in sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix != ".jpg"):
+        name = path.relative_to(folder).parts[0]
+        option = {"nocaps": "file", "flickr30k": "file", "atomic": "qrels"}.get(name, "folder")
+        given = folder / name if option == "folder" else path
+        targets[str(path.relative_to(folder))] = (
+            path,
+            lambda name=name, option=option, given=given: karat.load_benchmark(name, **{option: given}),
+        )
     return targets
 
 

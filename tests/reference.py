@@ -7,10 +7,11 @@ an unjudged item; `lost` are the grades of items that are never retrieved.
 import itertools
 import math
 from collections.abc import Iterator
+from statistics import fmean
 
 MEASURES = (
     "R@1", "R@3", "Recall@2", "P@2", "P@9", "RP", "mAP@R", "AP", "MRR", "MRR@2", "nDCG@3", "nDCG", "MedR",
-    "MeanR", "Judged@2", "P(rel=1)@3", "AP(rel=1)",
+    "MeanR", "Judged@2", "P(rel=1)@3", "AP(rel=1)", "P(rel=any)@2", "AP@2", "bpref", "bpref(rel=1)",
 )  # fmt: skip
 BOUNDED = ("R", "P", "MRR", "MedR", "MeanR")
 LOW_IS_GOOD = ("MedR", "MeanR")
@@ -22,12 +23,14 @@ def parts(name: str) -> tuple[str, float, float | None]:
     base, _, rel = base.partition("(rel=")
     if name == "mAP@R":
         return "mAP@R", math.inf, None
-    return base, float(cut) if cut else math.inf, float(rel.rstrip(")")) if rel else None
+    least = 1e-9 if rel == "any)" else float(rel.rstrip(")")) if rel else None
+    return base, float(cut) if cut else math.inf, least
 
 
 def value(name: str, ranking: list[float | None], lost: list[float]) -> float:
     """The measure of one ranking."""
     base, k, rel = parts(name)
+    judged = [g is not None for g in ranking]
     m = [g or 0.0 for g in ranking]
     if rel is not None:
         m, lost = [float(g >= rel) for g in m], [float(g >= rel) for g in lost]
@@ -47,8 +50,17 @@ def value(name: str, ranking: list[float | None], lost: list[float]) -> float:
     if base == "RP":
         return sum(m[:n_relevant]) / n_relevant
     if base in ("AP", "mAP@R"):
-        last = n_relevant if base == "mAP@R" else len(m)
+        last = n_relevant if base == "mAP@R" else min(int(min(k, len(m))), len(m))
         return sum(sum(hit[: i + 1]) / (i + 1) for i in range(min(last, len(m))) if hit[i]) / n_relevant
+    if base == "bpref":
+        wrong = [not h and known for h, known in zip(hit, judged)]
+        n_wrong = sum(wrong) + sum(g == 0 for g in lost)
+        lost_share = [
+            min(sum(wrong[:i]), n_relevant) / min(n_wrong, n_relevant) if any(wrong[:i]) else 0.0
+            for i in range(len(m))
+            if hit[i]
+        ]
+        return sum(1 - share for share in lost_share) / n_relevant
     if base == "MRR":
         return next((1 / (i + 1) for i in range(len(top)) if hit[i]), 0.0)
     if base in ("MedR", "MeanR"):
@@ -73,9 +85,13 @@ def orders(scores: list[float]) -> Iterator[list[int]]:
 def resolved(
     name: str, policy: str, scores: list[float], grades: list[float | None], lost: list[float]
 ) -> float:
-    """The measure under a tie policy: worst, best or mean of all orders, or the stable one."""
-    if policy == "stable":
-        order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+    """The measure under a tie policy: worst, best or mean of all orders, the stable one, or trec_eval's.
+
+    Items are in the order of their ids as text, which trec_eval turns round.
+    """
+    if policy in ("stable", "trec_eval"):
+        turn = 1 if policy == "stable" else -1
+        order = sorted(range(len(scores)), key=lambda i: (-scores[i], turn * i))
         return value(name, [grades[i] for i in order], lost)
     values = [value(name, [grades[i] for i in order], lost) for order in orders(scores)]
     worst, best = (max, min) if parts(name)[0] in LOW_IS_GOOD else (min, max)
@@ -100,3 +116,13 @@ def read(
             complete[i] = grade
         values.append(resolved(name, policy, scores, complete, lost))
     return plain, min(values), max(values)
+
+
+def mean_range(known: list[list[float]], maybe: list[list[float]]) -> tuple[float, float]:
+    """The lowest and highest mean over all sets of queries that may count, each at its lowest or highest."""
+    ends = []
+    for at in (0, -1):
+        sets = itertools.product(*([None, values[at]] for values in maybe))
+        means = [fmean([*(v[at] for v in known), *(v for v in some if v is not None)]) for some in sets]
+        ends.append(min(means) if at == 0 else max(means))
+    return ends[0], ends[1]

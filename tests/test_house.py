@@ -167,6 +167,74 @@ def test_sql_is_written_in_the_store_alone():
         assert store in path.parents or not roots & {"sqlalchemy", "alembic"}, path
 
 
+WRITING = {
+    "write_text", "write_bytes", "write_parquet", "write_csv", "sink_parquet", "save_file", "savez",
+    "savez_compressed", "np.save", "os.replace", "os.rename", "copyfile", "copy2", "copytree", "shutil.move",
+    "mkdir", "mkdtemp", "mkstemp", "NamedTemporaryFile", "TemporaryDirectory",
+}  # fmt: skip
+"""Calls that change files, by the end of their names; and any `open` for writing."""
+WRITERS = {
+    "write_file", "write_folder", "fill_folder", "write_project", "replacing", "replacing_all",
+    "replacing_folder", "filling_folder", "scratch_file", "writing",
+}  # fmt: skip
+"""What gives a draft to the calls inside its arguments or its block."""
+DRAFTS = {
+    "karat._util.files": "is the writer",
+    "karat._util.result.write_text": "is given a draft",
+    "karat._util.result.WRITERS": "are given a draft",
+    "karat.runs.formats": "are given a draft by karat.runs.conversion",
+    "karat.runs.id_files.write_ids": "is given a draft",
+    "karat.benchmarks.karat_format.write_tables": "is given a draft",
+    "karat.benchmarks.karat_format.write": "is given a draft",
+    "karat.world.world.write_world": "is given a draft",
+    "karat.cli.world.save_runs": "is given a draft",
+    "karat.models.images.features.save_vocabularies": "its inner function is given a draft",
+    "karat.captions.metric.table_of": "its inner function is given a draft",
+    "karat.captions.frequencies.DocumentFrequencies": "its inner function is given a draft",
+    "karat.captions.similarity.kept": "makes the cache's folder",
+    "karat.judging.publication.publication.publish": "its inner function is given a draft",
+    "karat.judging.publication.provenance.write_provenance": "is given a draft",
+    "karat.web.dashboard.jobs": "temporary files, and downloads that go to the browser",
+    "karat.cli.serve.demo_project": "a temporary folder",
+}
+"""Where calls that change files are not inside a writer, and why."""
+
+
+def is_writing(call: ast.Call) -> bool:
+    """Whether a call changes files; a table that returns its text does not."""
+    name, last = ast.unparse(call.func), called(call)
+    if last == "open":
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        texts = [str(part.value) for part in given if isinstance(part, ast.Constant)]
+        return any(re.fullmatch("[wax][bt+]*", text) for text in texts)
+    return (name in WRITING or last in WRITING) and (last != "write_csv" or bool(call.args))
+
+
+def called(node: ast.AST) -> str:
+    """Return the last part of what a call calls."""
+    return ast.unparse(node.func).split(".")[-1] if isinstance(node, ast.Call) else ""
+
+
+def written_past(node: ast.AST, where: str):
+    """Yield the place of each call that changes files past the writer."""
+    contexts = [item.context_expr for item in node.items] if isinstance(node, ast.With) else []
+    if WRITERS & {called(part) for part in (node, *contexts)}:
+        return
+    if isinstance(node, ast.Call) and is_writing(node):
+        yield where
+    for child in ast.iter_child_nodes(node):
+        name = getattr(child, "name", None) or getattr(getattr(child, "target", None), "id", None)
+        named = isinstance(child, ast.FunctionDef | ast.ClassDef | ast.AnnAssign) and name
+        yield from written_past(child, f"{where}.{name}" if named else where)
+
+
+def test_files_are_written_by_one_writer():
+    places = {place for module in MODULES for place in written_past(house.tree_of(module), module)}
+    known = {place: [name for name in DRAFTS if f"{place}.".startswith(f"{name}.")] for place in places}
+    assert [place for place, names in known.items() if not names] == [], "use karat._util.write_file"
+    assert {name for names in known.values() for name in names} == set(DRAFTS), "some are not needed"
+
+
 def all_imports(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):

@@ -22,7 +22,7 @@ class Small:
         n_images, n_captions = self.scores.shape
         if direction == "i2t":
             scores, grades = self.scores[query].tolist(), list(self.grades[query])
-            lost = [g for g in grades[n_captions:] if g]
+            lost = [g for g in grades[n_captions:] if g is not None]
         else:
             scores, grades = self.scores[:, query].tolist(), [row[query] for row in self.grades]
             lost = []

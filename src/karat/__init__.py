@@ -16,12 +16,18 @@ if TYPE_CHECKING:
     from karat.benchmarks import Benchmark as Benchmark
     from karat.benchmarks import Judgments as Judgments
     from karat.benchmarks import Truth as Truth
+    from karat.benchmarks import list_benchmarks as list_benchmarks
     from karat.benchmarks import load_benchmark as load_benchmark
     from karat.benchmarks import save_benchmark as save_benchmark
     from karat.errors import KaratError as KaratError
+    from karat.measures import list_measures as list_measures
     from karat.measures import parse_measure as parse_measure
+    from karat.models import fit as fit
+    from karat.models import fuse as fuse
     from karat.reports import report as report
+    from karat.reports import write_report as write_report
     from karat.runs import Run as Run
+    from karat.runs import convert as convert
     from karat.runs import load_run as load_run
     from karat.scores import Comparison as Comparison
     from karat.scores import Scorecard as Scorecard
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     from karat.scores import compare as compare
     from karat.scores import correlate as correlate
     from karat.scores import evaluate as evaluate
+    from karat.scores import inspect as inspect
 
 __version__ = "0.4.0"
 

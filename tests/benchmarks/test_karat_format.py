@@ -1,7 +1,9 @@
 """karat's own folder format: written and read back the same; every kind of damage is a sentence."""
 
 import json
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -101,7 +103,7 @@ def test_paths_of_images_elsewhere_are_not_kept(rich_bench, tmp_path):
     assert read_benchmark(tmp_path / "bench").image_paths is None
 
 
-def test_a_folder_that_is_half_replaced_does_not_look_complete(rich_bench, tmp_path, monkeypatch):
+def test_what_cannot_be_finished_leaves_the_folder_as_it_was(rich_bench, tmp_path, monkeypatch):
     save_benchmark(rich_bench, tmp_path)
     own = Judgments([0], [0], sources=[Provenance("x", mapping=lambda rating: rating)])
     odd = Benchmark("odd", Ids([1]), Ids([1]), {"own": Truth("own", own, {"i2t": np.arange(1)})})
@@ -113,6 +115,22 @@ def test_a_folder_that_is_half_replaced_does_not_look_complete(rich_bench, tmp_p
         raise KeyboardInterrupt
 
     monkeypatch.setattr("karat.benchmarks.karat_format.write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save_benchmark(rich_bench, tmp_path)
+    same(replace(rich_bench, image_paths=None), read_benchmark(tmp_path))
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_folder_whose_files_are_half_moved_does_not_look_complete(rich_bench, tmp_path, monkeypatch):
+    save_benchmark(rich_bench, tmp_path)
+    move = os.replace
+
+    def interrupted(draft, target):
+        if Path(target).name == "images.parquet":
+            raise KeyboardInterrupt
+        move(draft, target)
+
+    monkeypatch.setattr(os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         save_benchmark(rich_bench, tmp_path)
     with pytest.raises(karat.KaratError, match=r"there is no benchmark\.json"):
@@ -268,7 +286,7 @@ def test_what_cannot_be_saved(rich_bench, tmp_path):
     with pytest.raises(karat.KaratError, match="cannot create a folder there"):
         save_benchmark(rich_bench, blocked / "bench")
     (tmp_path / "bench" / "benchmark.json").mkdir(parents=True)
-    with pytest.raises(karat.KaratError, match=r"benchmark\.json: cannot be replaced"):
+    with pytest.raises(karat.KaratError, match=r"benchmark\.json: is a folder"):
         save_benchmark(rich_bench, tmp_path / "bench")
 
 

@@ -7,10 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import karat
+from karat.benchmarks import Benchmark
 from karat.reports import write_report
 from karat.reports.section import in_order
 from karat.scores import Leaderboard
 from reports.hostile import IMAGE_TAG, LONG, PSEUDO_HTML, RIGHT_TO_LEFT, SCRIPT_END
+
+from made import make_benchmark, make_run
 
 LOOKS = [(1280, False), (1280, True), (390, False), (390, True)]
 
@@ -355,3 +359,106 @@ def test_pictures_are_shown_inlined_and_linked(browser, hostile_report):
         end = f"return (function () {{ {loaded} }})('{start}')"
         browser.wait(end)
     assert browser.complaints() == []
+
+
+# Boxes of a plot's headings, in a frame that is turned as they are.
+HEADINGS = """
+const boxes = [...document.querySelectorAll(arguments[0])].map((text) => {
+  const [box, place] = [text.getBBox(), text.getScreenCTM()];
+  const back = new DOMMatrix().rotate(-Math.atan2(place.b, place.a) * 180 / Math.PI).multiply(place);
+  const [one, other] = [new DOMPoint(box.x, box.y), new DOMPoint(box.x + box.width, box.y + box.height)]
+    .map((corner) => corner.matrixTransform(back));
+  return [one.x, one.y, other.x, other.y, text.textContent];
+});
+const near = (a, b) => a[0] < b[2] + 2 && b[0] < a[2] + 2 && a[1] < b[3] && b[1] < a[3];
+const found = [];
+boxes.forEach((a, k) => boxes.slice(k + 1).forEach((b) => { if (near(a, b)) found.push([a[4], b[4]]); }));
+return [boxes.length, found];
+"""
+
+
+@pytest.fixture(scope="module")
+def wide_boards(tmp_path_factory):
+    """Reports of five systems under 3, 13 and 36 metrics."""
+    systems = tuple(f"{letter} model with a rather long name" for letter in "abcde")
+    folder = tmp_path_factory.mktemp("wide")
+    rng = np.random.default_rng(7)
+    measures = ("R@1", "R@5", "R@10", "MRR", "nDCG@10", "MedR", "mAP@R", "NCS(cider)@10", "P@5")
+    names = [f"labels-{k} {measure}" for k in range(4) for measure in measures]
+    plain = [
+        *(f"R@{k}" for k in (1, 5, 10, 20, 50)),
+        "MRR",
+        "nDCG@10",
+        "MedR",
+        "MeanR",
+        "P@5",
+        "RP",
+        "mAP@R",
+        "AP",
+    ]
+    made = {}
+    for columns, metrics in ((3, plain[:3]), (13, plain), (36, names)):
+        board = Leaderboard(systems, tuple(metrics), rng.random((5, columns)).round(3))
+        made[columns] = write_report(board, folder / f"{columns}.html")
+    return made
+
+
+@pytest.mark.parametrize(("columns", "width"), [(13, 1280), (36, 1280), (36, 390)])
+def test_headings_do_not_touch(browser, wide_boards, columns, width):
+    browser.open(wide_boards[columns], width)
+    for name in ("flow", "correlation"):
+        drawn, touching = browser.run(HEADINGS, f"[data-plot={name}] .xtick text")
+        assert drawn == columns
+        assert touching == []
+
+
+def test_wide_tables_say_that_they_scroll(browser, wide_boards):
+    browser.open(wide_boards[13], 390)
+    assert browser.run("return document.documentElement.scrollWidth") <= 390
+    box = "document.querySelector('[data-table=summary] .scroll')"
+    browser.wait(f"return {box}.dataset.more === 'right'")
+    cue = f"return {box}.previousElementSibling.textContent"
+    assert browser.run(cue) == "Scroll sideways to see all 13 columns →"
+    browser.run(f"{box}.scrollLeft = 100000")
+    browser.wait(f"return {box}.dataset.more === 'none'")
+    # So does one that is folded away, when it is opened.
+    browser.run("document.querySelector('#flow details').open = true")
+    browser.wait("return document.querySelector('#flow details .scroll').dataset.more === 'right'")
+    # A table that fits has no cue.
+    browser.open(wide_boards[3], 1280)
+    browser.wait(f"return {box}.dataset.more === 'none'")
+    assert browser.run("return document.querySelectorAll('.cue').length") == 0
+
+
+def test_texts_of_queries_are_complete(browser, tmp_path):
+    """A caption is longer than 160 letters now and then; what is longer than all of them ends with a word."""
+    bench = make_benchmark(6)
+    caption = "a man in a yellow raincoat " * 8
+    texts = [caption, "word " * 100, *(f"caption {k}" for k in range(2, bench.captions.size))]
+    made = Benchmark(
+        "made", bench.images, bench.captions, bench.truths, caption_image=bench.caption_image, texts=texts
+    )
+    card = karat.evaluate([make_run(made, 2, k, f"run {k}") for k in range(2)], made, ["R@1"], truth="own")
+    browser.open(write_report(card, tmp_path / "texts.html"), 390)
+    shown = browser.run(
+        "return [...document.querySelectorAll('.queries .caption')].map((c) => c.textContent)"
+    )
+    assert shown[0] == caption
+    assert shown[1].endswith("word …")
+
+
+def test_ticks_of_a_curve_do_not_touch(browser, tmp_path):
+    bench = make_benchmark(150)
+    card = karat.evaluate(make_run(bench, 2, 1, "run"), bench, ["R@1"], truth="own", details=True)
+    browser.open(write_report(card, tmp_path / "curve.html"), 390)
+    drawn, touching = browser.run(HEADINGS, "[data-plot=gallery] .xtick text")
+    assert drawn > 3
+    assert touching == []
+
+
+def test_systems_that_share_a_place_do_not_move(browser, tmp_path):
+    board = Leaderboard(("a", "b", "c"), ("x", "y"), np.ones((3, 2)))
+    browser.open(write_report(board, tmp_path / "tied.html"))
+    flow = "document.querySelector('[data-plot=flow] .canvas')"
+    assert "No system changes its place" in browser.run(f"return {flow}.ariaLabel")
+    assert "1=  " in browser.run(f"return {flow}.textContent")

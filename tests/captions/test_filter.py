@@ -159,8 +159,9 @@ def test_mistakes(bench, options, message):
         caption_filter(bench, **options)
 
 
-def test_a_benchmark_without_captions(coco, people):
-    with pytest.raises(karat.KaratError, match="coco has no captions to compare; load it with its captions"):
+def test_a_benchmark_without_captions(coco, people, monkeypatch):
+    monkeypatch.delenv("KARAT_DATA", raising=False)
+    with pytest.raises(karat.KaratError, match="coco comes without captions; name the file: --set captions="):
         caption_filter(coco)
     with pytest.raises(karat.KaratError, match="there is nothing to audit"):
         audit_filter(coco, [])

@@ -103,7 +103,7 @@ def test_one_image_and_its_captions(both, photos, tmp_path):
     [
         (
             ["table", "coco", "-m", "cider", "-o", "N.npy"],
-            "coco has ids but no captions; name their file: --set captions",
+            "coco comes without captions; name the file: --set captions=coco_karpathy_test_captions.tsv",
         ),
         (["table", "PHOTOS"], "all pairs are too many to print"),
         (["table", "PHOTOS", "-o", "N.npy"], "a table holds one metric"),
@@ -125,6 +125,7 @@ def test_one_image_and_its_captions(both, photos, tmp_path):
 )
 def test_mistakes_are_one_sentence(command, photos, tmp_path, monkeypatch, arguments, says):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KARAT_DATA", raising=False)
     (tmp_path / "empty.txt").write_text("\n \n")
     (tmp_path / "some.bin").write_bytes(b"\0\1\2")
     arguments = [photos if word == "PHOTOS" else word for word in arguments]

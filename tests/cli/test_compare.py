@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 
+import karat
 from karat.benchmarks import save_benchmark
 
+from latex import read_latex
 from made import make_benchmark, make_run
 
 
@@ -38,7 +40,7 @@ def test_two_runs_in_a_few_tables(command, folder):
         999,
     )
     assert "Differences, good − weak" in out
-    assert "First: good everywhere." in out
+    assert "First: “good” everywhere." in out
     assert "Fisher's randomisation test with 999 swaps" in out
     assert "Holm" not in out
     assert "\x1b" not in out
@@ -66,6 +68,40 @@ def test_many_runs_show_places_and_differences_to_the_best(command, folder, tmp_
     assert any(r["tied_for_first"] for r in places.values())
     assert places["poor"]["best_place"] > 2
     assert "poor" in places["good"]["beats"]
+
+
+def test_latex_of_a_comparison(command, folder, tmp_path):
+    path = tmp_path / "all.tex"
+    wanted = ["-b", folder / "made", "-m", "R@1,RSUM", "--truth", "own", "--samples", 999, "-o", path]
+    command("compare", *files(folder, "good", "fine", "weak"), *wanted)
+    scores, differences = read_latex(path.read_text())
+    assert [row[0] for row in scores.cells()] == ["", "Model", "good", "", "fine", "", "weak", ""]
+    assert [span for _, span in scores.rows[0]] == [1, 1, 1, 1, 1]
+    assert scores.cells()[2][1].startswith(r"\textbf{")
+    assert scores.cells()[4][1].startswith(r"\underline{")
+    assert scores.legend.endswith("underlined: none is shown to be better (Holm p $>$ 0.05)")
+    assert differences.legend == r"* Holm p $\leq$ 0.1, ** $\leq$ 0.05, *** $\leq$ 0.01"
+    assert "% Values in percent, ranks as they are; Fisher's randomisation test" in path.read_text()
+    command("compare", *files(folder, "good", "fine", "weak"), *wanted, "--no-intervals")
+    assert len(read_latex(path.read_text())[0].rows) == 2 + 3
+
+
+def test_stars_have_a_legend_wherever_they_are_printed(command, folder):
+    wanted = ["-b", folder / "made", "-m", "R@1", "--truth", "own", "--samples", 999]
+    comparison = karat.compare(
+        files(folder, "good", "weak"), folder / "made", ["R@1"], truth="own", samples=999
+    )
+    legend = "* p ≤ 0.1, ** ≤ 0.05, *** ≤ 0.01"
+    for shown in (
+        command("compare", *files(folder, "good", "weak"), *wanted),
+        comparison.to_markdown().replace("\\", ""),
+        comparison._repr_html_(),
+    ):
+        assert shown.count(legend) == 1
+        assert "***" in shown.replace(legend, "")
+    # None where nothing is starred.
+    same = command("compare", *files(folder, "good", "good"), "--name", "a,b", *wanted)
+    assert "≤ 0.1," not in same
 
 
 def test_detail_shows_directions(command, folder):

@@ -145,7 +145,7 @@ def test_a_benchmark_names_rows_and_directions(command, folder, coco, rng):
         (["scores.npy"], "1 file; write karat convert SOURCE TARGET"),
         (["a.npy", "b.npy", "c.npy", "d.npy"], "4 files; write"),
         (["nowhere.npy", "x.npz"], "nowhere.npy: there is no such file."),
-        (["scores.npy", "x.txt"], "x.txt: has the extension '.txt'; karat writes .json"),
+        (["scores.npy", "x.txt"], "x.txt: has the extension '.txt'; karat writes ."),
         (["scores.npy", "no/x.npz"], "there is no folder no"),
         (["both.npz", "no/folder"], "there is no folder no"),
         (["both.npz", "."], "already exists; name a new folder"),

@@ -59,6 +59,7 @@ def test_machine_truth(both, folder):
     assert "not a machine-made truth" in both(*wrong, code=2).err
 
 
-def test_captions_are_missing(command, folder):
+def test_captions_are_missing(command, folder, monkeypatch):
+    monkeypatch.delenv("KARAT_DATA", raising=False)
     said = command("evaluate", folder / "s4.npy", "-b", "coco", "-m", "NCS(cider)@5", code=2)
     assert "needs the captions of coco" in said

@@ -92,8 +92,8 @@ def test_a_letter_means_one_option():
 
 # What is the command line's alone: where things are written and shown, what becomes another object first.
 BY_HAND = {
-    "output", "json", "quiet", "benchmark", "setting", "intervals", "interval_method", "level", "resamples",
-    "seed", "similarity", "ids", "transpose", "name",
+    "output", "json", "quiet", "benchmark", "qrels", "setting", "intervals", "interval_method", "level",
+    "resamples", "seed", "similarity", "ids", "transpose", "name",
 }  # fmt: skip
 
 

@@ -78,7 +78,7 @@ def test_a_pool_becomes_a_project_and_tasks(command, project):
         assert len(pool.gold_right) == SPARE * 2 * -(-len(pool) // 16)
     assert not command("tasks", project.name, "--dry-run").count("wrote")
     out = command("tasks", project.name, "--task-size", 10, "--gold", 2, "--overlap", 4)
-    assert out.endswith("into project.db; next: karat serve project.db, or karat answers export project.db\n")
+    assert out.endswith("next: karat serve project.db, or karat answers export project.db -o tasks.csv\n")
     with opened(project) as found:
         plan = found.pools.plan()
         assert plan.overlap == 4

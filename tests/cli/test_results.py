@@ -1,10 +1,12 @@
 """A command prints what one call in Python returns: `print(result)`, and nothing else on standard output."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 
 pytest.importorskip("sqlalchemy")
 
@@ -12,10 +14,11 @@ import karat
 from judging.publication.published import small_project
 from karat.benchmarks import BenchmarkSummary, list_benchmarks
 from karat.captions import audit_filter, parse_captions, score_candidates, score_pairs
+from karat.cli.main import app
 from karat.judging import load_form, make_pool, open_project, pool_cost, project_bias, project_quality
 from karat.judging.machine_judges import CalibrationTable
 from karat.measures import list_measures
-from karat.scores import inspect_run, score_agreement
+from karat.scores import score_agreement
 from karat.stats import Intervals
 from karat.world import simulate_systems
 
@@ -104,7 +107,7 @@ def test_agree(prints, place, bench):
 
 def test_inspect(prints, place, bench):
     path = run_files(place)[0]
-    prints(inspect_run(path, benchmark=bench), "inspect", path, "-b", place / "world")
+    prints(karat.inspect(path, benchmark=bench), "inspect", path, "-b", place / "world")
 
 
 def test_filter(prints, place, bench):
@@ -172,3 +175,51 @@ def test_publish(both, place, tmp_path):
         published = karat.judging.publish(project, tmp_path / "b", aggregate="majority")
     assert first.out.replace(str(tmp_path / "a"), str(tmp_path / "b")) == f"{published}\n"
     assert published.to_json() == (Path(published.folder) / "karat-judging.json").read_text(encoding="utf-8")
+
+
+def commands_with_json():
+    """The names of all commands that have the option --json."""
+
+    def walk(name, command):
+        for below, own in getattr(command, "commands", {}).items():
+            yield from walk([*name, below], own)
+        if any("--json" in param.opts for param in command.params):
+            yield " ".join(name)
+
+    return sorted(walk([], typer.main.get_command(app)))
+
+
+TO_STANDARD_OUTPUT = {
+    "agree": ["ratings.csv", "--resamples", 50],
+    "bias": ["p.db", "--resamples", 50],
+    "compare": ["a.npy", "b.npy", "-b", "world", *MEASURED, "--resamples", 50, "--samples", 99],
+    "correlate": ["board.csv", "--resamples", 50],
+    "curve": ["a.npy", "-b", "world", "--by", "cider", "--truth", "original", "--m", "1,5"],
+    "evaluate": ["a.npy", "-b", "world", *MEASURED],
+    "filter": ["world", "--ratings", "ratings.csv", "--from", "0.5", "--resamples", 50],
+    "judge calibrate": ["p.db", "--run", "a.npy"],
+    "judge list": ["p.db"],
+    "parse": ["a cat on a sofa"],
+    "publish": ["p.db", "-o", "published", "-a", "majority"],
+    "quality": ["p.db", "--resamples", 50],
+}
+
+
+@pytest.mark.parametrize("name", commands_with_json())
+def test_json_goes_to_standard_output_and_nothing_else_does(both, place, tmp_path, monkeypatch, name):
+    for path in place.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    for short, path in zip("ab", run_files(place)):
+        (tmp_path / f"{short}.npy").symlink_to(path)
+    monkeypatch.chdir(tmp_path)
+    arguments = [*name.split(), *TO_STANDARD_OUTPUT[name]]
+    page = ["-o", "page.html"] if name == "evaluate" else []
+    piped = both(*arguments, "--json", "-", *page)
+    json.loads(piped.out)
+    assert ("wrote page.html" in piped.err) is bool(page)
+    assert not Path("-").exists()
+    for line in piped.err.splitlines():
+        assert line.startswith(("note: ", "wrote ")), line
+    if name != "judge calibrate":  # which calibrates anew
+        both(*arguments, "--json", "file.json", *(["--force"] if name == "publish" else []))
+        assert Path("file.json").read_text(encoding="utf-8") == piped.out

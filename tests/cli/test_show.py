@@ -66,6 +66,15 @@ def test_one_run_has_bars_where_there_is_room():
     assert show.with_bars(layout, 40) is layout
 
 
+def test_a_legend_is_shown_where_its_marks_are():
+    layout = Layout(["run", "p", ""], [["x", "0.001", "***"]], legend="*** p ≤ 0.01")
+    for width, shown in ((40, True), (12, False)):
+        terminal = screen(width)
+        show.print_layout(layout, terminal)
+        assert ("p ≤ 0.01" in terminal.file.getvalue()) is shown
+        assert ("***" in terminal.file.getvalue()) is shown
+
+
 def test_sums_are_percentages_and_not_ranks(capsys):
     one = card(["A"])
     show.show(karat.evaluate(karat.load_run(np.eye(2)), one.benchmark, ["RSUM"]))

@@ -8,6 +8,7 @@ from karat.measures import MEASURES, Measure, Param, parse_measure, parse_measur
 NAMES = (
     "R@1", "R@10", "Recall@5", "P@3", "RP", "mAP@R", "AP", "MRR", "MRR@10", "nDCG", "nDCG@10", "MedR",
     "MeanR", "Judged@10", "RSUM", "R(rel=0.5)@5", "mAP(rel=1)@R", "RP(cut=50)", "RP(rel=0.5, cut=50)",
+    "AP@10", "bpref", "P(rel=2)@3", "P(rel=any)@3",
 )  # fmt: skip
 
 
@@ -21,6 +22,10 @@ def test_names_parse_and_print_the_same(name: str):
 @pytest.mark.parametrize(
     ("given", "canonical"),
     [("s@5", "R@5"), (" ndcg@10 ", "nDCG@10"), ("MAP", "AP"), ("map@r", "mAP@R"), ("R-Precision", "RP"),
+     ("map", "AP"), ("mAP@10", "AP@10"), ("map_cut_100", "AP@100"), ("P_10", "P(rel=any)@10"),
+     ("P.10", "P(rel=any)@10"), ("ndcg", "nDCG"), ("ndcg_cut_10", "nDCG@10"), ("recip_rank", "MRR"),
+     ("Rprec", "RP(rel=any)"), ("bpref", "bpref"),
+     ("success_5", "R(rel=any)@5"), ("recall_100", "Recall(rel=any)@100"), ("P(rel=ANY)@3", "P(rel=any)@3"),
      ("RR@3", "MRR@3"), ("P(0.5)@3", "P(rel=0.5)@3"), ("R( rel = 0.50 ) @ 5", "R(rel=0.5)@5")],
 )  # fmt: skip
 def test_aliases(given: str, canonical: str):
@@ -41,9 +46,13 @@ def test_aliases(given: str, canonical: str):
         ("RP(cut=0)", "cut of RP is 0"),
         ("RP(cut=-1)", "cut is '-1'; give a whole number"),
         ("Rx@1", "unknown measure 'Rx'"),
-        ("AP@5", "AP takes no cut-off; write AP"),
-        ("mAP@5", "AP takes no cut-off; write AP or mAP@R"),
-        ("P(rel=2)@3", "rel is 2"),
+        ("RP@5", "RP takes no cut-off; write RP"),
+        ("P(rel=0)@3", "rel is 0; give a share up to 1, a relevance above 1 as the labels have it, or any"),
+        ("P(rel=inf)@3", "rel is inf"),
+        ("P(rel=all)@3", "rel is 'all'; give a share"),
+        ("num_q", "karat does not compute trec_eval's 'num_q'; of trec_eval it has map, map_cut_K"),
+        ("set_F", "karat does not compute trec_eval's 'set_F'"),
+        ("map_cut_0", "k of AP is 0"),
         ("P(foo=2)@3", "has no parameter 'foo'"),
         ("RSUM(3)", "RSUM takes no parameter '3'"),
         ("R@1; import os", "is not a measure's name"),

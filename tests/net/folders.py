@@ -72,6 +72,24 @@ Karat = Callable[..., str]
 """Run a command in a folder: ``karat(folder, "pool", "a.npy", …)``; it must succeed."""
 
 
+QRELS = """# topic 0 document relevance
+301 0 doc-a 2
+301 0 doc-b 0
+301 0 doc-c 1
+301 0 doc-d -1
+302 0 doc-a 0
+303 0 doc-e 1
+"""
+TREC_RUN = """301 Q0 doc-b 1 7.5 bm25
+301 Q0 doc-a 2 7.5 bm25
+301 Q0 doc-x 3 6.0 bm25
+301 Q0 doc-c 4 5.5 bm25
+302 Q0 doc-a 1 3.0 bm25
+999 Q0 doc-z 1 1.0 bm25
+"""
+"""The files of docs/trec-eval.md."""
+
+
 def data_folder() -> Path | None:
     """Return the folder of real data, if there is one."""
     folder = os.environ.get("KARAT_DATA")
@@ -239,6 +257,8 @@ def make_tables(folder: Path, world: World) -> None:
     spoken = ["a man riding a brown horse on the beach", "two small dogs next to a red car", *world.texts[:6]]
     (folder / "captions.txt").write_text("\n".join(spoken) + "\n")
     (folder / "mine.toml").write_text(FORM)
+    (folder / "qrels.txt").write_text(QRELS)
+    (folder / "input.bm25").write_text(TREC_RUN)
     (folder / "judge.toml").write_text('model = "my-vlm"\nparallel = 4\nprice_in = 0.15\nprice_out = 0.60\n')
 
 

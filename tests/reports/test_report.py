@@ -13,7 +13,9 @@ from karat.benchmarks import Benchmark, Truth
 from karat.errors import InputError
 from karat.reports import write_report
 from karat.reports.bundle import source_hash
+from karat.reports.presentation import scale_of
 from karat.reports.section import in_order
+from karat.reports.sections import positives
 from karat.reports.thumbnails import thumbnails
 from karat.scores import Leaderboard
 from karat.stats.intervals import Intervals
@@ -156,7 +158,7 @@ def test_the_headline_says_what_the_comparison_found(hostile_comparison, hostile
     found, _, _ = hostile_comparison
     first = found.standing("mAP@R", truth="complete").first
     assert all(name in hostile.text for name in first)
-    assert ("tied for first" if len(first) > 1 else "is first") in hostile.text
+    assert ("none of them is shown to be worse" if len(first) > 1 else "is first") in hostile.text
     assert "every pair of image and caption is judged" in hostile.text
 
 
@@ -212,7 +214,8 @@ def test_too_few_swaps_are_not_called_a_tie(tmp_path):
     assert "The first place is undecided" in page.text
     assert "use 240 or more draws" in page.text
     # The methods alone say what it would mean.
-    assert page.text.count("tied for first") == 1
+    assert "to be worse than the first" in page.text
+    assert "not shown to be worse" not in page.text.split("Methods")[0]
     enough = karat.compare(runs, bench, measure=["R@1"], truth="own", samples=999)
     assert "run 0 is first" in Page(write_report(enough, tmp_path / "enough.html")).text
 
@@ -246,7 +249,7 @@ def test_a_score_that_was_not_tested_is_said_to_be(tmp_path):
     text = say(karat.compare(runs, bench, measure=["R@1"], truth="own", test="mcnemar"), tmp_path)
     assert "this score was not tested" in text
     assert "nothing was tested" not in text
-    assert "● first or tied for first" not in text
+    assert "● beaten by none" not in text.split("Every score of")[0]
 
 
 def test_different_numbers_look_different(tmp_path):
@@ -312,7 +315,7 @@ def test_a_truth_may_be_called_like_a_measure(tmp_path):
     own = made.truth("own")
     named = {name: Truth(name, own.judgments, own.queries) for name in ("by MedR", "plain")}
     bench = Benchmark("made", made.images, made.captions, named, caption_image=made.caption_image)
-    runs = [make_run(bench, signal, k, f"run {k}") for k, signal in enumerate((3, 1))]
+    runs = [make_run(bench, signal, k, f"run {k}") for k, signal in enumerate((3, 1, 0.5))]
     page = Page(write_report(karat.evaluate(runs, bench, ["R@1", "MedR"]), tmp_path / "named.html"))
     assert page.data["scatter"]["low"] == ["by MedR MedR", "plain MedR"]
     assert all(places == [1.0] * 4 for places in page.data["scatter"]["places"][:1])
@@ -334,3 +337,98 @@ def test_sums_have_no_percent_sign(measure, tmp_path):
         assert f"{100 * value:.1f}" in page.text
         assert re.search(r"\d%", page.text)
         assert not set(re.findall(r"(?<![\d.])\d{3}\.\d%", page.source)) - {"100.0%"}
+
+
+@pytest.fixture(scope="module")
+def two_runs():
+    """A run called like a word of a sentence, and another that is nearly as good."""
+    bench = make_benchmark(40)
+    runs = [make_run(bench, signal, k, name) for k, (name, signal) in enumerate((("both", 2), ("k1", 2.1)))]
+    return karat.compare(runs, bench, measure=["R@1", "R@5", "MedR"], truth="own", samples=999)
+
+
+def test_names_in_sentences_are_marked(two_runs, hostile, tmp_path):
+    page = Page(write_report(two_runs, tmp_path / "named.html"))
+    points = page.source.split('<dl class="terms">')[1].split("</dl>")[0]
+    best = two_runs.standing("R@1", truth="own").runs[0]
+    assert f'the score of <bdi class="called">{best}</bdi>' in points
+    assert '<bdi class="called">R@1</bdi> is the share of queries' in points
+    # In the finding too; and a name cannot end its mark or bring one of its own.
+    first = hostile.source.split('<p class="finding">')[1].split("</p>")[0]
+    assert first.count('class="called"') > 1
+    assert "\u2068" not in page.source.split('id="summary-title"')[0]
+    board = Leaderboard(("both\u2069 <b>", "k1"), ("x",), np.array([[2.0], [1.0]]))
+    source = Page(write_report(board, tmp_path / "hostile.html")).source
+    assert '<bdi class="called">both &lt;b&gt;</bdi> leads under the one metric' in source
+
+
+def test_two_systems_have_one_table_and_nothing_to_correlate(two_runs, tmp_path):
+    page = Page(write_report(two_runs, tmp_path / "two.html"))
+    assert not {"correlation", "scatter"} & set(page.ids)
+    assert "flow" in page.ids
+    (view,) = page.data["summary"]["views"]
+    first, second = view["table"]["head"][1:3]
+    assert view["table"]["head"] == ["Score", first, second, "Difference"]
+    listed = {(row[0]["t"], row[0]["s"]) for row in view["table"]["rows"]}
+    assert len(listed) == 9
+    for measure in ("R@1", "R@5", "MedR"):
+        for direction in ("mean", "i2t", "t2i"):
+            name = {"mean": "mean of both", "i2t": "image → text", "t2i": "text → image"}[direction]
+            assert (measure, f"own · {name}") in listed
+    # The difference is that of the two columns before it.
+    row = next(row for row in view["table"]["rows"] if row[0]["t"] == "R@1")
+    values = [two_runs.card.value("R@1", truth="own", direction="mean", run=run) for run in (first, second)]
+    difference = 100 * (values[0] - values[1])
+    assert float(row[3]["t"].replace("−", "-").replace("±", "")) == pytest.approx(difference, abs=0.006)
+    assert row[3]["s"].startswith("p ")
+
+
+def test_numbers_of_two_systems_are_not_correlated(tmp_path):
+    board = Leaderboard(("a", "b"), ("x", "y"), np.array([[1.0, 2.0], [2.0, 1.0]]))
+    assert not {"correlation", "scatter"} & set(Page(write_report(board, tmp_path / "two.html")).ids)
+
+
+def test_all_scores_are_in_one_table(hostile, hostile_comparison):
+    found, _, _ = hostile_comparison
+    every = hostile.data["summary"]["every"]
+    assert set(every["head"][1:]) == set(found.card.runs)
+    columns = {(c.truth, c.direction, str(c.measure)) for c in found.card if c.value is not None}
+    assert len(every["rows"]) == len(columns)
+    assert "All scores in one table" in hostile.text
+
+
+def test_bars_have_a_scale(two_runs, tmp_path):
+    page = Page(write_report(two_runs, tmp_path / "two.html"))
+    scale = page.source.split('<p class="scale"')[1].split("</p>")[0]
+    ticks = [(float(at), text) for at, text in re.findall(r'left: ([\d.]+)%">([\d.,]+)%?<', scale)]
+    assert ticks[0] == (0.0, "0")
+    assert ticks[-1][0] == 100
+    # The bar ends where its value is on the scale.
+    top = float(ticks[-1][1])
+    shown = page.source.split('<figure class="bars">')[1].split("</figure>")[0]
+    widths = [float(width) for width in re.findall(r'class="fill"[^>]* width="([\d.]+)"', shown)]
+    values = [float(value) for value in re.findall(r'class="value">([\d.]+)%<', shown)]
+    assert len(widths) == 2
+    assert np.array(widths) * top / 100 == pytest.approx(values, abs=0.06)
+
+
+@pytest.mark.parametrize("largest", [1e-4, 0.7, 2.7, 28.8, 95.7, 100, 517.3, 40_000])
+def test_scales_are_round_and_hold_the_largest(largest):
+    values = [value for value, _ in scale_of(largest)]
+    assert 3 <= len(values) <= 6
+    assert values[-2] < largest <= values[-1] * 1.0001
+    assert np.diff(values) == pytest.approx(values[1])
+    assert f"{values[1]:e}".split("e")[0].rstrip("0") in ("1.", "2.", "2.5", "5.")
+
+
+def test_a_few_are_not_called_none():
+    counts = np.r_[1, np.full(500, 3)]
+    assert "less than 1% of the 501 captions have exactly one" in positives.view("own", "t2i", counts)["says"]
+    assert "more than 99% of" in positives.view("own", "t2i", np.r_[3, np.full(500, 1)])["says"]
+    assert "; 0% of the 500 captions" in positives.view("own", "t2i", np.full(500, 3))["says"]
+
+
+def test_the_best_of_numbers_is_not_said_to_be_tested(board, tmp_path):
+    text = Page(write_report(board, tmp_path / "board.html")).text
+    assert "beaten by none" not in text
+    assert "● best" in text

@@ -5,9 +5,50 @@ import polars as pl
 import pytest
 
 import karat
-from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, group_sources
+from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, group_sources, load_runs
+from karat.stats import Intervals
+from karat.world import make_world
 
 from worlds import build
+
+
+def test_runs_are_named_in_a_dictionary(rng, tmp_path):
+    bench = make_world(images=6, captions=2, seed=1).benchmark()
+    size = bench.images.size, bench.captions.size
+    tables = {name: rng.random(size) for name in "abc"}
+    np.save(tmp_path / "b.npy", tables["b"])
+    vectors = [rng.random((count, 4)) for count in size]
+    for kind, table in zip(("images", "captions"), vectors):
+        np.save(tmp_path / f"{kind}.npy", table)
+    named = {
+        "first": karat.load_run(tables["a"], name="another"),
+        "second": tables["b"],
+        "third": str(tmp_path / "b.npy"),
+        "fourth": tuple(vectors),
+        "fifth": (str(tmp_path / "images.npy"), str(tmp_path / "captions.npy")),
+        "sixth": {"i2t": {bench.images[0]: [bench.captions[0]]}},
+    }
+    runs = load_runs(named, bench)
+    assert [run.name for run in runs] == list(named)
+    assert [type(run) for run in runs] == [MatrixRun] * 3 + [EmbeddingRun] * 2 + [RankingsRun]
+    card = karat.evaluate(named, bench, "R@1", truth="original", direction="i2t")
+    assert card.runs == list(named)
+    assert card.value("R@1", direction="i2t", run="second") == card.value("R@1", direction="i2t", run="third")
+    two = {"a": tables["a"], "b": tables["b"]}
+    said = karat.compare(two, bench, "R@1", truth="original", samples=99, intervals=Intervals(resamples=20))
+    assert said.card.runs == ["a", "b"]
+
+
+def test_ranked_lists_are_not_taken_for_names():
+    bench = make_world(images=6, captions=2, seed=1).benchmark()
+    lists = {image: [bench.captions[0], bench.captions[1]] for image in bench.images.values.tolist()}
+    for listed in (lists, {image: tuple(own) for image, own in lists.items()}, {"i2t": lists}):
+        (run,) = load_runs(listed, bench)
+        assert run.directions == ("i2t",)
+    with pytest.raises(karat.KaratError, match=r"'a', which is not a direction.*or runs by name"):
+        load_runs({"a": ["images.npy", "captions.npy"]}, bench)
+    with pytest.raises(karat.KaratError, match="the runs have names already"):
+        load_runs({"a": np.ones((2, 2))}, bench, name=["b"])
 
 
 def test_arrays_and_tensors_are_not_copied(rng):

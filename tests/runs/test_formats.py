@@ -344,12 +344,12 @@ MISTAKES = [
     (".csv", text("query,item,score\n"), "holds no ranking"),
     (".csv", text("query,item,score\n1,2,3\n1,3\n"), "row 3 has no score"),
     (".csv", text("query,item,score\n1,2,x\n"), "row 2 has score is 'x'"),
-    (".csv", lambda p: p.write_bytes(b"\xff\xfe1,2"), "is not a table"),
+    (".csv", lambda p: p.write_bytes(b"\xff\xfe1,2"), "is not UTF-8"),
     (".tsv", text("1,2\n"), "row 1, column 1 is '1,2', not a number"),
     (".trec", text(""), "is empty; write lines of query, Q0, item, rank, score, tag"),
     (".trec", text("a Q0 b 1 0.5 t\na Q0 c\n"), "line 2 is not a line of a TREC run"),
     (".trec", text("a Q0 b 1 best t\n"), "row 1 has score is 'best'"),
-    (".trec", lambda p: p.write_bytes(b"\xff\xfe"), "is not text"),
+    (".trec", lambda p: p.write_bytes(b"\xff\xfe"), "is not UTF-8"),
     (".npy", lambda p: p.write_bytes(b"PK\x03\x04"), "is not a complete npy file"),
 ]  # fmt: skip
 

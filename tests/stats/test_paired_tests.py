@@ -160,7 +160,7 @@ def test_an_infinite_column_keeps_to_itself():
 
 
 def test_undefined_queries_are_left_out(rng):
-    first, second = rng.random(30), rng.random(30)
+    first, second = rng.random(60), rng.random(60)
     holes = np.r_[first, np.nan, 0.3], np.r_[second, 0.2, np.nan]
     assert randomisation_test(*holes) == randomisation_test(first, second)
     assert paired_bootstrap(*holes) == paired_bootstrap(first, second)
@@ -210,4 +210,23 @@ def test_wrong_draws_are_sentences():
     with pytest.raises(InputError, match="samples is 0"):
         randomisation_test(np.ones(3), np.zeros(3), samples=0)
     with pytest.raises(InputError, match="seed is -1"):
-        paired_bootstrap(np.ones(3), np.zeros(3), seed=-1)
+        paired_bootstrap(np.ones(60), np.zeros(60), seed=-1)
+
+
+def test_two_images_are_not_resampled():
+    """Two images gave p = 0.0002: the floor of the draws, while all swaps of two images give 0.5."""
+    with pytest.raises(InputError, match="2 clusters for the paired bootstrap, which needs 50"):
+        paired_bootstrap(np.ones(2), np.zeros(2))
+    with pytest.raises(InputError, match="randomisation"):
+        paired_bootstrap(np.ones(245), np.zeros(245), np.arange(245) // 5)
+    assert randomisation_test(np.ones(2), np.zeros(2)).p == 0.5
+
+
+@pytest.mark.parametrize("differing", [1, 2, 5, 9])
+def test_resampling_claims_no_more_than_all_swaps(differing):
+    """Of 1,000 queries a few differ, all in favour of one: no p is smaller than the exact one."""
+    first, second = np.zeros(1000), np.zeros(1000)
+    first[:differing] = 1
+    exact = stats.binomtest(differing, differing).pvalue
+    assert paired_bootstrap(first, second).p >= exact - 1e-12
+    assert mcnemar(first, second, "exact").p == pytest.approx(exact)

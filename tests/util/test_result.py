@@ -4,6 +4,7 @@ import importlib
 import json
 import sys
 from dataclasses import replace
+from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +22,12 @@ from karat.judging import answer_quality, load_form, make_pool, measure_bias, po
 from karat.judging.machine_judges import CalibrationTable, Reply, calibrate
 from karat.measures import list_measures
 from karat.models.search import Hit, SearchResult
-from karat.scores import Leaderboard, Ratings, inspect_run, score_agreement
+from karat.scores import Leaderboard, Ratings, score_agreement
 from karat.stats import Intervals
 from karat.world import make_world, simulate_systems
 
 from house import MODULES
+from latex import read_latex
 
 HOSTILE = '<script>alert("1")</script>'
 FEW = Intervals(resamples=50)
@@ -100,7 +102,7 @@ MADE = {
     "CorrelationTable": lambda folder: karat.correlate(leaderboard(), intervals=FEW),
     "Agreement": lambda folder: karat.agree(ratings(), intervals=FEW),
     "ScoreAgreement": lambda folder: score_agreement(ratings(), {HOSTILE: range(6)}, intervals=FEW),
-    "Inspection": lambda folder: inspect_run(np.full((12, 24), 0.5), benchmark=WORLD.benchmark()),
+    "Inspection": lambda folder: karat.inspect(np.full((12, 24), 0.5), benchmark=WORLD.benchmark()),
     "FilterAudit": lambda folder: audit_filter(captioned(), [ratings()], intervals=FEW),
     "PairScores": lambda folder: score_pairs(captioned(), (["x", "y"], ["4", "1"]), ["cider", "rouge-l"]),
     "CandidateScores": lambda folder: score_candidates(["a dog"], [HOSTILE, "dogs run"], ["cider", "bleu-1"]),
@@ -188,7 +190,9 @@ def test_it_saves_itself_in_each_of_its_formats(result, tmp_path):
         elif suffix == ".md":
             assert path.read_text(encoding="utf-8") == result.to_markdown()
         elif suffix == ".tex":
-            assert path.read_text(encoding="utf-8").count(r"\begin{tabular}") == len(result.tables()) > 0
+            written = path.read_text(encoding="utf-8")
+            assert len(read_latex(written)) == len(result.tables()) > 0
+            assert all(f"% note: {note}" in written for note in result.notes)
         elif suffix in (".csv", ".parquet"):
             table = (pl.read_csv if suffix == ".csv" else pl.read_parquet)(path)
             names = dict.fromkeys(name for record in result.records() for name in record)
@@ -208,6 +212,62 @@ def test_what_comes_from_users_is_escaped(result, tmp_path):
     assert (HOSTILE in str(result)) <= ("&lt;script&gt;" in shown)
     result.save(tmp_path / "page.html")
     assert HOSTILE not in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+class Texts(HTMLParser):
+    """The texts of an HTML fragment: paragraphs, and tables as rows of cells."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.paragraphs, self.tables, self.into = [], [], None
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        assert tag in {"div", "p", "table", "thead", "tbody", "tr", "th", "td", "b", "span"}
+        assert {name for name, _ in attributes} <= {"style", "class", "scope", "aria-hidden"}
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("p", "th", "td"):
+            self.into = self.paragraphs if tag == "p" else self.tables[-1][-1]
+            self.into.append("")
+
+    def handle_endtag(self, tag):
+        if tag in ("p", "th", "td"):
+            self.into = None
+
+    def handle_data(self, data):
+        if self.into is None:
+            assert not data.strip()
+        else:
+            self.into[-1] += data
+
+
+def test_a_notebook_shows_the_same_strings(result):
+    read = Texts(result._repr_html_())
+    tables = result.tables()
+    assert len(read.tables) == len(tables)
+    for table, rows in zip(tables, read.tables):
+        printed = [*([table.head] if any(table.head) else []), *table.rows]
+        for row, cells in zip(rows, printed):
+            assert row[: len(cells)] == cells
+            # A bar has no text.
+            assert not any(row[len(cells) :])
+        assert len(rows) == len(printed) or f"of {len(table.rows)} rows" in "".join(read.paragraphs)
+    said = "\n".join(read.paragraphs)
+    for part in result.parts():
+        assert (part if isinstance(part, str) else part.title) in said
+    assert all(f"note: {note}" in read.paragraphs for note in result.notes)
+
+
+def test_it_is_a_table_of_pandas(result, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    table, records = result.to_pandas(), result.records()
+    assert list(table.columns) == list(dict.fromkeys(name for record in records for name in record))
+    for row, record in zip(table.to_dict("records"), records, strict=True):
+        # pandas has NaN where something is missing.
+        assert {name: None if row[name] != row[name] else row[name] for name in record} == record
 
 
 def test_another_extension_is_refused_before_and_after(result, tmp_path):

@@ -27,7 +27,7 @@ def test_a_mark_is_dropped_and_stray_quotes_stay(write):
         (b"", "is empty; give the complete file"),
         (b"1\ta\n2\n", "row 2 holds 1 column; a row has 2, separated by tabs"),
         (b"1\ta\n\tb\n", "row 2 holds nothing in its first column"),
-        (b"1\ta\n2\t\xff\n", "row 2 is not text in UTF-8; save it as UTF-8"),
+        (b"1\ta\n2\t\xff\n", "line 2 is not UTF-8 but probably Latin-1"),
         (b"1\t\0\n", "is not text"),
     ],
 )

@@ -15,19 +15,33 @@ if TYPE_CHECKING:
     from karat._util.checks import check_unique_ids as check_unique_ids
     from karat._util.checks import holds_objects as holds_objects
     from karat._util.checks import not_finite as not_finite
+    from karat._util.checks import not_utf8 as not_utf8
     from karat._util.checks import parsing as parsing
     from karat._util.compiled import njit as njit
     from karat._util.deprecation import renamed_attributes as renamed_attributes
     from karat._util.deprecation import renamed_keywords as renamed_keywords
     from karat._util.extras import extra as extra
     from karat._util.extras import missing as missing
+    from karat._util.extras import require as require
+    from karat._util.figures import Mark as Mark
+    from karat._util.figures import Panel as Panel
+    from karat._util.figures import forest as forest
+    from karat._util.figures import shorten as shorten
     from karat._util.files import cannot_write as cannot_write
+    from karat._util.files import check_folder as check_folder
     from karat._util.files import check_writable as check_writable
+    from karat._util.files import fill_folder as fill_folder
+    from karat._util.files import filling_folder as filling_folder
+    from karat._util.files import is_empty as is_empty
     from karat._util.files import replacing as replacing
+    from karat._util.files import replacing_all as replacing_all
     from karat._util.files import replacing_folder as replacing_folder
+    from karat._util.files import scratch_file as scratch_file
+    from karat._util.files import stream_of as stream_of
     from karat._util.files import write_errors as write_errors
     from karat._util.files import write_file as write_file
     from karat._util.files import write_folder as write_folder
+    from karat._util.notebook import fragment as fragment
     from karat._util.parallel import Loop as Loop
     from karat._util.parallel import default_threads as default_threads
     from karat._util.parallel import threads as threads
@@ -38,6 +52,7 @@ if TYPE_CHECKING:
     from karat._util.registry import import_plugins as import_plugins
     from karat._util.registry import whole as whole
     from karat._util.registry import yes_or_no as yes_or_no
+    from karat._util.result import PAGE_NEEDS as PAGE_NEEDS
     from karat._util.result import PAGES as PAGES
     from karat._util.result import TEXT_FORMATS as TEXT_FORMATS
     from karat._util.result import Part as Part
@@ -45,6 +60,8 @@ if TYPE_CHECKING:
     from karat._util.result import flat as flat
     from karat._util.result import is_page as is_page
     from karat._util.result import json_text as json_text
+    from karat._util.result import latex_text as latex_text
+    from karat._util.result import pandas_of as pandas_of
     from karat._util.result import write_text as write_text
     from karat._util.tables import Layout as Layout
     from karat._util.tables import bar as bar
@@ -62,7 +79,10 @@ if TYPE_CHECKING:
     from karat._util.text_files import TEXT as TEXT
     from karat._util.text_files import Record as Record
     from karat._util.text_files import check_once as check_once
+    from karat._util.text_files import first_text as first_text
     from karat._util.text_files import read_json as read_json
+    from karat._util.text_files import read_json_lines as read_json_lines
+    from karat._util.text_files import read_lines as read_lines
     from karat._util.text_files import read_rows as read_rows
     from karat._util.text_files import read_table as read_table
     from karat._util.text_files import read_text as read_text

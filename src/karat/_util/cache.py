@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import karat
-from karat._util.files import replacing
+from karat._util.files import write_file
 from karat.errors import KaratError
 
 Arrays = dict[str, np.ndarray]
@@ -40,7 +40,10 @@ def cached(name: str, inputs: Sequence[Path], parse: Callable[[], Arrays]) -> Ar
             return {key: stored[key] for key in stored.files if key != "stamp"}
     arrays = parse()
     with contextlib.suppress(OSError, KaratError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as draft:
-            np.savez(draft, allow_pickle=False, stamp=stamp, **arrays)
+        write_file(
+            path,
+            lambda draft: np.savez(draft, allow_pickle=False, stamp=stamp, **arrays),
+            durable=False,
+            parents=True,
+        )
     return arrays

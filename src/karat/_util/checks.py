@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,10 @@ from karat.errors import InputError, KaratError
 # Late: every command checks extensions, and the help need not wait for numpy.
 if TYPE_CHECKING:
     import numpy as np
+
+
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""How text in UTF-16 begins, as Windows programs save it."""
 
 
 def check_choice(value: str, choices: Sequence[str], argument: str) -> str:
@@ -71,9 +77,13 @@ def parsing(path: Path, what: str, fix: str) -> Iterator[None]:
         ) from None
     except PermissionError:
         raise InputError("cannot be read", where=path, fix="change its permissions") from None
+    except UnicodeDecodeError as error:
+        raise not_utf8(path, error) from None
     except BaseException as error:
         if isinstance(error, ValueError) and "Python objects" in str(error):
             raise holds_objects(path) from None
+        if "utf-8" in str(error).lower():
+            check_utf8(path)
         raise InputError(what, where=path, fix=fix) from None
 
 
@@ -87,8 +97,58 @@ def holds_objects(path: Path | str) -> InputError:
 def check_text(path: Path) -> None:
     """Raise when a file does not start like text, before all of it is read."""
     with path.open("rb") as handle:
-        if b"\0" in handle.read(4096):
-            raise InputError("is not text", where=path, fix="save it as text in UTF-8")
+        head = handle.read(4096)
+    if b"\0" in head and not head.startswith(UTF_16):
+        raise InputError("is not text", where=path, fix="save it as text in UTF-8")
+
+
+def check_utf8(path: Path) -> None:
+    """Raise when a file is not text in UTF-8."""
+    try:
+        path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise not_utf8(path, error) from None
+
+
+def not_utf8(path: Path, error: UnicodeDecodeError) -> InputError:
+    """Return the error for a file in another encoding, with the command that converts it.
+
+    >>> try:
+    ...     "a café".encode("latin-1").decode()
+    ... except UnicodeDecodeError as error:
+    ...     print(not_utf8(Path("my captions.txt"), error))
+    my captions.txt: line 1 is not UTF-8 but probably Latin-1 (it would read 'a café'); convert it with
+    `iconv -f LATIN1 -t UTF-8 'my captions.txt' > 'my captions.utf8.txt'`.
+    """
+    data = error.object
+    begin = data.rfind(b"\n", 0, error.start) + 1
+    line = data.count(b"\n", 0, error.start) + 1
+    name, codec, iconv = likely_encoding(bytes(data))
+    around = data[max(begin, error.start - 20) : error.start + 20].splitlines()[0]
+    shown = "" if name == "UTF-16" else f" (it would read {around.decode(codec, 'replace').strip()!r})"
+    packed, plain = path.suffix == ".gz", path.with_suffix("") if path.suffix == ".gz" else path
+    target = shlex.quote(str(plain.with_name(f"{plain.stem}.utf8{plain.suffix}")))
+    source = shlex.quote(str(path))
+    convert = f"iconv -f {iconv} -t UTF-8 {'' if packed else f'{source} '}> {target}"
+    convert = f"gunzip -c {source} | {convert}" if packed else convert
+    return InputError(
+        f"line {line} is not UTF-8 but probably {name}{shown}", where=path, fix=f"convert it with `{convert}`"
+    )
+
+
+def likely_encoding(data: bytes) -> tuple[str, str, str]:
+    """Return what bytes that are not UTF-8 are likely encoded in: its name, and as Python and iconv call it.
+
+    Windows-1252 is Latin-1 with letters and quotation marks where Latin-1 has control characters.
+
+    >>> [likely_encoding(data)[0] for data in (b"caf\\xe9", b"\\x93caf\\xe9\\x94", b"\\xff\\xfea\\0")]
+    ['Latin-1', 'Windows-1252', 'UTF-16']
+    """
+    if data.startswith(UTF_16):
+        return "UTF-16", "utf-16", "UTF-16"
+    if any(0x80 <= byte < 0xA0 for byte in set(data)):
+        return "Windows-1252", "cp1252", "CP1252"
+    return "Latin-1", "latin-1", "LATIN1"
 
 
 def check_extension(path: Path | None, known: Iterable[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from typing import Any
 
 from karat.errors import MissingDataError
@@ -42,6 +42,16 @@ def extra(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError:
         raise missing(module) from None
+
+
+def require(*modules: str, extra_name: str = "") -> None:
+    """Raise, before the work starts, for the first package that is not installed; none is imported.
+
+    >>> require("json", "csv")
+    """
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            raise missing(module, extra_name=extra_name)
 
 
 def missing(module: str, what_for: str = "", extra_name: str = "") -> MissingDataError:

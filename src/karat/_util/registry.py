@@ -23,6 +23,7 @@ KINDS = {
     "float": "a number",
     "yes_or_no": "yes or no",
     "name": "a name of letters, digits, - and _",
+    "relevance": "a share up to 1, a relevance above 1, or any",
 }
 """What the types of parameters are called in messages."""
 

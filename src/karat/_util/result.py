@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from karat._util.checks import check_extension
+from karat._util.extras import extra, require
 from karat._util.files import write_file
+from karat._util.notebook import fragment
 from karat._util.registry import Registry, import_plugins
-from karat._util.tables import Layout, html_of, latex_of, markdown_of, text_of
+from karat._util.tables import Layout, latex_comment, latex_of, markdown_of, text_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
 Part = str | Layout
@@ -24,6 +27,9 @@ Part = str | Layout
 PAGES: Registry[Callable[[Any, Path], object]] = Registry("page", fill=lambda: import_plugins("page"))
 """By the name of a result's class, what writes its page, such as the report of a Scorecard: it takes the
 result and the file. Results without one have a plain page of their tables."""
+
+PAGE_NEEDS = ("jinja2", "plotly")
+"""The packages that write such a page."""
 
 PAGE_SUFFIXES = (".html", ".htm")
 
@@ -93,9 +99,8 @@ class Result(ABC):
         return "\n".join([*(["\n\n".join(shown)] if shown else []), *notes])
 
     def _repr_html_(self) -> str:
-        """Return it for notebooks; names and captions come from anywhere, so everything is escaped."""
-        shown = [html_of(p) if isinstance(p, Layout) else paragraph(p) for p in self.parts()]
-        return "\n".join(["<div>", *shown, *(paragraph(f"note: {note}") for note in self.notes), "</div>"])
+        """Return it for notebooks: parts and notes, everything escaped; long tables are cut, and say so."""
+        return fragment(self.parts(), self.notes)
 
     def to_json(self) -> str:
         """Return the records as json."""
@@ -112,8 +117,8 @@ class Result(ABC):
         return "\n".join([*shown, *notes])
 
     def to_latex(self) -> str:
-        """Return the tables in LaTeX, for the package booktabs."""
-        return "\n".join(latex_of(table) for table in self.tables())
+        """Return the tables in LaTeX, for the package booktabs; sentences and notes are comments."""
+        return latex_text(self.parts(), self.notes)
 
     def to_frame(self) -> pl.DataFrame:
         """Return the records as a polars table."""
@@ -123,11 +128,17 @@ class Result(ABC):
         names = dict.fromkeys(name for record in records for name in record)
         return pl.DataFrame({name: [record.get(name) for record in records] for name in names}, strict=False)
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the records as a pandas table; pandas is the only package that this needs."""
+        return pandas_of(self.to_frame())
+
     @classmethod
     def check_path(cls, path: str | Path | None) -> None:
-        """Raise before the work starts when `save` does not write files with this extension."""
+        """Raise before the work starts when `save` could not write a file with this extension."""
         if path is not None and not is_page(path):
             check_extension(Path(path), cls.formats)
+        elif path is not None and any(kind.__name__ in PAGES for kind in cls.__mro__):
+            require(*PAGE_NEEDS)
 
     def save(self, path: str | Path) -> None:
         """Write the result; the extension, one of `formats`, says how.
@@ -144,8 +155,17 @@ class Result(ABC):
             if kind.__name__ in PAGES:
                 PAGES[kind.__name__](self, path)
                 return
-        page = PAGE.format(title=escape(type(self).__name__), body=self._repr_html_())
+        page = PAGE.format(
+            title=escape(type(self).__name__), body=fragment(self.parts(), self.notes, cut=False)
+        )
         write_file(path, lambda draft: write_text(draft, page))
+
+
+def latex_text(parts: Sequence[Part], notes: Sequence[str]) -> str:
+    """Return the text of a LaTeX file: tables, and what else is shown as comments."""
+    shown = [latex_of(part) if isinstance(part, Layout) else latex_comment(part) + "\n" for part in parts]
+    below = ["".join(latex_comment(f"note: {note}") + "\n" for note in notes)] if notes else []
+    return "\n".join([r"% \usepackage{booktabs}" + "\n", *shown, *below])
 
 
 def is_page(path: str | Path | None) -> bool:
@@ -155,11 +175,6 @@ def is_page(path: str | Path | None) -> bool:
     (True, False, False)
     """
     return path is not None and Path(path).suffix.lower() in PAGE_SUFFIXES
-
-
-def paragraph(text: str) -> str:
-    """Return lines of text in HTML."""
-    return f'<p style="white-space:pre-wrap">{escape(text)}</p>'
 
 
 def flat(record: dict[str, Any]) -> dict[str, Any]:
@@ -175,6 +190,15 @@ def flat(record: dict[str, Any]) -> dict[str, Any]:
         else:
             out[key] = json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
     return out
+
+
+def pandas_of(frame: pl.DataFrame) -> pd.DataFrame:
+    """Return a polars table in pandas, without pyarrow, which polars itself would need."""
+    pandas = extra("pandas")
+    import polars as pl
+
+    # A column without any value is one of missing numbers.
+    return pandas.DataFrame({column.name: column.to_numpy() for column in frame.cast({pl.Null: pl.Float64})})
 
 
 def json_text(data: Any) -> str:

@@ -1,10 +1,9 @@
-"""Tables of text: one layout, drawn as plain text, markdown, LaTeX or HTML."""
+"""Tables of text: one layout, drawn as plain text, markdown or LaTeX; `notebook` draws it in HTML."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from html import escape as escape_html
 
 from karat._util.text import MISSING
 
@@ -31,6 +30,14 @@ class Layout:
         The text above it.
     shares
         Per row a number from 0 to 1, which a terminal draws as a bar where there is room; None for no bar.
+    legend
+        The text below it: what its marks mean.
+    groups
+        In LaTeX: the titles above the heads, each with how many columns it spans, from the left.
+    underlined
+        In LaTeX: the cells, as row and column, that are underlined.
+    small
+        In LaTeX: the rows in small letters, such as intervals below their values.
     """
 
     head: list[str]
@@ -40,6 +47,10 @@ class Layout:
     best: set[tuple[int, int]] = field(default_factory=set)
     title: str = ""
     shares: Sequence[float | None] = ()
+    legend: str = ""
+    groups: Sequence[tuple[str, int]] = ()
+    underlined: set[tuple[int, int]] = field(default_factory=set)
+    small: set[int] = field(default_factory=set)
 
 
 def grouped(
@@ -95,7 +106,7 @@ def text_of(layout: Layout) -> str:
         lines.append(line(row))
         if number in layout.rules:
             lines.append(rule)
-    return "\n".join(lines)
+    return "\n".join([*lines, *([layout.legend] if layout.legend else [])])
 
 
 def bar(share: float, width: int) -> str:
@@ -150,62 +161,91 @@ def markdown_of(layout: Layout) -> str:
         [f"**{cell}**" if (r, k) in layout.best else cell for k, cell in enumerate(row)]
         for r, row in enumerate(layout.rows)
     ]
-    return "\n".join([*title, line(layout.head), line(align), *map(line, rows)]) + "\n"
+    # A star would begin a list or set what follows in italics.
+    legend = ["", layout.legend.replace("*", r"\*")] if layout.legend else []
+    return "\n".join([*title, line(layout.head), line(align), *map(line, rows), *legend]) + "\n"
 
 
 LATEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
-         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
-         "→": r"$\rightarrow$", MISSING: "--"}  # fmt: skip
+         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "|": r"\textbar{}",
+         "<": "$<$", ">": "$>$", "≤": r"$\leq$", "≥": r"$\geq$", "±": r"$\pm$", "−": "$-$", "·": r"$\cdot$",
+         "→": r"$\rightarrow$", "↓": r"$\downarrow$", "●": r"$\bullet$", "∈": r"$\in$", "∩": r"$\cap$",
+         "α": r"$\alpha$", "ζ": r"$\zeta$", "κ": r"$\kappa$", "ρ": r"$\rho$", "τ": r"$\tau$", "φ": r"$\phi$",
+         "Σ": r"$\Sigma$", "₂": "$_2$", "\N{COMBINING TILDE}": r"\textasciitilde{}",
+         "–": "--", MISSING: "--"}  # fmt: skip
+"""How LaTeX writes what it would read otherwise, or what pdfLaTeX does not know."""
+
+
+def escape_latex(text: str) -> str:
+    r"""Return text so that LaTeX prints it as it is, in one line.
+
+    >>> print(escape_latex("R@1 < 50%, image→text_a"))
+    R@1 $<$ 50\%, image$\rightarrow$text\_a
+    """
+    return "".join(LATEX.get(letter, letter) for letter in " ".join(text.split()))
 
 
 def latex_of(layout: Layout) -> str:
-    """Return a table in LaTeX, for the package booktabs, marked cells in bold and the title as a comment."""
+    r"""Return a table in LaTeX, for the package booktabs, marked cells in bold and the title as a comment.
 
-    def line(cells: list[str]) -> str:
-        return " & ".join(cells) + r" \\"
-
-    def escape(text: str) -> str:
-        return "".join(LATEX.get(letter, letter) for letter in text)
-
-    layout = without_drawings(layout)
-    columns = "l" * layout.labels + "r" * (len(layout.head) - layout.labels)
-    lines = [
-        # A line break in the title would end the comment.
-        *([f"% {' '.join(layout.title.split())}"] if layout.title else []),
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        *([line([escape(h) for h in layout.head]), r"\midrule"] if any(layout.head) else []),
-    ]
-    for r, row in enumerate(layout.rows):
-        cells = [
-            rf"\textbf{{{escape(c)}}}" if (r, k) in layout.best else escape(c) for k, c in enumerate(row)
-        ]
-        lines.append(line(cells))
-        if r in layout.rules:
-            lines.append(r"\midrule")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-
-def html_of(layout: Layout) -> str:
-    """Return a table in HTML, everything in it escaped, marked cells in bold.
-
-    >>> print(html_of(Layout([""], [["a <b>"]])))
-    <table><tbody><tr><td style="text-align:left">a &lt;b&gt;</td></tr></tbody>
-    </table>
+    >>> layout = Layout(["Model", "R@1", "R@5"], [["a_b", "0.72", "0.9"]], best={(0, 2)})
+    >>> print(latex_of(replace(layout, groups=[("", 1), ("i→t", 2)])), end="")
+    \begin{tabular}{lrr}
+    \toprule
+     & \multicolumn{2}{c}{i$\rightarrow$t} \\
+    \cmidrule(lr){2-3}
+    Model & R@1 & R@5 \\
+    \midrule
+    a\_b & 0.72 & \textbf{0.9} \\
+    \bottomrule
+    \end{tabular}
     """
 
-    def line(tag: str, cells: list[str]) -> str:
-        sides = ("left" if k < layout.labels else "right" for k in range(len(cells)))
-        shown = (f'<{tag} style="text-align:{side}">{cell}</{tag}>' for side, cell in zip(sides, cells))
-        return f"<tr>{''.join(shown)}</tr>"
+    def line(cells: Sequence[str]) -> str:
+        # After a line break, a bracket or a star would be its argument.
+        start = "{}" if cells[0].startswith(("[", "*")) else ""
+        return start + " & ".join(cells) + r" \\"
+
+    def cell(row: int, column: int) -> str:
+        text = escape_latex(layout.rows[row][column])
+        if (row, column) in layout.best:
+            return rf"\textbf{{{text}}}"
+        if (row, column) in layout.underlined:
+            return rf"\underline{{{text}}}"
+        return rf"{{\scriptsize {text}}}" if text and row in layout.small else text
 
     layout = without_drawings(layout)
-    title = f'<caption style="text-align:left">{escape_html(layout.title)}</caption>' if layout.title else ""
-    head = [escape_html(cell) for cell in layout.head]
-    rows = [
-        [f"<b>{escape_html(cell)}</b>" if (r, k) in layout.best else escape_html(cell)
-         for k, cell in enumerate(row)]
-        for r, row in enumerate(layout.rows)
-    ]  # fmt: skip
-    thead = f"<thead>{line('th', head)}</thead>\n" if any(head) else ""
-    return f"<table>{title}{thead}<tbody>{''.join(line('td', row) for row in rows)}</tbody>\n</table>"
+    width = len(layout.head)
+    lines = [
+        *([latex_comment(layout.title)] if layout.title else []),
+        rf"\begin{{tabular}}{{{'l' * layout.labels}{'r' * (width - layout.labels)}}}",
+        r"\toprule",
+    ]
+    if layout.groups:
+        titles, rules, before = list[str](), list[str](), 0
+        for title, span in layout.groups:
+            if title and before >= layout.labels:
+                titles.append(rf"\multicolumn{{{span}}}{{c}}{{{escape_latex(title)}}}")
+                rules.append(rf"\cmidrule(lr){{{before + 1}-{before + span}}}")
+            else:
+                titles += [escape_latex(title), *[""] * (span - 1)]
+            before += span
+        lines += [line(titles), *([" ".join(rules)] if rules else [])]
+    if any(layout.head):
+        lines += [line(list(map(escape_latex, layout.head))), r"\midrule"]
+    for row in range(len(layout.rows)):
+        lines.append(line([cell(row, column) for column in range(width)]))
+        if row in layout.rules:
+            lines.append(r"\midrule")
+    legend = [rf"\par{{\footnotesize {escape_latex(layout.legend)}\par}}"] if layout.legend else []
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *legend]) + "\n"
+
+
+def latex_comment(text: str) -> str:
+    """Return text as a comment of LaTeX; each of its lines is one.
+
+    >>> print(latex_comment("two\\nlines"))
+    % two
+    % lines
+    """
+    return "\n".join(f"% {line}" for line in text.splitlines() if line.strip())

@@ -6,13 +6,15 @@ reader takes for the start of a cell that never ends.
 
 from __future__ import annotations
 
+import gzip
 import json
 import reprlib
+import zlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from karat._util.checks import check_text
+from karat._util.checks import not_utf8
 from karat._util.text import plural
 from karat.errors import InputError, MissingDataError
 
@@ -35,28 +37,56 @@ NUMBER: Kind = ((int, float), "a number")
 LIST: Kind = ((list,), "a list")
 
 
+GZIP = b"\x1f\x8b"
+"""The first bytes of a file that gzip compressed."""
+
+
 def read_text(path: Path) -> str:
-    """Return the text of a file in UTF-8; a byte-order mark is dropped."""
+    """Return the text of a file in UTF-8, decompressed where gzip made it; a byte-order mark is dropped."""
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "there is no such file"
         raise MissingDataError(what, where=path, fix="give the path of the file")
     try:
-        check_text(path)
-        return path.read_bytes().decode("utf-8-sig")
+        data = path.read_bytes()
+        if data.startswith(GZIP):
+            data = gzip.decompress(data)
+        if b"\0" in data[:4096]:
+            raise InputError("is not text", where=path, fix="save it as text in UTF-8")
+        return data.decode("utf-8-sig")
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise InputError("is not a complete gzip file", where=path, fix="compress it again") from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", where=path, fix=COMPLETE) from None
     except UnicodeDecodeError as error:
-        row = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(f"row {row} is not text in UTF-8", where=path, fix="save it as UTF-8") from None
+        raise not_utf8(path, error) from None
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a file without what ends them; empty lines at its end are left out."""
+    # Not splitlines(): a caption may hold a form feed or a Unicode line separator.
+    text = read_text(path).rstrip("\r\n")
+    return [line.removesuffix("\r") for line in text.split("\n")] if text else []
+
+
+def first_text(path: Path, size: int = 1 << 16) -> str:
+    """Return how a file of text begins, enough to recognise what it holds; gzip is decompressed.
+
+    What is not UTF-8 is replaced.
+    """
+    try:
+        with path.open("rb") as handle:
+            packed = handle.read(2) == GZIP
+        with gzip.open(path) if packed else path.open("rb") as handle:
+            return handle.read(size).decode("utf-8-sig", errors="replace")
+    except (EOFError, OSError, zlib.error):
+        raise InputError("cannot be read", where=path, fix=COMPLETE) from None
 
 
 def read_rows(path: Path, width: int | None = None) -> list[list[str]]:
     """Return the cells of a tab-separated file; every row has `width` of them, or as many as the first."""
-    # Not splitlines(): a caption may hold a form feed or a Unicode line separator.
-    lines = read_text(path).rstrip("\r\n").split("\n")
-    if lines == [""]:
+    rows = [line.split("\t") for line in read_lines(path)]
+    if not rows:
         raise InputError("is empty", where=path, fix=COMPLETE)
-    rows = [line.removesuffix("\r").split("\t") for line in lines]
     width = width or len(rows[0])
     for number, cells in enumerate(rows, start=1):
         if len(cells) != width or not cells[0]:
@@ -130,6 +160,20 @@ def read_json(path: Path) -> Record:
         # Besides wrong syntax: numbers of thousands of digits, and brackets nested thousands deep.
         raise InputError(f"is not json ({str(error).splitlines()[0]})", where=path, fix=COMPLETE) from None
     return Record(content, "", path)
+
+
+def read_json_lines(path: Path) -> list[Record]:
+    """Return the objects of a file with one json object per line; empty lines are skipped."""
+    records = []
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            content = json.loads(line)
+        except (ValueError, RecursionError):
+            content = None
+        records.append(Record(content, f"row {number}", path))
+    return records
 
 
 def check_once(keys: Iterable[Hashable], kind: str, place: Callable[[int], str], where: str | Path) -> None:

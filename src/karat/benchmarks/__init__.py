@@ -6,9 +6,9 @@ from karat._util.lazy import exports
 
 if TYPE_CHECKING:
     from karat.benchmarks.benchmark import Benchmark as Benchmark
+    from karat.benchmarks.benchmark import BenchmarkSummary as BenchmarkSummary
     from karat.benchmarks.benchmark import build as build
     from karat.benchmarks.catalogue import BenchmarkList as BenchmarkList
-    from karat.benchmarks.catalogue import BenchmarkSummary as BenchmarkSummary
     from karat.benchmarks.catalogue import list_benchmarks as list_benchmarks
     from karat.benchmarks.cxc import read_pairs as read_pairs
     from karat.benchmarks.ids import Ids as Ids
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from karat.benchmarks.judgments import UncertainRatings as UncertainRatings
     from karat.benchmarks.karat_format import HEAD as HEAD
     from karat.benchmarks.karat_format import describe_truth as describe_truth
-    from karat.benchmarks.karat_format import make_folder as make_folder
     from karat.benchmarks.karat_format import read_benchmark as read_benchmark
-    from karat.benchmarks.karat_format import remove_old as remove_old
     from karat.benchmarks.karat_format import save_benchmark as save_benchmark
     from karat.benchmarks.objects import Objects as Objects
     from karat.benchmarks.registry import SOURCES as SOURCES
@@ -35,9 +33,11 @@ if TYPE_CHECKING:
     from karat.benchmarks.registry import add_benchmark as add_benchmark
     from karat.benchmarks.registry import forget as forget
     from karat.benchmarks.registry import load_benchmark as load_benchmark
+    from karat.benchmarks.registry import of_size as of_size
     from karat.benchmarks.registry import register as register
     from karat.benchmarks.registry import registered as registered
     from karat.benchmarks.truth import DIRECTIONS as DIRECTIONS
+    from karat.benchmarks.truth import SIDES as SIDES
     from karat.benchmarks.truth import Direction as Direction
     from karat.benchmarks.truth import Fold as Fold
     from karat.benchmarks.truth import JudgedItems as JudgedItems

@@ -1,19 +1,20 @@
-"""A benchmark: ordered images and captions, and one or more truths about them; `build` makes one of lists."""
+"""A benchmark: ordered images and captions, and truths about them, counted; `build` makes one of lists."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from karat._util import COMPLETE, check_unique_ids, plural
+from karat._util import COMPLETE, Layout, Part, Result, check_unique_ids, plural
 from karat.benchmarks.ids import Ids, as_id_array
 from karat.benchmarks.judgments import Judgments, Provenance
 from karat.benchmarks.objects import Objects
-from karat.benchmarks.truth import DIRECTIONS, Direction, Truth
+from karat.benchmarks.truth import COUNTS, DIRECTIONS, SIDES, Direction, Truth
 from karat.errors import InputError, unknown_name
 
 ORIGINAL = "original"
@@ -51,6 +52,14 @@ class Benchmark:
         Where the image files are, in gallery order, where they are known.
     objects
         What the images show, where it is known.
+    find_texts, find_truths
+        What reads the captions, or a truth by its name, when they are needed and not given: from files that
+        need not be there, so that they may raise.
+    caption_orders
+        Other orders that its captions are likely to come in, such as that of an annotation file: by what it
+        is called, indices of the gallery. They only serve to explain a run at chance level.
+    shown_as
+        What follows ``-b`` on the command line to load it again, quoted for the shell; the name by default.
 
     Examples
     --------
@@ -71,6 +80,10 @@ class Benchmark:
     other_texts: Sequence[Sequence[str]] | None = None
     image_paths: Sequence[str] | None = None
     objects: Objects | None = None
+    find_texts: Callable[[], Sequence[str]] | None = None
+    find_truths: Mapping[str, Callable[[], Truth]] = field(default_factory=dict)
+    caption_orders: Mapping[str, np.ndarray] = field(default_factory=dict)
+    shown_as: str = ""
 
     def __post_init__(self) -> None:
         if not self.truths:
@@ -87,11 +100,32 @@ class Benchmark:
             f"truths {', '.join(self.truths)})"
         )
 
+    def _repr_html_(self) -> str:
+        """Return it for notebooks: the counts of every truth."""
+        return BenchmarkSummary(self)._repr_html_()
+
     def truth(self, name: str) -> Truth:
         """Return the truth called `name`."""
-        if name not in self.truths:
-            raise unknown_name("truth", name, self.truths, owner=self.name)
-        return self.truths[name]
+        if name in self.truths:
+            return self.truths[name]
+        if name not in self.find_truths:
+            raise unknown_name("truth", name, [*self.truths, *self.find_truths], owner=self.name)
+        if name not in self._found_truths:
+            self._found_truths[name] = self.find_truths[name]()
+        return self._found_truths[name]
+
+    @cached_property
+    def _found_truths(self) -> dict[str, Truth]:
+        return {}
+
+    @cached_property
+    def needed_texts(self) -> Sequence[str]:
+        """The captions, for what cannot do without: given, or found; raises where there are none."""
+        if self.texts is not None:
+            return self.texts
+        if self.find_texts is None:
+            raise InputError(f"{self.name} has no captions", fix="choose a benchmark that has captions")
+        return self.find_texts()
 
     def queries(self, direction: Direction) -> Ids:
         """The ids of the queries."""
@@ -100,6 +134,11 @@ class Benchmark:
     def items(self, direction: Direction) -> Ids:
         """The ids of the ranked items."""
         return self.captions if direction == "i2t" else self.images
+
+    def with_items(self, direction: Direction, ids: Sequence[Any] | np.ndarray) -> Benchmark:
+        """Return the benchmark with further items, which nobody judged; its own keep their indices."""
+        side = "captions" if direction == "i2t" else "images"
+        return replace(self, **{side: getattr(self, side).with_more(ids)})
 
     def clusters(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return the image that each query belongs to, as an index; its own when unknown."""
@@ -113,6 +152,13 @@ class Benchmark:
     def cluster_names(self, clusters: np.ndarray) -> np.ndarray:
         """Return the image ids of clusters as text; empty for a caption whose image is unknown."""
         return np.where(clusters < 0, "", self.images.values.astype(str)[np.maximum(clusters, 0)])
+
+    @property
+    def order_shown(self) -> str:
+        """What has the order of its ids, for messages."""
+        if not self.shown_as:
+            return f"images and captions of {self.name} have"
+        return f"`karat benchmarks {self.shown_as} --ids ids.json` writes"
 
     def summary(self) -> list[dict[str, Any]]:
         """Return, per truth, how many queries and judged pairs it has in each direction."""
@@ -137,6 +183,8 @@ def build(
     where: str | Path,
     about: str,
     image_paths: Sequence[str] | None = None,
+    image_files: Sequence[str] | None = None,
+    caption_orders: Mapping[str, np.ndarray] | None = None,
 ) -> Benchmark:
     """Return a benchmark with the truth "original": each caption belongs to its own image.
 
@@ -152,6 +200,10 @@ def build(
         The file they came from, for messages.
     image_paths
         In the order of `images`.
+    image_files
+        The names of the images' files, in the order of `images`: other names of their ids; see `Ids`.
+    caption_orders
+        See `Benchmark`.
 
     Examples
     --------
@@ -166,7 +218,8 @@ def build(
             what = f"has {kind} ids of over {LONGEST_ID:,} characters"
             raise InputError(what, where=where, fix="shorten them")
         check_unique_ids(as_id_array(ids), kind, where)
-    image_ids, caption_ids = Ids(images, kind="image"), Ids(captions, kind="caption")
+    image_ids = Ids(images, kind="image", files=image_files)
+    caption_ids = Ids(captions, kind="caption")
     caption_image = image_ids.index(image_of, where)
     own = Judgments(caption_image, np.arange(len(captions)), sources=[Provenance(ORIGINAL)])
     queries: dict[Direction, np.ndarray] = {"i2t": np.unique(caption_image), "t2i": np.arange(len(captions))}
@@ -174,25 +227,111 @@ def build(
     return Benchmark(
         name, image_ids, caption_ids, {ORIGINAL: truth}, caption_image,
         defaults={ORIGINAL: (*RECALLS, "MedR")}, about=about, texts=list(texts), image_paths=image_paths,
+        caption_orders=caption_orders or {},
     )  # fmt: skip
+
+
+def build_numbered(
+    name: str,
+    captions: Mapping[Any, Sequence[str]],
+    *,
+    where: str | Path,
+    about: str,
+    image_paths: Sequence[str] | None = None,
+) -> Benchmark:
+    """Return a benchmark of images with their captions, which are called ``IMAGE#0``, ``IMAGE#1``, ….
+
+    >>> bench = build_numbered("pets", {"dog": ["a dog runs", "a brown dog"]}, where="pets.tsv", about="")
+    >>> bench.captions.gallery.tolist()
+    ['dog#0', 'dog#1']
+    """
+    return build(
+        name,
+        list(captions),
+        [f"{image}#{number}" for image, texts in captions.items() for number in range(len(texts))],
+        [image for image, texts in captions.items() for _ in texts],
+        [text for texts in captions.values() for text in texts],
+        where=where,
+        about=about,
+        image_paths=image_paths,
+    )
 
 
 def summarise(benchmark: Benchmark, truth: Truth) -> dict[str, Any]:
     """Count what one truth covers."""
     row: dict[str, Any] = {"truth": truth.name, "about": truth.about, "folds": len(truth.folds) or 1}
     for direction in DIRECTIONS:
-        queries = np.asarray(truth.queries.get(direction, np.empty(0)), dtype=np.int64)
-        counts = {"queries": len(queries), "positives": 0, "negatives": 0, "off_gallery": 0}
-        if truth.rule is not None:
-            counts["positives"] = int(truth.rule.positives(direction, queries).sum())
-        else:
+        counts = {**truth.counts(direction), "off_gallery": 0}
+        if truth.rule is None:
             rows = truth.judged(direction)
-            counts["positives"] = int((rows.grade > 0).sum())
-            counts["negatives"] = int((rows.grade == 0).sum())
             off = (rows.item >= benchmark.items(direction).size) & (rows.grade > 0)
             counts["off_gallery"] = int(off.sum())
             if truth.complete:
                 inside = counts["positives"] - counts["off_gallery"]
-                counts["negatives"] = len(queries) * benchmark.items(direction).size - inside
+                counts["negatives"] = counts["queries"] * benchmark.items(direction).size - inside
         row[direction] = counts
     return row
+
+
+@dataclass(frozen=True, eq=False)
+class BenchmarkSummary(Result):
+    """A benchmark with the counts of its truths.
+
+    Examples
+    --------
+    >>> from karat.benchmarks import build
+    >>> texts = ["a dog runs", "a brown dog", "a red bus"]
+    >>> print(BenchmarkSummary(
+    ...     build("pets", ["dog", "bus"], [0, 1, 2], ["dog", "dog", "bus"], texts, where="pets.tsv", about="")
+    ... ))
+    pets: 2 images, 3 captions
+    <BLANKLINE>
+    truth     queries   number  relevant  judged not  off-gallery  folds
+    ────────  ────────  ──────  ────────  ──────────  ───────────  ─────
+    original  images         2         3           0            0      1
+              captions       3         3           0            0
+    <BLANKLINE>
+    original: each caption belongs to the image it was written for
+    """
+
+    benchmark: Benchmark
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per truth and direction."""
+        return [
+            {
+                "truth": row["truth"],
+                "direction": direction,
+                **row[direction],
+                "pooled": self.benchmark.truth(row["truth"]).n_pooled,
+                "folds": row["folds"],
+            }
+            for row in self.benchmark.summary()
+            for direction in DIRECTIONS
+        ]
+
+    @property
+    def notes(self) -> list[str]:
+        """How many pairs were pooled and not judged, where there are some."""
+        return self.benchmark.pooled_notes()
+
+    def parts(self) -> list[Part]:
+        """Return the counts of every truth, and what each is."""
+        bench, summary = self.benchmark, self.benchmark.summary()
+        counts = f"{bench.name}: {bench.images.size:,} images, {bench.captions.size:,} captions"
+        rows = [
+            [
+                row["truth"] if direction == "i2t" else "",
+                SIDES[direction],
+                *(f"{row[direction][key]:,}" for key in (*COUNTS, "off_gallery")),
+                str(row["folds"]) if direction == "i2t" else "",
+            ]
+            for row in summary
+            for direction in DIRECTIONS
+        ]
+        about = [f"{row['truth']}: {row['about']}" for row in summary if row["about"]]
+        return [
+            "\n".join([counts, *([bench.about] if bench.about else [])]),
+            Layout(["truth", "queries", *COUNTS.values(), "off-gallery", "folds"], rows, labels=2),
+            *(["\n".join(about)] if about else []),
+        ]

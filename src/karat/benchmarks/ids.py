@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,10 @@ from karat._util import check_unique_ids, plural
 from karat.errors import InputError
 
 NUMBER = re.compile(r"-?[0-9]{1,18}")
+EXTENSION = re.compile(r"\.(jpe?g|png|webp|gif|bmp|tiff?)$", re.IGNORECASE)
+"""Of an image's file."""
+COCO_FILE = re.compile(r"(?:COCO_[a-z]+[0-9]{4}_)?0*([0-9]+)")
+"""How COCO calls an image's file, without its extension, around the image's id: COCO_val2014_000000391895."""
 
 
 class Ids:
@@ -28,9 +32,18 @@ class Ids:
         among a query's positives, so that published scores come out.
     kind
         "image" or "caption", for messages.
+    files
+        The names of the files of the gallery, in order, where they are known: each is another name of
+        its id, with or without folder and extension, as far as no two ids could be meant.
+    open
+        Whether there may be others than those named here, as where a list of judgments is all that is known:
+        a run may then name them too.
 
     Examples
     --------
+    >>> files = ["a/COCO_val2014_000000000030.jpg", "b/dog.png"]
+    >>> Ids([30, 10], files=files).index(["dog", "30.jpg"]).tolist()
+    [1, 0]
     >>> ids = Ids([30, 10, 20], extra=[99], kind="caption")
     >>> ids.size, ids.index([10, 99]).tolist()
     (3, [1, 3])
@@ -40,8 +53,15 @@ class Ids:
     karat.errors.InputError: caption id 11 is not in the benchmark; the first ids are 30, 10, 20.
     """
 
-    def __init__(self, gallery: Iterable[Any], extra: Iterable[Any] = (), kind: str = "item") -> None:
-        self.kind = kind
+    def __init__(
+        self,
+        gallery: Iterable[Any],
+        extra: Iterable[Any] = (),
+        kind: str = "item",
+        files: Sequence[str] | None = None,
+        open: bool = False,
+    ) -> None:
+        self.kind, self.files, self.open = kind, files, open
         first, rest = as_id_array(gallery), as_id_array(extra)
         if len(rest) and rest.dtype.kind != first.dtype.kind:
             first, rest = first.astype(str), rest.astype(str)
@@ -63,6 +83,18 @@ class Ids:
     def __len__(self) -> int:
         return len(self.values)
 
+    def with_more(self, ids: Sequence[Any] | np.ndarray) -> Ids:
+        """Return the same with further ids at the end of the gallery; what had an index keeps it.
+
+        >>> Ids([30, 10], open=True).with_more([7]).gallery.tolist()
+        [30, 10, 7]
+        """
+        if not self.open or len(self.extra):
+            raise InputError(f"the {self.kind} ids are complete", fix="make them with open=True")
+        more = as_id_array(ids)
+        known = self.values if more.dtype.kind == self.values.dtype.kind else self.values.astype(str)
+        return Ids(np.concatenate([known, more.astype(known.dtype.kind)]), kind=self.kind, open=True)
+
     def __getitem__(self, index: Any) -> Any:
         return self.values[index]
 
@@ -72,13 +104,37 @@ class Ids:
         return self.values[order], order
 
     def find(self, ids: Sequence[Any] | np.ndarray) -> np.ndarray:
-        """Return the index of each of `ids`, −1 where it is unknown."""
+        """Return the index of each of `ids`, which may be the name of its file; −1 where it is unknown."""
         ids = as_id_array(ids)
+        index = self._find_exactly(ids)
+        unknown = np.flatnonzero(index < 0)
+        if self.files is not None and len(unknown):
+            known = self._by_file
+            for at, text in zip(unknown.tolist(), ids[unknown].astype(str).tolist()):
+                index[at] = next((known[name] for name in file_names(text) if name in known), -1)
+        return index
+
+    def _find_exactly(self, ids: np.ndarray) -> np.ndarray:
         if ids.dtype.kind != self.values.dtype.kind:
             ids = convert_ids(ids, self.values.dtype)
         ordered, order = self._sorted
         at = np.minimum(np.searchsorted(ordered, ids), len(ordered) - 1)
         return np.where(ordered[at] == ids, order[at], -1)
+
+    @cached_property
+    def _by_file(self) -> dict[str, int]:
+        """By each name of a file that means one id, its index.
+
+        Either all files are called by the names of one kind (whole, without extension, number) or none: with
+        some, a list of names could be read half as names and half as ids.
+        """
+        known: dict[str, int] = {}
+        for names in zip(*(file_names(file) for file in self.files or ())):
+            exact = self._find_exactly(np.array(names))
+            own = (exact < 0) | (exact == np.arange(len(names)))
+            if len(set(names)) == len(names) and own.all():
+                known |= {name: k for k, name in enumerate(names)}
+        return known
 
     def index(self, ids: Sequence[Any] | np.ndarray, where: str | Path | None = None) -> np.ndarray:
         """Return the index of each of `ids`; raise on the first unknown one."""
@@ -87,10 +143,11 @@ class Ids:
         if (index < 0).any():
             unknown = ids[index < 0][0]
             shown = ", ".join(str(i) for i in self.values[:3])
+            files = f", and the first file is {self.files[0]}" if self.files else ""
             raise InputError(
                 f"{self.kind} id {unknown} is not in the benchmark",
                 where=where,
-                fix=f"the first ids are {shown}",
+                fix=f"the first ids are {shown}{files}",
             )
         return index
 
@@ -119,6 +176,18 @@ class Ids:
                 fix="give the complete gallery",
             )
         return rows
+
+
+def file_names(file: str) -> tuple[str, str, str]:
+    """Return what the image in a file may be called: the file, the same without extension, and its number.
+
+    >>> file_names("val2014/COCO_val2014_000000391895.jpg")
+    ('COCO_val2014_000000391895.jpg', 'COCO_val2014_000000391895', '391895')
+    """
+    name = PurePosixPath(file).name
+    stem = EXTENSION.sub("", name)
+    number = COCO_FILE.fullmatch(stem)
+    return name, stem, number[1] if number else stem
 
 
 def as_id_array(ids: Iterable[Any], where: str | Path | None = None) -> np.ndarray:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import parsing
+from karat._util import fill_folder, parsing
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.image_files import found_paths, kept_paths
@@ -68,8 +68,14 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
     Benchmark('tiny': 2 images, 2 captions; truths own)
     """
     truths = [describe_truth(truth) for truth in benchmark.truths.values()]
-    folder = make_folder(folder)
-    remove_old(folder / HEAD)
+    paths = kept_paths(benchmark.image_paths, Path(folder))
+    fill_folder(Path(folder), lambda draft: write_tables(benchmark, truths, paths, draft), last=[HEAD])
+
+
+def write_tables(
+    benchmark: Benchmark, truths: list[dict[str, Any]], paths: list[str] | None, folder: Path
+) -> None:
+    """Write all files of a benchmark."""
     for number, truth in enumerate(benchmark.truths.values()):
         write_truth(truth, folder, number)
     n_images, n_captions = len(benchmark.images), len(benchmark.captions)
@@ -81,7 +87,7 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
         for kind, ids in (("i", benchmark.images), ("c", benchmark.captions))
     }
     write(folder / "images.parquet", id=benchmark.images.values, gallery=gallery["i"],
-          path=padded(kept_paths(benchmark.image_paths, folder), n_images))  # fmt: skip
+          path=padded(paths, n_images))  # fmt: skip
     write(folder / "captions.parquet", id=benchmark.captions.values, gallery=gallery["c"],
           text=padded(benchmark.texts, n_captions), image=image)  # fmt: skip
     if benchmark.other_texts is not None:
@@ -103,30 +109,14 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
     }
     if benchmark.other_texts is not None:
         head["other_captions"] = True
+    sides = {"images": benchmark.images, "captions": benchmark.captions}
+    if any(ids.open for ids in sides.values()):
+        head["open"] = [side for side, ids in sides.items() if ids.open]
     if benchmark.objects is not None and benchmark.objects.synsets is not None:
         head["synsets"] = list(benchmark.objects.synsets)
     if benchmark.objects is not None and benchmark.objects.attributes:
         head["attributes"] = list(benchmark.objects.attributes)
-    # Last, and an old one was removed first, so that a folder with this file is complete.
     (folder / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def make_folder(folder: str | Path) -> Path:
-    """Make a folder where there is none yet."""
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot create a folder there ({error.strerror})", where=folder) from None
-    return folder
-
-
-def remove_old(head: Path) -> None:
-    """Remove the file that makes a folder look complete, before other files of the folder are replaced."""
-    try:
-        head.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be replaced ({error.strerror})", where=head) from None
 
 
 def describe_truth(truth: Truth) -> dict[str, Any]:
@@ -245,7 +235,10 @@ def from_tables(head: dict[str, Any], folder: Path) -> Benchmark:
     """Build the benchmark from its tables."""
     images = read(folder / "images.parquet", "id", "gallery", "path")
     captions = read(folder / "captions.parquet", "id", "gallery", "text", "image")
-    image_ids, caption_ids = ids_of(images, "image", folder), ids_of(captions, "caption", folder)
+    image_ids, caption_ids = (
+        ids_of(table, kind, folder, open=f"{kind}s" in head.get("open", ()))
+        for table, kind in ((images, "image"), (captions, "caption"))
+    )
     caption_image = captions["image"].to_numpy()[: caption_ids.size].astype(np.int64)
     in_range(caption_image, -1, image_ids.size, folder / "captions.parquet", "image")
     objects = None if head["categories"] is None else read_objects(head, folder, image_ids.size)
@@ -315,7 +308,7 @@ def has_trait(description: dict[str, Any], trait: str, folder: Path) -> bool:
     return value
 
 
-def ids_of(table: pl.DataFrame, kind: str, folder: Path) -> Ids:
+def ids_of(table: pl.DataFrame, kind: str, folder: Path, open: bool) -> Ids:
     """Return the ids of a table, the gallery first."""
     gallery = table["gallery"].to_numpy()
     size = int(gallery.sum())
@@ -324,7 +317,7 @@ def ids_of(table: pl.DataFrame, kind: str, folder: Path) -> Ids:
             f"{kind}s outside the gallery come before others", where=folder, fix="save the benchmark again"
         )
     values = table["id"].to_numpy() if table["id"].dtype.is_integer() else table["id"].cast(str).to_list()
-    return Ids(values[:size], extra=values[size:], kind=kind)
+    return Ids(values[:size], extra=values[size:], kind=kind, open=open)
 
 
 def texts_of(table: pl.DataFrame, column: str, size: int) -> list[str] | None:

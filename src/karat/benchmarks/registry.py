@@ -1,4 +1,4 @@
-"""Benchmarks by name: the registered sources that load them, and the user's own list of folders."""
+"""Benchmarks by name: the registered sources that load them, and the user's own list of folders and files."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import importlib
 import json
 import os
 import re
+import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,10 @@ from karat.errors import InputError, MissingDataError, unknown_name
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What a benchmark of the user may be called."""
+
+
+FILES = (".json", ".tsv", ".csv", ".txt")
+"""The extensions by which a word is meant as the name of a file, whether it is there or not."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,11 @@ class Source:
     params
         What `load` takes, as data.
     recognise
-        Whether a folder is one of these; then `load` takes the folder as ``folder``.
+        Whether a path is one of these: that of a folder where `load` takes ``folder``, of a file where it
+        takes ``file``. A file may be large: its first lines are enough.
+    sizes
+        How many images and captions its usual splits have. For a run that does not fit the benchmark it is
+        scored on, the message names those that it fits.
     """
 
     name: str
@@ -40,10 +49,16 @@ class Source:
     load: Callable[..., Benchmark]
     params: tuple[Param, ...] = ()
     recognise: Callable[[Path], bool] | None = None
+    sizes: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def reads(self) -> str:
+        """What `recognise` takes and `load` takes it as: "folder" or "file"."""
+        return "file" if any(param.name == "file" for param in self.params) else "folder"
 
 
 def import_sources() -> None:
-    """Import every source; karat's own format comes first, since such a folder may look like others too."""
+    """Import every source, karat's own format first."""
     importlib.import_module("karat.benchmarks.sources.saved")
     import_all("karat.benchmarks.sources")
 
@@ -57,12 +72,12 @@ def register(source: Source) -> Source:
 
 
 def load_benchmark(name: str | Path, **options: Any) -> Benchmark:
-    """Return the benchmark called `name`, or the one in a folder.
+    """Return the benchmark called `name`, or the one in a folder or a file.
 
     Parameters
     ----------
     name
-        One of `karat benchmarks`, one that was added, or the path of a folder.
+        One of `karat benchmarks`, one that was added, or the path of a folder or a file.
     **options
         The source's parameters: for "coco", ``cxc_ratings="sits_test.csv"`` adds the raw CxC ratings.
 
@@ -73,16 +88,24 @@ def load_benchmark(name: str | Path, **options: Any) -> Benchmark:
     >>> coco.images.size, coco.captions.size
     (5000, 25000)
     """
+    settings = [word for key, value in options.items() for word in ("--set", f"{key}={value}")]
+    return replace(load(name, options), shown_as=shlex.join([str(name), *settings]))
+
+
+def load(name: str | Path, options: dict[str, Any]) -> Benchmark:
+    """Return the benchmark by name or path, with the source's parameters."""
     if name in SOURCES:
         return load_from(SOURCES[str(name)], options)
     added = registered()
     if str(name) in added:
         entry = added[str(name)]
         return load_from(SOURCES[entry["source"]], {**entry["options"], **options})
-    if Path(name).is_dir():
-        return load_from(recognise(Path(name)), {"folder": name, **options})
-    if isinstance(name, Path) or "/" in name or os.sep in name:
-        raise MissingDataError("there is no such folder", where=name, fix="check its name")
+    if os.path.exists(name):
+        source = recognise(Path(name))
+        return load_from(source, {source.reads: name, **options})
+    if isinstance(name, Path) or "/" in name or os.sep in name or Path(name).suffix in FILES:
+        what = "file" if Path(name).suffix in FILES else "folder"
+        raise MissingDataError(f"there is no such {what}", where=name, fix="check its name")
     raise unknown_name("benchmark", str(name), [*SOURCES, *added])
 
 
@@ -102,40 +125,58 @@ def load_from(source: Source, options: dict[str, Any]) -> Benchmark:
     return source.load(**{option: known[option].parse(value) for option, value in options.items()})
 
 
-def recognise(folder: Path) -> Source:
-    """Return the source that reads a folder."""
-    if not folder.is_dir():
-        raise MissingDataError("there is no such folder", where=folder)
-    for source in SOURCES.values():
-        if source.recognise is not None and source.recognise(folder):
+def recognise(path: Path) -> Source:
+    """Return the source that reads a folder or a file."""
+    if not path.exists():
+        raise MissingDataError(f"there is no such {'file' if path.suffix in FILES else 'folder'}", where=path)
+    reads = "folder" if path.is_dir() else "file"
+    # Karat's own format first, since such a folder may look like others too, whatever was imported first.
+    sources = sorted(
+        (source for source in SOURCES.values() if source.recognise is not None and source.reads == reads),
+        key=lambda source: (source.name != "saved", source.name),
+    )
+    for source in sources:
+        if source.recognise is not None and source.recognise(path):
             return source
-    kinds = ", ".join(source.name for source in SOURCES.values() if source.recognise is not None)
+    kinds = ", ".join(source.name for source in sources)
     raise InputError(
-        "is not a benchmark that karat recognises", where=folder, fix=f"it knows {kinds}: see the docs"
+        "is not a benchmark that karat recognises",
+        where=path,
+        fix=f"of {reads}s it knows {kinds}: see `karat benchmarks`",
     )
 
 
 def add_benchmark(folder: str | Path, name: str | None = None, **options: Any) -> tuple[str, Benchmark]:
-    """Check the benchmark in a folder and remember it under a name; return both.
+    """Check the benchmark in a folder or a file and remember it under a name; return both.
 
     Parameters
     ----------
     folder
-        A folder that karat recognises: its own format, images with captions, corpus and queries.
+        A folder or a file that karat recognises: its own format, images with captions, corpus and queries,
+        Karpathy's dataset_*.json.
     name
         The name for `load_benchmark`; the benchmark's own name when left out.
     **options
         Further settings of the source.
     """
-    folder = Path(folder).resolve()
-    source = recognise(folder)
-    settings = {"folder": str(folder), **options}
+    path = Path(folder).resolve()
+    source = recognise(path)
+    settings = {source.reads: str(path), **options}
     benchmark = load_from(source, settings)
     name = name or benchmark.name
     if name in SOURCES:
         raise InputError(f"the name {name!r} is taken", fix="choose another with --name")
     remember(name, source.name, {key: str(value) for key, value in settings.items()})
     return name, benchmark
+
+
+def of_size(images: int, captions: int) -> list[str]:
+    """Return the sources whose usual splits have so many images and captions.
+
+    >>> of_size(5000, 25000)
+    ['coco']
+    """
+    return sorted(source.name for source in SOURCES.values() if (images, captions) in source.sizes)
 
 
 def registry_file() -> Path:
@@ -164,8 +205,8 @@ def registered() -> dict[str, dict[str, Any]]:
 def store(entries: dict[str, dict[str, Any]]) -> None:
     """Write the user's list."""
     path = registry_file()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, lambda draft: draft.write_text(json.dumps(entries, indent=1), encoding="utf-8"))
+    text = json.dumps(entries, indent=1)
+    write_file(path, lambda draft: draft.write_text(text, encoding="utf-8"), parents=True)
 
 
 def remember(name: str, source: str, options: dict[str, Any]) -> None:

@@ -9,12 +9,18 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from karat._util import plural
-from karat.benchmarks.judgments import Judgments
+from karat._util import Layout, Part, fragment, plural
+from karat.benchmarks.judgments import Judgments, Share
 from karat.errors import InputError
 
 Direction = Literal["i2t", "t2i"]
 DIRECTIONS: tuple[Direction, Direction] = ("i2t", "t2i")
+SIDES: dict[Direction, str] = {"i2t": "images", "t2i": "captions"}
+"""What asks in each direction."""
+COUNTS = {"queries": "number", "positives": "relevant", "negatives": "judged not"}
+"""What `Truth.counts` returns, with the heads of its columns."""
+MOST_SOURCES = 10
+"""How many sources of ratings a notebook names."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +81,12 @@ class JudgedItems:
         Per row, whether the item is not in the gallery, so that it can never be retrieved.
     complete
         Whether items without a row are judged not relevant, instead of unjudged.
+    top
+        The rating of which grades are shares; 1 where ratings do not become grades in this way.
     above, tied, earlier
         Per row, filled in by a run: how many items score strictly higher (−1: no known place),
-        how many others score the same, and how many of these come earlier in the benchmark's order.
+        how many others score the same, and how many of these come earlier in the run's order of ties:
+        that of the benchmark, of a ranked list, or of trec_eval.
     depth
         Per query, filled in by a run: how many places of the ranking are known.
     total
@@ -95,6 +104,7 @@ class JudgedItems:
     size: np.ndarray = field(default_factory=nothing)
     outside: np.ndarray = field(default_factory=nothing)
     complete: bool = False
+    top: float = 1.0
     above: np.ndarray = field(default_factory=nothing)
     tied: np.ndarray = field(default_factory=nothing)
     earlier: np.ndarray = field(default_factory=nothing)
@@ -181,6 +191,16 @@ class Truth:
                 fix=f"call it machine({self.name})",
             )
 
+    def __repr__(self) -> str:
+        sides = " and ".join(f"{len(asked):,} {SIDES[way]}" for way, asked in self.queries.items())
+        known = "a rule" if self.judgments is None else repr(self.judgments)
+        return f"Truth({self.name!r}: {sides} as queries; {known})"
+
+    def _repr_html_(self) -> str:
+        """Return it for notebooks: what it covers, and how it is to be read."""
+        pooled = f"{plural(self.n_pooled, 'pair')} pooled and not judged, read as unjudged"
+        return fragment(describe(self), [pooled] if self.n_pooled else [])
+
     @property
     def implicit(self) -> bool:
         """Whether the truth is a rule instead of a table."""
@@ -192,6 +212,13 @@ class Truth:
         if self.implicit or self.complete:
             return True
         return self.judgments is not None and bool((self.judgments.pairs().grade == 0).any())
+
+    @property
+    def top(self) -> float:
+        """The rating of which grades are shares, as 3 in qrels from 0 to 3; 1 where they are none."""
+        mappings = [] if self.judgments is None else [source.mapping for source in self.judgments.sources]
+        tops = {mapping.top if isinstance(mapping, Share) else 1.0 for mapping in mappings}
+        return float(tops.pop()) if len(tops) == 1 else 1.0
 
     @property
     def n_pooled(self) -> int:
@@ -212,6 +239,16 @@ class Truth:
         queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
         _, rows = compress(queries, query, item)
         return query[rows], item[rows]
+
+    def counts(self, direction: Direction) -> dict[str, int]:
+        """Return how many queries a direction has, and how many relevant and other judged pairs."""
+        queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
+        if self.rule is not None:
+            relevant, negatives = int(self.rule.positives(direction, queries).sum()), 0
+        else:
+            grade = self.judged(direction).grade
+            relevant, negatives = int((grade > 0).sum()), int((grade == 0).sum())
+        return {"queries": len(queries), "positives": relevant, "negatives": negatives}
 
     def judged(self, direction: Direction) -> JudgedItems:
         """Return the judged items (relevant and not) of every covered query."""
@@ -269,7 +306,30 @@ class Truth:
             np.full(len(lengths), size),
             item >= everything,
             self.complete,
+            self.top,
         )
+
+
+def describe(truth: Truth) -> list[Part]:
+    """Return what a truth covers in a table, and how it is to be read in sentences."""
+    everything = truth.implicit or truth.complete
+    rows = []
+    for way in truth.queries:
+        cells = [f"{count:,}" for count in truth.counts(way).values()]
+        rows.append([SIDES[way], *cells[:-1], "all others" if everything else cells[-1]])
+    sentences = [
+        *(["It is a rule, which judges every pair."] if truth.implicit else []),
+        *(["A machine made it; its pairs were not judged."] if truth.machine else []),
+        *([f"Scored in {len(truth.folds)} folds, each with its own gallery."] if truth.folds else []),
+    ]
+    if truth.judgments is not None:
+        sources = [f"{source.name} ({source.scale})" for source in truth.judgments.sources]
+        rest = [f"{len(sources) - MOST_SOURCES:,} others"] if len(sources) > MOST_SOURCES else []
+        pairs = plural(len(truth.judgments.pairs()), "pair")
+        raters = ", ".join([*sources[:MOST_SOURCES], *rest])
+        sentences.append(f"{plural(len(truth.judgments), 'rating')} of {pairs} by {raters}.")
+    about = f"truth {truth.name}: {truth.about}" if truth.about else f"truth {truth.name}"
+    return [about, Layout(["queries", *COUNTS.values()], rows), "\n".join(sentences)]
 
 
 def compress(asked: np.ndarray, query: np.ndarray, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -92,6 +92,10 @@ class CaptionMetric(ABC):
     def prepare(self, references: References, candidates: Sequence[str]) -> Prepared:
         """Read the captions of every image and every candidate."""
 
+    def check_installed(self) -> None:
+        """Raise, before the work starts, where a package or data that it needs is missing."""
+        return None
+
     def __repr__(self) -> str:
         return f"<caption metric {self.name}>"
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,14 +29,12 @@ def references_of(benchmark: Benchmark) -> list[list[str]]:
 
     Raises where the benchmark has no captions or does not know which images they belong to.
     """
-    if benchmark.texts is None:
-        fix = "load it with its captions (for coco: captions=coco_karpathy_test_captions.tsv)"
-        raise InputError(f"{benchmark.name} has no captions to compare", fix=fix)
+    texts = benchmark.needed_texts
     if benchmark.caption_image is None:
         fix = "a caption metric needs to know which image a caption was written for"
         raise InputError(f"{benchmark.name} does not say which images its captions belong to", fix=fix)
     references: list[list[str]] = [[] for _ in range(benchmark.images.size)]
-    for image, text in zip(benchmark.caption_image.tolist(), benchmark.texts):
+    for image, text in zip(benchmark.caption_image.tolist(), texts):
         if image >= 0:
             references[image].append(text)
     for own, others in zip(references, benchmark.other_texts or ()):
@@ -98,11 +95,10 @@ def pair_scores(
     [0.5, 0.25, 0.5]
     """
     image, caption = np.asarray(image, dtype=np.int64), np.asarray(caption, dtype=np.int64)
-    references = references_of(benchmark)
-    assert benchmark.texts is not None  # references_of has looked
+    references, texts = references_of(benchmark), benchmark.needed_texts
     # Only the requested captions are read: often a fifth of them.
     distinct, candidate = np.unique(caption, return_inverse=True)
-    prepared = find_metric(metric).prepare(references, [benchmark.texts[k] for k in distinct.tolist()])
+    prepared = find_metric(metric).prepare(references, [texts[k] for k in distinct.tolist()])
     left = None
     if leave_out:
         owner, number = own_references(benchmark, caption)
@@ -146,11 +142,25 @@ def all_pairs(
     (20, 100)
     """
     references = references_of(benchmark)
-    assert benchmark.texts is not None  # references_of has looked
     own = own_references(benchmark, np.arange(benchmark.captions.size)) if leave_out else None
     return find_metric(metric).matrix(
-        references, benchmark.texts, own=own, out=out, threads=threads, progress=progress
+        references, benchmark.needed_texts, own=own, out=out, threads=threads, progress=progress
     )
+
+
+class KeptTable:
+    """`all_pairs` of one metric, for `karat.scores`."""
+
+    def __init__(self, metric: str) -> None:
+        self.metric = metric
+
+    def check_installed(self) -> None:
+        """Raise, before the work starts, where a package or data that the metric needs is missing."""
+        find_metric(self.metric).check_installed()
+
+    def __call__(self, benchmark: Benchmark, threads: int | None = None) -> np.ndarray:
+        """Return the table."""
+        return kept(benchmark, threads, metric=self.metric)
 
 
 def kept(benchmark: Benchmark, threads: int | None = None, *, metric: str) -> np.ndarray:
@@ -172,11 +182,11 @@ def fingerprint(benchmark: Benchmark) -> str:
     """Return a name for the captions of a benchmark and their images, as this version reads them."""
     digest = hashlib.sha256(karat.__version__.encode())
     digest.update(np.ascontiguousarray(benchmark.caption_image).tobytes())
-    for text in (*(benchmark.texts or ()), *(text for own in benchmark.other_texts or () for text in own)):
+    for text in (*benchmark.needed_texts, *(text for own in benchmark.other_texts or () for text in own)):
         digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
     digest.update(np.array([len(own) for own in benchmark.other_texts or ()], dtype=np.int64).tobytes())
     return digest.hexdigest()[:24]
 
 
 for _name in CAPTION_METRICS:
-    SIMILARITIES.add(_name, partial(kept, metric=_name), CAPTION_METRICS[_name].aliases)
+    SIMILARITIES.add(_name, KeptTable(_name), CAPTION_METRICS[_name].aliases)

@@ -138,8 +138,7 @@ def agree(
             raise InputError("--rater with two tables", fix="give one table, or leave it out")
         first = read_ratings(files[0], rater)
         found = compute(first, None if len(files) == 1 else files[1], missing=missing, **choices)
-    write_json(found, json)
-    show(replace(found, show_intervals=intervals))
+    show(replace(found, show_intervals=intervals), quiet=write_json(found, json))
 
 
 def sort_files(files: list[Path], scores: list[str]) -> tuple[Path, list[str]]:

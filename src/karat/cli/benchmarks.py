@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat._util import check_writable, write_file
+from karat._util import check_folder, check_writable, write_file
 from karat.cli import options
 from karat.cli.choices import completion
 from karat.cli.command import Command, Group
@@ -60,10 +60,13 @@ def show_benchmark(
     setting: options.Setting = None,
 ) -> None:
     """Show a benchmark with its truths and counts."""
-    from karat.benchmarks import load_benchmark
+    from karat.benchmarks import BenchmarkSummary, load_benchmark
+    from karat.cli.show import show
 
-    check_writable(ids)
-    describe(load_benchmark(name, **parse_settings(setting)), ids, save)
+    check_targets(ids, save)
+    bench = load_benchmark(name, **parse_settings(setting))
+    write_files(bench, ids, save)
+    show(BenchmarkSummary(bench))
 
 
 @benchmarks.command("add", cls=Command)
@@ -83,11 +86,18 @@ def add(
     setting: options.Setting = None,
 ) -> None:
     """Check a folder, and remember it as a benchmark."""
-    from karat.benchmarks import add_benchmark
+    from karat.benchmarks import BenchmarkSummary, add_benchmark, forget
+    from karat.cli.show import show
 
+    check_targets(ids, save)
     remembered, bench = add_benchmark(folder, name, **parse_settings(setting))
+    try:
+        write_files(bench, ids, save)
+    except BaseException:
+        forget(remembered)
+        raise
     print(f"added; use it as --benchmark {remembered}")
-    describe(bench, ids, save)
+    show(BenchmarkSummary(bench))
 
 
 @benchmarks.command("remove", cls=Command)
@@ -103,14 +113,19 @@ def remove(
     print(f"removed {name}; its files are still there")
 
 
-def describe(bench: Benchmark, ids: Path | None, save: Path | None) -> None:
-    """Write the requested files, then print the benchmark."""
-    from karat.benchmarks import BenchmarkSummary, save_benchmark
-    from karat.cli.show import show
+def check_targets(ids: Path | None, save: Path | None) -> None:
+    """Raise before the work starts when the requested files could not be written."""
+    check_writable(ids)
+    if save is not None:
+        check_folder(save)
+
+
+def write_files(bench: Benchmark, ids: Path | None, save: Path | None) -> None:
+    """Write the requested files."""
+    from karat.benchmarks import save_benchmark
 
     if ids is not None:
         order = {"images": bench.images.gallery.tolist(), "captions": bench.captions.gallery.tolist()}
         write_file(ids, lambda path: path.write_text(json.dumps(order), encoding="utf-8"))
     if save is not None:
         save_benchmark(bench, save)
-    show(BenchmarkSummary(bench))

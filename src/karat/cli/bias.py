@@ -109,8 +109,7 @@ def bias(
                 fixed=not drop_empty, intervals=intervals, per_size=per_size, seed=seed, threads=threads,
                 **chosen,
             )  # fmt: skip
-    write_json(report, json)
-    show(report)
+    show(report, quiet=write_json(report, json))
 
 
 def as_directions(names: list[str] | None) -> list[Any] | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat._util import check_extension, check_writable, plural, write_file
+from karat._util import check_extension, check_writable, plural
 from karat.cli import options
 from karat.cli.command import Command, Group, note
 from karat.cli.lines import read_lines
@@ -173,9 +174,7 @@ def with_captions(name: str, setting: list[str] | None) -> Benchmark:
     from karat.benchmarks import load_benchmark
 
     bench = load_benchmark(name, **parse_settings(setting))
-    if bench.texts is None:
-        raise InputError(f"{bench.name} has ids but no captions", fix="name their file: --set captions=FILE")
-    return bench
+    return replace(bench, texts=bench.needed_texts)
 
 
 def find_metrics(names: list[str] | None, corpus: Path | None) -> dict[str, CaptionMetric]:
@@ -183,6 +182,8 @@ def find_metrics(names: list[str] | None, corpus: Path | None) -> dict[str, Capt
     from karat.captions import CAPTION_METRICS, DocumentFrequencies
 
     found = {CAPTION_METRICS[name].name: CAPTION_METRICS[name] for name in names or CAPTION_METRICS}
+    for known in found.values():
+        known.check_installed()
     if corpus is None:
         return found
     frequencies = DocumentFrequencies.load(corpus)
@@ -197,14 +198,15 @@ def score_all(
     bench: Benchmark, metric: CaptionMetric, leave_out: bool, output: Path, threads: int | None
 ) -> None:
     """Write φ of every image and caption, and the ids of rows and columns beside it."""
+    from karat._util import replacing_all
     from karat.captions import all_pairs
     from karat.runs import write_ids
 
-    with blocks(metric.name) as progress:
-        all_pairs(bench, metric, leave_out=leave_out, out=output, threads=threads, progress=progress)
     beside = output.with_suffix(".ids.json")
     ids = {"images": bench.images.gallery, "captions": bench.captions.gallery}
-    write_file(beside, lambda path: write_ids(ids, path))
+    with replacing_all(output, beside) as (table, listed), blocks(metric.name) as progress:
+        all_pairs(bench, metric, leave_out=leave_out, out=table, threads=threads, progress=progress)
+        write_ids(ids, listed)
     sizes = f"{plural(bench.images.size, 'image')} by {plural(bench.captions.size, 'caption')}"
     print(f"wrote {output}: {metric.name} of {sizes}, from 0 to {metric.highest:g}; ids in {beside.name}")
 

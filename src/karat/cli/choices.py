@@ -18,12 +18,14 @@ CHOICES = {
     "comparison_files": "karat.scores:Comparison.formats",
     "content_kinds": "karat.runs:CONTENT_KINDS",
     "conventions": "karat.captions.graphs:CONVENTIONS",
+    "corrections": "karat.scores:CORRECTIONS",
     "correlation_files": "karat.scores:CorrelationTable.formats",
     "directions": "karat.benchmarks:DIRECTIONS",
     "forms": "karat.judging:FORMS",
     "fusions": "karat.models:FUSIONS",
     "image_kernels": "karat.models:IMAGE_KERNELS",
     "interval_methods": "karat.stats:INTERVAL_METHODS",
+    "likes": "karat.scores:LIKES",
     "list_files": "karat.cli.choices:list_files",
     "measures": "karat.measures:MEASURES",
     "metrics": "karat.captions:CAPTION_METRICS",
@@ -58,7 +60,7 @@ def filled(text: str) -> str:
     """Return a help text with the names in place of its placeholders; other braces stay.
 
     >>> filled("Equal scores: {ties}; {id} is an id.")
-    'Equal scores: pessimistic, optimistic, expected or stable; {id} is an id.'
+    'Equal scores: pessimistic, optimistic, expected, stable or trec-eval; {id} is an id.'
     """
     return re.sub(r"\{(\w+)\}", lambda match: in_words(match[1]) if match[1] in CHOICES else match[0], text)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import itertools
 import re
+import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from karat.cli.choices import choice_names, filled, unfilled
+from karat.errors import InputError
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
     "": {
@@ -91,11 +93,25 @@ def every_command(
     """Take the options that all commands have."""
 
 
+def every_benchmark(
+    qrels: Annotated[
+        Path | None,
+        typer.Option(
+            "--qrels",
+            expose_value=False,
+            rich_help_panel=INPUT,
+            help="TREC qrels as the benchmark: short for -b trec --set qrels=FILE.",
+        ),
+    ] = None,
+) -> None:
+    """Take the options that all commands with a benchmark and its settings have."""
+
+
 @cache
-def shared_params() -> list[Any]:
-    """Return the options that all commands have."""
+def shared_params(holder_of: Callable[..., None]) -> list[Any]:
+    """Return the options of a function that only holds them."""
     holder = typer.Typer(add_completion=False)
-    holder.command()(every_command)
+    holder.command()(holder_of)
     return typer.main.get_command(holder).params
 
 
@@ -108,13 +124,15 @@ class Command(TyperCommand):
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
-        self.params = [*self.params, *shared_params()]
+        names = {name for param in self.params for name in param.opts}
+        more = shared_params(every_benchmark) if names >= {"--benchmark", "--set"} else []
+        self.params = [*self.params, *more, *shared_params(every_command)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Bring the words into the form that typer reads: new names, one value per option."""
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        words = self.with_new_names(ctx.command_path, args)
+        words = self.with_qrels(self.with_new_names(ctx.command_path, args))
         return super().parse_args(ctx, self.one_by_one(words))
 
     def with_new_names(self, path: str, args: list[str]) -> list[str]:
@@ -138,6 +156,26 @@ class Command(TyperCommand):
             else:
                 words += [*new.split(), *([value] if equals else [])]
         return words
+
+    def with_qrels(self, args: list[str]) -> list[str]:
+        """Return the words with the benchmark ``trec`` and its setting in place of ``--qrels``."""
+        if "--qrels" not in {name for param in self.params for name in param.opts}:
+            return args
+        words, file = list[str](), None
+        rest = iter(args)
+        for word in rest:
+            if word == "--":
+                words += [word, *rest]
+            elif word == "--qrels" or word.startswith("--qrels="):
+                file = word.partition("=")[2] or next(rest, None)
+            else:
+                words.append(word)
+        if not file:
+            return args
+        named = [word for word in words if word in ("-b", "--benchmark") or word.startswith("--benchmark=")]
+        if named:
+            raise InputError("--qrels names the benchmark", fix=f"leave out {named[0]}")
+        return ["--benchmark", "trec", "--set", f"qrels={file}", *words]
 
     def one_by_one(self, args: list[str]) -> list[str]:
         """Return the words with one value per option."""
@@ -168,7 +206,11 @@ class Command(TyperCommand):
             elif current and continues(word, several[current]) and not self.takes_benchmark(word):
                 values.append(word)
                 words += spread(current, word, several[current])
-                together = ",".join(values) if separable(several[current]) else f" {current} ".join(values)
+                together = (
+                    shlex.quote(",".join(values))
+                    if separable(several[current])
+                    else f" {current} ".join(map(shlex.quote, values))
+                )
                 notes[current] = f"write several values as {current} {together}"
             else:
                 current = ""

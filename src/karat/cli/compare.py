@@ -26,10 +26,17 @@ def compare(
     direction: options.Direction = None,
     ties: options.Ties = "pessimistic",
     unjudged: options.Unjudged = "misses",
+    like: options.Like = None,
     phi: options.Phi = None,
     test: options.Test = "randomisation",
     samples: options.Samples = 100_000,
     alpha: options.Alpha = 0.05,
+    correction: options.Correction = "column",
+    margin: options.Margin = None,
+    power: options.Power = None,
+    intervals: Annotated[
+        bool, options.intervals("below the scores in LaTeX, by default.", "--intervals/--no-intervals")
+    ] = True,
     interval_method: options.IntervalMethod = "percentile",
     level: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
@@ -52,7 +59,8 @@ def compare(
 
     On the same queries: intervals, differences, corrected p-values, places. Queries are resampled and
     swapped by image, since the captions of one image are not independent; p-values are corrected by Holm's
-    method over the pairs of runs of each measure.
+    method over the pairs of runs of each measure, or of all that are shown. Runs that are not shown to
+    differ are not shown to be equal: --margin says which are, --power what would have been found.
     """
     from karat._util import is_page
     from karat.cli.show import finish, progress
@@ -65,9 +73,9 @@ def compare(
     with progress(len(files)) as step:
         comparison = compare_runs(
             files, benchmark, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged,
-            test=test, samples=samples, alpha=alpha, interval_method=interval_method, level=level,
-            resamples=resamples, seed=seed, name=name, ids=ids, similarity=similarity, transpose=transpose,
-            phi=parse_files(phi), setting=parse_settings(setting), details=is_page(output), threads=threads,
-            progress=step,
+            like=like, test=test, samples=samples, alpha=alpha, correction=correction, margin=margin,
+            power=power, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
+            name=name, ids=ids, similarity=similarity, transpose=transpose, phi=parse_files(phi),
+            setting=parse_settings(setting), details=is_page(output), threads=threads, progress=step,
         )  # fmt: skip
-    finish(replace(comparison, detail=detail), json, output)
+    finish(replace(comparison, detail=detail, show_intervals=intervals), json, output)

@@ -65,7 +65,6 @@ def correlate(
         lower_is_better=lower_is_better or (),
         intervals=Intervals(interval_method, level, resamples, seed),
     )
-    write_json(table, json)
     if output is not None:
         table.save(output)
-    show(replace(table, detail=intervals))
+    show(replace(table, detail=intervals), quiet=write_json(table, json))

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -31,8 +30,8 @@ def encode(
     from karat.models import ImageTextModel
     from karat.runs import convert, writer_of
 
-    check_writable(output)
     writer_of(output)
+    ImageTextModel.check_installed()
     fitted = ImageTextModel.load(model)
     bench = load_benchmark(benchmark, **parse_settings(setting))
     with saying() as say:

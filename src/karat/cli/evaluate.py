@@ -29,6 +29,7 @@ def evaluate(
     direction: options.Direction = None,
     ties: options.Ties = "pessimistic",
     unjudged: options.Unjudged = "misses",
+    like: options.Like = None,
     phi: options.Phi = None,
     intervals: options.ScoreIntervals = False,
     interval_method: options.IntervalMethod = "percentile",
@@ -68,7 +69,8 @@ def evaluate(
     check_extension(per_query, (".csv", ".parquet"))
     with progress(len(files)) as step:
         card = score(
-            files, benchmark, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged,
+            files, benchmark, measure, truth=truth, direction=direction, ties=ties,
+            unjudged=unjudged, like=like,
             intervals=intervals, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
             label_uncertainty=label_uncertainty, label_versions=label_versions,
             name=name, ids=ids, similarity=similarity, transpose=transpose, phi=parse_files(phi),
@@ -83,4 +85,5 @@ def evaluate(
 def check_computed(card: Scorecard) -> None:
     """Raise where nothing has a value: the user of the command expects a number."""
     if all(column.value is None for column in card):
-        raise InputError(f"nothing could be computed: {card.notes[0]}", fix="karat inspect says more")
+        why = next((note for note in card.notes if " has no value: " in note), card.notes[0])
+        raise InputError(f"nothing could be computed: {why}", fix="karat inspect says more")

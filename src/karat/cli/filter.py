@@ -85,5 +85,4 @@ def filter(
             rated_captions=rated_captions,
             intervals=Intervals(level=level, resamples=resamples, seed=seed),
         )
-    write_json(found, json)
-    show(found)
+    show(found, quiet=write_json(found, json))

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from karat._util import check_folder
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
-from karat.errors import InputError
 
 app = typer.Typer()
 
@@ -38,23 +38,21 @@ def fit(
     By kernel canonical correlation analysis (KCCA): minutes, and no pretrained model.
     """
     from karat.benchmarks import load_benchmark
-    from karat.captions import references_of
     from karat.cli.show import saying
-    from karat.models import ImageTextModel, pictures_of
+    from karat.models import ImageTextModel
+    from karat.models import fit as fit_model
 
-    if output.exists() and not output.is_dir():
-        raise InputError("is a file", where=output, fix="give the name of a folder")
+    check_folder(output)
+    ImageTextModel.check_installed()
     bench = load_benchmark(benchmark, **parse_settings(setting))
-    pictures, captions = pictures_of(bench), references_of(bench)
-    used = [k for k, own in enumerate(captions) if own]
-    model = ImageTextModel(text, image, image_power, kappa, n)
     with saying() as say:
-        model.fit([pictures[k] for k in used], [captions[k] for k in used], says=say)
+        model = fit_model(bench, text=text, image=image, image_power=image_power, kappa=kappa, n=n, says=say)
         model.save(output)
+    used = len(model.captions_)
     strongest = ", ".join(f"{value:.2f}" for value in model.kcca_.correlations_[:3])
-    print(f"fitted {text} and {image} to {len(used):,} pictures: {model.kcca_.n_} dimensions, "
+    print(f"fitted {text} and {image} to {used:,} pictures: {model.kcca_.n_} dimensions, "
           f"strongest correlations {strongest}")  # fmt: skip
-    if len(used) < len(captions):
-        print(f"note: {len(captions) - len(used):,} pictures without a caption were left out")
+    if used < bench.images.size:
+        print(f"note: {bench.images.size - used:,} pictures without a caption were left out")
     print(f"wrote {output}")
     print(f'try: karat search {shlex.quote(str(output))} "a dog on a beach" --in {shlex.quote(benchmark)}')

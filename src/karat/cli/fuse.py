@@ -71,7 +71,7 @@ def fuse(
     choices: dict[str, Any] = {"weight": weights, "top": top, "direction": ways, **parse_settings(method_set)}
 
     def work() -> list[Path]:
-        fused = fuse_runs(runs, bench, method, **choices)
+        fused = fuse_runs(runs, runs[0].benchmark or bench, method, **choices)
         return convert(fused.raw, target=output)
 
     screen = console(stderr=True)

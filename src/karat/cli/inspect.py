@@ -27,6 +27,7 @@ def inspect(
     benchmark: options.BenchmarkName = "coco",
     ids: options.Ids = None,
     similarity: options.Similarity = "dot",
+    transpose: options.Transpose = False,
     setting: options.Setting = None,
 ) -> None:
     """Look at a run before it is scored.
@@ -34,12 +35,13 @@ def inspect(
     What it is, whether it fits the benchmark, and whether its scores make sense. Exit code 2 when it could
     not be scored as it is; warnings leave it at 0.
     """
-    from karat.benchmarks import load_benchmark
     from karat.cli.show import show
-    from karat.scores import inspect_run
+    from karat.scores import inspect as inspect_run
 
-    bench = load_benchmark(benchmark, **parse_settings(setting))
-    seen = inspect_run(*files, benchmark=bench, ids=ids, similarity=similarity)
+    settings = parse_settings(setting)
+    seen = inspect_run(
+        *files, benchmark=benchmark, setting=settings, ids=ids, similarity=similarity, transpose=transpose
+    )
     show(seen)
     if seen.worst == "error":
         raise typer.Exit(2)

@@ -66,8 +66,7 @@ def calibrate(
                 max_cost,
                 lambda done, of: say(f"asking about {done} of {of} pairs"),
             )
-    show(calibration)
-    write_json(calibration, json_file)
+    show(calibration, quiet=write_json(calibration, json_file))
 
 
 @judge.command("run", cls=Command)
@@ -128,8 +127,7 @@ def list_judges(project: options.ProjectPlace, json_file: options.Json = None) -
 
     with opening(project) as opened:
         table = CalibrationTable(tuple(calibrations(opened)))
-    show(table)
-    write_json(table, json_file)
+    show(table, quiet=write_json(table, json_file))
 
 
 def find_judge(

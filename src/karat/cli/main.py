@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
+import signal
 import sys
 import traceback
 from typing import Annotated, Any
@@ -42,6 +42,7 @@ from karat.cli import (
     world,
 )
 from karat.cli.command import Group
+from karat.cli.streams import guarded_streams, orderly_end
 from karat.errors import KaratError
 
 PANELS = {
@@ -102,23 +103,29 @@ def options(
 
 
 def main() -> None:
-    """Run the command line: exit code 0 when done, 2 for wrong input in one line, 1 for a bug."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character of a caption or a name shows its code.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    """Run the command line: exit code 0 when done, 2 for wrong input in one line, 1 for a bug.
+
+    A signal that ends it gives 128 and its number, as in a shell: 130 for Ctrl+C.
+    """
+    with guarded_streams(), orderly_end():
+        run()
+
+
+def run() -> None:
+    """Run a command, and print its error in one line."""
     try:
         # Not standalone: typer would frame its own messages in boxes of several lines.
         code = typer.main.get_command(app).main(prog_name="karat", standalone_mode=False)
+        # What cannot be printed is an error too.
+        sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except KaratError as error:
         if os.environ.get("KARAT_DEBUG"):
             traceback.print_exc()
             sys.exit(2)
         fail(str(error))
-    except BrokenPipeError:
-        # The reader, such as `head`, has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(128 + signal.SIGINT)
     except Exception as error:
         # What typer says of a wrong option or argument has this method; anything else is a bug.
         if not hasattr(error, "format_message"):

@@ -122,8 +122,13 @@ Setting = Annotated[
 ]
 Name = Annotated[list[str] | None, option("--name", panel=INPUT, help="Names of the runs: A,B.")]
 Ids = Annotated[
-    Path | None,
-    option("--ids", panel=INPUT, help="Order of rows and columns; by default NAME.ids.json beside NAME.npy."),
+    list[Path] | None,
+    option(
+        "--ids",
+        panel=INPUT,
+        help="Order of rows and columns: ids one per line, json or csv; by default NAME.ids.json beside "
+        "NAME.npy.",
+    ),
 ]
 Similarity = Annotated[
     str, option("--similarity", panel=INPUT, choices="similarities", help="For embeddings: {similarities}.")
@@ -159,6 +164,15 @@ Direction = Annotated[
     option("--direction", panel=SCORED, choices="directions", help="{directions}; both by default."),
 ]
 Ties = Annotated[str, option("--ties", panel=SCORED, choices="ties", help="Equal scores: {ties}.")]
+Like = Annotated[
+    str | None,
+    option(
+        "--like",
+        panel=SCORED,
+        choices="likes",
+        help="Conventions of another tool: {likes}, which is trec_eval without -c.",
+    ),
+]
 Unjudged = Annotated[
     str,
     option("--unjudged", panel=SCORED, choices="readings", help="Unjudged pairs: {readings}."),
@@ -210,6 +224,23 @@ LabelVersions = Annotated[
 Seed = Annotated[int, option("--seed", min=0, panel=SURE, help="Seed of every random draw.")]
 Test = Annotated[str, option("--test", panel=SURE, choices="tests", help="The paired test: {tests}.")]
 Samples = Annotated[int, option("--samples", min=1, panel=SURE, help="How many random swaps.")]
+Correction = Annotated[
+    str,
+    option(
+        "--correction",
+        panel=SURE,
+        choices="corrections",
+        help="Over which comparisons of runs p-values are corrected: {corrections}.",
+    ),
+]
+Margin = Annotated[
+    float | None,
+    option("--margin", panel=SURE, help="Also say which runs differ by no more, in points or ranks."),
+]
+Power = Annotated[
+    float | None,
+    option("--power", panel=SURE, help="Also give the smallest difference found with this power: 0.8."),
+]
 Alpha = Annotated[float, option("--alpha", panel=SURE, help="The level at which one run beats another.")]
 
 # Judging: which answers count, and what they become: the fields of `karat.judging.AcceptanceRule`.
@@ -345,7 +376,12 @@ Save = Annotated[
     option("--save", panel=OUTPUT, metavar="FOLDER", help="Save the benchmark in this folder."),
 ]
 Json = Annotated[
-    Path | None, option("--json", panel=OUTPUT, help="Also write the result to this file as json.")
+    Path | None,
+    option(
+        "--json",
+        panel=OUTPUT,
+        help="Also write the result to this file as json; - for standard output, without the tables.",
+    ),
 ]
 Page = Annotated[Path, output("an html file.")]
 Title = Annotated[str | None, option("--title", panel=OUTPUT, help="The page's title.")]

@@ -58,5 +58,4 @@ def parse(
     if not texts:
         raise InputError("no caption", fix='give one in quotes, such as "a man riding a horse", or --file')
     parsed = parse_captions(texts, convention=convention)
-    write_json(parsed, json)
-    show(replace(parsed, listing=listing))
+    show(replace(parsed, listing=listing), quiet=write_json(parsed, json))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from karat._util import plural
+from karat._util import plural, require
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -121,6 +122,7 @@ def pool(
             "no output is given for the project", fix="give one with -o project.db, or pass --dry-run"
         )
     if output is not None and not dry_run:
+        require("pydantic", "sqlalchemy", "alembic")
         check_new(output, force)
     sized = sized_form(form, task_size, gold)
     rules = filter or []
@@ -132,6 +134,10 @@ def pool(
     directions: Any = direction
     loading = {"ids": ids, "similarity": similarity, "transpose": transpose}
     runs = options.load_runs(files, bench, name, **loading)
+    if runs[0].benchmark is not bench:
+        raise InputError(
+            f"the runs list items that {bench.name} does not have", fix="list all ids: --set items=FILE"
+        )
     with waiting(f"pooling {plural(len(runs), 'run')}"):
         pooled = make_pool(
             runs,
@@ -155,18 +161,24 @@ def pool(
     if dry_run or output is None:
         return
     from karat.judging import create_project
+    from karat.judging.store import write_project
 
     settings_used = {
         "runs": [str(file) for file in files], "systems": list(pooled.systems), "top": top,
         "queries": queries, "sample": sample, "judged": left_out, "filters": rules, "gold_truth": gold_truth,
         "gold_depth": gold_depth, "seed": seed, "pairs": len(pooled), "suggestions": pooled.suggestions,
     }  # fmt: skip
-    if force and "://" not in output:
-        remove_project(output)
-    with create_project(output, bench, sized, source=lasting(benchmark), settings=settings) as project:
-        project.pools.set(pooled)
-        project.journal.log("pool", settings_used)
-    print(f"wrote {output}; next: karat tasks {output}")
+
+    def write(place: str | Path) -> None:
+        with create_project(place, bench, sized, source=lasting(benchmark), settings=settings) as project:
+            project.pools.set(pooled)
+            project.journal.log("pool", settings_used)
+
+    if "://" in output:
+        write(output)
+    else:
+        write_project(Path(output), write)
+    print(f"wrote {output}; next: karat tasks {shlex.quote(str(output))}")
 
 
 def sized_form(name: str, task_size: int | None, gold: int | None) -> Form:
@@ -186,16 +198,8 @@ def check_new(output: str, force: bool) -> None:
     if "://" in output:
         return
     check_writable(Path(output))
-    if Path(output).is_dir():
-        raise InputError("is a folder", where=output, fix="give the name of a file")
     if Path(output).exists() and not force:
         raise InputError("already exists", where=output, fix="choose another name, or pass --force")
-
-
-def remove_project(output: str) -> None:
-    """Remove a project's file, and the files that its database keeps beside it."""
-    for suffix in ("", "-wal", "-shm"):
-        Path(f"{output}{suffix}").unlink(missing_ok=True)
 
 
 def lasting(benchmark: str) -> str:

@@ -135,5 +135,4 @@ def publish(
             console(stderr=True).print(f"changed {plural(changed, 'mark')}")
         with waiting("publishing"):
             published = write(opened, output, **choices)
-    write_json(published, json)
-    show(published)
+    show(published, quiet=write_json(published, json))

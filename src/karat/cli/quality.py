@@ -119,8 +119,7 @@ def quality(
             )  # fmt: skip
         if export_review is not None:
             report.review.save(export_review)
-    write_json(report, json)
-    show(report)
+    show(report, quiet=write_json(report, json))
 
 
 def numbers(texts: list[str] | None, option: str) -> list[int]:

@@ -45,10 +45,12 @@ def report(
     direction: options.Direction = None,
     ties: options.Ties = "pessimistic",
     unjudged: options.Unjudged = "misses",
+    like: options.Like = None,
     phi: options.Phi = None,
     test: options.Test = "randomisation",
     samples: options.Samples = 100_000,
     alpha: options.Alpha = 0.05,
+    correction: options.Correction = "column",
     interval_method: options.IntervalMethod = "percentile",
     level: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
@@ -72,10 +74,10 @@ def report(
         found = write(
             files, benchmark, measure, output=output, title=title, image_folder=image_folder,
             inline_images=inline_images, command=as_typed(), truth=truth, direction=direction, ties=ties,
-            unjudged=unjudged, test=test, samples=samples, alpha=alpha, interval_method=interval_method,
-            level=level, resamples=resamples, seed=seed, name=name, ids=ids, similarity=similarity,
-            transpose=transpose, phi=parse_files(phi), setting=parse_settings(setting), threads=threads,
-            progress=step,
+            unjudged=unjudged, like=like, test=test, samples=samples, alpha=alpha, correction=correction,
+            interval_method=interval_method, level=level, resamples=resamples, seed=seed, name=name, ids=ids,
+            similarity=similarity, transpose=transpose, phi=parse_files(phi), setting=parse_settings(setting),
+            threads=threads, progress=step,
         )  # fmt: skip
     say_where(output)
     print_notes(found.notes)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat._util import missing
+from karat._util import require
 from karat.cli.command import Command
 from karat.errors import InputError
 
@@ -110,11 +110,7 @@ def serve(
 
 def check_installed() -> None:
     """Raise, with the command that installs it, if a package is missing."""
-    from importlib.util import find_spec
-
-    for name in NEEDED:
-        if find_spec(name) is None:
-            raise missing(name, extra_name="web")
+    require(*NEEDED, extra_name="web")
 
 
 def level_of(level: str, settings: Settings) -> str:

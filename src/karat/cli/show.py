@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -101,14 +101,14 @@ def finish(result: Result, json: Path | None, output: Path | None) -> None:
     from karat._util import is_page
     from karat.reports import write_report
 
-    write_json(result, json)
+    taken = write_json(result, json)
     if output is not None and is_page(output):
         with waiting(f"writing {output.name}"):
             write_report(result, output, command=as_typed())  # type: ignore[arg-type]
-        say_where(output)
+        say_where(output, sys.stderr if taken else sys.stdout)
     elif output is not None:
         result.save(output)
-    show(result)
+    show(result, quiet=taken)
 
 
 def as_typed() -> str:
@@ -116,17 +116,20 @@ def as_typed() -> str:
     return shlex.join(["karat", *sys.argv[1:]])
 
 
-def say_where(output: Path) -> None:
-    """Print the file's name and size."""
-    print(f"wrote {output} ({output.stat().st_size / 1e6:.1f} MB); open it in a browser")
+def say_where(output: Path, stream: TextIO | None = None) -> None:
+    """Print the file's name and size, on standard output by default."""
+    size = f"{output.stat().st_size / 1e6:.1f} MB"
+    print(f"wrote {output} ({size}); open it in a browser", file=stream or sys.stdout)
 
 
-def write_json(result: Result, path: Path | None) -> None:
-    """Write what `--json` asks for, where a file is named."""
-    from karat._util import write_file, write_text
+def write_json(result: Result, path: Path | None) -> bool:
+    """Write what `--json` asks for; return whether that is all that belongs on standard output."""
+    from karat._util import stream_of, write_file, write_text
 
-    if path is not None:
-        write_file(path, lambda draft: write_text(draft, result.to_json()))
+    if path is None:
+        return False
+    write_file(path, lambda draft: write_text(draft, result.to_json()))
+    return stream_of(path) == 1
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -169,7 +172,8 @@ def print_layout(layout: Layout, screen: Console) -> None:
         screen.print(escape(text_of(replace(layout, title=""))))
         return
     layout = with_bars(layout, screen.width)
-    for shown in parts_that_fit(layout, screen.width):
+    parts = parts_that_fit(layout, screen.width)
+    for shown in parts:
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         for k in shown:
             # Columns without a head are drawings: their blanks count.
@@ -183,6 +187,8 @@ def print_layout(layout: Layout, screen: Console) -> None:
             if r in layout.rules:
                 table.add_row()
         screen.print(table)
+    if layout.legend and {k for shown in parts for k in shown} == set(range(len(layout.head))):
+        screen.print(escape(layout.legend))
 
 
 def parts_that_fit(layout: Layout, width: int) -> list[list[int]]:

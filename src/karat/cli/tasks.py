@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import typer
@@ -55,4 +56,5 @@ def tasks(
         opened.journal.log("tasks", facts | {"overlap": overlap, "seed": seed})
     last = first + plan.tasks - 1
     print(f"wrote tasks {first} to {last} into {project}; ", end="")
-    print(f"next: karat serve {project}, or karat answers export {project}")
+    place = shlex.quote(project)
+    print(f"next: karat serve {place}, or karat answers export {place} -o tasks.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,49 +37,49 @@ def world(
     says which picture each caption was written for, as benchmarks do; `complete` says of which pictures it
     is true, decided exactly.
     """
+    from karat._util import check_folder, filling_folder
     from karat.cli.show import console, waiting
-    from karat.world import make_world, save_world
+    from karat.world import HEADS, make_world, save_world
 
-    check_folder(output, force)
+    check_folder(output)
+    check_empty(output, force)
     with waiting(f"making {plural(images, 'scene')}"):
         made = make_world(images, captions, seed)
-    # A status is shown on a terminal only.
-    with console(stderr=True).status("deciding what is true") as status:
+    with filling_folder(output, HEADS) as draft:
+        # A status is shown on a terminal only.
+        with console(stderr=True).status("deciding what is true") as status:
 
-        def show(done: int) -> None:
-            status.update(f"drawing {done:,} of {plural(images, 'picture')}")
+            def show(done: int) -> None:
+                status.update(f"drawing {done:,} of {plural(images, 'picture')}")
 
-        save_world(made, output, pictures=not no_images, progress=show)
-    with waiting("simulating systems"):
-        runs = save_runs(made, output / "runs") if systems else []
+            save_world(made, draft, pictures=not no_images, progress=show)
+        with waiting("simulating systems"):
+            runs = save_runs(made, draft / "runs") if systems else 0
     print_summary(made, output, not no_images, runs)
 
 
-def check_folder(folder: Path, force: bool) -> None:
-    """Raise before the work starts when the folder cannot be used."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is a file", where=folder, fix="give the name of a folder")
-    if folder.is_dir() and any(folder.iterdir()) and not force:
+def check_empty(folder: Path, force: bool) -> None:
+    """Raise before the work starts when the folder holds something that is not to be replaced."""
+    from karat._util import is_empty
+
+    if folder.is_dir() and not is_empty(folder) and not force:
         raise InputError("is not empty", where=folder, fix="choose another folder, or pass --force")
 
 
-def save_runs(made: World, folder: Path) -> list[Path]:
-    """Write the scores of the simulated systems and return their files."""
+def save_runs(made: World, folder: Path) -> int:
+    """Write the scores of the simulated systems into a draft, and return how many they are."""
     import numpy as np
 
-    from karat._util import write_file
-    from karat.benchmarks import make_folder
     from karat.world import simulate_systems
 
-    make_folder(folder)
-    files = []
-    for run in simulate_systems(made, seed=made.seed):
-        files.append(folder / f"{run.name}.npy")
-        write_file(files[-1], lambda path, run=run: np.save(path, run.scores))  # type: ignore[misc]
-    return files
+    folder.mkdir()
+    runs = simulate_systems(made, seed=made.seed)
+    for run in runs:
+        np.save(folder / f"{run.name}.npy", run.scores)
+    return len(runs)
 
 
-def print_summary(made: World, folder: Path, pictures: bool, runs: list[Path]) -> None:
+def print_summary(made: World, folder: Path, pictures: bool, runs: int) -> None:
     """Print what was made, how incomplete its original labels are, and what to do next."""
     import numpy as np
 
@@ -92,7 +93,8 @@ def print_summary(made: World, folder: Path, pictures: bool, runs: list[Path]) -
     )
     print(f"the original labels contain {listed:,} of the {known:,} true pairs ({listed / known:.1%})")
     wrote = ["the benchmark", *(["images/*.png"] if pictures else [])]
-    wrote += [f"{plural(len(runs), 'run')} in runs/"] if runs else []
+    wrote += [f"{plural(runs, 'run')} in runs/"] if runs else []
     print(f"wrote {', '.join(wrote)}")
-    scored = f"{folder}/runs/*.npy" if runs else "YOUR-SCORES.npy"
-    print(f"next: karat evaluate {scored} --benchmark {folder}")
+    place = shlex.quote(str(folder))
+    scored = f"{place}/runs/*.npy" if runs else "YOUR-SCORES.npy"
+    print(f"next: karat evaluate {scored} --benchmark {place}")

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from karat.measures.aggregates import MEDIAN as MEDIAN
     from karat.measures.aggregates import Aggregate as Aggregate
     from karat.measures.measure import MEASURES as MEASURES
+    from karat.measures.measure import TREC_EVAL as TREC_EVAL
+    from karat.measures.measure import TREC_EVAL_DEFAULTS as TREC_EVAL_DEFAULTS
     from karat.measures.measure import ColumnKey as ColumnKey
     from karat.measures.measure import Combined as Combined
     from karat.measures.measure import MeanOfBoth as MeanOfBoth
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from karat.measures.measure import parse_measure as parse_measure
     from karat.measures.measure import parse_measures as parse_measures
     from karat.measures.measure import register as register
+    from karat.measures.measure import trec_eval_name as trec_eval_name
     from karat.measures.ranked import Ranked as Ranked
     from karat.measures.reference import MeasureList as MeasureList
     from karat.measures.reference import describe_all as describe_all

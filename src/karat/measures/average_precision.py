@@ -1,7 +1,10 @@
 """AP and mAP@R: precision averaged over the places of the relevant items."""
 
+from typing import ClassVar
+
 import numpy as np
 
+from karat._util import Param, whole
 from karat.measures.expectation import running_sum
 from karat.measures.measure import Measure, register
 from karat.measures.ranked import Ranked
@@ -37,24 +40,29 @@ def precision_at_hits(ranked: Ranked, cut: np.ndarray | float) -> np.ndarray:
 class AveragePrecision(Measure):
     """Average precision; its mean over queries is MAP. Grades count as relevant or not.
 
+    With a cut-off, only the first K places add to the sum; it is still divided by R.
+
     >>> ranked = Ranked.from_places([[1, 4]], [[1, 1]], size=10)
-    >>> AveragePrecision()(ranked).tolist()
-    [0.75]
+    >>> AveragePrecision()(ranked).tolist(), AveragePrecision(k=3)(ranked).tolist()
+    ([0.75], [0.5])
     """
 
     name = "AP"
     aliases = ("MAP",)
-    formula = "(1/R) Σ_i P@i · [item i is relevant]"
-    source = "Manning et al. 2008, §8.4"
+    trec_eval: ClassVar = {"map": "AP", "map_cut_K": "AP@K"}
+    cutoff = Param("k", whole, "the last place that counts", None)
+    formula = "(1/R) Σ_{i ≤ K} P@i · [item i is relevant]"
+    source = "Manning et al. 2008, §8.4; with a cut-off as trec_eval's map_cut"
     plain = "how early the right answers come, averaged over all of them"
+    k: int | None
 
     def depth(self, ranked: Ranked) -> float:
-        """The whole ranking."""
-        return np.inf
+        """K places, or all."""
+        return np.inf if self.k is None else self.k
 
     def values(self, ranked: Ranked) -> np.ndarray:
-        """Return the sum over all places, over R."""
-        return precision_at_hits(ranked, np.inf) / ranked.relevant
+        """Return the sum over the first K places, over R."""
+        return precision_at_hits(ranked, self.depth(ranked)) / ranked.relevant
 
 
 @register

@@ -1,5 +1,7 @@
 """R@K: is something relevant among the first K?"""
 
+from typing import ClassVar
+
 import numpy as np
 
 from karat._util import Param, whole
@@ -22,6 +24,7 @@ class HitRate(Measure):
 
     name = "R"
     aliases = ("S", "Success", "HitRate")
+    trec_eval: ClassVar = {"success_K": "R(rel=any)@K"}
     cutoff = Param("k", whole, "how many items are looked at")
     formula = "max of m_i over i ≤ K; for binary labels 1 if one of the first K is relevant, else 0"
     source = "Hodosh et al. 2013, §4.3.1 and §4.3.3 (S@k); Semantic margin eq. 2; ECCV Caption eq. E.2, E.4"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from karat._util import REQUIRED, Param, Registry, import_all, whole
 from karat.benchmarks import DIRECTIONS, Direction
-from karat.errors import InputError
+from karat.errors import InputError, UnknownNameError
 from karat.measures.aggregates import MEAN, Aggregate
 from karat.measures.ranked import Ranked
 
@@ -23,7 +23,23 @@ Settled = Literal["best", "first", "all", "nothing"]
 Unit = Literal["fraction", "sum", "rank"]
 """What a value is: a fraction of 1, a sum of such fractions, or a place in a ranking."""
 
-REL = Param("rel", float, "count items as relevant from this grade on, as 1, and others as 0", None)
+
+def relevance(value: Any) -> float | str:
+    """Return the least grade that counts, or "any"; for `Param.type`.
+
+    >>> relevance("0.5"), relevance("Any")
+    (0.5, 'any')
+    """
+    return "any" if str(value).lower() == "any" else float(value)
+
+
+REL = Param(
+    "rel",
+    relevance,
+    "count items as relevant from this grade on, as 1, and others as 0: a share of the highest grade, up to "
+    "1; a relevance as the labels have it, above 1; or any",
+    None,
+)
 
 
 class Named(ABC):
@@ -36,6 +52,8 @@ class Named(ABC):
     """The part before parentheses and "@"."""
     aliases: ClassVar[tuple[str, ...]] = ()
     """Other names for the same."""
+    trec_eval: ClassVar[Mapping[str, str]] = {}
+    """Names in trec_eval, each with what it is here; K is the cut-off."""
     cutoff: ClassVar[Param | None] = None
     """The parameter written after "@"."""
     params: ClassVar[tuple[Param, ...]] = ()
@@ -131,14 +149,19 @@ class Measure(Named):
     """Whether it has no value for a query without relevant items."""
     wants: ClassVar[str] = "a relevant item"
     """What a query must have to get a value, for notes."""
+    mistaken_for: ClassVar[str] = ""
+    """The measure that other readers call by this name; a note says so where the two differ."""
     params: ClassVar[tuple[Param, ...]] = (REL,)
-    rel: float | None
+    rel: float | str | None
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         rel = getattr(self, "rel", None)
-        if rel is not None and not 0 < rel <= 1:
-            raise InputError(f"rel is {rel:g}", fix="grades lie above 0 and up to 1")
+        if isinstance(rel, float) and not 0 < rel < np.inf:
+            raise InputError(
+                f"rel is {rel:g}",
+                fix="give a share up to 1, a relevance above 1 as the labels have it, or any",
+            )
 
     @abstractmethod
     def values(self, ranked: Ranked) -> np.ndarray:
@@ -241,10 +264,60 @@ N = TypeVar("N", bound=type[Named])
 def register(measure: N) -> N:
     """Make a measure known by its name and aliases; a name that is taken raises."""
     MEASURES.add(measure.name, measure, measure.aliases)
+    for theirs, ours in measure.trec_eval.items():
+        TREC_EVAL.add(theirs, ours)
     return measure
 
 
+TREC_EVAL: Registry[str] = Registry("measure", fill=lambda: import_all("karat.measures"))
+"""By trec_eval's name, with K for a cut-off: the name here, such as "P(rel=any)@K" for P_K."""
+TREC_EVAL_DEFAULTS = (
+    "map", "Rprec", "bpref", "recip_rank", "P_5", "P_10", "P_15", "P_20", "P_30", "P_100", "P_200", "P_500",
+    "P_1000",
+)  # fmt: skip
+"""What trec_eval prints when no measure is named, as far as karat has it."""
+UNKNOWN_HERE = re.compile(
+    r"(num_|set_|gm_|prefs_|iprec_at_recall|relative_P|11pt_avg|Rprec_mult|ndcg_rel|Rndcg|binG|G$|utility|"
+    r"infAP|relstring|runid|yaap|official$|all_trec$)",
+    re.IGNORECASE,
+)
+"""How trec_eval's measures begin that karat does not have."""
+
+
+TREC_EVAL_NAME = re.compile(r"^\s*(?P<base>[A-Za-z]\w*?)(?:[_.](?P<cut>[0-9]+))?\s*$")
+
+
+def from_trec_eval(name: str) -> str:
+    """Return the name here of a measure that has trec_eval's name; other names stay.
+
+    >>> from_trec_eval("P_10"), from_trec_eval("ndcg_cut.5"), from_trec_eval("map"), from_trec_eval("R@1")
+    ('P(rel=any)@10', 'nDCG@5', 'AP', 'R@1')
+    """
+    match = TREC_EVAL_NAME.match(name)
+    if match is None:
+        return name
+    base, cut = match["base"], match["cut"]
+    theirs = base if cut is None else f"{base}_K"
+    return TREC_EVAL[theirs].replace("@K", f"@{cut}") if theirs in TREC_EVAL else name
+
+
+def trec_eval_name(measure: Named) -> str:
+    """Return trec_eval's name of a measure; its own where trec_eval does not have it.
+
+    >>> trec_eval_name(parse_measure("P(rel=any)@10")), trec_eval_name(parse_measure("MedR"))
+    ('P_10', 'MedR')
+    """
+    cut = str(getattr(measure, measure.cutoff.name)) if measure.cutoff else ""
+    for theirs, ours in measure.trec_eval.items():
+        if ours.replace("@K", f"@{cut}") == str(measure):
+            return theirs.replace("_K", f"_{cut}")
+    return str(measure)
+
+
 NAME = re.compile(r"^\s*(?P<base>[A-Za-z][\w-]*)\s*(?:\((?P<args>[^()]*)\))?\s*(?:@\s*(?P<cut>\w+))?\s*$")
+
+GLUED = re.compile(r"(?P<base>[A-Za-z][A-Za-z-]*?)[-_]?(?P<cut>[0-9]+)")
+"""A measure and its cut-off without the @ between them."""
 
 
 def parse_measure(name: str | Named) -> Named:
@@ -255,18 +328,23 @@ def parse_measure(name: str | Named) -> Named:
     """
     if isinstance(name, Named):
         return name
+    name = from_trec_eval(name)
     match = NAME.match(name)
     if match is None:
         raise InputError(
             f"{name!r} is not a measure's name", fix="write for example R@5, RP or P(rel=0.5)@10"
         )
     base, args, cut = match["base"], match["args"], match["cut"]
+    if base not in MEASURES and cut is None and UNKNOWN_HERE.match(base):
+        raise InputError(
+            f"karat does not compute trec_eval's {name!r}", fix=f"of trec_eval it has {', '.join(TREC_EVAL)}"
+        )
     # "mAP@R" and "mAP(rel=0.5)@R" carry the cut-off in the name.
     full = f"{base}@{cut}"
     if cut is not None and full in MEASURES:
         kind, cut = MEASURES[full], None
     else:
-        kind = MEASURES[base if base in MEASURES or cut is None else _bare(base, cut)]
+        kind = find_measure(base if base in MEASURES or cut is None else _bare(base, cut), name)
     arguments: dict[str, object] = {}
     if cut is not None:
         if kind.cutoff is None:
@@ -291,6 +369,23 @@ def parse_measure(name: str | Named) -> Named:
             raise InputError(f"{name!r} gives {key} twice", fix=f"write {kind.usage()}")
         arguments[key] = value
     return kind(**arguments)
+
+
+def find_measure(base: str, name: str) -> type[Named]:
+    """Return the measure called `base`; for one without its @, such as R1 or recall_10, name the right way.
+
+    >>> find_measure("R1", "R1")
+    Traceback (most recent call last):
+    ...
+    karat.errors.UnknownNameError: unknown measure 'R1'; did you mean R@1?
+    """
+    glued = GLUED.fullmatch(base)
+    if base not in MEASURES and glued is not None and glued["base"] in MEASURES:
+        kind = MEASURES[glued["base"]]
+        if kind.cutoff is not None:
+            fix = f"did you mean {kind.name}@{glued['cut']}?"
+            raise UnknownNameError(f"unknown measure {name!r}", fix=fix)
+    return MEASURES[base]
 
 
 def _bare(base: str, cut: str) -> str:

@@ -1,5 +1,7 @@
 """nDCG: gains discounted by place, over the best that is possible."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from karat._util import Param, whole
@@ -25,6 +27,7 @@ class NDCG(Measure):
     """
 
     name = "nDCG"
+    trec_eval: ClassVar = {"ndcg": "nDCG", "ndcg_cut_K": "nDCG@K"}
     cutoff = Param("k", whole, "how many items are looked at", None)
     formula = "Σ_{i ≤ K} m_i / log₂(i + 1), over the same sum with items in the order of their grades"
     source = "Järvelin and Kekäläinen, TOIS 2002"

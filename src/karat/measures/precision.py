@@ -1,5 +1,7 @@
 """P@K: the share of the first K that is relevant."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from karat._util import Param, whole
@@ -18,6 +20,7 @@ class Precision(Measure):
 
     name = "P"
     aliases = ("Precision",)
+    trec_eval: ClassVar = {"P_K": "P(rel=any)@K"}
     cutoff = Param("k", whole, "how many items are looked at")
     formula = "(1/K) Σ_{i ≤ K} m_i"
     source = "Manning et al. 2008, §8.4"

@@ -1,5 +1,7 @@
 """RP: precision at R, the number of relevant items."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from karat._util import Param, whole
@@ -21,6 +23,7 @@ class RPrecision(Measure):
 
     name = "RP"
     aliases = ("R-P", "R-Precision", "RPrecision")
+    trec_eval: ClassVar = {"Rprec": "RP(rel=any)"}
     params = (REL, Param("cut", whole, "the most that R may be (50 for PMRP)", None))
     formula = "(1/R) Σ_{i ≤ R} m_i, with R the number of relevant items"
     source = "ECCV Caption eq. E.3; Hodosh et al. 2013, §4.3.3"

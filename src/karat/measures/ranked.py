@@ -47,6 +47,8 @@ class Ranked:
         Whether items without a row are judged not relevant, instead of unjudged.
     ideal
         Where grades are similarities: per query, the highest possible sum of the first 1, 2, … items.
+    top
+        The rating of which grades are shares; 1 where there is none.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Ranked:
     total: Array | None = None
     complete: bool = False
     ideal: Array | None = None
+    top: float = 1.0
 
     @classmethod
     def from_places(cls, places: list[list[float]], grades: list[list[float]], size: int) -> Ranked:
@@ -110,11 +113,17 @@ class Ranked:
         """Whether any place is still open, so that expectations have to be taken."""
         return bool((self.width > 1).any())
 
-    def at_least(self, grade: float | None) -> Ranked:
-        """Return the same with items relevant (1) from `grade` on, and not relevant (0) below."""
+    def at_least(self, grade: float | str | None) -> Ranked:
+        """Return the same with items relevant (1) from `grade` on, and not relevant (0) below.
+
+        "any" is every grade above 0; above 1, it is a rating on the scale of the labels.
+        """
         if grade is None:
             return self
-        return replace(self, grade=(self.grade >= grade).astype(np.float64))
+        if isinstance(grade, str):
+            return replace(self, grade=(self.grade > 0).astype(np.float64))
+        least = grade / self.top if grade > 1 else grade
+        return replace(self, grade=(self.grade >= least).astype(np.float64))
 
     def spread(self, per_query: Array) -> Array:
         """Return one value per row from one value per query."""
@@ -157,6 +166,19 @@ class Ranked:
         ptr = np.searchsorted(first, self.ptr)
         return Groups(ptr, self.start[..., first], self.width[..., first], relevant)
 
+    def judged_negatives(self, groups: Groups) -> tuple[Array, Array, Array]:
+        """Return how many items are judged not relevant: in each tied group, before it, and per query."""
+        if self.complete or self.total is not None:
+            # Whatever is not relevant.
+            inside = groups.width - groups.relevant
+            ranked = self.count * (self.grade > 0) * (self.placed | self.hidden)
+            positives = self.sum(ranked) if self.total is None else self.total
+            return inside, groups.start - groups.relevant_before, self.size - positives
+        negative = self.count * (self.grade == 0)
+        first = self.group_first
+        inside = np.add.reduceat(negative, first, axis=-1) if len(first) < negative.shape[-1] else negative
+        return inside, groups.before(inside), self.sum(negative)
+
 
 @dataclass(frozen=True, eq=False)
 class Groups:
@@ -174,8 +196,12 @@ class Groups:
     @property
     def relevant_before(self) -> Array:
         """Per group, the number of relevant items in the query's earlier groups."""
-        running = np.cumsum(self.relevant, axis=-1)
-        running = running - self.relevant
+        return self.before(self.relevant)
+
+    def before(self, per_group: Array) -> Array:
+        """Per group, the sum over the query's earlier groups."""
+        running = np.cumsum(per_group, axis=-1)
+        running = running - per_group
         first = np.minimum(self.ptr[:-1], max(self.start.shape[-1] - 1, 0))
         if self.start.shape[-1] == 0:
             return running

@@ -1,5 +1,7 @@
 """Recall@K: the share of what is relevant that is among the first K."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from karat._util import Param, whole
@@ -17,10 +19,12 @@ class Recall(Measure):
     """
 
     name = "Recall"
+    trec_eval: ClassVar = {"recall_K": "Recall(rel=any)@K"}
     cutoff = Param("k", whole, "how many items are looked at")
     formula = "Σ_{i ≤ K} m_i / Σ_i m_i"
     source = "Semantic margin eq. 1"
     plain = "the share of a query's right answers that are among the first {k}"
+    mistaken_for = "R"
     k: int
 
     def depth(self, ranked: Ranked) -> float:

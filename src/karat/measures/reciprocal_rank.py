@@ -1,5 +1,7 @@
 """MRR: one over the place of the first relevant item."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from karat._util import Param, whole
@@ -21,6 +23,7 @@ class ReciprocalRank(Measure):
 
     name = "MRR"
     aliases = ("RR",)
+    trec_eval: ClassVar = {"recip_rank": "MRR"}
     cutoff = Param("k", whole, "the last place that counts", None)
     formula = "1 / (place of the first relevant item); 0 after place K"
     source = "Voorhees, TREC 1999"

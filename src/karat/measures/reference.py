@@ -27,6 +27,8 @@ class Entry:
         yield "paper", m.source
         if m.aliases:
             yield "also", ", ".join(m.aliases)
+        if m.trec_eval:
+            yield "trec_eval", ", ".join(f"{theirs} is {ours}" for theirs, ours in m.trec_eval.items())
         for param in [*([m.cutoff] if m.cutoff else []), *m.params]:
             yield "parameter", describe_param(param, after_at=param is m.cutoff)
         traits = [f"{m.better} is good"]
@@ -97,7 +99,8 @@ def to_markdown() -> str:
         "",
         "*m_i* is the grade of the item on place *i*: 1 or 0 with binary labels, between them with graded",
         "ones. *R* is the number of relevant items of the query, also those outside the gallery. A query",
-        "without a relevant item has no value. Names parse back: `P(rel=0.5)@10` counts grades from 0.5 on.",
+        "without a relevant item has no value. Names parse back: `P(rel=0.5)@10` counts grades from 0.5 on,",
+        "`P(rel=2)@10` a relevance of 2 or more in qrels, `P(rel=any)@10` everything relevant.",
         "",
     ]
     for entry in describe_all():

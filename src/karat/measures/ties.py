@@ -12,10 +12,12 @@ from karat.measures.ranked import Ranked, reduce_rows
 
 Array = np.ndarray
 
-TiePolicy = Literal["pessimistic", "optimistic", "expected", "stable"]
-TIE_POLICIES = ("pessimistic", "optimistic", "expected", "stable")
+TiePolicy = Literal["pessimistic", "optimistic", "expected", "stable", "trec_eval"]
+TIE_POLICIES = ("pessimistic", "optimistic", "expected", "stable", "trec_eval")
 """What happens to items with equal scores: the better ones come last, or first; every order is
-equally likely; or they stay in the benchmark's order."""
+equally likely; they stay in the benchmark's order, or in that of a ranked list; or they are sorted by id
+as text, from the last to the first, as trec_eval does (which also compares the scores of ranked lists in
+single precision)."""
 
 Reading = Literal["misses", "left_out", "bounds"]
 READINGS = ("misses", "left_out", "bounds")
@@ -89,6 +91,8 @@ def resolve(items: JudgedItems, policy: TiePolicy = "pessimistic", unjudged_rele
         "optimistic": -items.grade,
         "expected": -items.grade,
         "stable": np.broadcast_to(items.earlier, items.grade.shape),
+        # The run has counted the earlier ones in this order.
+        "trec_eval": np.broadcast_to(items.earlier, items.grade.shape),
     }[policy]
     order = np.lexsort((second, np.broadcast_to(above, second.shape), np.broadcast_to(query, second.shape)))
     grade = np.take_along_axis(items.grade, order, axis=-1)
@@ -103,7 +107,7 @@ def resolve(items: JudgedItems, policy: TiePolicy = "pessimistic", unjudged_rele
     late = width - judged + number
     if policy == "expected":
         start = before.astype(np.float64)
-    elif policy == "stable":
+    elif policy in ("stable", "trec_eval"):
         start = (before + items.earlier[order]).astype(np.float64)
     else:
         # Unjudged items are worth 0 or, in the upper reading, 1: does a judged item lie before or
@@ -129,6 +133,7 @@ def resolve(items: JudgedItems, policy: TiePolicy = "pessimistic", unjudged_rele
         total=items.total,
         complete=items.complete,
         ideal=items.ideal,
+        top=items.top,
     )
     return with_unjudged_relevant(ranked) if unjudged_relevant else ranked
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from karat.models.fusion_methods import FUSIONS as FUSIONS
     from karat.models.image_text_model import IMAGE_KERNELS as IMAGE_KERNELS
     from karat.models.image_text_model import ImageTextModel as ImageTextModel
+    from karat.models.image_text_model import fit as fit
     from karat.models.image_text_model import pictures_of as pictures_of
     from karat.models.incomplete_cholesky import IncompleteCholesky as IncompleteCholesky
     from karat.models.kcca import KCCA as KCCA

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from karat._util import plural, renamed_keywords
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids, load_benchmark
 from karat.errors import InputError
 from karat.models.fusion_methods import FUSIONS, Ballot, FusionMethod
-from karat.runs import EmbeddingRun, Lists, RankingsRun, Run, TableRun
+from karat.runs import EmbeddingRun, Lists, RankingsRun, Run, TableRun, load_runs
 
 BLOCK_BYTES = 64 << 20
 
 
 @renamed_keywords(weights="weight", depth="top", directions="direction")
 def fuse(
-    runs: Sequence[Run],
-    benchmark: Benchmark | None = None,
+    runs: Sequence[Run | Any] | Mapping[str, Any],
+    benchmark: Benchmark | str | Path | None = None,
     method: str = "borda",
     *,
     weight: Sequence[float] | None = None,
@@ -43,9 +44,9 @@ def fuse(
     Parameters
     ----------
     runs
-        Score tables, embeddings or ranked lists.
+        Score tables, embeddings or ranked lists: runs, or what `karat.load_run` takes.
     benchmark
-        What they answer; by default the one that they are aligned with.
+        What they answer, its name or its folder; by default the one that the runs are aligned with.
     method
         One of `karat.models.FUSIONS`. Those that need scores do not take ranked lists.
     weight
@@ -76,10 +77,11 @@ def fuse(
     settings = parse_params(chosen, method, params)
     if not len(runs):
         raise InputError("there is no run to fuse", fix="give two or more")
+    bench = benchmark or common_benchmark(runs)
+    if not isinstance(bench, Benchmark):
+        bench = load_benchmark(bench)
+    runs = load_runs(runs if isinstance(runs, Mapping) else list(runs), bench)
     share = check_weights(weight, len(runs))
-    bench = benchmark or runs[0].benchmark
-    if bench is None:
-        raise InputError("the runs are not aligned with a benchmark", fix="give the benchmark")
     if top is not None and top < 1:
         raise InputError(f"the first {top} items were requested", fix="give 1 or more")
     # A run without weight has no say in ties either.
@@ -102,6 +104,14 @@ def fuse(
     fused.benchmark = bench
     fused.lists = dict(lists)
     return fused
+
+
+def common_benchmark(runs: Any) -> Benchmark:
+    """Return the benchmark that the first of some runs is aligned with, or raise."""
+    first = next(iter(runs.values() if isinstance(runs, Mapping) else runs))
+    if getattr(first, "benchmark", None) is None:
+        raise InputError("the runs are not aligned with a benchmark", fix="give the benchmark")
+    return first.benchmark
 
 
 def fuse_direction(

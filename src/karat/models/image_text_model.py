@@ -6,16 +6,16 @@ On disk it is a folder: what was chosen as json, what was learned as arrays; not
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from karat._util import check_choice, parsing, write_file
-from karat.benchmarks import Benchmark
-from karat.captions import SystemWords
+from karat._util import check_choice, fill_folder, parsing, require, write_file
+from karat.benchmarks import Benchmark, load_benchmark
+from karat.captions import SystemWords, references_of
 from karat.errors import InputError, MissingDataError
 from karat.models.cosine import unit
 from karat.models.estimator import Estimator
@@ -100,6 +100,7 @@ class ImageTextModel(Estimator):
         says
             Called with a sentence before each part of the work.
         """
+        self.check_installed()
         check_choice(self.image, tuple(IMAGE_KERNELS), "image")
         kernel = text_kernel(self.text)
         check_items(images, captions)
@@ -116,6 +117,14 @@ class ImageTextModel(Estimator):
         say("finding the common space")
         self.kcca_ = KCCA(self.kappa, self.n, power=self.weight).fit(by_image, by_text)
         return self
+
+    @staticmethod
+    def check_installed() -> None:
+        """Raise, before the work starts, where a package or data that it needs is missing."""
+        from karat.lexicon import find_wordnet
+
+        require("PIL", "cv2", "sklearn", "threadpoolctl", extra_name="models")
+        find_wordnet()
 
     def encode_images(self, images: Sequence[Source]) -> np.ndarray:
         """Return the vectors of pictures; compare them with captions' by cosine."""
@@ -134,6 +143,7 @@ class ImageTextModel(Estimator):
 
     def vectors(self, benchmark: Benchmark, *, says: Says | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the vectors of a benchmark's images and captions, of length 1 each (or 0)."""
+        self.check_installed()
         say = says or (lambda _: None)
         images, texts = pictures_of(benchmark), texts_of(benchmark)
         say(f"reading {len(images):,} pictures")
@@ -177,8 +187,54 @@ class ImageTextModel(Estimator):
         return load_model(Path(folder))
 
 
+def fit(
+    benchmark: Benchmark | str | Path,
+    *,
+    text: str = "BoW5",
+    image: str = "pyramid",
+    image_power: float = 3.0,
+    kappa: float = 0.1,
+    n: int = 50,
+    setting: Mapping[str, Any] | None = None,
+    says: Says | None = None,
+) -> ImageTextModel:
+    """Return a baseline trained on the pictures and captions of a benchmark, without a pretrained model.
+
+    Pictures without a caption are left out. The model's `run` scores a benchmark, `search` finds pictures,
+    `save` writes it.
+
+    Parameters
+    ----------
+    benchmark
+        One with captions and picture files, its name or its folder.
+    text, image, image_power, kappa, n
+        As `ImageTextModel` takes them.
+    setting
+        Settings of a benchmark that is given by name, as `karat.load_benchmark` takes them.
+    says
+        Called with a sentence before each part of the work.
+
+    Examples
+    --------
+    >>> import karat
+    >>> model = karat.fit("my-photos")  # doctest: +SKIP
+    >>> model.search("a dog on a beach", ["1.jpg", "2.jpg"])  # doctest: +SKIP
+    """
+    if not isinstance(benchmark, Benchmark):
+        benchmark = load_benchmark(benchmark, **(setting or {}))
+    pictures, captions = pictures_of(benchmark), references_of(benchmark)
+    used = [k for k, own in enumerate(captions) if own]
+    model = ImageTextModel(text, image, image_power, kappa, n)
+    return model.fit([pictures[k] for k in used], [captions[k] for k in used], says=says)
+
+
 def save_model(model: ImageTextModel, folder: Path) -> None:
-    """Write the files of a fitted model into a folder, which is made if need be."""
+    """Write the files of a fitted model into a folder, which is made if need be; all of them, or none."""
+    fill_folder(folder, lambda draft: write_model(model, draft), last=[HEAD])
+
+
+def write_model(model: ImageTextModel, folder: Path) -> None:
+    """Write all files of a fitted model."""
     model.features_.save(folder)
     captions = encode(model.captions_, dict(model.kernel_.vocabulary_))
     arrays = {
@@ -195,7 +251,6 @@ def save_model(model: ImageTextModel, folder: Path) -> None:
     }
     write_file(folder / ARRAYS, lambda path: np.savez_compressed(path, allow_pickle=False, **arrays))
     write_json(folder / WORDS, model.words_.state())
-    # Last, so that a folder with this file is complete.
     write_json(folder / HEAD, head)
 
 
@@ -271,6 +326,4 @@ def pictures_of(benchmark: Benchmark) -> list[str]:
 
 def texts_of(benchmark: Benchmark) -> list[str]:
     """Return the captions of a benchmark, or raise."""
-    if benchmark.texts is None:
-        raise InputError(f"{benchmark.name} has no captions", fix="load it with its captions")
-    return list(benchmark.texts)
+    return list(benchmark.needed_texts)

@@ -133,6 +133,11 @@ class DirectedRun(Run):
             )
 
     @property
+    def extent(self) -> str:
+        """Images by captions."""
+        return self.tables["i2t"].extent
+
+    @property
     def directions(self) -> tuple[Direction, ...]:
         """Both."""
         return DIRECTIONS

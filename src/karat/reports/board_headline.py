@@ -10,7 +10,7 @@ import numpy as np
 from karat._util import plural
 from karat.reports.boards import board_of, number_format, ranks
 from karat.reports.material import Material
-from karat.reports.presentation import short_list
+from karat.reports.presentation import called, chart, scale_of, short_list
 from karat.scores import Leaderboard
 
 BARS = 8
@@ -58,8 +58,8 @@ def collect(material: Material) -> dict[str, Any]:
         "finding": sentence(board, firsts),
         "points": [{"term": term, "text": text} for term, text in points],
         "tiles": tiles,
-        "bars": bars(board, shown),
-        "chart": board.metrics[shown],
+        "title": board.metrics[shown],
+        **bars(board, shown),
     }
 
 
@@ -73,7 +73,7 @@ def first_systems(board: Leaderboard) -> list[tuple[int, ...]]:
 def sentence(board: Leaderboard, firsts: list[tuple[int, ...]]) -> str:
     """Return the finding in one sentence."""
     if len(board.systems) == 1:
-        return f"{board.systems[0]} is the only system: there is no other to compare it with."
+        return f"{called(board.systems[0])} is the only system: there is no other to compare it with."
     if not firsts:
         return "No metric has numbers of two systems, so no system leads."
     under = "under the one metric" if len(firsts) == 1 else f"under all {len(firsts)} metrics"
@@ -82,7 +82,7 @@ def sentence(board: Leaderboard, firsts: list[tuple[int, ...]]) -> str:
     counts = {s: sum(s in first for first in firsts) for s in sorted({s for first in firsts for s in first})}
     most = max(counts.values())
     best = [s for s in counts if counts[s] == most]
-    names = short_list([board.systems[s] for s in best])
+    names = short_list([called(board.systems[s]) for s in best])
     alone = sum(first == (best[0],) for first in firsts)
     if most == len(firsts):
         if len(best) > 1:
@@ -103,7 +103,7 @@ def leading(board: Leaderboard, firsts: list[tuple[int, ...]]) -> str:
     for s in sorted(counts, key=lambda s: -counts[s]):
         shared = sum(s in first and len(first) > 1 for first in firsts)
         how = f", {shared} of them shared" if shared else ""
-        names.append(f"{board.systems[s]} ({counts[s]} of {len(firsts)}{how})")
+        names.append(f"{called(board.systems[s])} ({counts[s]} of {len(firsts)}{how})")
     text = f"{short_list(names, 5)}."
     if np.isnan(board.values).any():
         text += " Not every system has a number under every metric; each metric ranks those that have one."
@@ -147,20 +147,20 @@ def moving(board: Leaderboard, moved: Move | None) -> str:
         return f"Yes: {whom} under {'both' if some else 'every metric'}."
     among = ", among the systems that have both" if some else ""
     return (
-        f"Not fully. {board.systems[system]} moves most: place {before} under {board.metrics[first]}, "
-        f"place {after} under {board.metrics[second]}{among}."
+        f"Not fully. {called(board.systems[system])} moves most: place {before} under "
+        f"{called(board.metrics[first])}, place {after} under {called(board.metrics[second])}{among}."
     )
 
 
-def bars(board: Leaderboard, metric: int) -> list[dict[str, Any]]:
-    """Return the best systems under one metric."""
+def bars(board: Leaderboard, metric: int) -> dict[str, Any]:
+    """Return the best systems under one metric as shares of the chart's width, with a scale."""
     place = ranks(board)[:, metric]
     column = board.values[:, metric]
     order = [s for s in np.argsort(np.nan_to_num(place, nan=np.inf), kind="stable") if not np.isnan(place[s])]
-    largest = float(np.nanmax(column))
-    top = 1.1 * largest if largest > 0 else 1.0
+    scale = scale_of(float(max(column[s] for s in order[:BARS])))
+    top = scale[-1][0] if scale else 1.0
     form = number_format(column)
-    return [
+    rows = [
         {
             "name": board.systems[s], "width": round(100 * max(0.0, float(column[s])) / top, 2),
             "low": None, "high": None, "text": format(column[s], form),
@@ -169,3 +169,4 @@ def bars(board: Leaderboard, metric: int) -> list[dict[str, Any]]:
         }
         for s in order[:BARS]
     ]  # fmt: skip
+    return chart(rows, scale, len(order), board.metrics[metric] in board.lower_is_better(), "best")

@@ -171,7 +171,7 @@ def values_and_places(board: Leaderboard, place: np.ndarray, system: int) -> lis
             cells.append(MISSING)
             continue
         text = format(value, number_format(board.values[:, k]))
-        cells.append(cell(text, f"place {at:.0f}", "first" if at == 1 else ""))
+        cells.append(cell(text, f"place {at:.0f}", "best" if at == 1 and len(board.systems) > 1 else ""))
     return cells
 
 

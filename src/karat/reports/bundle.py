@@ -20,6 +20,7 @@ import numpy as np
 
 from karat._util import cached, missing
 from karat.errors import MissingDataError
+from karat.reports.presentation import with_names
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -42,6 +43,7 @@ def template(name: str, trim: bool = False) -> Template:
         trim_blocks=trim,
         lstrip_blocks=trim,
     )
+    environment.filters["with_names"] = with_names
     return environment.get_template(name)
 
 

@@ -22,6 +22,9 @@ Key = tuple[str, str, str]
 NEEDED: WeakKeyDictionary[Standing, int] = WeakKeyDictionary()
 """What `draws_needed` returned: every cell of every table asks."""
 
+INDEXES: WeakKeyDictionary[Scorecard, dict[tuple[Key, str], Column]] = WeakKeyDictionary()
+"""The columns of a scorecard by key and run: every cell of every table asks for one."""
+
 
 def key_of(scored: Column | Standing | Difference) -> Key:
     """Return the truth, direction and measure of a column, or of a result about one."""
@@ -77,10 +80,10 @@ def positives_per_query(benchmark: Benchmark, truth: str, direction: str) -> np.
 
 def column_of(card: Scorecard, key: Key, run: str) -> Column | None:
     """Return a run's column, or None where it has none."""
-    for column in card.columns:
-        if column.run == run and key_of(column) == key:
-            return column
-    return None
+    if card not in INDEXES:
+        # Turned round, since of equal keys the first column counts.
+        INDEXES[card] = {(key_of(column), column.run): column for column in reversed(card.columns)}
+    return INDEXES[card].get((key, run))
 
 
 def ranked(card: Scorecard, key: Key) -> list[Column]:
@@ -113,7 +116,7 @@ def standing_at(material: Material, key: Key) -> Standing | None:
 
 
 def standing_of(material: Material, column: Column | None) -> tuple[bool, str]:
-    """Return whether a run is (tied for) first in a column, and the places it can have.
+    """Return whether no run is shown to be better in a column, and the places that it can have.
 
     Neither is returned for a test with too few draws to separate any systems.
     """
@@ -132,7 +135,7 @@ def draws_needed(material: Material, standing: Standing) -> int:
     """Return how many draws could show a difference; 0 where there were enough.
 
     The smallest p-value of S swaps is 1/(S + 1), of S resamples 2/(S + 1), and Holm multiplies it by the
-    number of pairs: with too few draws, all systems are tied.
+    number of pairs: with too few draws, none is shown to be better.
     """
     comparison = material.comparison
     if comparison is None or not standing.tested or standing.beats.any():
@@ -151,6 +154,8 @@ def count_draws(comparison: Comparison, standing: Standing) -> int:
     else:
         return 0
     pairs = len(standing.runs) * (len(standing.runs) - 1) // 2
+    if comparison.correction == "all":
+        pairs = len(comparison.differences)
     if pairs * least / (draws + 1) <= comparison.alpha:
         return 0
     key = key_of(standing)

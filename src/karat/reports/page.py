@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import karat
-from karat._util import PAGES, plural, renamed_keywords, write_file
+from karat._util import PAGE_NEEDS, PAGES, plural, renamed_keywords, require, write_file
 from karat.benchmarks import Benchmark
 from karat.errors import InputError, MissingDataError
 from karat.reports.bundle import (
@@ -56,6 +56,7 @@ def report(
     command: str | None = None,
     test: str = "randomisation",
     alpha: float = 0.05,
+    correction: str = "column",
     intervals: Intervals | str | bool = True,
     interval_method: str | None = None,
     level: float | None = None,
@@ -74,7 +75,7 @@ def report(
         As `karat.evaluate` takes them.
     output, title, image_folder, inline_images, command
         The file and what is on it, as `write_report` takes them.
-    test, alpha, intervals, interval_method, level, resamples, samples, seed
+    test, alpha, correction, intervals, interval_method, level, resamples, samples, seed
         As `karat.compare` takes them.
 
     Returns
@@ -97,13 +98,15 @@ def report(
     target = Path(output)
     # Wrong choices show before large files are read.
     check_page(target, image_folder, inline_images)
-    check_choices(test, alpha, samples, seed)
+    check_choices(test, alpha, samples, seed, correction)
     check_published_labels(options.get("label_uncertainty"))
     made = comparison_intervals(intervals, interval_method, level, resamples, seed)
     card = evaluate(runs, benchmark, measure, details=True, **options)
     found: Comparison | Scorecard
     if len(card.runs) > 1:
-        found = compare(card, test=test, alpha=alpha, intervals=made, samples=samples, seed=seed)
+        found = compare(
+            card, test=test, alpha=alpha, correction=correction, intervals=made, samples=samples, seed=seed
+        )
     else:
         found = with_intervals(card, made)
     write_report(
@@ -197,6 +200,7 @@ def complete(found: Comparison | Scorecard | Leaderboard) -> Comparison | Scorec
 def check_page(target: Path, image_folder: str | Path | None, inline_images: float) -> None:
     """Raise before the work starts when a page could not be written as asked."""
     check_target(target)
+    require(*PAGE_NEEDS)
     if not 0 <= inline_images < MOST_INLINE:
         raise InputError(f"inline_images is {inline_images:g}", fix="give megabytes, 0 for none")
     if image_folder is not None and not Path(image_folder).is_dir():

@@ -7,10 +7,15 @@ first view is what the page shows before anything is chosen.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from karat.measures import Named, scale_value, show_value
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 AXES = ("Labels", "Direction", "Measure")
 DIRECTION_TITLES = {
@@ -19,6 +24,10 @@ DIRECTION_TITLES = {
     "i2t": "image → text",
     "t2i": "text → image",
 }
+ISOLATES = re.compile("[\u2066-\u2069]")
+NAMES = re.compile("\u2068([^\u2069]*)\u2069")
+SHORT_DIRECTIONS = {**DIRECTION_TITLES, "mean": "mean of both"}
+"""Where there is little room, as in the heading of a row."""
 Cell = str | dict[str, str]
 """A text, or a text (t) with a smaller line below it (s) and its look (c)."""
 
@@ -90,6 +99,29 @@ def in_words(measure: Named, cut: str | None = None) -> str:
     return sentence.format(**{**vars(inner), "k": cut or own})
 
 
+def chart(
+    rows: list[dict[str, Any]],
+    scale: list[tuple[float, str]],
+    systems: int,
+    low: bool,
+    mark: str = "beaten by none",
+) -> dict[str, Any]:
+    """Return the bars of the first screen with their scale, and a line that explains them."""
+    top = scale[-1][0] if scale else 1.0
+    legend = [
+        "line: interval" if any(row["low"] is not None for row in rows) else "",
+        f"● {mark}" if any(row["first"] for row in rows) else "",
+        "low is good" if low else "",
+        f"the best {len(rows)} of {systems}" if len(rows) < systems else "",
+    ]
+    return {
+        "bars": rows,
+        "scale": [{"at": round(100 * value / top, 2), "text": text} for value, text in scale],
+        "legend": [text for text in legend if text],
+        "mark": mark,
+    }
+
+
 def number_word(number: int) -> str:
     """Return small numbers as words.
 
@@ -100,14 +132,56 @@ def number_word(number: int) -> str:
     return words[number] if number < len(words) else f"{number:,}"
 
 
-def called(name: str, most: int = 48) -> str:
-    """Return a system's name as sentences use it: shortened, and isolated where it may run right to left.
+def called(name: object, most: int = 48) -> str:
+    """Return the name of a system or a measure as sentences use it: shortened, and between two isolates.
 
-    >>> called("a name"), called("x" * 50)[-3:], called("שלום") == "\\u2068שלום\\u2069"
-    ('a name', 'xx…', True)
+    Isolates (U+2068, U+2069) keep right-to-left names in their place; the page sets what they enclose in
+    another type, so that a run called "both" is not read as a word of the sentence.
+
+    >>> called("both") == "\\u2068both\\u2069", called("x" * 50)[-4:-1]
+    (True, 'xx…')
     """
-    short = name if len(name) <= most else f"{name[: most - 1]}…"
-    return short if name.isascii() else f"\u2068{short}\u2069"
+    plain = ISOLATES.sub("", str(name))
+    return f"\u2068{plain if len(plain) <= most else f'{plain[: most - 1]}…'}\u2069"
+
+
+def with_names(text: str) -> Markup:
+    """Return a sentence as html, what `called` enclosed as names and everything escaped.
+
+    >>> with_names(f"{called('<i>')} & k1")
+    Markup('<bdi class="called">&lt;i&gt;</bdi> &amp; k1')
+    """
+    from markupsafe import Markup, escape
+
+    parts = NAMES.split(text)
+    name = Markup('<bdi class="called">{}</bdi>')
+    return Markup("").join(name.format(part) if at % 2 else escape(part) for at, part in enumerate(parts))
+
+
+def percent(share: float) -> str:
+    """Return a share in whole percent; what is not nothing or everything is not said to be.
+
+    >>> percent(0.0), percent(0.004), percent(0.414), percent(0.996), percent(1.0)
+    ('0%', 'less than 1%', '41%', 'more than 99%', '100%')
+    """
+    if 0 < share < 0.01:
+        return "less than 1%"
+    return "more than 99%" if 0.99 < share < 1 else f"{share:.0%}"
+
+
+def scale_of(largest: float, unit: str = "") -> list[tuple[float, str]]:
+    """Return round numbers from 0 to the first one that is not below a value, each with its text.
+
+    >>> scale_of(28.8, "%")
+    [(0.0, '0'), (10.0, '10'), (20.0, '20'), (30.0, '30%')]
+    """
+    if largest <= 0:
+        return []
+    power = 10.0 ** math.floor(math.log10(largest / 5))
+    step = next(power * n for n in (1, 2, 2.5, 5, 10) if largest <= 5.0001 * power * n)
+    steps = math.ceil(largest / step - 1e-9)
+    texts = [f"{step * n:,.10g}" for n in range(steps)] + [f"{step * steps:,.10g}{unit}"]
+    return [(float(f"{step * n:.10g}"), text) for n, text in enumerate(texts)]
 
 
 def short_list(names: Sequence[str], most: int = 3) -> str:

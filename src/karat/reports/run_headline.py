@@ -24,9 +24,12 @@ from karat.reports.material import JUDGED, Material
 from karat.reports.presentation import (
     DIRECTION_TITLES,
     called,
+    chart,
     in_words,
     interval,
     number_word,
+    percent,
+    scale_of,
     scaled,
     short_list,
     shown,
@@ -57,8 +60,8 @@ def of_several(material: Material) -> dict[str, Any]:
         "finding": finding(material, columns, standing, key),
         "points": [{"term": term, "text": text} for term, text in points],
         "tiles": tiles(material, key, len(standing.first) if standing is not None and settled else None),
-        "bars": bars(material, columns),
-        "chart": f"{key[2]}, labels “{key[0]}”, {DIRECTION_TITLES[key[1]]}",
+        "title": f"{key[2]}, labels “{key[0]}”, {DIRECTION_TITLES[key[1]]}",
+        **bars(material, columns),
     }
 
 
@@ -79,11 +82,10 @@ def of_one(material: Material) -> dict[str, Any]:
         points.append(("Please note", notes))
     value = shown(column.measure, column.value)
     return {
-        "finding": f"{called(column.run)} reaches {value} {key[2]} by the labels “{key[0]}”.",
+        "finding": f"{called(column.run)} reaches {value} {called(key[2])} by the labels “{key[0]}”.",
         "points": [{"term": term, "text": text} for term, text in points],
         "tiles": tiles(material, key, None),
         "bars": [],
-        "chart": "",
     }
 
 
@@ -94,7 +96,7 @@ def finding(material: Material, columns: list[Column], standing: Standing | None
         best = next(column for column in columns if column.run == standing.first[0])
     value = shown(best.measure, best.value)
     if standing is None:
-        leader = f"{called(best.run)} has the best score: {value} {key[2]} by the labels “{key[0]}”"
+        leader = f"{called(best.run)} has the best score: {value} {called(key[2])} by the labels “{key[0]}”"
         return f"{leader}; {'this score was not' if tested_elsewhere(material) else 'nothing was'} tested."
     first = [called(run) for run in standing.first]
     if len(first) == len(columns):
@@ -102,15 +104,17 @@ def finding(material: Material, columns: list[Column], standing: Standing | None
         if draws_needed(material, standing):
             systems = f"{everyone} systems"
             return f"The first place is undecided: the test drew too few samples to separate {systems}."
-        everyone = "both" if len(columns) == 2 else f"all {everyone}"
-        return f"No system is ahead: by the labels “{key[0]}”, {everyone} are tied for first."
+        none = "neither" if len(columns) == 2 else f"none of the {everyone}"
+        return f"No system is ahead: by the labels “{key[0]}”, {none} is shown to be better."
     if len(first) == 1:
         at = standing.runs.index(standing.first[0])
         wins = standing.beats[at].sum() == len(columns) - 1
         how = "ahead of every other system" if wins else "the only system that none beats"
-        return f"{first[0]} is first: {value} {key[2]} by the labels “{key[0]}”, {how}."
-    lead = f"{short_list(first)} are tied for first by the labels “{key[0]}”"
-    return f"{lead}: the best {key[2]} is {value}, but the data cannot separate them."
+        return f"{first[0]} is first: {value} {called(key[2])} by the labels “{key[0]}”, {how}."
+    lead = f"{short_list(first)} are ahead by the labels “{key[0]}”"
+    return (
+        f"{lead}, and none of them is shown to be worse than another: the best {called(key[2])} is {value}."
+    )
 
 
 def tested_elsewhere(material: Material) -> bool:
@@ -128,7 +132,7 @@ def measured(card: Scorecard, key: Key) -> tuple[str, str]:
         and (key[1] in (direction, "mean", "both"))
     ]
     column = next(column for column in card if key_of(column) == key)
-    text = f"The task: {', and '.join(tasks)}. {key[2]} is {in_words(column.measure)}"
+    text = f"The task: {', and '.join(tasks)}. {called(key[2])} is {in_words(column.measure)}"
     text += "; 100% is perfect" if is_share(column.measure) else ""
     if phi := similarity_of(key):
         return (
@@ -198,7 +202,8 @@ def unranked(card: Scorecard, columns: list[Column], key: Key) -> str:
     if not lacking:
         return ""
     has, isnt = ("has", "is") if len(lacking) == 1 else ("have", "are")
-    return f"{short_list(lacking)} {has} no {key[2]} by the labels “{key[0]}” and {isnt} not ranked here."
+    what = f"{called(key[2])} by the labels “{key[0]}”"
+    return f"{short_list(lacking)} {has} no {what} and {isnt} not ranked here."
 
 
 def elsewhere(material: Material, key: Key) -> str:
@@ -220,7 +225,9 @@ def elsewhere(material: Material, key: Key) -> str:
     whom = "the same system" if len(here.first) == 1 else "the same systems"
     if len(same) == len(others):
         which = (
-            f"the one other {scores} puts" if len(others) == 1 else f"all {len(others)} other {scores} put"
+            f"the one other {scores} puts"
+            if len(others) == 1
+            else f"the {len(others)} other {scores} all put"
         )
         return f"No: {which} {whom} first."
     if len(others) == 1:
@@ -233,11 +240,11 @@ def elsewhere(material: Material, key: Key) -> str:
     changed: dict[tuple[str, ...], list[str]] = {}
     for s in others:
         if set(s.first) != set(here.first):
-            changed.setdefault(tuple(sorted(s.first)), []).append(f"{s.truth} {s.measure}")
+            changed.setdefault(tuple(sorted(s.first)), []).append(called(f"{s.truth} {s.measure}"))
     # What differs most from the finding is said first: systems that are not among its first.
     order = sorted(changed, key=lambda first: len(set(first) & set(here.first)) / len(first))
     examples = [
-        f"{short_list(names)} {'is' if len(first) == 1 else 'tie for'} first on {short_list(where, 2)}"
+        f"{short_list(names)} {'is' if len(first) == 1 else 'are'} ahead on {short_list(where, 2)}"
         for first, names, where in (
             (runs, [called(run) for run in runs], changed[runs]) for runs in order[:2]
         )
@@ -267,8 +274,8 @@ def unjudged(material: Material, key: Key) -> str:
         if c.truth == key[0] and str(c.measure) == JUDGED and c.value is not None
     ]
     if judged:
-        low, high = 100 * min(judged), 100 * max(judged)
-        share = f"{high:.0f}%" if high - low < 1 else f"{low:.0f}–{high:.0f}%"
+        low, high = min(judged), max(judged)
+        share = percent(high) if high - low < 0.01 else f"{percent(low)} to {percent(high)}"
         text = f"Of the first ten results that a system shows, {share} were ever judged. "
     reading = {
         "misses": "counts as wrong, although some of it is right",
@@ -283,10 +290,24 @@ def unjudged(material: Material, key: Key) -> str:
     if summed:
         column = summed[0]
         ends = (shown(column.measure, end) for end in (column.lower_bound, column.upper_bound))
+        without = sum(
+            len(leaf.values) - leaf.n for leaf in column.parts or (column,) if leaf.values is not None
+        )
+        included = f", {plural_queries(without)} without a known right answer included" if without else ""
         text += (
-            f" So the {column.measure} of {called(column.run)} lies anywhere between {' and '.join(ends)}."
+            f" So the {called(column.measure)} of {called(column.run)} lies anywhere between "
+            f"{' and '.join(ends)}{included}."
         )
     return text
+
+
+def plural_queries(number: int) -> str:
+    """Return a number of queries.
+
+    >>> plural_queries(1), plural_queries(594)
+    ('1 query', '594 queries')
+    """
+    return f"{number:,} {'query' if number == 1 else 'queries'}"
 
 
 def warnings(material: Material) -> str:
@@ -308,7 +329,12 @@ def tiles(material: Material, key: Key, first: int | None) -> list[dict[str, str
     column = ranked(card, key)[0]
     out = [{"number": f"{len(card.runs):,}", "text": "system" if len(card.runs) == 1 else "systems"}]
     if first is not None:
-        out.append({"number": f"{first:,}", "text": "first, alone" if first == 1 else "tied for first"})
+        out.append(
+            {
+                "number": f"{first:,}",
+                "text": "first, alone" if first == 1 else "not shown to be worse than the first",
+            }
+        )
     out.append(
         {"number": f"{column.n:,}", "text": f"{'query' if column.n == 1 else 'queries'} of “{key[0]}”"}
     )
@@ -321,22 +347,23 @@ def tiles(material: Material, key: Key, first: int | None) -> list[dict[str, str
     return out
 
 
-def bars(material: Material, columns: list[Column]) -> list[dict[str, Any]]:
-    """Return the best systems' scores as shares of the chart's width, with their intervals."""
-    fraction = is_share(columns[0].measure)
-    largest = max(float(c.high if c.high is not None else c.value or 0) for c in columns)
-    top = min(1.0, 1.15 * largest) if fraction else 1.1 * largest
+def bars(material: Material, columns: list[Column]) -> dict[str, Any]:
+    """Return the best systems' scores as shares of the chart's width, with their intervals and a scale."""
+    measure = columns[0].measure
+    ends = [scaled(measure, column.high if column.high is not None else column.value) for column in columns]
+    scale = scale_of(max(end or 0.0 for end in ends[:BARS]), "%" if is_share(measure) else "")
+    top = scale[-1][0] if scale else 1.0
 
     def share(value: float | None) -> float | None:
-        return None if value is None or top <= 0 else round(100 * value / top, 2)
+        return None if value is None else round(100 * (scaled(measure, value) or 0.0) / top, 2)
 
-    out = []
+    rows = []
     for column in columns[:BARS]:
         first, places = standing_of(material, column)
-        out.append({
+        rows.append({
             "name": column.run, "width": share(column.value), "low": share(column.low),
             "high": share(column.high), "text": shown(column.measure, column.value), "first": first,
             "between": interval(column.measure, column.low, column.high), "places": places,
             "value": scaled(column.measure, column.value),
         })  # fmt: skip
-    return out
+    return chart(rows, scale, len(columns), measure.better == "low")

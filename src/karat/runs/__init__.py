@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from karat.runs.files import load_run as load_run
     from karat.runs.files import load_runs as load_runs
     from karat.runs.files import notes_on_loading as notes_on_loading
-    from karat.runs.files import read_ids as read_ids
-    from karat.runs.files import write_ids as write_ids
+    from karat.runs.files import read_run as read_run
     from karat.runs.formats.content import WRITERS as WRITERS
+    from karat.runs.id_files import ID_FORMS as ID_FORMS
+    from karat.runs.id_files import Order as Order
+    from karat.runs.id_files import read_ids as read_ids
+    from karat.runs.id_files import write_ids as write_ids
     from karat.runs.matrix import MatrixRun as MatrixRun
     from karat.runs.rankings import Lists as Lists
     from karat.runs.rankings import RankingsRun as RankingsRun

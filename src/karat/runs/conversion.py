@@ -5,20 +5,29 @@ Tables stay unread or go through block by block; ranked lists are the first item
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from karat._util import cannot_write, check_choice, check_unique_ids, check_writable, write_file
+from karat._util import (
+    check_choice,
+    check_folder,
+    check_unique_ids,
+    check_writable,
+    fill_folder,
+    is_empty,
+    replacing_all,
+    scratch_file,
+    write_errors,
+)
 from karat.benchmarks import DIRECTIONS, Benchmark, as_id_array
-from karat.errors import InputError, KaratError
+from karat.errors import InputError
 from karat.runs.embeddings import EmbeddingRun, Similarity
-from karat.runs.files import check_lengths, gather, with_directions, write_ids
+from karat.runs.files import gather, with_directions
 from karat.runs.formats import (
     FOLDER,
     WRITERS,
@@ -30,6 +39,7 @@ from karat.runs.formats import (
     rows_per_block,
     write_npy,
 )
+from karat.runs.id_files import Order, check_lengths, write_ids
 from karat.runs.matrix import MatrixRun
 from karat.runs.rankings import FORM, RankingsRun
 from karat.runs.table import TableRun
@@ -45,7 +55,7 @@ def convert(
     top: int | None = None,
     direction: str | None = None,
     similarity: Similarity = "dot",
-    ids: Mapping[str, Sequence[Any]] | str | Path | None = None,
+    ids: Order | None = None,
 ) -> list[Path]:
     """Write a run in another format and return the files written.
 
@@ -76,22 +86,18 @@ def convert(
         direction = check_choice(direction, DIRECTIONS, "direction")
     content, where, ids_where = gather(sources, ids)
     kind = target_kind(content.kind, writer, kind, top, direction, target)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.resolve().parent) as scratch:
+    with scratch_file(target) as scratch:
         if content.lists is not None:
             output = cut_lists(content, benchmark, top, direction, where)
         else:
-            run, output = checked_tables(
-                content, kind, Path(scratch), benchmark, similarity, where, ids_where
-            )
+            run, output = checked_tables(content, kind, scratch, benchmark, similarity, where, ids_where)
             if kind == "lists":
                 output = first_items(run, int(top or 0), direction)
         if kind in writer.holds:
-            return save(output, writer, target, Path(scratch))
-        return [
-            path
-            for side, part in sides(output)
-            for path in save(part, writer, target.with_suffix(f".{side}{target.suffix}"), Path(scratch))
-        ]
+            return save({target: output}, writer)
+        return save(
+            {target.with_suffix(f".{side}{target.suffix}"): part for side, part in sides(output)}, writer
+        )
 
 
 def writer_of(target: Path) -> FormatWriter:
@@ -105,10 +111,12 @@ def writer_of(target: Path) -> FormatWriter:
         )
     if name != FOLDER:
         check_writable(target)
-    elif target.is_file() or (target.is_dir() and any(target.iterdir())):
+    elif target.is_file() or (target.is_dir() and not is_empty(target)):
         raise InputError("already exists", where=target, fix="name a new folder")
     elif not target.resolve().parent.is_dir():
         raise InputError(f"there is no folder {target.parent}", where=target, fix="create it first")
+    else:
+        check_folder(target)
     return WRITERS[name]
 
 
@@ -170,7 +178,7 @@ def checked_tables(
         run = EmbeddingRun(images, captions, "run", similarity, content.ids, where)
     run.ids_where = ids_where
     check_lengths(run, ids_where or where)
-    ids = content.ids
+    ids = run.ids
     if benchmark is not None:
         run = run.align(benchmark)
         ids = {"images": benchmark.images.gallery, "captions": benchmark.captions.gallery} | ids
@@ -186,30 +194,25 @@ def sides(content: Content) -> Iterator[tuple[str, Content]]:
         yield side, replace(content, tables=(table,), ids=ids, vectors=True, rows=content.ids.get(side))
 
 
-def save(content: Content, writer: FormatWriter, target: Path, scratch: Path) -> list[Path]:
-    """Write a content whole or not at all: into the scratch folder first, since a target may be a folder."""
-    draft = scratch / target.name
-    beside = target.with_suffix(".ids.json")
-    if content.kind != "lists" and not content.ids and beside.exists():
-        raise InputError(
-            "is next to the target and would name its rows", where=beside, fix="move it away first"
-        )
-    try:
-        writer.write(content, draft)
-    except KaratError as error:
-        # The user knows the target, not our scratch folder.
-        error.args = (str(error).replace(str(draft), str(target)), *error.args[1:])
-        raise
-    except OSError as error:
-        raise cannot_write(target, error) from None
-    if target.is_dir():
-        target.rmdir()
-    os.replace(draft, target)
-    written = [target]
-    if content.ids and content.kind not in writer.keeps_ids:
-        write_file(beside, lambda path: write_ids(content.ids, path))
-        written.append(beside)
-    return written
+def save(contents: Mapping[Path, Content], writer: FormatWriter) -> list[Path]:
+    """Write contents and the ids beside them, all or none, and return the files."""
+    written: dict[Path, Callable[[Path], object]] = {}
+    for target, content in contents.items():
+        beside = target.with_suffix(".ids.json")
+        if content.kind != "lists" and not content.ids and beside.exists():
+            raise InputError(
+                "is next to the target and would name its rows", where=beside, fix="move it away first"
+            )
+        written[target] = partial(writer.write, content)
+        if content.ids and content.kind not in writer.keeps_ids:
+            written[beside] = partial(write_ids, content.ids)
+    if not target.suffix:
+        fill_folder(target, written[target])
+        return [target]
+    with replacing_all(*written) as drafts:
+        for write, draft in zip(written.values(), drafts):
+            write(draft)
+    return list(written)
 
 
 def first_items(run: TableRun, k: int, direction: Any = None) -> Content:
@@ -286,9 +289,9 @@ def map_table(table: Any, scratch: Path, where: str | None) -> Any:
     """Return a table whose rows and columns can be indexed; one that cannot is unpacked to a file."""
     if not isinstance(table, Blocks):
         return table
-    path = scratch / "table.npy"
-    write_file(path, lambda draft: write_npy(Content(tables=(table,), where=where), draft))
-    return np.load(path, mmap_mode="r", allow_pickle=False)
+    with write_errors(scratch):
+        write_npy(Content(tables=(table,), where=where), scratch)
+    return np.load(scratch, mmap_mode="r", allow_pickle=False)
 
 
 def products(run: EmbeddingRun, tables: Sequence[Any]) -> Blocks:

@@ -13,7 +13,7 @@ from karat.benchmarks import Benchmark, Direction, JudgedItems
 from karat.errors import InputError
 from karat.runs.matrix import as_float
 from karat.runs.run import FirstResults
-from karat.runs.table import Counting, TableRun
+from karat.runs.table import Counting, TableRun, other_benchmark
 
 Similarity = Literal["dot", "cosine"]
 SIMILARITIES = ("dot", "cosine")
@@ -64,9 +64,10 @@ class EmbeddingRun(TableRun):
         dimensions = [table.shape[1] for table in tables]
         if dimensions[0] != dimensions[1]:
             raise InputError(
-                f"image embeddings have {dimensions[0]} dimensions, caption embeddings {dimensions[1]}",
+                f"image embeddings have {dimensions[0]} dimensions, caption embeddings {dimensions[1]}: they "
+                "are of different models, or of layers before the shared space",
                 where=where,
-                fix="give two tables of the same model",
+                fix="give two tables of the same width, from the layer whose products the model compares",
             )
         for table, kind in zip(tables, ("image", "caption")):
             check_finite(table, f"{where or name} ({kind} embeddings)")
@@ -117,21 +118,26 @@ class EmbeddingRun(TableRun):
         return super().scan(items, threads, first)
 
     @property
+    def extent(self) -> str:
+        """Images and captions, and the dimensions of their vectors."""
+        dimensions = f"{self.images.shape[1]:,} dimensions, similarity {self.similarity}"
+        return f"{self.images.shape[0]:,} images and {self.captions.shape[0]:,} captions, {dimensions}"
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Images by captions."""
         return len(self.images), len(self.captions)
 
     def check(self, benchmark: Benchmark) -> None:
         """Raise where there is not one row per image and per caption."""
-        for table, known, kind in (
-            (self.images, benchmark.images, "image"),
-            (self.captions, benchmark.captions, "caption"),
-        ):
-            if len(table) != known.size:
+        expected = (benchmark.images.size, benchmark.captions.size)
+        for size, known, kind in zip(self.shape, expected, ("image", "caption")):
+            if size != known:
                 raise InputError(
-                    f"has {len(table):,} {kind} embeddings, but {benchmark.name} has {known.size:,} {kind}s",
+                    f"has {size:,} {kind} embeddings, but {benchmark.name} has {known:,} {kind}s",
                     where=self.where or self.name,
-                    fix=f"embed every {kind}, in the order of `karat benchmarks {benchmark.name} --ids FILE`",
+                    fix=other_benchmark(self.shape)
+                    or f"embed every {kind}, in the order that {benchmark.order_shown}",
                 )
 
     def pair_scores(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:

@@ -1,10 +1,10 @@
-"""Runs from files, arrays, tensors and dictionaries, and the files of ids beside them."""
+"""Runs from files, arrays, tensors and dictionaries."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,14 @@ from karat._util import check_table, plural
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import InputError, MissingDataError
 from karat.runs.embeddings import EmbeddingRun, Similarity
-from karat.runs.formats import READERS, SHAPES, Content, format_of, plain, read_dictionary
+from karat.runs.formats import READERS, SHAPES, Content, format_of, name_of
+from karat.runs.id_files import KINDS, UNNAMED, Order, check_lengths, ids_beside, read_order
 from karat.runs.matrix import MatrixRun
 from karat.runs.rankings import FORM, RankingsRun
 from karat.runs.run import Run
 from karat.runs.table import TableRun
+
+BY_NAME = '{"a": scores, "b": ("images.npy", "captions.npy")}'
 
 
 def read(path: Path) -> Content:
@@ -49,7 +52,7 @@ def load_run(
     *sources: Any,
     benchmark: Benchmark | None = None,
     name: str | None = None,
-    ids: Mapping[str, Sequence[Any]] | str | Path | None = None,
+    ids: Order | None = None,
     similarity: Similarity = "dot",
     transpose: bool = False,
 ) -> Run:
@@ -59,7 +62,8 @@ def load_run(
     ----------
     *sources
         One score table (images by captions), or an image and a caption embedding table, or one
-        set of ranked lists. Tables are npy, npz, safetensors, Parquet or csv files, arrays or
+        set of ranked lists, or one of each direction. Tables are npy, npz, safetensors, Parquet or csv
+        files, arrays or
         tensors; both embedding tables may be in one npz or safetensors file or in a folder of
         clip-retrieval. Lists are json, TREC, Parquet or csv files or dictionaries
         ``{"i2t": {image id: [caption ids]}, "t2i": {caption id: [image ids]}}``.
@@ -69,9 +73,10 @@ def load_run(
     name
         As tables show it; the file's name when left out.
     ids
-        The order of rows and columns, ``{"images": [...], "captions": [...]}`` or an ids file; by
-        default what the file itself names, else ``NAME.ids.json`` beside ``NAME.npy``, else the
-        benchmark's own order.
+        The order of rows and columns: ``{"images": [...], "captions": [...]}``, an ids file, or a list of
+        two: ids one per line, as json or npy, or a table with the columns image_id and caption_id. By
+        default what the file itself names, else ``NAME.ids.json`` beside ``NAME.npy``, else the benchmark's
+        own order.
     similarity
         For embeddings: "dot", or "cosine", which scales vectors to length 1.
     transpose
@@ -86,11 +91,37 @@ def load_run(
     """
     if sources and isinstance(sources[-1], Benchmark):
         sources, benchmark = sources[:-1], sources[-1]
-    content, where, ids_where = gather(sources, ids)
-    name = name or next((Path(s).stem for s in sources if isinstance(s, str | Path)), "run")
+    run = read_run(sources, benchmark, name, ids, similarity, transpose)
+    return run if benchmark is None else run.align(benchmark)
+
+
+def read_run(
+    sources: Sequence[Any],
+    benchmark: Benchmark | None = None,
+    name: str | None = None,
+    ids: Order | None = None,
+    similarity: Similarity = "dot",
+    transpose: bool = False,
+) -> Run:
+    """Return a run that is not matched to the benchmark yet; `load_run` says what the parameters are."""
+    paths = [Path(source) for source in sources if isinstance(source, str | Path)]
+    contents = [as_content(source) for source in sources]
+    if len(contents) == 2 and all(content.lists is not None for content in contents):
+        first, second = (
+            as_rankings(content, benchmark, "run", str(source)) for source, content in zip(sources, contents)
+        )
+        if set(first.directions) & set(second.directions):
+            raise InputError(
+                "hold rankings of the same direction",
+                where=" and ".join(map(str, paths)) or None,
+                fix="give them as two runs, or one file of each direction",
+            )
+        return first.joined(second, name or joint_name(paths))
+    content, where, ids_where = gather(sources, ids, contents)
+    name = name or next(map(name_of, paths), "run")
     run: Run
     if content.lists is not None:
-        run = RankingsRun(with_directions(content.lists, benchmark, where), name, where)
+        run = as_rankings(content, benchmark, name, where)
     elif len(content.tables) == 1:
         table = check_table(content.tables[0], where)
         run = MatrixRun(table.T if transpose else table, name, content.ids, where)
@@ -100,14 +131,23 @@ def load_run(
     if isinstance(run, TableRun):
         run.ids_where = ids_where
         check_lengths(run, ids_where or where)
-    return run if benchmark is None else run.align(benchmark)
+    return run
+
+
+def as_rankings(content: Content, benchmark: Benchmark | None, name: str, where: str | None) -> RankingsRun:
+    """Return ranked lists as a run, with the scores that are known."""
+    assert content.lists is not None
+    lists, scores = with_directions(content.lists, benchmark, where), content.scores
+    if scores is not None and lists is not content.lists:
+        scores = dict.fromkeys(lists, scores)
+    return RankingsRun(lists, name, where, scores)
 
 
 def gather(
-    sources: Sequence[Any], ids: Mapping[str, Sequence[Any]] | str | Path | None = None
+    sources: Sequence[Any], ids: Order | None = None, contents: Sequence[Content] | None = None
 ) -> tuple[Content, str | None, str | None]:
     """Return what the sources of one run hold together, and for messages their files and that of the ids."""
-    contents = [as_content(source) for source in sources]
+    contents = contents or [as_content(source) for source in sources]
     paths = [Path(source) for source in sources if isinstance(source, str | Path)]
     where = " and ".join(str(path) for path in paths) or None
     tables = tuple(table for content in contents for table in content.tables)
@@ -124,16 +164,18 @@ def gather(
         raise InputError(
             "holds the embeddings of one side", where=where, fix="give the image and the caption embeddings"
         )
-    if isinstance(ids, str | Path):
-        return Content(tables=tables, ids=read_ids(Path(ids))), where, str(ids)
     if ids is not None:
-        return Content(tables=tables, ids=dict(ids)), where, None
-    known: dict[str, Any] = {}
-    for path in paths:
-        known.update(ids_beside(path))
-    beside = [str(path.with_suffix(".ids.json")) for path in paths if ids_beside(path)]
+        known, ids_where = read_order(ids)
+        return Content(tables=tables, ids=known), where, ids_where
+    known = {}
+    beside = []
+    for kind, path in zip(KINDS, paths):
+        if ids := ids_beside(path):
+            beside.append(str(path.with_suffix(".ids.json")))
+            # A plain list beside one of two embedding tables is of that side.
+            known |= {kind: ids[UNNAMED]} if UNNAMED in ids and len(paths) == 2 else ids
     inside: dict[str, Any] = {}
-    for kind, content in zip(("images", "captions"), contents):
+    for kind, content in zip(KINDS, contents):
         inside.update(content.ids if content.rows is None else {kind: content.rows})
     ids_where = " and ".join(beside) if known.keys() - inside.keys() else None
     return Content(tables=tables, ids=known | inside), where, ids_where
@@ -147,10 +189,35 @@ def with_directions(
     if not strange:
         return lists
     if benchmark is not None and len(strange) == len(lists):
-        for direction in DIRECTIONS:
-            if (benchmark.queries(direction).find(strange) >= 0).all():
+        covered = [d for d in DIRECTIONS if any(len(t.queries.get(d, ())) for t in benchmark.truths.values())]
+        # The directions that are scored first: where ids are numbers, a query and an item may share one.
+        for direction in dict.fromkeys([*covered, *DIRECTIONS]):
+            queries = benchmark.queries(direction)
+            known = queries.find(strange) >= 0
+            if known.all() or (queries.open and known.any()):
                 return {direction: lists}
-    raise InputError(f"has the key {strange[0]!r}, which is not a direction", where=where, fix=FORM)
+        if len(covered) == 1 and benchmark.queries(covered[0]).open:
+            benchmark.queries(covered[0]).index(strange, where)
+    raise InputError(
+        f"has the key {strange[0]!r}, which is not a direction",
+        where=where,
+        fix=f"{FORM}; or runs by name, {BY_NAME}",
+    )
+
+
+def is_source(value: Any) -> bool:
+    """Whether a value of a dictionary is a run or what one is loaded from, and not a list of ranked ids."""
+    if isinstance(value, tuple):
+        # Of two texts, ids or files, the extension decides.
+        files = (not isinstance(part, str) or Path(part).suffix in READERS for part in value)
+        return len(value) == 2 and all(map(is_source, value)) and all(files)
+    return isinstance(value, Run | str | Path | Mapping) or getattr(value, "ndim", 0) == 2
+
+
+def by_name(sources: Any) -> bool:
+    """Whether a dictionary holds runs by name, and not the ranked lists of one run."""
+    named = isinstance(sources, Mapping) and bool(sources) and not sources.keys() & set(DIRECTIONS)
+    return named and all(map(is_source, sources.values()))
 
 
 def load_runs(
@@ -158,7 +225,7 @@ def load_runs(
     benchmark: Benchmark,
     *,
     name: Iterable[str] | str | None = None,
-    ids: Mapping[str, Sequence[Any]] | str | Path | None = None,
+    ids: Order | None = None,
     similarity: str = "dot",
     transpose: bool = False,
 ) -> list[Run]:
@@ -167,68 +234,131 @@ def load_runs(
     Parameters
     ----------
     sources
-        A run or what `load_run` takes, or a list of these. In a list of paths an image and a caption
-        embedding table that follow each other are one run.
+        A run or what `load_run` takes, or a list of these, or a dictionary of these by name. In a list of
+        paths an image and a caption embedding table that follow each other are one run, and so are ranked
+        lists of one direction and then of the other, unless each file is given a name; in a dictionary they
+        are a tuple.
     benchmark
         What the runs answer.
     name
         A name for each; by default that of its file, with its folder where two files share a name.
     ids, similarity, transpose
         As `load_run` takes them, for what is not loaded yet.
+
+    Returns
+    -------
+    list of Run
+        Matched to the benchmark. Where its items are open, that is `run.benchmark`, which also has the items
+        that nobody judged.
     """
+    if by_name(sources):
+        if name is not None:
+            raise InputError("the runs have names already", fix="leave out `name`")
+        name, sources = [str(key) for key in sources], list(sources.values())
+        # Two paths in a row are two runs here.
+        sources = [source if isinstance(source, tuple) else (source,) for source in sources]
     listed = list(sources) if isinstance(sources, list) else [sources]
     if not listed:
         raise InputError("no run was given", fix="give at least one")
     groups: list[tuple[Any, ...]]
     if all(isinstance(source, str | Path) for source in listed):
         groups = list(group_sources([Path(source) for source in listed], benchmark))
-        names = [group[0].stem for group in groups]
+        names: list[str | None] = [name_of(group[0]) for group in groups]
         if len(set(names)) < len(names):
             # a/sims.npy and b/sims.npy: the folders distinguish them.
-            names = [str(group[0].with_suffix("")) for group in groups]
+            names = [str(group[0].with_name(name_of(group[0]))) for group in groups]
     else:
         groups = [source if isinstance(source, tuple) else (source,) for source in listed]
-        names = [None] * len(groups)
-    if name is not None:
-        names = [name] if isinstance(name, str) else list(name)
-        if len(names) != len(groups):
-            given = f"{plural(len(groups), 'run')} but {plural(len(names), 'name')}"
-            raise InputError(given, fix="give as many names as runs")
+        names = [None for _ in groups]
     options: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
     runs = [as_run(group, benchmark, called, options) for group, called in zip(groups, names)]
+    given = None if name is None else [name] if isinstance(name, str) else list(name)
+    if given is None or len(given) != len(runs):
+        runs = join_directions(runs, groups)
+    if given is not None:
+        if len(given) != len(runs):
+            counts = f"{plural(len(runs), 'run')} but {plural(len(given), 'name')}"
+            raise InputError(counts, fix="give as many names as runs")
+        runs = [renamed(run, called) for run, called in zip(runs, given)]
     if all(isinstance(run, RankingsRun) for run in runs) and (ids or transpose):
         raise InputError(
             "ranked lists carry their own ids and directions", fix="leave out --ids and --transpose"
         )
-    return runs
+    for run in runs:
+        # All runs rank the same items: what one of them lists is an item for every other.
+        benchmark = run.with_open_items(benchmark) if isinstance(run, RankingsRun) else benchmark
+    return [run.align(benchmark) for run in runs]
 
 
 def as_run(group: tuple[Any, ...], benchmark: Benchmark, name: str | None, options: Mapping[str, Any]) -> Run:
-    """Return a run as it is, under another name where one is given, or load it."""
-    if len(group) != 1 or not isinstance(group[0], Run):
-        return load_run(*group, benchmark=benchmark, name=name, **options)
-    run = group[0]
-    if name is not None and name != run.name:
+    """Return a run as it is, or load it."""
+    if len(group) == 1 and isinstance(group[0], Run):
+        return group[0]
+    return read_run(group, benchmark, name, **options)
+
+
+def renamed(run: Run, name: str) -> Run:
+    """Return a run under another name."""
+    if name != run.name:
         run = copy(run)
         run.name = name
     return run
 
 
+def join_directions(runs: Sequence[Run], groups: Sequence[tuple[Any, ...]]) -> list[Run]:
+    """Return the runs with ranked lists of one direction joined to those of the other that follow them."""
+    joined: list[Run] = []
+    before: Path | None = None
+    for run, group in zip(runs, groups):
+        last = joined[-1] if joined else None
+        path = Path(group[0]) if len(group) == 1 and isinstance(group[0], str | Path) else None
+        if (
+            before is not None and path is not None
+            and isinstance(last, RankingsRun) and isinstance(run, RankingsRun)
+            and (*last.directions, *run.directions) in (DIRECTIONS, DIRECTIONS[::-1])
+        ):  # fmt: skip
+            joined[-1], before = last.joined(run, joint_name([before, path])), None
+        else:
+            joined.append(run)
+            before = path
+    return joined
+
+
+def joint_name(paths: Sequence[Path]) -> str:
+    """Return the name of a run that two files make: how both names begin, else both.
+
+    >>> joint_name([Path("clip.i2t.trec"), Path("clip.t2i.trec")]), joint_name([Path("a.run"), Path("b.run")])
+    ('clip', 'a+b')
+    """
+    names = [name_of(path) for path in paths]
+    first, second = names if len(names) == 2 else ("", "")
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second)))
+    return first[:same].rstrip("._- ") or "+".join(names) or "run"
+
+
 def notes_on_loading(runs: Sequence[Run]) -> list[str]:
     """Return what a reader should know of how runs were read."""
-    return [
+    notes = [
         f"{run.name}: the embeddings are not of length 1 and scores are plain products; "
         "--similarity cosine scales them"
         for run in runs
         if isinstance(run, EmbeddingRun) and run.similarity == "dot" and not run.unit_length
+    ]
+    lists = [run for run in runs if isinstance(run, RankingsRun)]
+    return notes + [
+        f"{run.name}: {len(queries):,} of {len(run.raw[direction]):,} queries are not in the benchmark "
+        f"and are ignored, first {queries[0]}"
+        for run in lists
+        for direction, queries in run.ignored.items()
+        if queries
     ]
 
 
 def group_sources(files: Sequence[Path], benchmark: Benchmark) -> list[tuple[Path, ...]]:
     """Split a list of files into runs: an embedding table belongs with the one that follows it.
 
-    Two tables are embeddings when they have as many columns as each other, and a row per image
-    and per caption. Tables are looked at, not read.
+    Two tables that could be embeddings of another benchmark, or of different widths, are one run too, whose
+    error says so. Tables are looked at, not read.
     """
     runs: list[tuple[Path, ...]] = []
     rest = list(files)
@@ -236,18 +366,31 @@ def group_sources(files: Sequence[Path], benchmark: Benchmark) -> list[tuple[Pat
         pair = rest[:2]
         shapes = [table_shape(path) for path in pair]
         rows = (benchmark.images.size, benchmark.captions.size)
-        if (
-            len(shapes) == 2
-            and all(len(shape) == 2 for shape in shapes)
-            and shapes[0] not in (rows, rows[::-1])
-        ):
+        if len(shapes) == 2 and are_embeddings(shapes, rows):
+            # The images of a benchmark are no more than its captions.
             lengths = (shapes[0][0], shapes[1][0])
-            if shapes[0][1] == shapes[1][1] and sorted(lengths) == sorted(rows):
-                runs.append(tuple(pair if lengths == rows else pair[::-1]))
-                rest = rest[2:]
-                continue
+            turned = lengths == rows[::-1] != rows or (lengths != rows and lengths[0] > lengths[1])
+            runs.append(tuple(pair[::-1] if turned else pair))
+            rest = rest[2:]
+            continue
         runs.append((rest.pop(0),))
     return runs
+
+
+def are_embeddings(shapes: Sequence[tuple[int, ...]], rows: tuple[int, int]) -> bool:
+    """Whether two tables are the embeddings of images and captions, if not those of this benchmark.
+
+    >>> are_embeddings([(9, 64), (45, 64)], (9, 45)), are_embeddings([(9, 45), (9, 45)], (7, 35))
+    (True, False)
+    >>> are_embeddings([(9, 64), (45, 32)], (9, 45)), are_embeddings([(9, 64), (45, 64)], (7, 35))
+    (True, True)
+    """
+    if not all(len(shape) == 2 for shape in shapes) or shapes[0] in (rows, rows[::-1]):
+        return False
+    fits = sorted((shapes[0][0], shapes[1][0])) == sorted(rows)
+    if shapes[0][1] == shapes[1][1]:
+        return fits or shapes[0][0] != shapes[1][0]
+    return fits and shapes[1] not in (rows, rows[::-1])
 
 
 def table_shape(path: Path) -> tuple[int, ...]:
@@ -255,41 +398,3 @@ def table_shape(path: Path) -> tuple[int, ...]:
     if not path.exists():
         raise MissingDataError("there is no such file", where=path)
     return SHAPES[format_of(path)](path) if format_of(path) in SHAPES else ()
-
-
-def read_ids(path: Path) -> dict[str, Any]:
-    """Read an ids file: ``{"images": [...], "captions": [...]}``, either may be absent."""
-    if not path.is_file():
-        raise MissingDataError("there is no such ids file", where=path)
-    ids = read_dictionary(path)
-    kinds = ("images", "captions")
-    if not ids.keys() <= set(kinds) or not all(isinstance(listed, list) for listed in ids.values()):
-        raise InputError(
-            "is not an ids file",
-            where=path,
-            fix='write {"images": [ids of rows], "captions": [ids of columns]}',
-        )
-    return ids
-
-
-def ids_beside(path: Path) -> dict[str, Any]:
-    """Return the ids in ``NAME.ids.json`` beside a table ``NAME.npy``; nothing when there is none."""
-    beside = path.with_suffix(".ids.json")
-    return read_ids(beside) if beside.is_file() else {}
-
-
-def write_ids(ids: dict[str, Any], path: Path) -> None:
-    """Write an ids file, as it is kept beside a table."""
-    path.write_text(json.dumps({kind: plain(listed) for kind, listed in ids.items()}), encoding="utf-8")
-
-
-def check_lengths(run: TableRun, where: str | None) -> None:
-    """Raise where there is not one id for each row or column."""
-    shape = run.shape if run.rows == "images" else run.shape[::-1]
-    for kind, size in zip(("images", "captions"), shape):
-        if kind in run.ids and len(run.ids[kind]) != size:
-            raise InputError(
-                f"names {plural(len(run.ids[kind]), f'{kind[:-1]} id')} for a table of {size:,} {kind}",
-                where=where,
-                fix="list an id for each, in the table's order",
-            )

@@ -361,17 +361,35 @@ def count_near_in_columns(
 
 
 @entry
-def count_in_lists(list_ptr, listed, inside, all_inside, begin, end, ptr, item, n_items, above, depth):
-    """Find judged items in ranked lists: `above` is the place among the gallery's items, or -1."""
+def count_in_lists(
+    list_ptr, listed, group, inside, all_inside, begin, end, ptr, item, n_items, above, tied, earlier, depth
+):
+    """Find judged items in ranked lists, among the gallery's items: `above` is -1 where one is not listed.
+
+    Rows of a list with the same `group` tie.
+    """
     place = np.full(n_items, -1, np.int64)
+    first = np.zeros(n_items, np.int64)
+    width = np.zeros(n_items + 1, np.int64)
     for q in range(begin, end):
         found = 0
+        start = 0
+        last = -1
         for k in range(list_ptr[q], list_ptr[q + 1]):
             if all_inside or inside[listed[k]]:
+                if group[k] != last:
+                    start = found
+                    last = group[k]
+                    width[start] = 0
                 place[listed[k]] = found
+                first[listed[k]] = start
+                width[start] += 1
                 found += 1
         depth[q] = found
         for j in range(ptr[q], ptr[q + 1]):
-            above[j] = place[item[j]]
+            if place[item[j]] >= 0:
+                above[j] = first[item[j]]
+                tied[j] = width[above[j]] - 1
+                earlier[j] = place[item[j]] - above[j]
         for k in range(list_ptr[q], list_ptr[q + 1]):
             place[listed[k]] = -1

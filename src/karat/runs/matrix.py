@@ -9,7 +9,7 @@ import numpy as np
 from karat._util import Loop, check_table, not_finite
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
-from karat.runs.table import Counting, TableRun
+from karat.runs.table import Counting, TableRun, other_benchmark
 
 
 class MatrixRun(TableRun):
@@ -52,6 +52,12 @@ class MatrixRun(TableRun):
         """The number of images and captions."""
         return self.shape if self.rows == "images" else self.shape[::-1]
 
+    @property
+    def extent(self) -> str:
+        """Images by captions."""
+        images, captions = self.images_by_captions
+        return f"{images:,} images by {captions:,} captions, {self.scores.dtype}"
+
     def check(self, benchmark: Benchmark) -> None:
         """Raise where the table is not images by captions."""
         expected = (benchmark.images.size, benchmark.captions.size)
@@ -65,7 +71,7 @@ class MatrixRun(TableRun):
         elif shape[0] in expected:
             fix = "embeddings come as two tables of the same width, one row per image and one per caption"
         else:
-            fix = f"score every pair, in the order of `karat benchmarks {benchmark.name} --ids FILE`"
+            fix = other_benchmark(shape) or f"score every pair, in the order that {benchmark.order_shown}"
         raise InputError(
             f"has {scores} scores, but {benchmark.name} has {pairs}", where=self.where or self.name, fix=fix
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction, JudgedItems
+from karat._util import Layout, fragment
+from karat.benchmarks import SIDES, Benchmark, Direction, Ids, JudgedItems
 
 FirstResults = dict[Direction, np.ndarray]
 """Per direction, the item that each query ranks first; one past the last item where a list is empty."""
@@ -31,6 +33,17 @@ def pairs_to_place(
     """
     queries, first = np.unique(query, return_index=True)
     return JudgedItems(direction, queries, np.r_[first, len(query)], item, np.zeros(len(query)), gallery)
+
+
+def id_places(ids: Ids) -> np.ndarray:
+    """Return the place of each id when all are sorted as text, from the last to the first.
+
+    >>> id_places(Ids([9, 10, 100])).tolist()
+    [0, 2, 1]
+    """
+    places = np.empty(len(ids), np.int64)
+    places[np.argsort(ids.values.astype(str), kind="stable")[::-1]] = np.arange(len(ids))
+    return places
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +71,32 @@ class Run(ABC):
 
     kind: ClassVar[str]
     """What it is kept in, in words."""
+    by_id = False
+    """Whether items with equal scores are in trec_eval's order, instead of the benchmark's or the list's."""
 
     def __init__(self, name: str, where: str | None = None) -> None:
         self.name = name
         self.where = where
         self.benchmark: Benchmark | None = None
+
+    def __repr__(self) -> str:
+        on = "" if self.benchmark is None else f" on {self.benchmark.name}"
+        return f"{type(self).__name__}({self.name!r}: {self.kind} of {self.extent}{on})"
+
+    def _repr_html_(self) -> str:
+        """Return it for notebooks: what it is, what it answers, where it came from."""
+        bench = "not matched with one yet" if self.benchmark is None else self.benchmark.name
+        rows = [
+            ["queries", " and ".join(SIDES[direction] for direction in self.directions)],
+            ["benchmark", bench],
+            *([["file", self.where]] if self.where else []),
+        ]
+        return fragment([f"run {self.name}: {self.kind} of {self.extent}", Layout(["", ""], rows, labels=2)])
+
+    @property
+    def extent(self) -> str:
+        """How much it holds, in words."""
+        return "unknown size"
 
     @property
     @abstractmethod
@@ -72,6 +106,12 @@ class Run(ABC):
     @abstractmethod
     def align(self, benchmark: Benchmark) -> Run:
         """Return the run with its ids matched to the benchmark's, and remember which; or raise."""
+
+    def in_trec_eval_order(self) -> Run:
+        """Return the aligned run with equal scores in the order of trec_eval: ids as text, falling."""
+        ordered = copy(self)
+        ordered.by_id = True
+        return ordered
 
     @abstractmethod
     def scan(
@@ -103,7 +143,7 @@ class Run(ABC):
         gallery: np.ndarray | None = None,
         whole_ties: bool = False,
     ) -> Top:
-        """Return the first `k` items of each query, ties in the benchmark's order.
+        """Return the first `k` items of each query, ties in the benchmark's order (in lists, in the list's).
 
         Parameters
         ----------

@@ -12,9 +12,9 @@ import numpy as np
 
 from karat._util import Loop
 from karat._util import threads as thread_loop
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems, of_size
 from karat.errors import InputError
-from karat.runs.run import FirstResults, Run, Top
+from karat.runs.run import FirstResults, Run, Top, id_places
 
 BLOCK_BYTES = 64 << 20
 
@@ -144,6 +144,16 @@ class TableRun(Run):
         order[item_of] = np.arange(len(item_of))
         return order
 
+    def tie_order(self, direction: Direction) -> np.ndarray:
+        """Return the same in the order in which items with equal scores are."""
+        order = self.order(direction)
+        assert not self.by_id or self.benchmark is not None
+        return (
+            order
+            if self.benchmark is None or not self.by_id
+            else id_places(self.benchmark.items(direction))[order]
+        )
+
     @abstractmethod
     def pair_scores(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
         """Return the scores of single cells."""
@@ -180,7 +190,7 @@ class TableRun(Run):
         inside = self.in_table(items)
         cells = (inside.query_of_row, inside.item)
         scores = self.pair_scores(*(cells if self.asks_by_rows(items.direction) else cells[::-1]))
-        return Counting(inside, scores, self.order(items.direction))
+        return Counting(inside, scores, self.tie_order(items.direction))
 
     def _count(self, counting: Counting, block: np.ndarray, row0: int, loop: Loop) -> None:
         ptr, gallery = counting.items.ptr, counting.gallery
@@ -293,6 +303,18 @@ class LargestCells:
         self.of_row[row0 : row0 + len(block)] = block.argmax(axis=1)
         largest = self._largest
         loop(lambda b, e: largest_in_columns(block, row0, b, e, largest, self.of_column), 0, len(largest))
+
+
+def other_benchmark(shape: tuple[int, int]) -> str:
+    """Return the advice for a run whose images and captions are as many as another benchmark has; else "".
+
+    >>> other_benchmark((5000, 25000)), other_benchmark((3, 7))
+    ('as many as coco has: name its benchmark with -b', '')
+    """
+    names = of_size(*shape) or of_size(*shape[::-1])
+    if not names:
+        return ""
+    return f"as many as {' and '.join(names)} ha{'ve' if len(names) > 1 else 's'}: name its benchmark with -b"
 
 
 def reaching_kth(values: np.ndarray, k: int, slack: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from karat.scores.agreement.score_agreement import ScoreAgreement as ScoreAgreement
     from karat.scores.agreement.score_agreement import score_agreement as score_agreement
     from karat.scores.agreement.thresholds import cut_texts as cut_texts
+    from karat.scores.comparison.comparison import CORRECTIONS as CORRECTIONS
     from karat.scores.comparison.comparison import Comparison as Comparison
     from karat.scores.comparison.comparison import show_p as show_p
     from karat.scores.comparison.comparison import show_places as show_places
     from karat.scores.comparison.comparison import shown_standings as shown_standings
     from karat.scores.comparison.comparison import signed_value as signed_value
+    from karat.scores.comparison.comparison import swaps_made as swaps_made
     from karat.scores.comparison.paired_comparison import check_choices as check_choices
     from karat.scores.comparison.paired_comparison import compare as compare
     from karat.scores.comparison.paired_tests import TESTS as TESTS
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from karat.scores.correlation import CorrelationTable as CorrelationTable
     from karat.scores.correlation import correlate as correlate
     from karat.scores.correlation import select_metrics as select_metrics
+    from karat.scores.evaluation.batches import bound_notes as bound_notes
     from karat.scores.evaluation.batches import tie_notes as tie_notes
     from karat.scores.evaluation.columns import details_of as details_of
     from karat.scores.evaluation.evaluation import evaluate as evaluate
@@ -54,7 +57,7 @@ if TYPE_CHECKING:
     from karat.scores.gallery_curve import gallery_curves as gallery_curves
     from karat.scores.inspection import Finding as Finding
     from karat.scores.inspection import Inspection as Inspection
-    from karat.scores.inspection import inspect_run as inspect_run
+    from karat.scores.inspection import inspect as inspect
     from karat.scores.intervals import ValueSamples as ValueSamples
     from karat.scores.intervals import check_published_labels as check_published_labels
     from karat.scores.intervals import comparison_intervals as comparison_intervals
@@ -81,6 +84,8 @@ if TYPE_CHECKING:
     from karat.scores.semantic_curve import semantic_recall_curve as semantic_recall_curve
     from karat.scores.table_file import SEPARATORS as SEPARATORS
     from karat.scores.table_file import read_cells as read_cells
+    from karat.scores.trec_eval import LIKES as LIKES
+    from karat.scores.trec_eval import like_in_words as like_in_words
 
 __all__, __getattr__, __dir__ = exports(
     __name__,
@@ -91,6 +96,7 @@ __all__, __getattr__, __dir__ = exports(
         "SIGNS": "SEPARATORS",
         "alone": "ungrouped_notes",
         "choose": "select_metrics",
+        "inspect_run": "inspect",
         "numbers": "estimate_record",
         "signed": "signed_value",
     },

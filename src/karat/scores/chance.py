@@ -2,51 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+import re
+from collections.abc import Sequence
 
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError
-from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, Run, load_run
+from karat.runs import ID_FORMS, Run, TableRun
 from karat.scores.evaluation import check_options, score_runs
+from karat.scores.id_orders import suggest_order
 from karat.scores.scorecard import Scorecard
 
 FEW = 50
 """With fewer queries skill cannot be distinguished from luck."""
-
-Kind = Literal["sign", "order"]
+OFTEN = 0.25
+"""Where a random ranking reaches this R@K, a good one can hardly be told from it."""
+RECALL = re.compile(r"R@([0-9]+)")
+NAME_ORDER = f"--ids FILE (ids= in Python) names theirs: {ID_FORMS}"
+NO_ORDER = "no likely order (by id, by file name, captions grouped by image) makes it better"
+DIAGNOSIS = (
+    "this order was picked by its score, which is a diagnosis and no proof, so it is not applied: if rows "
+    f"and columns are in another order than the benchmark's, {NAME_ORDER}"
+)
 
 
 def check_chance(card: Scorecard, runs: Sequence[Run]) -> list[str]:
     """Return notes on runs no better than a random ranking; raise where the order of ids explains it."""
     notes = []
-    for name, note in runs_at_chance(card).items():
+    for name, (truth, note) in runs_at_chance(card).items():
         run = next(run for run in runs if run.name == name)
-        for kind, text in misread(run, card.benchmark):
-            if kind == "order":
-                raise InputError(f"{note}, but {text}", where=run.where)
-            note = f"{note}; {text}"
-        notes.append(note)
+        wrong_order, text = explain_chance(run, card.benchmark, truth)
+        if wrong_order:
+            raise InputError(f"{note}, but {text}", where=run.where)
+        notes.append(f"{note}; {text}")
     return notes
 
 
-def runs_at_chance(card: Scorecard) -> dict[str, str]:
-    """Return, for each run whose R@1 is no better than a random ranking, a sentence that says where."""
-    notes: dict[str, str] = {}
+def runs_at_chance(card: Scorecard) -> dict[str, tuple[str, str]]:
+    """Return, for each run no better than a random ranking, the truth and a sentence.
+
+    R@1 tells, or R@K of the smallest K that there is, unless a random ranking often finds something, too.
+    """
+    notes: dict[str, tuple[str, str]] = {}
+    smallest: dict[tuple[str, str, str], int] = {}
+    for column in card:
+        if recall := RECALL.fullmatch(str(column.measure)):
+            key = (column.run, column.truth, column.direction)
+            smallest[key] = min(int(recall[1]), smallest.get(key, int(recall[1])))
     for column in card:
         truth = card.benchmark.truth(column.truth)
-        if str(column.measure) != "R@1" or column.value is None or truth.implicit or truth.folds:
+        k = smallest.get((column.run, column.truth, column.direction))
+        if str(column.measure) != f"R@{k}" or column.value is None or truth.implicit or truth.folds:
             continue
         for direction in DIRECTIONS:
-            if column.direction == direction and at_chance(
-                column.value, chance_r1(card.benchmark, truth.name, direction), column.n
-            ):
-                notes.setdefault(
-                    column.run, f"{column.run}: R@1 on {truth.name} ({direction}) is at chance level"
-                )
+            if k is None or column.direction != direction:
+                continue
+            chance = 1 - (1 - chance_r1(card.benchmark, truth.name, direction)) ** k
+            if (k == 1 or chance < OFTEN) and at_chance(column.value, chance, column.n):
+                where = f"{column.measure} on {truth.name} ({direction})"
+                notes.setdefault(column.run, (truth.name, f"{column.run}: {where} is at chance level"))
     return notes
+
+
+def explain_chance(run: Run, benchmark: Benchmark, truth: str) -> tuple[bool, str]:
+    """Return what may explain a run at chance level on a truth, and whether it is the order of ids."""
+    if not isinstance(run, TableRun):
+        return False, "its lists may name other ids than the model ranked"
+    suggestion = suggest_order(run, benchmark, truth)
+    if suggestion is not None and suggestion.reordered:
+        return True, f"{suggestion}; {DIAGNOSIS}"
+    if suggestion is not None:
+        return False, f"{suggestion}: these are distances; save their negative"
+    if run.ids:
+        where = run.ids_where or run.where or "ids"
+        return False, f"the ids in {where} may be in another order than its rows and columns; {NO_ORDER}"
+    own = f"rows and columns may be in another order than that which {benchmark.order_shown}"
+    return False, f"{own}; {NAME_ORDER}; {NO_ORDER}"
 
 
 def at_chance(value: float, chance: float, queries: int) -> bool:
@@ -59,55 +91,6 @@ def chance_r1(benchmark: Benchmark, truth: str, direction: Direction) -> float:
     rows = benchmark.truth(truth).judged(direction)
     inside = (rows.grade > 0) & (rows.item < benchmark.items(direction).size)
     return float(inside.sum() / max(1, len(rows.queries)) / benchmark.items(direction).size)
-
-
-def misread(run: Run, benchmark: Benchmark) -> list[tuple[Kind, str]]:
-    """Return what a run at chance level means, where reading it so makes it far better."""
-    truth = listed_truth(benchmark)
-    recalls = {} if truth is None else quick_r1(run, benchmark, truth)
-    if truth is None or not recalls:
-        return []
-    queries = benchmark.truth(truth).queries
-    out: list[tuple[Kind, str]] = []
-    for kind, text, alternative in alternatives(run, benchmark):
-        better = quick_r1(alternative, benchmark, truth)
-        far = [
-            better[d] > 2 * recalls[d]
-            and not at_chance(better[d], chance_r1(benchmark, truth, d), len(queries[d]))
-            for d in better
-        ]
-        if far and all(far):
-            out.append((kind, text))
-    return out
-
-
-def alternatives(run: Run, benchmark: Benchmark) -> Iterator[tuple[Kind, str, Run]]:
-    """Yield what the run could mean instead, with the sentence to print if it turns out better."""
-    if isinstance(run, MatrixRun):
-        table = run.scores if run.rows == "images" else run.scores.T
-        yield (
-            "sign",
-            "with the sign changed it is far better: these are distances; save their negative",
-            MatrixRun(-np.asarray(table, dtype=np.float32), ids=run.ids),
-        )
-    if isinstance(run, RankingsRun) or getattr(run, "ids", None):
-        return
-    for kinds in (("images",), ("captions",), ("images", "captions")):
-        ids: dict[str, Any] = {kind: np.sort(getattr(benchmark, kind).gallery) for kind in kinds}
-        which = " and ".join(kinds)
-        yield (
-            "order",
-            f"with {which} in the order of their ids it is far better: write an ids file with that order",
-            load_run(*tables_of(run), ids=ids),
-        )
-
-
-def tables_of(run: Run) -> tuple[np.ndarray, ...]:
-    """Return the tables that a run was made of."""
-    if isinstance(run, EmbeddingRun):
-        return run.images, run.captions
-    assert isinstance(run, MatrixRun)
-    return (run.scores if run.rows == "images" else run.scores.T,)
 
 
 def listed_truth(benchmark: Benchmark) -> str | None:

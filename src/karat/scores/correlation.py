@@ -24,7 +24,16 @@ from karat._util import (
 from karat.errors import InputError
 from karat.scores.comparison import show_p
 from karat.scores.leaderboard import Leaderboard, as_leaderboard
-from karat.stats import COEFFICIENTS, Correlation, Intervals, correlation_matrix, how_intervals, with_interval
+from karat.stats import (
+    COEFFICIENTS,
+    FEW,
+    FEWEST_OTHER,
+    Correlation,
+    Intervals,
+    correlation_matrix,
+    how_intervals,
+    with_interval,
+)
 
 SYMBOLS = {"tau": "τ", "spearman": "ρ", "pearson": "r"}
 FULL = {"tau": "Kendall's tau-b", "spearman": "Spearman's rho", "pearson": "Pearson's r"}
@@ -138,7 +147,8 @@ class CorrelationTable(Result):
         """Return the matrix, the pairs where requested, and the least and the most alike metrics in words."""
         pairs = [self._pair_table()] if self.detail else []
         words = self.sentences()
-        return [self.title, self._matrix(), *pairs, *(["\n".join(words)] if words else []), self.how]
+        last = [self.how] if self.how else []
+        return [self.title, self._matrix(), *pairs, *(["\n".join(words)] if words else []), *last]
 
     def __repr__(self) -> str:
         return f"CorrelationTable({self.title})"
@@ -195,12 +205,12 @@ def correlate(
     3  MedR  1.00  0.67     ·
     <BLANKLINE>
     Least alike, and how many pairs of systems change places:
-      R@1 and RP: τ 0.67 (−1.00 to 1.00), 1 of 6
-      RP and MedR: τ 0.67 (−1.00 to 1.00), 1 of 6
-      R@1 and MedR: τ 1.00 (1.00–1.00), 0 of 6
+      R@1 and RP: τ 0.67 (no interval), 1 of 6
+      RP and MedR: τ 0.67 (no interval), 1 of 6
+      R@1 and MedR: τ 1.00 (no interval), 0 of 6
     <BLANKLINE>
-    In brackets: 95% percentile intervals, 10,000 resamples of systems.
     note: low is good for MedR: its sign is changed, so that a positive number means agreement
+    note: 4 systems are too few for an interval of a correlation: it needs 10
     """
     coefficient = check_choice(coefficient, tuple(COEFFICIENTS), "coefficient")
     board = as_leaderboard(source)
@@ -218,8 +228,33 @@ def correlate(
     board = replace(board, values=board.values * signs)
     options = intervals or Intervals()
     matrix = correlation_matrix(board.values, coefficient, **asdict(options))
-    notes = (*board.notes, *sign_notes(turned), *remarks(board, matrix))
-    return CorrelationTable(board, coefficient, matrix, turned, notes, how_intervals(options, "systems"))
+    notes = (
+        *board.notes,
+        *sign_notes(turned),
+        *remarks(board, matrix),
+        *size_notes(board, coefficient, matrix),
+    )
+    known = [
+        result for row in matrix for result in row if result.method != "itself" and result.low == result.low
+    ]
+    how = how_intervals(options, "systems") if known else ""
+    return CorrelationTable(board, coefficient, matrix, turned, notes, how)
+
+
+def size_notes(board: Leaderboard, coefficient: str, matrix: np.ndarray) -> list[str]:
+    """Return notes on correlations without an interval, and on intervals of few systems."""
+    results = [matrix[a, b] for a, b in combinations(range(len(matrix)), 2)]
+    few = [result.n for result in results if result.value == result.value and result.n < FEWEST_OTHER]
+    sizes = plural(min(few), "system") if few else ""
+    notes = [f"{sizes} are too few for an interval of a correlation: it needs {FEWEST_OTHER}"] if few else []
+    if any(r.n >= FEWEST_OTHER and r.value == r.value and r.low != r.low for r in results):
+        notes.append("where all systems have the same order, every resample says so: there is no interval")
+    # Measured: those of tau hold from ten systems on, those of the others only from some thirty.
+    if coefficient != "tau" and any(FEWEST_OTHER <= r.n < FEW for r in results):
+        notes.append(
+            f"fewer than {FEW} systems: intervals of {SYMBOLS[coefficient]} hold less often than they say"
+        )
+    return notes
 
 
 def select_metrics(board: Leaderboard, metrics: list[str]) -> Leaderboard:

@@ -16,7 +16,7 @@ import numpy as np
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import InputError
 from karat.scores.scorecard import Column, Scorecard
-from karat.stats import Intervals, Sample, Samples
+from karat.stats import Intervals, Sample, Samples, means_ends
 
 FIRST_PLACE = ("MeanR", "MedR")
 """The measures whose values per query are the place of the first relevant item."""
@@ -211,7 +211,8 @@ def gallery_curves(
         samples += samples_of(column, cluster, relevant, size, grid, ks)
     column_samples = Samples(samples, len(known))
     value = column_samples.values()
-    low, high = options.ends(value, *options.draw(column_samples.resampled, column_samples.clusters))
+    drawn = options.ends(value, *options.draw(column_samples.resampled, column_samples.clusters))
+    low, high = means_ends(samples, column_samples.clusters, value, drawn, options.level)
     ends = np.cumsum([len(grid) for _, _, grid in plans])
     parts = (np.split(numbers, ends[:-1]) for numbers in (value, low, high))
     return [

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from karat._util import TEXT_FORMATS, Result, plural
-from karat.benchmarks import DIRECTIONS, Benchmark
-from karat.errors import KaratError
-from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, Run, load_run
-from karat.scores.chance import at_chance, chance_r1, listed_truth, misread, quick_r1
+from karat.benchmarks import DIRECTIONS, Benchmark, load_benchmark
+from karat.errors import InputError, KaratError
+from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, Run, notes_on_loading, read_run
+from karat.scores.chance import at_chance, chance_r1, explain_chance, listed_truth, quick_r1
 
 Level = Literal["fact", "warning", "error"]
 
@@ -55,15 +56,23 @@ class Inspection(Result):
         return ["\n".join(MARKS[finding.level] + finding.text for finding in self.findings)]
 
 
-def inspect_run(*sources: Any, benchmark: Benchmark, **options: Any) -> Inspection:
+def inspect(
+    *sources: Any,
+    benchmark: Benchmark | str | Path | None = None,
+    setting: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Inspection:
     """Look at a run, and never raise for what is wrong with it.
 
     Parameters
     ----------
     *sources
-        What `karat.load_run` takes.
+        A run, or what `karat.load_run` takes.
     benchmark
-        What the run should answer.
+        What the run should answer: a benchmark, its name or its folder. A benchmark may also be the last of
+        `sources`.
+    setting
+        Settings of a benchmark that is given by name, as `karat.load_benchmark` takes them.
     **options
         What else `karat.load_run` takes.
 
@@ -77,12 +86,19 @@ def inspect_run(*sources: Any, benchmark: Benchmark, **options: Any) -> Inspecti
     >>> own = Judgments([0, 1, 1], [0, 1, 2], sources=[Provenance("original")])
     >>> truth = Truth("own", own, {"i2t": np.arange(2), "t2i": np.arange(3)})
     >>> tiny = Benchmark("tiny", Ids([7, 8], kind="image"), Ids(range(3), kind="caption"), {"own": truth})
-    >>> print(inspect_run(np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), benchmark=tiny).findings[1].text)
+    >>> print(inspect(np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), benchmark=tiny).findings[1].text)
     is transposed: tiny has 2 images by 3 captions; pass --transpose
     """
+    if sources and isinstance(sources[-1], Benchmark):
+        sources, benchmark = sources[:-1], sources[-1]
+    if benchmark is None:
+        raise InputError("no benchmark was given", fix="name one, such as coco")
+    if not isinstance(benchmark, Benchmark):
+        benchmark = load_benchmark(benchmark, **(setting or {}))
     report = Inspection()
     try:
-        run = load_run(*sources, benchmark=None, **options)
+        loaded = len(sources) == 1 and isinstance(sources[0], Run)
+        run = sources[0] if loaded else read_run(sources, benchmark, **options)
     except KaratError as error:
         report.add("error", str(error))
         return report
@@ -92,7 +108,7 @@ def inspect_run(*sources: Any, benchmark: Benchmark, **options: Any) -> Inspecti
     elif isinstance(run, EmbeddingRun):
         look_at_embeddings(run, report)
     elif isinstance(run, RankingsRun):
-        look_at_lists(run, report)
+        look_at_lists(run, benchmark, report)
     try:
         run = run.align(benchmark)
     except KaratError as error:
@@ -104,6 +120,10 @@ def inspect_run(*sources: Any, benchmark: Benchmark, **options: Any) -> Inspecti
     )
     for note in benchmark.pooled_notes():
         report.add("fact", note)
+    if isinstance(run, RankingsRun):
+        for note in notes_on_loading([run]):
+            report.add("warning", note)
+        benchmark = run.benchmark or benchmark
     order = "an ids file" if getattr(run, "ids", None) else "the benchmark's own order"
     if not isinstance(run, RankingsRun):
         report.add("fact", f"ids from {order}")
@@ -152,7 +172,7 @@ def look_at_embeddings(run: EmbeddingRun, report: Inspection) -> None:
         )
 
 
-def look_at_lists(run: RankingsRun, report: Inspection) -> None:
+def look_at_lists(run: RankingsRun, benchmark: Benchmark, report: Inspection) -> None:
     """Note how many lists there are and how long they are."""
     for direction in run.directions:
         lengths = np.array(
@@ -162,7 +182,8 @@ def look_at_lists(run: RankingsRun, report: Inspection) -> None:
             lists = plural(len(lengths), "ranked list")
             report.add("fact", f"{direction}: {lists} of {lengths.min():,} to {lengths.max():,} items")
     for direction in DIRECTIONS:
-        if direction not in run.directions:
+        scored = any(len(truth.queries.get(direction, ())) for truth in benchmark.truths.values())
+        if scored and direction not in run.directions:
             report.add("warning", f"has no {direction} rankings: only one direction can be scored")
 
 
@@ -238,8 +259,8 @@ def look_at_quality(run: Run, benchmark: Benchmark, report: Inspection) -> None:
     shown = ", ".join(f"{d} {100 * recalls[d]:.2f}% (chance {100 * chance[d]:.3f}%)" for d in recalls)
     report.add("fact", f"R@1 on {truth}: {shown}")
     if any(at_chance(recalls[d], chance[d], len(benchmark.truth(truth).queries[d])) for d in recalls):
+        wrong_order, text = explain_chance(run, benchmark, truth)
         report.add(
             "warning", "R@1 is at chance level: the order of rows or columns, or the sign, may be wrong"
         )
-        for kind, text in misread(run, benchmark):
-            report.add("error" if kind == "order" else "warning", text)
+        report.add("error" if wrong_order else "warning", text)

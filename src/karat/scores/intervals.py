@@ -7,18 +7,37 @@ go through one code path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
 from karat.measures import MEAN, Combined, Measure
-from karat.scores.scorecard import Column, Scorecard, ungrouped_notes
-from karat.stats import Estimate, Flips, Intervals, Sample, Samples, subtract
+from karat.scores.scorecard import Column, Scorecard, ungrouped_notes, units_drawn
+from karat.stats import (
+    BORDER,
+    EXACT,
+    FEW,
+    FEWEST,
+    FEWEST_OTHER,
+    Estimate,
+    Flips,
+    Intervals,
+    Sample,
+    Samples,
+    Spread,
+    difference_ends,
+    mean_ends,
+    means_ends,
+    other_ends,
+    spread_of,
+    subtract,
+)
 
 
 def as_intervals(
@@ -68,8 +87,8 @@ def with_intervals(card: Scorecard, intervals: Intervals | str | bool = True) ->
         return card
     check_published_labels(card.label_versions)
     column_samples = ColumnSamples(card.columns)
-    low, high = options.ends(column_samples.values(), *column_samples.draw(options))
-    return with_ends(card, column_samples, low, high, options)
+    ends = column_samples.ends(options, *column_samples.draw(options))
+    return with_ends(card, column_samples, options, *ends)
 
 
 def check_published_labels(label_uncertainty: bool | int | None) -> None:
@@ -82,23 +101,33 @@ def check_published_labels(label_uncertainty: bool | int | None) -> None:
 
 
 def with_ends(
-    card: Scorecard, column_samples: ColumnSamples, low: np.ndarray, high: np.ndarray, intervals: Intervals
+    card: Scorecard,
+    column_samples: ColumnSamples,
+    intervals: Intervals,
+    low: np.ndarray,
+    high: np.ndarray,
+    methods: Sequence[str | None],
 ) -> Scorecard:
-    """Return the scorecard with these ends; an end that is not a number is left out, with a note."""
-    ends = {
-        column: tuple(float(end) if np.isfinite(end) else None for end in pair)
-        for column, *pair in zip(column_samples.columns, low, high)
+    """Return the scorecard with what `ColumnSamples.ends` gave.
+
+    An end that is not a number is left out; notes say why, and how sure the others are.
+    """
+    made: dict[Column, dict[str, Any]] = {
+        column: {
+            "low": float(begin) if np.isfinite(begin) else None,
+            "high": float(end) if np.isfinite(end) else None,
+            "interval_method": method,
+        }
+        for column, begin, end, method in zip(column_samples.columns, low, high, methods)
     }
-    columns = [
-        replace(column, low=ends[column][0], high=ends[column][1]) if column in ends else column
-        for column in card.columns
-    ]
+    columns = [replace(column, **made[column]) if column in made else column for column in card.columns]
     notes = [
         f"{c.run}: the interval of {c.measure} on {c.truth} ({c.direction}) has no upper end: "
         "too many rankings end before the first relevant item"
         for c in columns
         if c.low is not None and c.high is None
     ]
+    notes += interval_notes(column_samples, list(made.values()), intervals, card)
     return replace(
         card, columns=columns, intervals=intervals, notes=[*card.notes, *notes, *ungrouped_notes(card)]
     )
@@ -162,6 +191,93 @@ class ColumnSamples:
         cluster left out, [T, C]."""
         draws, jackknife = intervals.draw(self._leaves.resampled, self.clusters)
         return self._combine(draws), None if jackknife is None else self._combine(jackknife)
+
+    def ends(
+        self, intervals: Intervals, draws: np.ndarray, jackknife: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, list[str | None]]:
+        """Return both ends of every column's interval, and the methods where the draws would not hold.
+
+        Ends are NaN where there are too few clusters.
+        """
+        values = self.values()
+        ends = np.array(intervals.ends(values, draws, jackknife))
+        methods: list[str | None] = []
+        for t, value in enumerate(values):
+            pair, method = (float(ends[0, t]), float(ends[1, t])), None
+            if self.is_mean(t):
+                if not self.settled(t, value):
+                    pair, method = mean_ends(float(value), pair, self.spread(t), intervals.level)
+                    if self.columns[t].measure.unit == "rank":
+                        pair = max(1.0, pair[0]) if pair[0] == pair[0] else pair[0], pair[1]
+            else:
+                pair = other_ends(pair, self.sizes[t])
+            ends[:, t] = pair
+            methods.append(method)
+        return ends[0], ends[1], methods
+
+    def difference_ends(
+        self,
+        pairs: Sequence[tuple[int, int]],
+        values: np.ndarray,
+        intervals: Intervals,
+        draws: np.ndarray,
+        jackknife: np.ndarray | None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return both ends of the intervals of differences of columns, as `ends` does for columns."""
+        first, second = np.array(pairs).T
+        left_out = None if jackknife is None else jackknife[first] - jackknife[second]
+        ends = np.array(intervals.ends(values, subtract(draws[first], draws[second]), left_out))
+        for p, (a, b) in enumerate(pairs):
+            low, high = float(ends[0, p]), float(ends[1, p])
+            size = max(self.sizes[a], self.sizes[b])
+            if size >= FEW and low != high:
+                continue
+            if self.is_mean(a):
+                ours, theirs = self.spread(a), self.spread(b)
+                top = None if ours.top is None or theirs.top is None else max(ours.top, theirs.top)
+                spread = Spread(ours.moves - theirs.moves, size, top)
+                (low, high), _ = difference_ends(float(values[p]), (low, high), spread, intervals.level)
+            else:
+                low, high = other_ends((low, high), size)
+            ends[:, p] = low, high
+        return ends[0], ends[1]
+
+    def differing(self, first: int, second: int, most: int) -> int:
+        """Return how many clusters differ between two columns, in any of their parts; at most `most`."""
+        differ = np.zeros(self.clusters, bool)
+        for a, b in zip(self._leaves_of[first], self._leaves_of[second]):
+            ours, theirs = self._samples[a], self._samples[b]
+            same = (ours.values == theirs.values) | (np.isnan(ours.values) & np.isnan(theirs.values))
+            differ[ours.cluster[~same]] = True
+            if differ.sum() >= most:
+                return most
+        return int(differ.sum())
+
+    def is_mean(self, t: int) -> bool:
+        """Whether a column is a mean over queries, or a weighted sum of means."""
+        measure = self.columns[t].measure
+        linear = not isinstance(measure, Combined) or measure.linear
+        return linear and all(self._samples[leaf].aggregate is MEAN for leaf in self._leaves_of[t])
+
+    def settled(self, t: int, value: float) -> bool:
+        """Whether a mean has so many clusters, so far from both ends of its scale, that resampling holds."""
+        top = largest_value(self.columns[t])
+        if self.sizes[t] < FEW or top is None:
+            return False
+        return self.sizes[t] * min(value, top - value) / top >= BORDER
+
+    def spread(self, t: int) -> Spread:
+        """Return how a column that is a mean spreads over its clusters."""
+        leaves = [self._samples[leaf] for leaf in self._leaves_of[t]]
+        # What a weighted sum makes of one of its parts is that part's weight.
+        weights = [float(combine(self.columns[t], row)) for row in np.eye(len(leaves))]
+        spread = spread_of(leaves, self.clusters, weights)
+        return spread if largest_value(self.columns[t]) is not None else replace(spread, top=None)
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """How many clusters each column has values in."""
+        return [column.effective for column in self.columns]
 
     def swapped_differences(self, pairs: Sequence[tuple[int, int]], flips: np.ndarray) -> np.ndarray:
         """Return the difference of each pair of columns when flipped clusters change hands: [P, B]."""
@@ -229,6 +345,77 @@ class ColumnSamples:
         return np.stack([combine(column, leaves[at]) for column, at in zip(self.columns, self._leaves_of)])
 
 
+def interval_notes(
+    column_samples: ColumnSamples, made: Sequence[dict[str, Any]], intervals: Intervals, card: Scorecard
+) -> list[str]:
+    """Return where there is no interval, and where resampling did not do."""
+    level, columns = f"{100 * intervals.level:g}%", column_samples.columns
+    unit = ("query", "queries") if units_drawn(card) == "queries" else ("image", "images")
+    units = unit[1]
+    sizes = column_samples.sizes
+    none = [t for t, ends in enumerate(made) if ends["low"] is None and ends["high"] is None]
+    notes = []
+    for count in sorted({sizes[t] for t in none if sizes[t] < FEWEST_OTHER}):
+        notes.append(
+            f"no interval of {names_of(columns[t] for t in none if sizes[t] == count)}: an interval needs "
+            f"{FEWEST} {units}, that of a median {FEWEST_OTHER}, and there "
+            f"{'is' if count == 1 else 'are'} {count} {unit[count != 1]}"
+        )
+    same = [columns[t] for t in none if sizes[t] >= FEWEST and column_samples.is_mean(t)]
+    if same:
+        notes.append(f"no interval of {names_of(same)}: every {unit[0]} has the same value")
+    few = [t for t in range(len(columns)) if t not in none and sizes[t] < FEW]
+    if few:
+        notes.append(
+            f"fewer than {FEW} {units} ({min(sizes[t] for t in few)}): "
+            f"intervals of fractions are exact ones (Clopper–Pearson), wide, and hold in {level} or more of "
+            "samples; those of ranks are rough"
+        )
+    border = [columns[t] for t, ends in enumerate(made) if ends["interval_method"] == EXACT and t not in few]
+    if border:
+        notes.append(
+            f"{names_of(border)}: so near to 0 or 100% that fewer than {BORDER} {units}' worth of queries "
+            "lie on one side; the interval is an exact one (Clopper–Pearson), which may be wider than needed"
+        )
+    tails = [
+        columns[t]
+        for t in range(len(columns))
+        if t not in none
+        and t not in few
+        and largest_value(columns[t]) is None
+        and column_samples.is_mean(t)
+        and column_samples.spread(t).long_tailed
+    ]
+    if tails:
+        notes.append(
+            f"{names_of(tails)}: a few very long ranks decide the mean, so that its interval holds in fewer "
+            f"than {level} of samples; that of the median does not have this problem"
+        )
+    return notes
+
+
+def names_of(columns: Iterable[Column]) -> str:
+    """Return what columns are, each once whatever its run.
+
+    >>> from karat.measures import parse_measure
+    >>> two = [Column(run, "eccv", "i2t", parse_measure("R@1"), 0.5, 10) for run in "ab"]
+    >>> names_of(two)
+    'R@1 on eccv (i2t)'
+    """
+    where: dict[tuple[str, str], dict[str, None]] = {}
+    for column in columns:
+        where.setdefault((str(column.measure), column.truth), {})[column.direction] = None
+    named = [f"{measure} on {truth} ({', '.join(d)})" for (measure, truth), d in where.items()]
+    return ", ".join(named if len(named) <= 4 else [*named[:3], f"{len(named) - 3} others"])
+
+
+def largest_value(column: Column) -> float | None:
+    """Return the largest value that a column of fractions, or of sums of them, can have; None of ranks."""
+    if column.measure.unit == "rank":
+        return None
+    return float(len(leaves_of(column))) if column.measure.unit == "sum" else 1.0
+
+
 def leaves_of(column: Column) -> tuple[Column, ...]:
     """Return the columns with values per query that a column is made of."""
     return column.parts if isinstance(column.measure, Combined) else (column,)
@@ -284,18 +471,35 @@ class ValueSamples:
         clusters = {key: benchmark.clusters(direction, queries) for key, queries in distinct.items()}
         known = np.unique(np.concatenate(list(clusters.values())))
         place = {key: np.searchsorted(known, cluster) for key, cluster in clusters.items()}
-        samples = Samples([Sample(values, place[id(queries)]) for queries, values in columns], len(known))
+        self._samples = [Sample(values, place[id(queries)]) for queries, values in columns]
+        samples = Samples(self._samples, len(known))
         self.intervals, self.clusters = intervals, len(known)
         self.n = max(len(queries) for queries, _ in columns)
         self.values = samples.values()
         self.draws, self.jackknife = intervals.draw(samples.resampled, len(known))
 
+    def means(self) -> list[Estimate]:
+        """Return the mean of every column with its interval."""
+        ends = self.intervals.ends(self.values, self.draws, self.jackknife)
+        ends = means_ends(self._samples, self.clusters, self.values, ends, self.intervals.level)
+        return [
+            replace(mean, n=int(known.sum()), effective=len(np.unique(sample.cluster[known])))
+            for mean, sample in zip(self._with_ends(self.values, *ends), self._samples)
+            for known in [~np.isnan(sample.values)]
+        ]
+
     def estimates(self, statistic: Statistic) -> list[Estimate]:
-        """Return statistics of the scores, each with its interval."""
+        """Return statistics of the scores, each with its interval; with few clusters there is none."""
         value = statistic(self.values[:, None])[:, 0]
         jackknife = None if self.jackknife is None else statistic(self.jackknife)
-        ends = self.intervals.ends(value, statistic(self.draws), jackknife)
+        low, high = self.intervals.ends(value, statistic(self.draws), jackknife)
+        if self.clusters < FEWEST_OTHER:
+            low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
+        return self._with_ends(value, low, high)
+
+    def _with_ends(self, value: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[Estimate]:
         method = self.intervals.level, self.intervals.shown, self.n, self.clusters
         return [
-            Estimate(float(point), float(low), float(high), *method) for point, low, high in zip(value, *ends)
+            Estimate(float(point), float(begin), float(end), *method)
+            for point, begin, end in zip(value, low, high)
         ]

@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import Layout, Part, Result, check_extension, grouped, write_file
+from karat._util import (
+    MISSING,
+    Layout,
+    Mark,
+    Panel,
+    Part,
+    Result,
+    check_choice,
+    check_extension,
+    forest,
+    grouped,
+    latex_text,
+    pandas_of,
+    write_file,
+)
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError, unknown_name
-from karat.measures import Combined, Named, Semantic, in_percent, is_share, parse_measure, show_value
+from karat.measures import (
+    Combined,
+    Named,
+    Semantic,
+    in_percent,
+    is_share,
+    parse_measure,
+    scale_value,
+    show_value,
+    trec_eval_name,
+)
+from karat.scores.trec_eval import Like, like_in_words
 from karat.stats import Estimate, Intervals
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
     import polars as pl
 
 
@@ -51,6 +79,8 @@ class Column:
         The columns that a combination is made of.
     note
         Why there is no value.
+    interval_method
+        How the interval was made, where the scorecard's own method would not hold.
     """
 
     run: str
@@ -70,6 +100,7 @@ class Column:
     parts: tuple[Column, ...] = ()
     note: str | None = None
     label_spread: float | None = None
+    interval_method: str | None = None
 
     @property
     def effective(self) -> int:
@@ -163,6 +194,8 @@ class Scorecard(Result):
         What a report shows of every query, where requested.
     label_versions
         How many versions of uncertain labels the intervals are made of; 0 for the labels as they are.
+    like
+        The tool whose conventions were followed; None for karat's own.
 
     Examples
     --------
@@ -193,6 +226,7 @@ class Scorecard(Result):
     intervals: Intervals | None = None
     details: Details | None = None
     label_versions: int = 0
+    like: Like | None = None
     _index: dict[tuple[str, str, str, str], Column] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -248,10 +282,9 @@ class Scorecard(Result):
             raise InputError("the scorecard has no intervals", fix="evaluate with intervals=True")
         if column.value is None or column.low is None or column.high is None:
             raise InputError(f"{measure} has no interval", fix=column.note)
-        options = self.intervals
-        return Estimate(
-            column.value, column.low, column.high, options.level, options.shown, column.n, column.effective
-        )
+        method = column.interval_method or self.intervals.shown
+        ends = column.low, column.high, self.intervals.level
+        return Estimate(column.value, *ends, method, column.n, column.effective)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record per column; the keys are `RECORD`."""
@@ -293,9 +326,58 @@ class Scorecard(Result):
             )
         return pl.concat(frames)
 
+    def to_pandas(self, per_query: bool = False) -> pd.DataFrame:
+        """Return the records, or one row per query and column, as a pandas table."""
+        return pandas_of(self.per_query()) if per_query else super().to_pandas()
+
+    def plot(
+        self,
+        measure: Iterable[str] | str | None = None,
+        *,
+        truth: Iterable[str] | str | None = None,
+        direction: Iterable[str] | str | None = None,
+    ) -> go.Figure:
+        """Return a plotly figure of the scores with their intervals.
+
+        One run has a panel for each truth, with its measures as rows and its directions as colours; several
+        runs have a panel for each column, best first.
+
+        Parameters
+        ----------
+        measure, truth, direction
+            One or several; all by default, of several runs what combines both directions.
+        """
+        columns = [c for c in choose(self.columns, measure, truth, direction) if c.value is not None]
+        if not columns:
+            raise InputError("no column has a value to draw", fix="print the scorecard to see why")
+        combined = [c for c in columns if c.direction in ("mean", "both")]
+        # A run of one direction has nothing that combines both.
+        if len(self.runs) > 1 and direction is None and {c.run for c in combined} == {c.run for c in columns}:
+            columns = combined
+        panels = by_measure(columns) if len(self.runs) == 1 else by_run(columns)
+        heading = f"{self.runs[0]} on {self.benchmark.name}" if len(self.runs) == 1 else self.benchmark.name
+        return forest(panels, heading, lines_are(self), NARROW)
+
     def parts(self) -> list[Part]:
         """Return the table, and how to read it."""
-        return [lay_out(self), reading(self)]
+        return [lay_out(self) if self.like is None else lay_out_like(self), reading(self)]
+
+    def to_latex(self, direction: Iterable[str] | str | None = None, intervals: bool = True) -> str:
+        r"""Return a table per truth in LaTeX as papers print it: a row per run, a column per measure.
+
+        For the package booktabs. The best value of each column is bold; how to read the values, and the
+        notes, are comments.
+
+        Parameters
+        ----------
+        direction
+            The groups of columns: of "i2t", "t2i", "mean" and "both", which holds sums such as RSUM; all that
+            there are by default.
+        intervals
+            Whether intervals, where there are some, are printed below the values.
+        """
+        shown = self if intervals else replace(self, intervals=None)
+        return latex_text([*paper_tables(self, direction, intervals), reading(shown)], self.notes)
 
     def __repr__(self) -> str:
         return f"Scorecard({len(self.columns)} columns of {', '.join(self.runs)} on {self.benchmark.name})"
@@ -327,12 +409,23 @@ def show_cell(column: Column | None) -> str:
     if column is None:
         return ""
     text = show_value(column.measure, column.value)
-    if column.low is not None and column.high is not None:
-        text += f" ({show_value(column.measure, column.low)}–{show_value(column.measure, column.high)})"
+    return " ".join(filter(None, [text, *show_ends(column)]))
+
+
+def show_ends(column: Column) -> tuple[str, str]:
+    """Return a column's interval in parentheses and its bounds in brackets; nothing where it has none."""
+    interval, bounds = show_interval(column), ""
     if column.lower_bound is not None and column.upper_bound is not None:
         ends = (show_value(column.measure, end) for end in (column.lower_bound, column.upper_bound))
-        text += f" [{', '.join(ends)}]"
-    return text
+        bounds = f"[{', '.join(ends)}]"
+    return f"({interval})" if interval else "", bounds
+
+
+def show_interval(column: Column) -> str:
+    """Return the ends of a column's interval; nothing where it has none."""
+    if column.low is None or column.high is None:
+        return ""
+    return f"{show_value(column.measure, column.low)}–{show_value(column.measure, column.high)}"
 
 
 def lay_out(card: Scorecard) -> Layout:
@@ -354,6 +447,30 @@ def lay_out(card: Scorecard) -> Layout:
     return arrange(["truth", "measure", "direction", *card.runs], lines, best_cells(lines))
 
 
+def lay_out_like(card: Scorecard) -> Layout:
+    """Arrange a scorecard as trec_eval prints it, a column per run: its names, "all", fractions of 1."""
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    truths, directions = ({getattr(column, name) for column in card} for name in ("truth", "direction"))
+    for column in card:
+        name = trec_eval_name(getattr(column.measure, "measure", column.measure))
+        queries = "all" if len(directions) == 1 else column.direction
+        labels = (name, *[column.truth] * (len(truths) > 1), queries)
+        lines.setdefault(labels, {})[column.run] = fractions(column)
+    head = ["measure", *["truth"] * (len(truths) > 1), "queries", *card.runs]
+    rows = [[*labels, *(cells.get(run, "") for run in card.runs)] for labels, cells in lines.items()]
+    return Layout(head, rows, labels=len(head) - len(card.runs))
+
+
+def fractions(column: Column) -> str:
+    """Return a column's value in four digits with its interval; ranks are as they are."""
+    if column.value is None or not in_percent(column.measure):
+        return show_cell(column)
+    text = f"{column.value:.4f}"
+    return (
+        text if column.low is None or column.high is None else f"{text} ({column.low:.4f}–{column.high:.4f})"
+    )
+
+
 def arrange(
     head: list[str],
     lines: Sequence[tuple[tuple[str, ...], list[Column | None]]],
@@ -364,21 +481,165 @@ def arrange(
 
 
 def best_cells(lines: Sequence[tuple[tuple[str, ...], list[Column | None]]]) -> set[tuple[int, int]]:
-    """Return the position of the best value of each line."""
+    """Return the position of the best value of each line, and of those that are printed the same.
+
+    >>> measure = parse_measure("MeanR")
+    >>> line = [Column("A", "own", "i2t", measure, rank, 10) for rank in (3.141, 3.144, 3.15)]
+    >>> sorted(best_cells([(("own",), line)]))
+    [(0, 1), (0, 2)]
+    """
     best: set[tuple[int, int]] = set()
     for row, (labels, line) in enumerate(lines):
-        known = {k: c.value for k, c in enumerate(line) if c is not None and c.value is not None}
+        known = {k: (c.measure, c.value) for k, c in enumerate(line) if c is not None and c.value is not None}
         if known:
-            low_is_good = any(c is not None and c.measure.better == "low" for c in line)
-            top = min(known.values()) if low_is_good else max(known.values())
-            best |= {(row, len(labels) + k) for k, value in known.items() if value == top}
+            low_is_good = any(measure.better == "low" for measure, _ in known.values())
+            top = (min if low_is_good else max)(known.values(), key=lambda cell: cell[1])
+            best |= {
+                (row, len(labels) + k) for k, cell in known.items() if show_value(*cell) == show_value(*top)
+            }
     return best
+
+
+def paper_tables(
+    card: Scorecard,
+    direction: Iterable[str] | str | None = None,
+    intervals: bool = True,
+    first: Collection[tuple[str, str, str, str]] = (),
+) -> list[Layout]:
+    """Arrange a scorecard as papers do, a table per truth: a row per run, a column per measure.
+
+    Parameters
+    ----------
+    card, direction, intervals
+        See `Scorecard.to_latex`.
+    first
+        The values that no other is shown to beat, as truth, direction, measure and run: they are underlined.
+    """
+    chosen = [direction] if isinstance(direction, str) else list(direction or DIRECTION_TITLES)
+    for name in chosen:
+        check_choice(name, tuple(DIRECTION_TITLES), "direction")
+    truths = list(dict.fromkeys(column.truth for column in card))
+    tables = []
+    for truth in truths:
+        columns = [
+            c for d in DIRECTION_TITLES if d in chosen for c in card if (c.truth, c.direction) == (truth, d)
+        ]
+        if columns:
+            table = paper_table(columns, card.runs, intervals, first)
+            groups = [(truth if len(truths) > 1 else "", 1), *table.groups]
+            tables.append(replace(table, title=f"{card.benchmark.name}, {truth}", groups=groups))
+    return tables
+
+
+def paper_table(
+    columns: Sequence[Column],
+    runs: Sequence[str],
+    intervals: bool,
+    first: Collection[tuple[str, str, str, str]],
+) -> Layout:
+    """Arrange the columns of one truth, direction by direction; see `paper_tables`."""
+    # What is printed side by side: per direction and measure, the column of each run.
+    beside: dict[tuple[str, str], dict[str, Column]] = {}
+    for c in columns:
+        beside.setdefault((c.direction, str(c.measure)), {})[c.run] = c
+    rows: list[list[str]] = []
+    best: set[tuple[int, int]] = set()
+    underlined: set[tuple[int, int]] = set()
+    small: set[int] = set()
+    tops = best_cells([((), list(map(own.get, runs))) for own in beside.values()]) if len(runs) > 1 else ()
+    for r, run in enumerate(runs):
+        line = [own.get(run) for own in beside.values()]
+        for k, column in enumerate(line):
+            if (k, r) in tops:
+                best.add((len(rows), k + 1))
+            elif column and (column.truth, column.direction, str(column.measure), run) in first:
+                underlined.add((len(rows), k + 1))
+        rows.append([run, *(show_value(c.measure, c.value) if c else MISSING for c in line)])
+        ends = [show_ends(c) if c else ("", "") for c in line]
+        for below in list(zip(*ends))[0 if intervals else 1 :]:
+            if any(below):
+                small.add(len(rows))
+                rows.append(["", *below])
+    low = {(c.direction, str(c.measure)) for c in columns if c.measure.better == "low"}
+    head = ["Model", *(f"{key[1]} ↓" if key in low else key[1] for key in beside)]
+    spans = Counter(direction for direction, _ in beside)
+    # What is made of both directions, such as RSUM, stands alone.
+    groups = [("" if d == "both" else DIRECTION_TITLES[d], span) for d, span in spans.items()]
+    return Layout(head, rows, best=best, groups=groups, underlined=underlined, small=small)
 
 
 def row_share(line: Sequence[Column | None]) -> float | None:
     """Return what sums a row up: the mean of both directions, or the only one there is; None of ranks."""
     shares = [c.value for c in line if c is not None and c.value is not None and is_share(c.measure)]
     return shares[-1] if shares else None
+
+
+UNITS = {"fraction": "percent", "sum": "sum of percentages", "rank": "rank, low is good"}
+"""The titles of axes."""
+NARROW = "choose with measure=, truth= and direction="
+
+
+def choose(
+    columns: Sequence[Any],
+    measure: Iterable[str] | str | None,
+    truth: Iterable[str] | str | None,
+    direction: Iterable[str] | str | None,
+) -> list[Any]:
+    """Return the columns, or whatever has these three, that are of the given names; None is all."""
+    chosen = list(columns)
+    for key, names in (("measure", measure), ("truth", truth), ("direction", direction)):
+        if names is None:
+            continue
+        known = dict.fromkeys(str(getattr(column, key)) for column in columns)
+        wanted = [names] if isinstance(names, str) else [str(name) for name in names]
+        wanted = [str(parse_measure(name)) for name in wanted] if key == "measure" else wanted
+        for name in wanted:
+            if name not in known:
+                raise unknown_name(key, name, known)
+        chosen = [column for column in chosen if str(getattr(column, key)) in wanted]
+    return chosen
+
+
+def by_measure(columns: Sequence[Column]) -> list[Panel]:
+    """Return a panel for each truth and unit: measures as rows, directions as series."""
+    groups: dict[tuple[str, str], list[Mark]] = {}
+    for column in columns:
+        mark = mark_of(column, str(column.measure), DIRECTION_TITLES[column.direction])
+        groups.setdefault((column.truth, UNITS[column.measure.unit]), []).append(mark)
+    return [Panel(truth, unit, marks) for (truth, unit), marks in groups.items()]
+
+
+def by_run(columns: Sequence[Column]) -> list[Panel]:
+    """Return a panel for each truth, measure and direction: runs as rows, best first."""
+    groups: dict[tuple[str, str, str], list[Column]] = {}
+    for column in columns:
+        groups.setdefault((column.truth, str(column.measure), column.direction), []).append(column)
+    panels = []
+    for key, own in groups.items():
+        sign = 1 if own[0].measure.better == "low" else -1
+        own.sort(key=lambda column: sign * (column.value or 0))
+        panels.append(Panel(panel_title(*key), UNITS[own[0].measure.unit], [mark_of(c, c.run) for c in own]))
+    return panels
+
+
+def panel_title(truth: str, measure: str, direction: str) -> str:
+    """Return what a panel shows."""
+    return f"{measure} on {truth}, {DIRECTION_TITLES[direction]}"
+
+
+def mark_of(column: Column, row: str, series: str = "", filled: bool = True, more: str = "") -> Mark:
+    """Return a column's value and interval as they are drawn; `more` is shown with the numbers."""
+    value, low, high = (
+        None if end is None else scale_value(column.measure, end)
+        for end in (column.value, column.low, column.high)
+    )
+    assert value is not None
+    return Mark(row, value, low, high, show_cell(column) + more, series, filled)
+
+
+def lines_are(card: Scorecard) -> str:
+    """Say what the lines of a figure are."""
+    return f"Lines are {100 * card.intervals.level:g}% intervals." if card.intervals is not None else ""
 
 
 def reading(card: Scorecard) -> str:
@@ -390,14 +651,26 @@ def reading(card: Scorecard) -> str:
     # By meaning, every pair has its value: nothing is unjudged.
     by_labels = any(not isinstance(leaf.measure, Semantic) for c in card for leaf in c.parts or (c,))
     unjudged = [READING[card.unjudged]] if by_labels else []
-    lines = ["; ".join([unit, *unjudged, f"ties are {card.ties}."])]
-    if card.intervals is not None:
-        made = card.intervals
-        lines.append(
-            f"In parentheses {100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples "
-            f"of {units_drawn(card)}{labels_drawn(card)}."
-        )
+    lines = [
+        "; ".join([unit, *unjudged, f"ties are {card.ties}."])
+        if card.like is None
+        else like_in_words(card.like)
+    ]
+    if card.intervals is not None and any(column.low is not None for column in card):
+        lines.append(f"In parentheses {describe_intervals(card)}.")
     return "\n".join(lines)
+
+
+def describe_intervals(card: Scorecard) -> str:
+    """Say how the intervals were made; notes say where that did not do."""
+    made = card.intervals
+    assert made is not None
+    level = f"{100 * made.level:g}%"
+    methods = {column.interval_method for column in card if column.low is not None}
+    if methods and None not in methods:
+        return f"{level} intervals ({' or '.join(sorted(filter(None, methods)))}), by {units_drawn(card)}"
+    units = f"{units_drawn(card)}{labels_drawn(card)}"
+    return f"{level} {made.shown} intervals from {made.resamples:,} resamples of {units}"
 
 
 def ungrouped_notes(card: Scorecard) -> list[str]:

@@ -8,9 +8,11 @@ if TYPE_CHECKING:
     from karat.stats.alpha import SCALES as SCALES
     from karat.stats.alpha import Disagreement as Disagreement
     from karat.stats.alpha import krippendorff_alpha as krippendorff_alpha
+    from karat.stats.bootstrap import FEWEST_RESAMPLED as FEWEST_RESAMPLED
     from karat.stats.bootstrap import bootstrap_interval as bootstrap_interval
     from karat.stats.bootstrap import paired_bootstrap as paired_bootstrap
     from karat.stats.bootstrap import sign_p as sign_p
+    from karat.stats.bootstrap import swap_floor as swap_floor
     from karat.stats.correlations import COEFFICIENTS as COEFFICIENTS
     from karat.stats.correlations import Correlation as Correlation
     from karat.stats.correlations import correlation as correlation
@@ -19,6 +21,18 @@ if TYPE_CHECKING:
     from karat.stats.estimate import Estimate as Estimate
     from karat.stats.estimate import percent as percent
     from karat.stats.estimate import with_interval as with_interval
+    from karat.stats.few_clusters import BORDER as BORDER
+    from karat.stats.few_clusters import EXACT as EXACT
+    from karat.stats.few_clusters import FEW as FEW
+    from karat.stats.few_clusters import FEWEST as FEWEST
+    from karat.stats.few_clusters import FEWEST_OTHER as FEWEST_OTHER
+    from karat.stats.few_clusters import Spread as Spread
+    from karat.stats.few_clusters import difference_ends as difference_ends
+    from karat.stats.few_clusters import mean_ends as mean_ends
+    from karat.stats.few_clusters import means_ends as means_ends
+    from karat.stats.few_clusters import other_ends as other_ends
+    from karat.stats.few_clusters import spread_of as spread_of
+    from karat.stats.few_clusters import unseen_share as unseen_share
     from karat.stats.intervals import INTERVAL_METHODS as INTERVAL_METHODS
     from karat.stats.intervals import Intervals as Intervals
     from karat.stats.intervals import check_count as check_count
@@ -35,6 +49,7 @@ if TYPE_CHECKING:
     from karat.stats.kernels import count_large_differences as count_large_differences
     from karat.stats.multiplicity import holm as holm
     from karat.stats.multiplicity import place_intervals as place_intervals
+    from karat.stats.multiplicity import star_legend as star_legend
     from karat.stats.multiplicity import stars as stars
     from karat.stats.multiplicity import tied_for_first as tied_for_first
     from karat.stats.multiplicity import who_beats_whom as who_beats_whom

@@ -74,6 +74,10 @@ def krippendorff_alpha(
     # NaN is unlike itself and would make every row a separate kind: infinity replaces it, and sorts last.
     rows = np.sort(np.where(np.isnan(table[kept]), np.inf, table[kept]), axis=1)
     different, kind = np.unique(rows, axis=0, return_inverse=True)
+    if len(rows) and (different[:, :1] == np.where(np.isinf(different), different[:, :1], different)).all():
+        # Raters who always agree: the interval is by the largest disagreement, which went unseen.
+        unseen = np.r_[different[[0, -1], 0], np.full(rows.shape[1] - 2, np.inf)]
+        different = np.concatenate([different, unseen[None]])
     kinds = Kinds(kind.ravel(), len(different), number_clusters(clusters, len(kept), kept))
     return kinds.estimate(Disagreement(different, scale), Intervals(method, level, resamples, seed))
 

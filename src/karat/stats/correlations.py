@@ -18,6 +18,7 @@ import numpy as np
 from karat._util import check_choice, threads
 from karat.errors import InputError
 from karat.stats.estimate import Estimate
+from karat.stats.few_clusters import FEWEST_OTHER
 from karat.stats.intervals import Intervals, Resampling, drawn, leave_one_out
 from karat.stats.item_kinds import Kinds, as_numbers, number_clusters
 from karat.stats.samples import divide
@@ -50,7 +51,8 @@ def correlation(
     """Return the correlation of two metrics over systems, with its bootstrap interval over systems.
 
     Systems that lack either value (NaN) do not count. Where a metric gives all systems the same value
-    the correlation is not defined: NaN; resamples where that happens are left out of the interval.
+    the correlation is not defined: NaN; resamples where that happens are left out of the interval. Fewer than
+    ten systems have no interval, nor have systems that lie on a line: every resample would say the same.
 
     Parameters
     ----------
@@ -124,6 +126,8 @@ def correlation_matrix(
             draws = drawn(statistic, (block[:, known_rows] for block in blocks))
             left = drawn(statistic, leave_one_out(n)) if intervals.method == "bca" else None
             low, high = intervals.ends(value, draws, left)
+            if n < FEWEST_OTHER or low == high:
+                low = high = np.nan
         p = np.nan if np.isnan(value) else p_value(known, coefficient, float(value))
         ends = (float(low), float(high), level, intervals.shown)
         matrix[a, b] = matrix[b, a] = Correlation(float(value), *ends, n, n, p)

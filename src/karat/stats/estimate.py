@@ -16,7 +16,7 @@ class Estimate:
     value
         The point estimate; NaN where the data do not determine it.
     low, high
-        The ends of the interval.
+        The ends of the interval; NaN where there are too few values for one.
     level
         How often such an interval is meant to hold: 0.95.
     method
@@ -41,7 +41,10 @@ class Estimate:
     effective: int
 
     def __repr__(self) -> str:
-        made = f"{100 * self.level:g}% {self.method}, {how_many(self.n, self.effective)}"
+        size = how_many(self.n, self.effective)
+        if self.low != self.low and self.value == self.value:
+            return f"{self.value:.4g} (no interval, {size})"
+        made = f"{100 * self.level:g}% {self.method}, {size}"
         return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g}, {made})"
 
 
@@ -59,9 +62,13 @@ def with_interval(estimate: Estimate, digits: int = 2) -> str:
 
     >>> with_interval(Estimate(0.517, 0.502, 0.531, 0.95, "percentile", 10, 10))
     '0.52 (0.50–0.53)'
+    >>> with_interval(Estimate(1.0, float("nan"), float("nan"), 0.95, "percentile", 3, 3))
+    '1.00 (no interval)'
     """
     if estimate.value != estimate.value:
         return "not defined"
+    if estimate.low != estimate.low:
+        return f"{signed(estimate.value, digits)} (no interval)"
     return f"{signed(estimate.value, digits)} ({ends(estimate.low, estimate.high, digits)})"
 
 
@@ -73,4 +80,6 @@ def percent(estimate: Estimate, digits: int = 1) -> str:
     """
     if estimate.value != estimate.value:
         return "not defined"
+    if estimate.low != estimate.low:
+        return f"{100 * estimate.value:.{digits}f}% (no interval)"
     return f"{100 * estimate.value:.{digits}f}% ({ends(100 * estimate.low, 100 * estimate.high, digits)})"

@@ -11,6 +11,7 @@ import numpy as np
 
 from karat.errors import InputError
 from karat.stats.estimate import Estimate
+from karat.stats.few_clusters import NO_ENDS, Ends, unseen_share
 from karat.stats.intervals import BLOCK, Intervals, Resampling, Score, drawn, leave_one_out
 
 
@@ -97,11 +98,28 @@ class Kinds:
         estimates = np.empty(value.shape, object)
         for at in np.ndindex(value.shape):
             # Resamples may determine what the data themselves do not: that is not an interval.
-            ends = (np.nan, np.nan) if np.isnan(value[at]) else (float(low[at]), float(high[at]))
+            ends = NO_ENDS if np.isnan(value[at]) else (float(low[at]), float(high[at]))
+            if ends[0] == ends[1]:
+                ends = self._unseen(statistic, at, intervals.level)
             estimates[at] = Estimate(
                 float(value[at]), *ends, intervals.level, intervals.shown, len(self.kind), self.clusters
             )
         return estimates
+
+    def _unseen(self, statistic: Score, at: tuple[int, ...], level: float) -> Ends:
+        """Return the interval of a number that all resamples agree on: by what can have gone unseen.
+
+        As many clusters as can be there without one of them being among those seen become items of one kind;
+        the ends are the lowest and the highest number over all kinds. NaN where that changes nothing.
+        """
+        rest = unseen_share(self.clusters, level)
+        kinds = np.concatenate([
+            statistic((1 - rest) * self.counts + rest * len(self.kind) * rows)[at]
+            for rows in np.array_split(np.eye(self.size), max(1, self.size**2 // BLOCK))
+        ])  # fmt: skip
+        kinds = kinds[~np.isnan(kinds)]
+        low, high = float(kinds.min(initial=np.inf)), float(kinds.max(initial=-np.inf))
+        return (low, high) if high - low > 1e-9 else NO_ENDS
 
     def estimate(self, statistic: Score, intervals: Intervals) -> Estimate:
         """Return the `Estimate` of a statistic that is one number."""

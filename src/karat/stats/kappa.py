@@ -19,6 +19,8 @@ MOST_CATEGORIES = 1000
 WEIGHTS = ("linear", "quadratic")
 NONE = ("", "nan")
 """How text marks a missing rating: empty, and what numpy makes of NaN among text."""
+LISTED_CATEGORIES = 32
+"""Up to so many, every possible disagreement is listed where none was seen."""
 
 
 def cohen_kappa(
@@ -81,6 +83,9 @@ def cohen_kappa(
     worse = disagreement(weights, len(scale))
     cell = place(pair[0], scale) * len(scale) + place(pair[1], scale)
     cells, kind = np.unique(cell, return_inverse=True)
+    if (cells % (len(scale) + 1) == 0).all() and len(scale) <= LISTED_CATEGORIES:
+        # Raters who always agree: the interval is by the disagreements that went unseen.
+        cells, kind = np.arange(len(scale) ** 2), cell
     kinds = Kinds(kind, len(cells), number_clusters(clusters, len(rated), rated))
 
     def statistic(counts: np.ndarray) -> np.ndarray:

@@ -24,13 +24,27 @@ def holm(p: np.ndarray) -> np.ndarray:
     return corrected.reshape(p.shape)
 
 
+STARS = {"*": 0.1, "**": 0.05, "***": 0.01}
+"""The marks of Hodosh's tables, and up to which p-value each is given."""
+
+
 def stars(p: float) -> str:
     """Return the star notation of Hodosh's tables: * p ≤ 0.1, ** p ≤ 0.05, *** p ≤ 0.01.
 
     >>> [stars(p) for p in (0.2, 0.1, 0.05, 0.001)]
     ['', '*', '**', '***']
     """
-    return "*" * sum(p <= level for level in (0.1, 0.05, 0.01))
+    return "*" * sum(p <= level for level in STARS.values())
+
+
+def star_legend(p: str = "p") -> str:
+    """Say what the stars mean, given what the p-value is called.
+
+    >>> star_legend("Holm p")
+    '* Holm p ≤ 0.1, ** ≤ 0.05, *** ≤ 0.01'
+    """
+    first, *others = (f"≤ {level:g}" for level in STARS.values())
+    return ", ".join([f"* {p} {first}", *(f"{mark} {level}" for mark, level in zip(list(STARS)[1:], others))])
 
 
 def who_beats_whom(difference: np.ndarray, p: np.ndarray, alpha: float = 0.05) -> np.ndarray:
@@ -65,7 +79,7 @@ def place_intervals(beats: np.ndarray) -> np.ndarray:
 
 
 def tied_for_first(beats: np.ndarray) -> np.ndarray:
-    """Return the systems that no other beats, bool [R]: first place belongs to one of them.
+    """Return the systems that no other beats, bool [R]: none of them is shown to be worse than the first.
 
     >>> wins = np.zeros((3, 3), bool)
     >>> wins[0, 2] = True

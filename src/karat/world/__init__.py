@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from karat.world.systems import System as System
     from karat.world.systems import simulate as simulate
     from karat.world.systems import simulate_systems as simulate_systems
+    from karat.world.world import HEADS as HEADS
     from karat.world.world import World as World
     from karat.world.world import make_world as make_world
     from karat.world.world import read_world as read_world

@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from karat._util import plural, write_file
+from karat._util import fill_folder, plural
 from karat.benchmarks import HEAD as BENCHMARK
 from karat.benchmarks import (
     Benchmark,
@@ -29,8 +29,6 @@ from karat.benchmarks import (
     Judgments,
     Provenance,
     Truth,
-    make_folder,
-    remove_old,
     save_benchmark,
 )
 from karat.errors import InputError, MissingDataError
@@ -54,6 +52,8 @@ LISTED = 300_000_000
 DEFAULTS = {"original": ("R@1", "R@5", "R@10"), "complete": ("R@1", "RP", "mAP@R")}
 FORMAT, VERSION = "karat-world", 1
 HEAD = "world.json"
+HEADS = (BENCHMARK, HEAD)
+"""The files that make a folder complete."""
 
 Numbers: TypeAlias = Sequence[int] | np.ndarray
 """Numbers of images or of captions, from 0."""
@@ -234,7 +234,7 @@ def make_world(images: int = 1000, captions: int = 5, seed: int = 0) -> World:
 def save_world(
     world: World, folder: str | Path, pictures: bool = True, progress: Callable[[int], object] | None = None
 ) -> None:
-    """Write a world into a folder, which is made when it does not exist.
+    """Write a world into a folder, which is made when it does not exist; all of it, or nothing.
 
     Parameters
     ----------
@@ -256,27 +256,35 @@ def save_world(
     (Benchmark('world': 4 images, 8 captions; truths original, complete),
      World(4 images, 8 captions, seed 1))
     """
+    benchmark = world.benchmark()
+    fill_folder(
+        Path(folder), lambda draft: write_world(world, benchmark, draft, pictures, progress), last=HEADS
+    )
+
+
+def write_world(
+    world: World,
+    benchmark: Benchmark,
+    folder: Path,
+    pictures: bool,
+    progress: Callable[[int], object] | None,
+) -> None:
+    """Write all files of a world."""
     import polars as pl
 
     from karat.world.pictures import encode_png
 
-    benchmark = world.benchmark()
-    folder = make_folder(folder)
-    # Both are written last, so that a folder with them is complete.
-    for head in (BENCHMARK, HEAD):
-        remove_old(folder / head)
     if pictures:
-        make_folder(folder / "images")
+        (folder / "images").mkdir()
         paths = [f"images/{name}" for name in benchmark.images.gallery]
         for number, path in enumerate(paths):
-            data = encode_png(world.picture(number))
-            write_file(folder / path, lambda file, data=data: file.write_bytes(data))  # type: ignore[misc]
+            (folder / path).write_bytes(encode_png(world.picture(number)))
             if progress is not None:
                 progress(number + 1)
         benchmark = replace(benchmark, image_paths=[str(folder / path) for path in paths])
     columns = world.meanings.in_words()
     table = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
-    write_file(folder / "meanings.parquet", table.write_parquet)
+    table.write_parquet(folder / "meanings.parquet")
     save_benchmark(benchmark, folder)
     about = {
         "format": FORMAT,
@@ -286,8 +294,7 @@ def save_world(
         "captions": world.per_image,
         "sha256": world.digest,
     }
-    text = json.dumps(about, indent=1) + "\n"
-    write_file(folder / HEAD, lambda file: file.write_text(text, encoding="utf-8"))
+    (folder / HEAD).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
 
 def read_world(folder: str | Path) -> World:

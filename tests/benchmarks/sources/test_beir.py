@@ -65,3 +65,28 @@ def test_wrong_tables(tmp_path):
     (tmp_path / "queries.tsv").write_text("_id\tx\na\n")
     with pytest.raises(karat.KaratError, match="row 2 has 1 cells"):
         karat.load_benchmark(tmp_path)
+
+
+@pytest.mark.parametrize("layout", ["{}-00000-of-00001.parquet", "{}/test-00000-of-00001.parquet"])
+def test_the_tables_of_mieb(tmp_path, layout):
+    picture = {"bytes": b"\xff\xd8\xff\xe0", "path": None}
+    query, corpus = ("query", "corpus") if "/" not in layout else ("queries", "corpus")
+    tables = {
+        query: {"id": ["q1", "q2"], "modality": ["image"] * 2, "text": None, "image": [picture] * 2},
+        corpus: {"id": ["c1", "c2", "c3"], "modality": ["text"] * 3, "text": ["a", "b", "c"], "image": None},
+        "qrels": {"query-id": ["q1", "q2"], "Q0": ["0"] * 2, "corpus-id": ["c1", "c3"], "score": [1, 1]},
+    }
+    for name, columns in tables.items():
+        path = tmp_path / layout.format(name)
+        path.parent.mkdir(exist_ok=True)
+        pl.DataFrame(columns).write_parquet(path)
+    bench = karat.load_benchmark(tmp_path)
+    assert bench.images.gallery.tolist() == ["q1", "q2"]
+    assert bench.texts == ["a", "b", "c"]
+    assert bench.summary()[0]["i2t"] == {"queries": 2, "positives": 2, "negatives": 0, "off_gallery": 0}
+    pl.DataFrame({**tables[corpus], "modality": ["image"] * 3}).write_parquet(
+        tmp_path / layout.format(corpus)
+    )
+    with pytest.raises(karat.KaratError, match="has queries of image and a corpus of image"):
+        karat.load_benchmark(tmp_path)
+    assert karat.load_benchmark(tmp_path, direction="i2t").captions.size == 3

@@ -5,6 +5,7 @@ import pytest
 
 import karat
 from karat._util import cache
+from karat.benchmarks.sources import coco as sources
 
 
 def test_counts(coco):
@@ -136,5 +137,51 @@ def test_wrong_files(tmp_path):
         with pytest.raises(karat.KaratError, match=message):
             karat.load_benchmark("coco", **{option: path})
     path.write_bytes(b"\xff\xfe\xfa")
-    with pytest.raises(karat.KaratError, match="row 1 is not text in UTF-8"):
+    with pytest.raises(karat.KaratError, match="line 1 is not UTF-8"):
         karat.load_benchmark("coco", captions=path)
+
+
+def test_captions_and_boxes_are_found_when_needed(data, monkeypatch):
+    monkeypatch.setenv("KARAT_DATA", str(data))
+    coco = karat.load_benchmark("coco")
+    assert list(coco.truths) == ["coco-5k", "coco-1k", "cxc", "eccv"]
+    given = karat.load_benchmark(
+        "coco", captions=data / "coco" / sources.CAPTIONS, boxes=data / "coco" / sources.BOXES
+    )
+    assert coco.texts is None
+    assert list(coco.needed_texts) == list(given.texts)
+    queries = np.arange(0, 5000, 100)
+    for zeta in (0, 2):
+        name = f"pm(z={zeta})"
+        assert coco.truth(name) is coco.truth(name)
+        found, named = (bench.truth(name).rule.positives("i2t", queries) for bench in (coco, given))
+        assert np.array_equal(found, named)
+
+
+def test_the_setting_is_named_where_nothing_is_found(monkeypatch, tmp_path):
+    monkeypatch.delenv("KARAT_DATA", raising=False)
+    coco = karat.load_benchmark("coco")
+    with pytest.raises(
+        karat.KaratError, match=r"--set captions=coco_karpathy_test_captions.tsv.*KARAT_DATA="
+    ):
+        coco.needed_texts
+    for call in (
+        lambda: coco.truth("pm(z=1)"),
+        lambda: karat.evaluate({"i2t": {391895: [770337]}}, coco, "PMRP", truth="coco-5k"),
+    ):
+        with pytest.raises(karat.KaratError, match=r"--set boxes=coco_karpathy_test_boxes.json"):
+            call()
+    with pytest.raises(
+        karat.KaratError, match=r"cider needs the captions of coco, which has none; name the file"
+    ):
+        karat.evaluate({"i2t": {391895: [770337]}}, coco, "NCS(cider)@5")
+    monkeypatch.setenv("KARAT_DATA", str(tmp_path))
+    with pytest.raises(karat.KaratError, match=f"there is no {tmp_path}/coco/coco_karpathy_test_boxes.json"):
+        coco.truth("pm(z=1)")
+
+
+def test_coco_files_are_other_names_of_images(coco):
+    assert (
+        coco.images.index(["COCO_val2014_000000391895.jpg", "391895.jpg"])[0]
+        == coco.images.index([391895])[0]
+    )

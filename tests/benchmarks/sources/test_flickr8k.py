@@ -128,7 +128,7 @@ SPLIT, TOKENS, EXPERT, CROWD = "Flickr_8k.testImages.txt", flickr8k.TOKENS, flic
     [
         (TOKENS, None, "there is no such file"),
         (TOKENS, "", "is empty"),
-        (TOKENS, b"a.jpg#0\tcaf\xe9\n", "row 1 is not text in UTF-8"),
+        (TOKENS, b"a.jpg#0\tcaf\xe9\n", "line 1 is not UTF-8 but probably Latin-1"),
         (TOKENS, "a.jpg#0\tx\n\nb.jpg#0\tx\n", "row 2 holds 1 column; a row has 2"),
         (TOKENS, "a.jpg#0\tx\na.jpg#0\ty\n", "row 2 repeats the caption a.jpg#0 of row 1"),
         (TOKENS, "a.jpg\tx\n", "row 1 has the caption id 'a.jpg'; write it as"),

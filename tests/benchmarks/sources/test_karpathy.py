@@ -74,7 +74,7 @@ def without(record, key):
         ('{"images": [{"split": "te', "is not json (Unterminated string"),
         ("[" * 100_000, "is not json (maximum recursion"),
         ("[" + "1" * 5000 + "]", "is not json (Exceeds the limit"),
-        (b"\xff\xfe{}", "row 1 is not text in UTF-8"),
+        (b"\xff\xfe{}", "line 1 is not UTF-8 but probably UTF-16"),
         ("[]", "is not a json object"),
         ("{}", "has no key 'images'"),
         ('{"images": {}}', "has the 'images' {}; give a list"),
@@ -108,3 +108,17 @@ def test_mistakes(tmp_path, content, message):
         load(path)
     assert str(caught.value).startswith(str(path))
     assert caught.value.fix
+
+
+def test_files_are_other_names_of_images(tmp_path):
+    bench = load(write(tmp_path / "dataset.json", image(3), image(1), image(2)))
+    assert bench.images.index(["1.jpg", "val2014/3.jpg", 1002]).tolist() == [1, 0, 2]
+    lists = {"i2t": {"3.jpg": [30], "1.jpg": [10], "2.jpg": [20]}}
+    assert karat.evaluate(lists, bench, "R@1").value("R@1", direction="i2t") == 1
+    flickr = load(
+        write(tmp_path / "flickr.json", *(image(k, coco=False, filename=f"9{k}.jpg") for k in (3, 1)))
+    )
+    assert flickr.images.gallery.tolist() == [3, 1]
+    assert flickr.images.index(["91.jpg", "93"]).tolist() == [1, 0]
+    plain = load(write(tmp_path / "plain.json", *(without(image(k), "filename") for k in (3, 1))))
+    assert plain.images.files is None

@@ -36,7 +36,7 @@ def test_it_is_the_subset_of_the_others(method):
         assert one.change.low <= one.change.high
         assert 0 <= one.falls <= 1
         assert (one.unique, one.unique_positives) == labels.unique(system)
-        assert one.change.effective == 6  # the images
+        assert one.change.effective == 10  # the images
 
 
 def test_an_interval_of_what_never_changes_is_a_point():

@@ -26,9 +26,9 @@ from tests.judging.bias import plain_bias
 from tests.judging.bias.plain_bias import labels_of, pool_of
 
 SMALL = {"i2t": range(4), "t2i": range(6)}
-WORLD = make_world(images=6, captions=2, seed=8)
+WORLD = make_world(images=10, captions=2, seed=8)
 BENCH = WORLD.benchmark()
-QUERIES = {"i2t": range(6), "t2i": range(1, 12)}
+QUERIES = {"i2t": range(10), "t2i": range(1, 20)}
 ASKED = {direction: np.array(asked) for direction, asked in QUERIES.items()}
 
 
@@ -103,7 +103,7 @@ def test_wrong_labels():
 def case(seed, systems=3, top=2, levels=4):
     """Score tables with ties, and graded judgments of most pooled pairs."""
     rng = np.random.default_rng(seed)
-    tables = [rng.integers(0, levels, (6, 12)).astype(np.float32) for _ in range(systems)]
+    tables = [rng.integers(0, levels, (10, 20)).astype(np.float32) for _ in range(systems)]
     pool = pool_of(tables, [f"s{k}" for k in range(systems)], top, QUERIES)
     judged = {
         (int(i), int(c)): float(rng.choice([0, 0.5, 1]))

@@ -16,7 +16,8 @@ GOOD = "task,item,worker,answer\n0,1,ann,yes\n0,2,ann,no\n"
 
 
 BYTES = {
-    "cp1252": (GOOD.encode() + b"0,3,Ren\xe9,yes\n", "line 4 is not UTF-8 (byte 0xe9)"),
+    "latin-1": (GOOD.encode() + b"0,3,Ren\xe9,yes\n", "line 4 is not UTF-8 but probably Latin-1"),
+    "cp1252": (GOOD.encode() + b"0,3,Ren\xe9\x94,yes\n", "line 4 is not UTF-8 but probably Windows-1252"),
     "cut within a character": (GOOD.encode() + "é".encode()[:1], "line 4 is not UTF-8"),
     "misread mark": (b"\xc3\xaf\xc2\xbb\xc2\xbf" + GOOD.encode(), "line 1 starts with ï»¿"),
     "utf-16": (GOOD.encode("utf-16"), "is written in UTF-16"),

@@ -85,8 +85,8 @@ def test_files_that_are_not_forms(tmp_path):
         load_form(tmp_path / "none.toml")
     for name, content, words in (
         ("broken.toml", b"name = ", "is not TOML"),
-        ("bytes.toml", b"\xff\xfe\x00", "is not text"),
-        ("latin.toml", "name = 'é'".encode("latin-1"), "is not TOML"),
+        ("bytes.toml", b"\xff\x00\x00", "is not text"),
+        ("latin.toml", "name = 'é'".encode("latin-1"), "is not UTF-8"),
         ("large.toml", b"#" * 1_000_001, "more than a million bytes"),
         ("deep.toml", b"a = " + b"[" * 5000 + b"]" * 5000, "is not TOML"),
     ):

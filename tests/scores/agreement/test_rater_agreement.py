@@ -250,7 +250,8 @@ def test_thresholds_are_shown_with_digits_that_tell_them_apart(rng):
     assert [row[0] for row in layout.rows] == ["0.001", "0.002", "0.003"]
     assert [cell.strip() for cell in layout.head[1:]] == ["0.0000001", "0.0000002", "0.0000003"]
     said = found.best_in_words()
-    assert re.search(r"milli from 0\.00[123], tiny from 0\.000000[123]$", said)
+    assert re.search(r"milli from 0\.00[123], tiny from 0\.000000[123]$", said, re.MULTILINE)
+    assert "chosen and measured on the same items" in said
     # Thresholds closer than a hair still part the ratings as they should.
     for (row, column), one in np.ndenumerate(found.thresholds.kappa):
         a, b = (side.rating * scale > at + 0.5 for side, scale, at in zip(sides, (1e3, 1e7), (row, column)))
@@ -325,3 +326,15 @@ def test_mistakes_between_tables(table):
     ):
         with pytest.raises(karat.KaratError, match=re.escape(message)):
             agree(*arguments, **options)
+
+
+def test_the_best_thresholds_are_too_good(rng):
+    """Of noise the best of many kappas is above 0, and elsewhere it is 0; half of the items find that out."""
+    items = range(120)
+    sides = [Ratings(items, items, ("score",), rng.integers(0, 10, (120, 1)), name) for name in ("a", "b")]
+    table = agree(*sides, intervals=Intervals(resamples=1000)).thresholds
+    assert table.kappa.size == 81
+    best = table.kappa[table.best].value
+    assert best > 0.1
+    assert abs(table.elsewhere) < best / 2
+    assert [record["elsewhere"] for record in table.records() if record["best"]] == [table.elsewhere]

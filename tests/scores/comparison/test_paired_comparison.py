@@ -12,6 +12,7 @@ import karat
 from karat.errors import InputError
 from karat.stats import Intervals, holm, mcnemar, randomisation_test
 from karat.stats.multiplicity import place_intervals, tied_for_first, who_beats_whom
+from karat.world import make_world
 
 from made import make_benchmark, make_run, recomputed
 
@@ -116,7 +117,7 @@ def test_equal_runs_are_tied():
     found = karat.compare(twins, bench, measure=["R@1", "MedR"], samples=500)
     assert all(d.p == 1 and d.better is None and d.difference == 0 for d in found.differences)
     assert all(set(s.first) == {"one", "two"} for s in found.standings)
-    assert "Tied for first: one and two everywhere." in str(found)
+    assert "Not shown to be worse than the first: “one” and “two” everywhere." in str(found)
 
 
 def test_mcnemar_only_where_it_holds():
@@ -197,7 +198,7 @@ def test_a_run_with_one_direction_is_not_left_out():
 def test_captions_drawn_alone_are_said_to_be():
     from dataclasses import replace
 
-    bench = make_benchmark(20)
+    bench = make_benchmark(60)
     runs = [make_run(bench, 3, 1, "A"), make_run(bench, 2, 2, "B")]
     unknown = replace(bench, caption_image=None)
     found = karat.compare(runs, unknown, measure=["R@1"], truth="own", samples=200)
@@ -247,3 +248,91 @@ def test_names_of_any_width_line_up():
 
     rows = text_of(Layout(["run", "x"], [["模型", "1"], ["long name", "2"]], set(), 1, set())).splitlines()
     assert rows[2] == "模型       1"
+
+
+def test_few_images_are_not_resampled_and_their_differences_are_students():
+    """Two images gave p = 0.0002 and an interval of a difference without width."""
+    bench = make_world(images=12, captions=5).benchmark()
+    good, bad = (karat.load_run(sign * np.repeat(np.eye(12), 5, axis=1), name=name)
+                 for name, sign in (("good", 1), ("bad", -1)))  # fmt: skip
+    found = karat.compare([good, bad], bench, "R@1", truth="original", test="bootstrap")
+    assert all(d.p is None for d in found.differences)
+    assert "the paired bootstrap needs 50 images or more" in str(found)
+    for d in found.differences:
+        assert d.low < d.difference == d.high == 1
+    same = karat.compare([good, karat.load_run(good.scores, name="twin")], bench, "R@1", truth="original")
+    one = same.difference("good", "twin", "R@1")
+    assert one.low == pytest.approx(-one.high) == pytest.approx(0.025 ** (1 / 12) - 1)
+
+
+@pytest.fixture(scope="module")
+def three():
+    bench = make_benchmark(60)
+    return bench, [
+        make_run(bench, s, k, n) for k, (s, n) in enumerate([(3, "good"), (2.6, "fine"), (1, "weak")])
+    ]
+
+
+def test_all_shown_columns_can_be_corrected_together(three):
+    bench, runs = three
+    asked = {"measure": ["R@1", "R@5", "MedR"], "truth": "own", "samples": 500}
+    plain = karat.compare(runs, bench, **asked)
+    found = karat.compare(runs, bench, correction="all", **asked)
+    shown = [d for d in found.differences if d.direction == "mean"]
+    assert [d.p for d in plain.differences] == [d.p for d in found.differences]
+    assert [d.corrected for d in shown] == pytest.approx(holm(np.array([d.p for d in shown])).tolist())
+    every = holm(np.array([d.p for d in found.differences]))
+    hidden = [(d.corrected, p) for d, p in zip(found.differences, every) if d.direction != "mean"]
+    assert all(ours == pytest.approx(p) for ours, p in hidden)
+    assert "Holm over all 9 comparisons that are shown" in str(found)
+    assert "9 comparisons in 3 columns, not corrected for each other (--correction all)" in str(plain)
+    # What is shown is what is corrected for.
+    detailed = replace(found, detail=True)
+    assert [d.corrected for d in detailed.differences] == pytest.approx(every.tolist())
+    assert "Holm over all 27 comparisons" in str(detailed)
+    assert found.to_dict()["method"]["correction"].startswith("Holm, over the pairs of runs of all columns")
+    with pytest.raises(InputError, match="correction"):
+        karat.compare(runs, bench, correction="none", **asked)
+
+
+def test_equivalence_is_two_one_sided_tests(three):
+    """The runs differ by no more than a margin where the 90% interval of the difference says so."""
+    bench, runs = three
+    asked = {"measure": ["R@1", "MedR"], "truth": "own", "samples": 500}
+    narrow = karat.compare(runs, bench, level=0.9, **asked)
+    for margin in (1.0, 15.0, 60.0):
+        found = karat.compare(runs, bench, margin=margin, **asked)
+        for ours, inner in zip(found.differences, narrow.differences):
+            most = margin / 100 if str(ours.measure) == "R@1" else margin
+            assert ours.equivalent == (-most <= inner.low and inner.high <= most)
+            assert "equivalent" in ours.record()
+            assert "equivalent" not in inner.record()
+        assert f"within ±{margin:g}" in str(found)
+    assert any(d.equivalent for d in found.differences)
+    with pytest.raises(InputError, match="margin is -1"):
+        karat.compare(runs, bench, margin=-1, **asked)
+
+
+def test_what_would_have_been_found(three):
+    """Against statsmodels' solution for a paired t-test of the same spread."""
+    from statsmodels.stats.power import TTestPower
+
+    bench, runs = three
+    found = karat.compare(runs[:2], bench, measure="R@1", truth="own", samples=500, power=0.8)
+    pair = found.difference("good", "fine", "R@1", direction="i2t")
+    good, fine = (found.card.column("R@1", direction="i2t", run=run).values for run in ("good", "fine"))
+    spread = (good - fine).std(ddof=1)
+    oracle = spread * TTestPower().solve_power(nobs=60, alpha=0.05, power=0.8)
+    assert pair.detectable == pytest.approx(oracle, rel=0.03)
+    assert "detectable" in str(found)
+    with pytest.raises(InputError, match=r"power is 1\.5"):
+        karat.compare(runs, bench, measure="R@1", power=1.5)
+
+
+def test_listed_swaps_are_counted_as_such():
+    bench = make_benchmark(8)
+    runs = [make_run(bench, 3, 1, "A"), make_run(bench, 1, 2, "B")]
+    few = str(karat.compare(runs, bench, measure="R@1", truth="own"))
+    assert "with all 256 swaps" in few
+    assert "100,000" not in few.split("intervals")[0]
+    assert "with 200 swaps" in str(karat.compare(runs, bench, measure="R@1", truth="own", samples=200))

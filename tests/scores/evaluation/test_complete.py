@@ -12,7 +12,7 @@ from karat.measures import READINGS
 
 from worlds import Small, build, smalls
 
-MEASURES = ["R@1", "P@2", "RP", "mAP@R", "AP", "MRR", "nDCG", "MedR", "Judged@2"]
+MEASURES = ["R@1", "P@2", "RP", "mAP@R", "AP", "MRR", "nDCG", "MedR", "Judged@2", "bpref"]
 
 
 def with_truths(small: Small, **truths) -> karat.Benchmark:

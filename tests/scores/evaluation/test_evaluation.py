@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import karat
+from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
 from karat.errors import InputError
 from karat.models import DirectedRun
 from karat.reports import report, write_report
@@ -198,3 +199,19 @@ def test_a_scorecard_and_its_comparison_make_the_same_page(bench, tmp_path):
         for found in (card, karat.compare(card))
     ]
     assert pages[0] == pages[1]
+
+
+def test_bounds_hold_for_queries_without_a_value():
+    """Three images, of which one has a known right caption: the other two can be anything, or nothing."""
+    ratings = np.array([1.0, 0.0])
+    judged = Judgments([0, 1], [0, 0], rating=ratings, sources=[Provenance("people")])
+    ids = Ids(range(3), kind="image"), Ids(range(9), kind="caption")
+    truth = Truth("some", judged, {"i2t": np.arange(3)})
+    bench = Benchmark("some", *ids, {"some": truth})
+    scores = np.arange(27.0).reshape(3, 9)[:, ::-1]
+    card = karat.evaluate(scores, bench, ["R@1", "MRR", "MedR"], direction="i2t", unjudged="bounds")
+    for measure, value, low, high in (("R@1", 1, 1 / 3, 1), ("MRR", 1, 1 / 3, 1), ("MedR", 1, 1, 9)):
+        column = card.column(measure, direction="i2t")
+        assert (column.n, column.value) == (1, value)
+        assert (column.lower_bound, column.upper_bound) == pytest.approx((low, high)), measure
+    assert "some (i2t): 2 of 3 queries have no relevant item that is known" in str(card)

@@ -41,7 +41,8 @@ MEASURES = (
 )
 
 
-@pytest.mark.parametrize("policy", TIE_POLICIES)
+# A rule lists no labels, which trec_eval's order of ties needs; see test_trec_eval.py.
+@pytest.mark.parametrize("policy", [policy for policy in TIE_POLICIES if policy != "trec_eval"])
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), folds=st.booleans())
 def test_rule_equals_list(policy: str, seed: int, folds: bool):

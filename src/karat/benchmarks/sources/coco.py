@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +26,7 @@ from karat.benchmarks.objects import Objects
 from karat.benchmarks.plausible_match import PlausibleMatch
 from karat.benchmarks.registry import Source, register
 from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth
-from karat.errors import InputError
+from karat.errors import InputError, MissingDataError
 
 PACKAGE = "eccv_caption"
 IDS = "coco_test_ids.npy"
@@ -32,6 +34,8 @@ TRUTHS = ("original", "cxc", "eccv")
 SIDES = ("image_to_caption", "caption_to_image")
 FOLDS = 5
 ZETAS = (0, 1, 2)
+CAPTIONS, BOXES = "coco_karpathy_test_captions.tsv", "coco_karpathy_test_boxes.json"
+"""The files that the settings captions and boxes name; in the folder ``KARAT_DATA`` they lie below coco."""
 COLUMNS = ("caption_id", "image_id", "caption_tokenised", "caption_raw")
 
 
@@ -41,6 +45,18 @@ def data_folder() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise missing(PACKAGE, ", whose data files hold COCO's truths,")
     return Path(spec.submodule_search_locations[0]) / "data"
+
+
+def find_file(setting: str, name: str) -> Path:
+    """Return a file below the folder ``KARAT_DATA``, or raise an error that names the setting."""
+    data = os.environ.get("KARAT_DATA")
+    path = Path(data, "coco", name) if data else None
+    if path is not None and path.is_file():
+        return path
+    raise MissingDataError(
+        f"coco comes without {setting}" + (f", and there is no {path}" if path else ""),
+        fix=f"name the file: --set {setting}={name}, or the folder that has coco/{name}: KARAT_DATA=FOLDER",
+    )
 
 
 def parse(folder: Path) -> Arrays:
@@ -80,7 +96,8 @@ def load(
     folder = data_folder()
     parsed = cached("coco", [folder / IDS, *(folder / f"{t}_{s}.json" for t in TRUTHS for s in SIDES)],
                     lambda: parse(folder))  # fmt: skip
-    image_ids = Ids(parsed["images"], kind="image")
+    files = [f"COCO_val2014_{image:012d}.jpg" for image in parsed["images"].tolist()]
+    image_ids = Ids(parsed["images"], kind="image", files=files)
     caption_ids = Ids(parsed["captions"], extra=parsed["extra"], kind="caption")
     caption_image = parsed["caption_image"]
 
@@ -118,20 +135,20 @@ def load(
         truths.append(truth("cxc-graded", "cxc", "the same with grade rating / 5", graded))
     truths.append(truth("eccv", "eccv", "ECCV Caption, human and machine verified (Chun et al. 2022)"))
 
-    objects = None
-    if boxes is not None:
-        objects = read_boxes(boxes, image_ids)
-        vectors = objects.class_vectors(image_ids.size)
-        truths += [
-            Truth(
-                f"pm(z={zeta})",
-                None,
-                {"i2t": np.arange(image_ids.size), "t2i": np.arange(caption_ids.size)},
-                rule=PlausibleMatch(vectors, caption_image, zeta),
-                about=f"Plausible Match: at most {zeta} object classes differ (Chun et al. 2021)",
-            )
-            for zeta in ZETAS
-        ]
+    objects = None if boxes is None else read_boxes(boxes, image_ids)
+
+    def plausible(zeta: int) -> Truth:
+        boxed = objects or read_boxes(find_file("boxes", BOXES), image_ids)
+        return Truth(
+            f"pm(z={zeta})",
+            None,
+            {"i2t": np.arange(image_ids.size), "t2i": np.arange(caption_ids.size)},
+            rule=PlausibleMatch(boxed.class_vectors(image_ids.size), caption_image, zeta),
+            about=f"Plausible Match: at most {zeta} object classes differ (Chun et al. 2021)",
+        )
+
+    if objects is not None:
+        truths += [plausible(zeta) for zeta in ZETAS]
 
     return Benchmark(
         "coco",
@@ -141,6 +158,8 @@ def load(
         caption_image=caption_image,
         texts=None if captions is None else read_captions(captions, caption_ids),
         objects=objects,
+        find_texts=lambda: read_captions(find_file("captions", CAPTIONS), caption_ids),
+        find_truths={f"pm(z={zeta})": partial(plausible, zeta) for zeta in ZETAS},
         defaults={
             "coco-5k": RECALLS,
             "coco-1k": RECALLS,
@@ -202,8 +221,14 @@ register(
         load,
         (
             Param("cxc_ratings", Path, "sits_test.csv of Crisscrossed Captions: adds judged negatives", None),
-            Param("captions", Path, "coco_karpathy_test_captions.tsv: adds the captions themselves", None),
-            Param("boxes", Path, "coco_karpathy_test_boxes.json: adds objects and Plausible Match", None),
+            Param(
+                "captions",
+                Path,
+                f"{CAPTIONS}: adds the captions themselves",
+                None,
+            ),
+            Param("boxes", Path, f"{BOXES}: adds objects and Plausible Match", None),
         ),
+        sizes=((5000, 25000),),
     )
 )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from karat._util import ID, LIST, NUMBER, TEXT, Param, Record, check_once, read_json
+from karat._util import ID, LIST, NUMBER, TEXT, Param, Record, check_once, first_text, read_json
 from karat.benchmarks.benchmark import Benchmark, build
 from karat.benchmarks.image_files import locate_images
 from karat.benchmarks.objects import Objects
@@ -118,6 +118,8 @@ def load(
     else:
         order = [caption for caption in captions if image_of[caption] in place]
         order.sort(key=lambda caption: place[image_of[caption]])
+    number = {caption: n for n, caption in enumerate(order)}
+    in_file = np.array([number[caption] for caption in captions if caption in number], np.int64)
     benchmark = build(
         "coco-json",
         names,
@@ -129,8 +131,21 @@ def load(
         image_paths=locate_images(
             images, [listed[name].get("file_name", TEXT) for name in names] if images else []
         ),
+        image_files=(
+            [listed[name].get("file_name", TEXT) for name in names]
+            if all("file_name" in listed[name] for name in names)
+            else None
+        ),
+        caption_orders={f"in the order of {file.name}": in_file},
     )
     return replace(benchmark, objects=read_objects(instances, names)) if instances else benchmark
+
+
+def recognise(path: Path) -> bool:
+    """Return whether a file begins like COCO's, without the domains of NoCaps."""
+    start = first_text(path)
+    keys = (('"images"', '"file_name"'), ('"annotations"', '"caption"'), ('"info"', '"licenses"'))
+    return any(all(key in start for key in some) for some in keys) and '"domain"' not in start
 
 
 register(
@@ -146,5 +161,8 @@ register(
             ),
             Param("images", Path, "the folder of the images: adds their paths", None),
         ),
+        recognise,
+        # val2014, train2014, val2017.
+        ((40504, 202654), (82783, 414113), (5000, 25014)),
     )
 )

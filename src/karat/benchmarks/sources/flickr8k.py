@@ -150,6 +150,7 @@ def load(
         where=folder / TOKENS,
         about=f"Flickr8k, {split} split (Hodosh, Young and Hockenmaier 2013)",
         image_paths=locate_images(images, names),
+        image_files=names,
     )
     truths = dict(benchmark.truths)
     own = truths[ORIGINAL].judgments
@@ -198,5 +199,7 @@ register(
             Param("caption", whole, "only this caption of each image (Hodosh: 2); all when left out", None),
             Param("images", Path, "the folder of the images: adds their paths", None),
         ),
+        lambda folder: (folder / TOKENS).is_file(),
+        ((1000, 5000), (6000, 30000)),
     )
 )

@@ -12,6 +12,7 @@ from karat._util import Param, check_once, read_text
 from karat.benchmarks.benchmark import Benchmark, build
 from karat.benchmarks.image_files import IMAGES, find_images
 from karat.benchmarks.registry import Source, register
+from karat.benchmarks.sources import xm3600
 from karat.errors import InputError, MissingDataError
 
 TABLES = ("captions.csv", "captions.jsonl")
@@ -107,6 +108,8 @@ def read_texts(folder: Path, images: list[str]) -> Iterator[Row]:
 
 def recognise(folder: Path) -> bool:
     """Return whether a folder looks like images with captions."""
+    if xm3600.recognise(folder):
+        return False
     return any((folder / name).is_file() for name in TABLES) or any(
         path.suffix.lower() in IMAGES and path.with_suffix(".txt").is_file() for path in folder.iterdir()
     )

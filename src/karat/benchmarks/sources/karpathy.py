@@ -1,9 +1,9 @@
 """Karpathy's split files ``dataset_coco.json``, ``dataset_flickr8k.json``, ``dataset_flickr30k.json``.
 
 One file holds every split (Karpathy and Fei-Fei, CVPR 2015). Images and captions come in the order of
-the file. Images are called by their ``cocoid`` where the file has them, else by their ``imgid``;
-captions by their ``sentid``. Everyone trains on COCO's "restval" images too, so that ``split=train``
-takes them in; ``split=restval`` gives them alone.
+the file. Images are called by their ``cocoid`` where the file has them, else by their ``imgid``, and by the
+name of their file too; captions by their ``sentid``. Everyone trains on COCO's "restval" images too, so
+that ``split=train`` takes them in; ``split=restval`` gives them alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path, PurePosixPath
 
-from karat._util import ID, LIST, TEXT, Param, Record, check_once, read_json
+from karat._util import ID, LIST, TEXT, Param, Record, check_once, first_text, read_json
 from karat.benchmarks.benchmark import Benchmark, build
 from karat.benchmarks.image_files import locate_images
 from karat.benchmarks.registry import Source, register
@@ -57,6 +57,9 @@ def load(file: Path, split: str = "test", images: Path | None = None) -> Benchma
         where=file,
         about=f"{file.name}, {split} split (Karpathy and Fei-Fei 2015)",
         image_paths=locate_images(images, [file_name(image) for image in chosen] if images else []),
+        image_files=(
+            [file_name(image) for image in chosen] if all("filename" in image for image in chosen) else None
+        ),
     )
 
 
@@ -76,5 +79,8 @@ register(
             Param("split", str, "test, val, train (with restval) or restval", "test"),
             Param("images", Path, "the folder of the images: adds their paths", None),
         ),
+        lambda path: any(key in first_text(path) for key in ('"sentences"', '"sentids"')),
+        # COCO's test and val, Flickr8k's test and val and Flickr30k's test, Flickr30k's val.
+        ((5000, 25010), (1000, 5000), (1014, 5070)),
     )
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from karat.benchmarks.truth import DIRECTIONS, Direction, Truth
 from karat.errors import InputError
 
 DEFAULTS = ("R@1", "R@10", "nDCG@10", "AP")
+WHOLE = re.compile("[-+]?[0-9]{1,9}")
 POOLED = -1
 """The relevance of a pair that was pooled and not judged."""
 READINGS = ("pooled", "not_relevant")
@@ -36,28 +38,35 @@ def load(
 ) -> Benchmark:
     """Build the benchmark of a qrels file.
 
-    The gallery is `items`, one id per line; without it only items of the qrels are ranked. A relevance of
-    1 or more is relevant, with the grade relevance / highest; 0 is judged not relevant, and so are −2 (junk
-    in the TREC Web tracks) and below. −1 is pooled and not judged, as in TREC's sampled pools: the pair is
-    unjudged, with the mark *pooled*. Where a collection uses −1 as a grade, ``minus_one="not-relevant"``
-    reads it as judged not relevant. A query is scored when one of its items is judged.
+    Lines that are blank or begin with # are skipped, and the file may be compressed by gzip. The gallery is
+    `items`, one id per line; without it, the items of the qrels and what else a run lists, which is unjudged.
+    Queries of a run that are not in the qrels are ignored, with a note.
+
+    A relevance of 1 or more is relevant, with the grade relevance / highest; 0 is judged not relevant, and so
+    are −2 (junk in the TREC Web tracks) and below. −1 is pooled and not judged, as in TREC's sampled pools:
+    the pair is unjudged, with the mark *pooled*. Where a collection uses −1 as a grade,
+    ``minus_one="not-relevant"`` reads it as judged not relevant. A query is scored when one of its items is
+    judged.
     """
     side: Direction = check_choice(direction, DIRECTIONS, "direction")  # type: ignore[assignment]
-    rows = []
-    for number, line in enumerate(read_text(Path(qrels)).split("\n"), start=1):
-        cells = line.split()
-        if not cells:
-            continue
-        try:
-            query, _, item, relevance = cells
-            rows.append((query, item, int(relevance)))
-        except ValueError:
-            raise InputError(
-                f"row {number} is {line.strip()[:60]!r}", where=qrels, fix="write `query 0 item relevance`"
-            ) from None
     return from_judged(
-        rows, qrels, read_ids(queries), read_ids(items), side, Path(qrels).stem, "TREC qrels", minus_one
-    )
+        read_judged(Path(qrels)), qrels, read_ids(queries), read_ids(items), side, Path(qrels).stem,
+        "TREC qrels", minus_one,
+    )  # fmt: skip
+
+
+def read_judged(path: Path, width: int = 4) -> list[tuple[str, str, int]]:
+    """Return (query, item, relevance) of lines with `width` cells, the first four as in TREC."""
+    rows = []
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        cells = line.split()
+        if not cells or cells[0].startswith("#"):
+            continue
+        if len(cells) != width or not WHOLE.fullmatch(cells[3]):
+            form = "query 0 item relevance" + " task" * (width > 4)
+            raise InputError(f"row {number} is {line.strip()[:60]!r}", where=path, fix=f"write `{form}`")
+        rows.append((cells[0], cells[2], int(cells[3])))
+    return rows
 
 
 def read_ids(path: Path | None) -> list[str] | None:
@@ -104,13 +113,15 @@ def from_judged(
     sides = {"i2t": (query, item), "t2i": (item, query)}[direction]
     judgments = Judgments(
         *(side[judged] for side in sides),
-        rating=np.maximum(relevance[judged], 0),
+        rating=relevance[judged],
         sources=[source],
         pooled=(sides[0][~judged], sides[1][~judged]),
     )
     images, captions = (asks, ranked) if direction == "i2t" else (ranked, asks)
+    # Runs may have queries of other topics, and items that nobody judged where the items are not listed.
     images, captions = (
-        Ids(x.gallery, extra=x.extra, kind=k) for x, k in ((images, "image"), (captions, "caption"))
+        Ids(side.gallery, extra=side.extra, kind=kind, open=side is asks or items is None)
+        for side, kind in ((images, "image"), (captions, "caption"))
     )
     truth = Truth("qrels", judgments, {direction: np.unique(query[judged])}, about=about)
     return Benchmark(
@@ -124,9 +135,11 @@ register(
         "TREC qrels of one direction, with lists of all ids",
         load,
         (
-            Param("qrels", Path, "lines of `query 0 item relevance`"),
+            Param("qrels", Path, "lines of `query 0 item relevance`; may be gzipped"),
             Param("queries", Path, "all query ids, one per line; by default those of the qrels", None),
-            Param("items", Path, "all item ids, one per line; by default those of the qrels", None),
+            Param(
+                "items", Path, "all item ids, one per line; by default those of the qrels and the runs", None
+            ),
             Param("direction", str, "what asks: i2t for images, t2i for captions", "i2t"),
             MINUS_ONE,
         ),

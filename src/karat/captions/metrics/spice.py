@@ -63,6 +63,12 @@ class Spice(CaptionMetric):
     def __init__(self, graphs: ReadGraphs | None = None) -> None:
         self.graphs = graphs
 
+    def check_installed(self) -> None:
+        """Raise where WordNet is missing."""
+        from karat.lexicon import find_wordnet
+
+        find_wordnet()
+
     def prepare(self, references: References, candidates: Sequence[str]) -> PreparedSpice:
         """Read every caption's scene graph, each distinct caption once."""
         from karat.captions.graphs import scene_graphs

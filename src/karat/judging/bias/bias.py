@@ -292,6 +292,8 @@ def percent(value: float | None, sign: bool = False) -> str:
 
 def with_interval(estimate: Estimate) -> str:
     """Return a difference in points with its interval."""
+    if np.isnan(estimate.low):
+        return f"{percent(estimate.value, sign=True)} (no interval)"
     ends = " to ".join(percent(end, sign=True) for end in (estimate.low, estimate.high))
     return f"{percent(estimate.value, sign=True)} ({ends})"
 

@@ -20,7 +20,7 @@ from karat.judging.bias.bias import BiasIntervals, BiasTable, over_models
 from karat.judging.bias.subsets import Key, SubsetScorer, mean_values
 from karat.measures import Measure
 from karat.scores import ValueSamples
-from karat.stats import Intervals, divide
+from karat.stats import FEWEST_OTHER, Intervals, divide
 
 BLOCK = 1 << 22
 """How many resampled scores are held at a time: 32 MB."""
@@ -114,6 +114,7 @@ class ResampledBias:
         self._inside, self._chosen = inside, intervals
         size = inside.sum(axis=1)
         self._of_size = (size == np.unique(size)[:, None]).astype(np.float64)
+        self._clusters = 0
         self._low: list[np.ndarray] = []
         self._high: list[np.ndarray] = []
         # Of the values themselves, the resamples and, for BCa, the jackknife: over the subsets of each size,
@@ -132,6 +133,7 @@ class ResampledBias:
         inside = self._inside[part]
         columns = [(self._queries, row) for row in values.reshape(-1, len(self._queries))]
         drawn = ValueSamples(self._benchmark, self._direction, [*self._reference, *columns], self._chosen)
+        self._clusters = drawn.clusters
         own = differences(drawn.values[:, None], inside)
         value, draws = both_ends(own, own, inside), both_ends(differences(drawn.draws, inside), own, inside)
         resampled = [value, draws]
@@ -151,8 +153,13 @@ class ResampledBias:
         return BiasIntervals(low, high, *self._ends(by_size))
 
     def _ends(self, resampled: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Return both ends, from values, resamples and, for BCa, the jackknife of what bounds each."""
+        """Return both ends, from values, resamples and, for BCa, the jackknife of what bounds each.
+
+        They are NaN with too few images.
+        """
         value, draws = resampled[:2]
+        if self._clusters < FEWEST_OTHER:
+            return np.full(value.shape[1:-1], np.nan), np.full(value.shape[1:-1], np.nan)
         jackknife = resampled[2] if self._chosen.method == "bca" else None
         low, high = self._chosen.ends(value[..., 0], draws, jackknife)
         return np.maximum(low[0], 0.0), high[1]

@@ -15,7 +15,7 @@ import numpy as np
 
 from karat._util import Layout, grouped
 from karat.benchmarks import Direction
-from karat.judging.bias.bias import percent, with_interval
+from karat.judging.bias.bias import number, percent, with_interval
 from karat.judging.bias.subsets import SubsetScorer
 from karat.measures import Measure
 from karat.scores import DIRECTION_TITLES, ValueSamples
@@ -67,7 +67,8 @@ class LeftOut:
         plain = {key: value for key, value in vars(self).items() if not isinstance(value, Estimate)}
         for name in ("change", "unfairness"):
             estimate: Estimate = getattr(self, name)
-            plain |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+            ends = number(estimate.low), number(estimate.high)
+            plain |= {name: estimate.value, f"{name}_low": ends[0], f"{name}_high": ends[1]}
         return plain
 
 
@@ -99,9 +100,9 @@ def leave_one_out(
         values = np.stack([values_without(scorer, direction, measure) for measure in measures])
         columns = [(queries, row) for row in values.reshape(-1, len(queries))]
         drawn = ValueSamples(scorer.benchmark, direction, columns, chosen)
-        for number, measure in enumerate(measures):
+        for position, measure in enumerate(measures):
             for model in range(n):
-                out.append(summarise(scorer, direction, measure, Outsider(number, model, n), drawn))
+                out.append(summarise(scorer, direction, measure, Outsider(position, model, n), drawn))
     return out
 
 

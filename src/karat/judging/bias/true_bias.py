@@ -17,7 +17,7 @@ import numpy as np
 from karat._util import Layout, grouped
 from karat.benchmarks import Benchmark, Direction, Fold
 from karat.errors import InputError
-from karat.judging.bias.bias import percent, with_interval
+from karat.judging.bias.bias import number, percent, with_interval
 from karat.judging.bias.subsets import Key, SubsetScorer
 from karat.measures import Measure
 from karat.runs import Run
@@ -48,7 +48,8 @@ class TruthGap:
 
     def record(self) -> dict[str, Any]:
         """Return it as plain values."""
-        return {**vars(self), "gap": self.gap.value, "gap_low": self.gap.low, "gap_high": self.gap.high}
+        ends = {"gap_low": number(self.gap.low), "gap_high": number(self.gap.high)}
+        return {**vars(self), "gap": self.gap.value, **ends}
 
 
 def true_columns(

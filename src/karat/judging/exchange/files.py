@@ -10,11 +10,11 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from karat._util import check_writable, replacing, write_errors
+from karat._util import check_writable, not_utf8, replacing_all
 from karat.errors import InputError, MissingDataError
 
 LARGEST = 2**30
@@ -104,9 +104,7 @@ def check_utf8(data: bytes, where: Path) -> None:
             decoder.decode(view[start:stop], final=stop >= len(data))
         except UnicodeDecodeError as error:
             at = start - pending + error.start
-            raise InputError(
-                f"line {line_at(data, at)} is not UTF-8 (byte 0x{data[at]:02x})", where=where, fix=SAVE
-            ) from None
+            raise not_utf8(where, UnicodeDecodeError("utf-8", data, at, at + 1, error.reason)) from None
 
 
 def line_at(data: bytes, at: int) -> int:
@@ -121,12 +119,15 @@ def line_at(data: bytes, at: int) -> int:
 @contextmanager
 def writing(path: Path) -> Iterator[TextIO]:
     """Open a text file for writing; it gets its name only when all of it is written."""
-    with (
-        write_errors(path),
-        replacing(path) as draft,
-        draft.open("w", encoding="utf-8", newline="") as stream,
-    ):
+    with writing_both(path) as (stream,):
         yield stream
+
+
+@contextmanager
+def writing_both(*paths: Path) -> Iterator[list[TextIO]]:
+    """Open text files for writing; they get their names only when all of them are written."""
+    with replacing_all(*paths) as drafts, ExitStack() as stack:
+        yield [stack.enter_context(draft.open("w", encoding="utf-8", newline="")) for draft in drafts]
 
 
 def beside(path: Path, suffix: str) -> Path:
@@ -144,12 +145,6 @@ def beside(path: Path, suffix: str) -> Path:
         )
     check_writable(second)
     return second
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text completely or not at all."""
-    with writing(path) as stream:
-        stream.write(text)
 
 
 def unpack(data: bytes, where: Path) -> bytes:

@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 from xml.sax.saxutils import quoteattr
 
 from karat.judging.exchange.answers import AnswerColumns, Detail, ImportedAnswers, bad_line, shorten
-from karat.judging.exchange.files import beside, write_text, writing
+from karat.judging.exchange.files import beside, writing, writing_both
 from karat.judging.exchange.formats import FORMATS, Format
 from karat.judging.exchange.jsonl_format import COMPLETE, as_name, as_object, decode, dumps, number_column
 from karat.judging.forms import Choice, FollowUp, Form
@@ -38,22 +38,21 @@ def data_of(form: Form, task: ExportedTask, item: ExportedItem) -> dict[str, Any
     return data | {OWN_IMAGE: item.own_image} if form.own_image else data
 
 
-def write_list(path: Path, records: Iterable[dict[str, Any]]) -> None:
+def write_list(stream: TextIO, records: Iterable[dict[str, Any]]) -> None:
     """Write a json list, an element per line."""
-    with writing(path) as stream:
-        stream.write("[")
-        for at, record in enumerate(records):
-            stream.write(f"{',' if at else ''}\n{dumps(record)}")
-        stream.write("\n]\n")
+    stream.write("[")
+    for at, record in enumerate(records):
+        stream.write(f"{',' if at else ''}\n{dumps(record)}")
+    stream.write("\n]\n")
 
 
 def write_tasks(tasks: ExportedTasks, path: Path) -> list[Path]:
     """Write tasks to import, and beside them the labelling interface."""
     interface = beside(path, ".xml")
-    write_list(
-        path, ({"data": data_of(tasks.form, task, item)} for task in tasks.tasks for item in task.items)
-    )
-    write_text(interface, config(tasks.form))
+    records = ({"data": data_of(tasks.form, task, item)} for task in tasks.tasks for item in task.items)
+    with writing_both(path, interface) as (stream, second):
+        write_list(stream, records)
+        second.write(config(tasks.form))
     return [path, interface]
 
 
@@ -142,7 +141,8 @@ def write_answers(answers: ExportedAnswers, path: Path) -> None:
     for answer in answers.rows:
         in_task = answer.task is not None
         pairs[(answer.task, answer.item) if in_task else (answer.image, answer.caption, "")].append(answer)
-    write_list(path, (record(answers, at, rows, numbers) for at, rows in enumerate(pairs.values(), 1)))
+    with writing(path) as stream:
+        write_list(stream, (record(answers, at, rows, numbers) for at, rows in enumerate(pairs.values(), 1)))
 
 
 def record(

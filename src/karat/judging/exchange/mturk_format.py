@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.judging.exchange.csv_format import detail_cell, guard, write_rows
-from karat.judging.exchange.files import beside, write_text, writing
+from karat.judging.exchange.files import beside, writing, writing_both
 from karat.judging.exchange.formats import FORMATS, Format
 from karat.judging.exchange.mturk_results import FIXED, answer_fields, field, fits, read
 from karat.judging.forms import Choice, FollowUp, Form
@@ -40,9 +40,9 @@ def write_tasks(tasks: ExportedTasks, path: Path) -> list[Path]:
             row |= input_cells(tasks.form, items.get(number), number)
         rows.append(row)
     layout = beside(path, ".html")
-    with writing(path) as stream:
+    with writing_both(path, layout) as (stream, second):
         write_rows(stream, list(rows[0]), (list(row.values()) for row in rows))
-    write_text(layout, page(tasks.form, width))
+        second.write(page(tasks.form, width))
     return [path, layout]
 
 

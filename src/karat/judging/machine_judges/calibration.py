@@ -14,7 +14,7 @@ from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.machine_judges.judge import Judge, Reply
 from karat.judging.quality import PERSON, AnswerTable, accepted_answers
-from karat.stats import Estimate, cohen_kappa
+from karat.stats import Estimate, cohen_kappa, with_interval
 
 if TYPE_CHECKING:
     from karat.judging.store import Project
@@ -86,9 +86,10 @@ class Calibration(Result):
     def sentence(self) -> str:
         """Return the sentence for every report that uses the machine judge."""
         k = self.kappa
+        between = "no interval" if np.isnan(k.low) else f"{k.low:.2f} to {k.high:.2f}"
         text = (
             f"{self.judge} ({self.model}) agrees with people at kappa {k.value:.2f} "
-            f"({k.low:.2f} to {k.high:.2f}) on {plural(self.answered, 'pair')}"
+            f"({between}) on {plural(self.answered, 'pair')}"
         )
         if self.people is not None:
             text += f"; a person agrees with the others at {self.people.value:.2f}"
@@ -164,8 +165,8 @@ def table_row(calibration: Calibration) -> list[str]:
         f"{calibration.asked:,}",
         f"{calibration.asked - calibration.answered:,}",
         f"{100 * calibration.agreement:.1f}%",
-        f"{kappa.value:.2f} ({kappa.low:.2f}–{kappa.high:.2f})",
-        f"{graded.value:.2f} ({graded.low:.2f}–{graded.high:.2f})",
+        with_interval(kappa),
+        with_interval(graded),
         "" if calibration.people is None else f"{calibration.people.value:.2f}",
         f"{100 * calibration.too_lenient:.1f}%",
         f"{100 * calibration.too_strict:.1f}%",

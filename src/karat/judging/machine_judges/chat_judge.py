@@ -14,6 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from karat._util import read_text
 from karat.benchmarks import picture_kind
 from karat.errors import InputError, MissingDataError
 from karat.judging.forms import Form
@@ -172,10 +173,7 @@ def load_prompt(name: str | Path = "default") -> str:
         path = Path(name)
         if not path.is_file():
             raise MissingDataError("there is no such prompt", where=path, fix="give 'default' or a text file")
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (UnicodeDecodeError, OSError):
-            raise InputError("cannot be read as text", where=path, fix="save it as UTF-8") from None
+        text = read_text(path)
     if len(text) > MAX_TEXT:
         raise InputError(f"has {len(text):,} characters", where=name, fix=f"give at most {MAX_TEXT:,}")
     if "$caption" not in text:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import renamed_attributes, renamed_keywords
-from karat.errors import InputError, MissingDataError
+from karat._util import read_text, renamed_attributes, renamed_keywords
+from karat.errors import InputError
 
 KEY = "KARAT_JUDGE_KEY"
 HIDDEN = "[key]"
@@ -102,10 +102,8 @@ def read_endpoint(path: str | Path | None = None, **given: Any) -> Endpoint:
     settings: dict[str, Any] = {}
     if path is not None:
         try:
-            settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise MissingDataError("there is no such file", where=path) from None
-        except (OSError, ValueError) as error:
+            settings = tomllib.loads(read_text(Path(path)))
+        except tomllib.TOMLDecodeError as error:
             raise InputError(f"is not TOML ({error})", where=path) from None
     for name in ("key", "api_key"):
         if name in settings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -112,8 +112,10 @@ def label_quality(
 
     The paper's precision counts an unjudged pair as wrong. Where annotators judged a pool, it therefore
     measures how deep the pool was, not only how good the labels are: an original positive that no model
-    ranked high is unjudged, not wrong. In the paper's table 2 the same pairs of COCO are 47.3% right when
-    images are queries and 89.4% right when captions are. `judged_precision` leaves unjudged pairs out.
+    ranked high is unjudged, not wrong. In the paper's table 2 COCO's labels are 47.3% right when
+    images are queries (1,261 images with their five captions, 6,305 pairs) and 89.4% right when captions are
+    (1,332 captions with their image, all of them among those pairs): not the same pairs. `judged_precision`
+    leaves unjudged pairs out.
 
     Parameters
     ----------
@@ -175,14 +177,7 @@ def estimates(
     intervals: Intervals,
 ) -> list[Estimate]:
     """Return the mean of each column (queries, values) with its interval, all from the same draws."""
-    if not columns:
-        return []
-    means = ValueSamples(benchmark, direction, columns, intervals).estimates(lambda scores: scores)
-    known = [queries[~np.isnan(values)] for queries, values in columns]
-    return [
-        replace(mean, n=len(queries), effective=len(np.unique(benchmark.clusters(direction, queries))))
-        for mean, queries in zip(means, known)
-    ]
+    return ValueSamples(benchmark, direction, columns, intervals).means() if columns else []
 
 
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -84,11 +85,11 @@ class Published(Result):
         if counts["machines"]:
             machines = f"{len(counts['machines'])}, {plural(counts['machine_answers'], 'answer')}"
             rows.insert(3, ["machine judges among them", machines])
-        bias = f"\n  karat bias {self.project}" if self.project else ""
+        bias = f"\n  karat bias {shlex.quote(str(self.project))}" if self.project else ""
         return [
             Layout(["published", ""], rows),
             f"wrote {self.folder}; read its README.md, then:",
-            f"  karat evaluate RUN --benchmark {self.folder}{bias}",
+            f"  karat evaluate RUN --benchmark {shlex.quote(str(self.folder))}{bias}",
         ]
 
     def __repr__(self) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from karat.judging.store.assignments import Lease as Lease
     from karat.judging.store.backup import back_up as back_up
     from karat.judging.store.backup import restore as restore
+    from karat.judging.store.backup import write_project as write_project
     from karat.judging.store.details import check_details as check_details
     from karat.judging.store.details import read_details as read_details
     from karat.judging.store.project import Project as Project

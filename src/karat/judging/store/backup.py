@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import URL, inspect
 
-from karat._util import check_writable, renamed_keywords, replacing, write_errors
+from karat._util import check_writable, renamed_keywords, replacing
 from karat.errors import InputError, MissingDataError
 from karat.judging.store.database import Database, Place, explained, find_place
 
 MAGIC = b"SQLite format 3\0"
 DUMP = b"PGDMP"
 """How a dump of PostgreSQL starts."""
+REFUSED = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_IOERR_WRITE: errno.EIO}
+"""By SQLite's number of an error, the system's."""
 LOGS = ("", "-wal", "-shm")
 """A file of SQLite, and the files beside it that belong to it."""
 
@@ -96,11 +101,13 @@ def back_up(where: str | Path, to: str | Path, force: bool = False) -> Backup:
         raise InputError("is the project itself", where=path, fix="choose another name")
     check_target(path, force)
     if place.path is not None:
-        return Backup(path, *copy_file(place, path), f"karat restore {path} {place.shown}")
-    with write_errors(path), replacing(path, private=True, durable=True) as draft:
+        return Backup(path, *copy_file(place, path), shlex.join(["karat", "restore", str(path), place.shown]))
+    with replacing(path, private=True) as draft:
         dump(place, draft)
         size = draft.stat().st_size
-    return Backup(path, size, None, f"karat restore {path} postgresql://HOST/EMPTY_DATABASE")
+    return Backup(
+        path, size, None, f"karat restore {shlex.quote(str(path))} postgresql://HOST/EMPTY_DATABASE"
+    )
 
 
 def restore(copy: str | Path, where: str | Path, force: bool = False) -> Restored:
@@ -152,12 +159,18 @@ def restore(copy: str | Path, where: str | Path, force: bool = False) -> Restore
         raise InputError("is the copy itself", where=place.shown, fix="name the project to restore")
     check_target(place.path, force)
     replaced = None
-    with write_errors(place.path), replacing(place.path, private=True, durable=True) as draft:
-        # Without a log nobody writes into the copy, and nothing is left beside it.
-        copy_pages(find_place(copy), draft, still=not copy.with_name(f"{copy.name}-wal").exists())
-        if place.path.exists():
-            check_unused(place)
-            replaced = set_aside(place.path)
+    try:
+        with replacing(place.path, private=True) as draft:
+            # Without a log nobody writes into the copy, and nothing is left beside it.
+            copy_pages(find_place(copy), draft, still=not copy.with_name(f"{copy.name}-wal").exists())
+            if place.path.exists():
+                check_unused(place)
+                replaced = free_name(place.path)
+                rename_all(place.path, replaced)
+    except BaseException:
+        if replaced is not None:
+            rename_all(replaced, place.path)
+        raise
     return Restored(place.shown, replaced)
 
 
@@ -216,21 +229,50 @@ def check_unused(place: Place) -> None:
         raise InputError("is in use", where=place.shown, fix="stop the server, then restore")
 
 
-def set_aside(path: Path) -> Path:
-    """Rename a file of SQLite and what belongs to it; return the new name, which nothing had before."""
+def free_name(path: Path) -> Path:
+    """Return the name under which a project is kept when another takes its place; nothing has it yet."""
     number = 0
     while (aside := path.with_name(f"{path.name}.replaced{f'.{number}' if number else ''}")).exists():
         number += 1
+    return aside
+
+
+def rename_all(path: Path, to: Path) -> None:
+    """Rename a file of SQLite and what belongs to it."""
     for log in LOGS:
         beside = path.with_name(f"{path.name}{log}")
         if beside.exists():
-            beside.rename(aside.with_name(f"{aside.name}{log}"))
-    return aside
+            beside.rename(to.with_name(f"{to.name}{log}"))
+
+
+def remove_logs(path: Path) -> None:
+    """Remove what SQLite keeps beside a file."""
+    for log in LOGS[1:]:
+        path.with_name(f"{path.name}{log}").unlink(missing_ok=True)
+
+
+def write_project(path: Path, write: Callable[[Path], object]) -> None:
+    """Write a new project to a file, complete or not at all.
+
+    Parameters
+    ----------
+    path
+        The file; one that exists is replaced.
+    write
+        Creates the project in the file that it is given, fills it, and closes it.
+    """
+    with replacing(path) as draft:
+        try:
+            write(draft)
+        finally:
+            remove_logs(draft)
+        # Those of the project that was there would spoil the new one.
+        remove_logs(path)
 
 
 def copy_file(place: Place, path: Path) -> tuple[int, int]:
     """Copy a project in a file, complete or not at all; return its bytes and its rows of answers."""
-    with write_errors(path), replacing(path, private=True, durable=True) as draft:
+    with replacing(path, private=True) as draft:
         answers = copy_pages(place, draft)
         return draft.stat().st_size, answers
 
@@ -249,7 +291,8 @@ def copy_pages(place: Place, draft: Path, still: bool = False) -> int:
             closing(sqlite3.connect(draft)) as new,
         ):
             # All pages in one step: one state of the project, and with its log no writer waits for a reader.
-            old.backup(new)
+            with copy_errors():
+                old.backup(new)
             problem = new.execute("PRAGMA quick_check(1)").fetchone()[0]
             if problem != "ok":
                 raise InputError(
@@ -257,8 +300,19 @@ def copy_pages(place: Place, draft: Path, still: bool = False) -> int:
                 )
             return int(new.execute("SELECT COUNT(*) FROM answer").fetchone()[0])
     finally:
-        for log in LOGS[1:]:
-            draft.with_name(f"{draft.name}{log}").unlink(missing_ok=True)
+        remove_logs(draft)
+
+
+@contextmanager
+def copy_errors() -> Iterator[None]:
+    """Raise an error of the system where a copy cannot be written: the database's would name the project."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        number = REFUSED.get(error.sqlite_errorcode)
+        if number is None:
+            raise
+        raise OSError(number, os.strerror(number)) from None
 
 
 def dump(place: Place, draft: Path) -> None:

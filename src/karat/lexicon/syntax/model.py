@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import parsing
+from karat._util import parsing, write_file
 
 # How many bits of its hash identify a feature.
 KEY_BITS = 25
@@ -95,7 +95,7 @@ class Model:
             arrays[f"{name}_count"] = rows.count
             arrays[f"{name}_column"], arrays[f"{name}_value"] = rows.column, rows.value
         # numpy stamps the members of an archive with a fixed date, so the bytes do not change.
-        np.savez_compressed(path, **arrays)
+        write_file(path, lambda draft: np.savez_compressed(draft, **arrays))
 
     @classmethod
     def load(cls, path: Path) -> Model:

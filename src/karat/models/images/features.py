@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from karat._util import default_threads, extra, parsing, plural, write_file
+from karat._util import default_threads, extra, fill_folder, parsing, plural, write_file
 from karat.errors import InputError, KaratError, MissingDataError
 from karat.models.estimator import Estimator
 from karat.models.images.descriptors import DESCRIPTORS, WIDTHS
@@ -232,19 +232,16 @@ def save_vocabularies(
     """Write both files into a folder, which is made if need be."""
     from safetensors.numpy import save_file
 
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"cannot be created ({error.strerror})", where=folder, fix="choose another"
-        ) from None
     saved = {name: params[name] if isinstance(params[name], str) else int(params[name]) for name in SAVED}
     head = {"format": FORMAT, "version": VERSION, "parameters": saved}
     centres = {name: np.ascontiguousarray(table) for name, table in vocabularies.items()}
-    write_file(folder / TABLE, lambda path: save_file(centres, path))
-    text = json.dumps(head, indent=1) + "\n"
-    write_file(folder / HEAD, lambda path: path.write_text(text, encoding="utf-8"))
+
+    def write(draft: Path) -> None:
+        # By itself, safetensors would write a file that only the user can read.
+        write_file(draft / TABLE, lambda path: save_file(centres, path))
+        (draft / HEAD).write_text(json.dumps(head, indent=1) + "\n", encoding="utf-8")
+
+    fill_folder(Path(folder), write, last=[HEAD])
 
 
 def load_vocabularies(folder: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import karat
-from karat._util import cache_folder, extra, replacing
+from karat._util import cache_folder, extra, write_file
 from karat.errors import InputError
 from karat.models.images.descriptors import DESCRIPTORS
 from karat.models.images.pixels import Source, decode_bytes, decode_image, read_bytes
@@ -167,6 +167,6 @@ class WordCache:
     def put(self, path: Path, words: np.ndarray) -> None:
         """Write an entry, whole or not at all."""
         with contextlib.suppress(OSError, InputError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(path) as draft:
-                np.save(draft, words, allow_pickle=False)
+            write_file(
+                path, lambda draft: np.save(draft, words, allow_pickle=False), durable=False, parents=True
+            )

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from karat._util import check_text
+from karat._util import read_text
 from karat.captions import SystemWords
 from karat.errors import InputError, MissingDataError
 from karat.models.text.encoded_captions import Captions, check_captions
@@ -153,10 +153,6 @@ def read_corpus(path: str | Path, words: SystemWords, one_per_line: bool = False
     path = Path(path)
     if not path.is_file():
         raise MissingDataError("there is no such text", where=path, fix="give a plain text file")
-    check_text(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError("is not text", where=path, fix="save it as text in UTF-8") from None
+    text = read_text(path)
     sentences = text.splitlines() if one_per_line else re.split(r"(?<=[.!?])\s+|\n\s*\n", text)
     return words.transform([" ".join(sentence.split()) for sentence in sentences if sentence.strip()])

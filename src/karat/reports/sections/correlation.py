@@ -7,7 +7,7 @@ import numpy as np
 from karat._util import signed
 from karat.reports.boards import board_of
 from karat.reports.material import Material
-from karat.reports.presentation import cell, table
+from karat.reports.presentation import called, cell, table
 from karat.reports.section import SectionData, section
 from karat.scores import FEWEST_SYSTEMS, correlate
 from karat.stats import Intervals
@@ -19,10 +19,8 @@ RESAMPLES = 2000
 def collect(material: Material) -> SectionData:
     """Return the matrix of tau with intervals over systems."""
     board = board_of(material)
-    if board is None or len(board.metrics) < 2:
+    if board is None or len(board.metrics) < 2 or len(board.systems) < FEWEST_SYSTEMS:
         return None
-    if len(board.systems) < FEWEST_SYSTEMS:
-        return f"Whether metrics agree can be asked of {FEWEST_SYSTEMS} systems or more."
     known = (~np.isnan(board.values)).astype(int)
     shared = known.T @ known
     if shared[~np.eye(len(shared), dtype=bool)].max() < FEWEST_SYSTEMS:
@@ -45,16 +43,15 @@ def collect(material: Material) -> SectionData:
         ((first, second, tau) for first, second, tau in correlations.pairs() if not np.isnan(tau.value)),
         key=lambda pair: pair[2].value,
     )
+    given = ", with 95% intervals over systems" if any(not np.isnan(tau.low) for _, _, tau in pairs) else ""
     return {
         "metrics": names,
         "values": [[None if np.isnan(v) else round(float(v), 3) for v in row] for row in values],
-        "least": [f"{a} and {b} (τ {signed(tau.value)})" for a, b, tau in pairs[:1]],
-        "most": [f"{a} and {b} (τ {signed(tau.value)})" for a, b, tau in pairs[-1:]],
+        "least": [f"{called(a)} and {called(b)} (τ {signed(tau.value)})" for a, b, tau in pairs[:1]],
+        "most": [f"{called(a)} and {called(b)} (τ {signed(tau.value)})" for a, b, tau in pairs[-1:]],
         "systems": len(board.systems),
         "notes": [note for note in correlations.notes if note not in board.notes],
-        "table": table(
-            "Kendall's tau of every two metrics, with 95% intervals over systems", ["", *names], rows
-        ),
+        "table": table(f"Kendall's tau of every two metrics{given}", ["", *names], rows),
     }
 
 

@@ -40,7 +40,7 @@ def place_first(cell: Cell) -> Cell:
 
     The best value has no mark: elsewhere the mark means that a test found no system ahead.
 
-    >>> place_first({"t": "41.2", "s": "place 1", "c": "first"})
+    >>> place_first({"t": "41.2", "s": "place 1", "c": "best"})
     {'t': '1', 's': '41.2'}
     """
     return cell if isinstance(cell, str) else {"t": cell["s"].removeprefix("place "), "s": cell["t"]}

@@ -8,7 +8,15 @@ from karat._util import MISSING
 from karat.measures import is_share
 from karat.reports.columns import by_score, column_of, draws_needed, ordered_columns, standing_of
 from karat.reports.material import Material
-from karat.reports.presentation import AXES, DIRECTION_TITLES, interval, scaled, shown, table
+from karat.reports.presentation import (
+    AXES,
+    DIRECTION_TITLES,
+    SHORT_DIRECTIONS,
+    interval,
+    scaled,
+    shown,
+    table,
+)
 from karat.reports.section import SectionData, section
 from karat.scores import Column, Scorecard
 
@@ -55,7 +63,7 @@ def one_run(card: Scorecard) -> list[dict[str, Any]]:
         # A sum over both directions has its own scale.
         if column is not None and direction != "both":
             kind = truth if is_share(column.measure) else f"{truth}, ranks"
-            name = f"{measure}, {DIRECTION_TITLES[direction]}"
+            name = f"{measure}, {SHORT_DIRECTIONS[direction]}"
             groups.setdefault((kind, column.measure.unit), []).append(point(name, column, False, ""))
     return [view([name], points) for (name, _), points in groups.items()]
 

@@ -10,7 +10,7 @@ from karat.reports.columns import SUMS_UP, column_of, key_of, ordered_columns, t
 from karat.reports.material import JUDGED, Material
 from karat.reports.presentation import DIRECTION_TITLES, shown, table
 from karat.reports.section import SectionData, section
-from karat.scores import Column, Scorecard
+from karat.scores import Column, Scorecard, bound_notes
 
 
 @section("labels", "What the labels leave open", "Open labels", order=90, scripted=False)
@@ -22,6 +22,7 @@ def collect(material: Material) -> SectionData:
     return {
         "judged": judged_table(material),
         "bounds": bounds_table(card),
+        "without": [f"{note[:1].upper()}{note[1:]}." for note in bound_notes(card.columns)],
         "reading": card.unjudged,
         "complete": [
             n for n in truths_of(card) if nothing_open(card, n) and not card.benchmark.truth(n).machine

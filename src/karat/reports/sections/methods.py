@@ -14,19 +14,31 @@ from karat.reports.columns import truths_of
 from karat.reports.material import Material
 from karat.reports.presentation import in_words, table
 from karat.reports.section import SectionData, section
-from karat.scores import TESTS, Scorecard, labels_drawn, tie_notes, ungrouped_notes, units_drawn
+from karat.scores import (
+    TESTS,
+    Comparison,
+    Scorecard,
+    labels_drawn,
+    like_in_words,
+    swaps_made,
+    tie_notes,
+    ungrouped_notes,
+    units_drawn,
+)
 
 READINGS = {
     "misses": "A pair that nobody judged counts as not relevant, as in published numbers.",
     "left_out": "Pairs that nobody judged are taken out of the ranking; the judged items are ranked alone.",
-    "bounds": "A pair that nobody judged counts as not relevant; bounds say what the score would be if all "
-    "of them were relevant, where a measure allows bounds.",
+    "bounds": "A pair that nobody judged counts as not relevant; bounds say how low and how high the score "
+    "could be, whatever these pairs are, where a measure allows bounds. A query without a known right answer "
+    "may have one, and is in the bounds at its worst and at its best.",
 }
 TIES = {
     "pessimistic": "Items with equal scores are ordered the worst way: right answers last.",
     "optimistic": "Items with equal scores are ordered the best way: right answers first.",
     "expected": "Of items with equal scores every order is equally likely: exact means over them.",
-    "stable": "Items with equal scores stay in the order of the benchmark's ids.",
+    "stable": "Items with equal scores stay in the order of the benchmark's ids, or of a ranked list.",
+    "trec_eval": "Items with equal scores are sorted by id as text, from last to first, as by trec_eval.",
 }
 AGREEMENT = "Kendall's tau-b over systems; 95% percentile intervals from 2,000 resamples of systems, seed 0."
 PACKAGES = ("numpy", "numba", "scipy", "polars", "plotly")
@@ -62,6 +74,7 @@ def choices(material: Material) -> list[dict[str, str]]:
     size = f"{bench.images.size:,} images, {bench.captions.size:,} captions"
     out = [
         ("Benchmark", f"{bench.name}: {size}. {bench.about}".strip()),
+        *([] if card.like is None else [("Conventions", like_in_words(card.like))]),
         ("Unjudged pairs", READINGS[card.unjudged]),
         ("Ties", TIES[card.ties]),
         ("Aggregate", "The mean (MedR: the median) over queries; over folds where labels have folds."),
@@ -82,16 +95,21 @@ def choices(material: Material) -> list[dict[str, str]]:
         test = TESTS[comparison.test]
         draws = ""
         if comparison.test == "randomisation":
-            draws = f", {comparison.samples:,} random swaps, seed {comparison.seed}"
+            listed = swaps_made(comparison)
+            draws = (
+                f", {listed}"
+                if listed.startswith("all")
+                else (f", {comparison.samples:,} random swaps, seed {comparison.seed}")
+            )
         elif comparison.test == "bootstrap" and card.intervals is not None:
             draws = f", {card.intervals.resamples:,} resamples, seed {card.intervals.seed}"
         clustered = "" if ungrouped_notes(card) else " and clustered by image"
         out += [
             ("Test", f"{test.about}, paired by query{clustered}{draws}."),
-            ("Correction", "Holm, over the pairs of systems of each score; "
-             f"p ≤ {comparison.alpha:g} then wins."),
+            ("Correction", f"{correction(comparison)} p ≤ {comparison.alpha:g} then wins."),
             ("Places", "From one plus the number of systems that beat it to the number of all minus those it "
-             "beats (Mogstad et al., Review of Economic Studies 2024); tied for first: beaten by none."),
+             "beats (Mogstad et al., Review of Economic Studies 2024). What none beats (●) is not shown "
+             "to be worse than the first, which is no proof of being equal."),
         ]  # fmt: skip
     out += [
         ("Gallery size", "R@K over random smaller galleries, exact: the first right answer has d wrong ones "
@@ -100,6 +118,17 @@ def choices(material: Material) -> list[dict[str, str]]:
         ("Agreement", AGREEMENT),
     ]  # fmt: skip
     return [{"term": term, "text": text} for term, text in out]
+
+
+def correction(comparison: Comparison) -> str:
+    """Say over what p-values are corrected, and how many there are."""
+    pairs = f"{len([d for d in comparison.differences if d.p is not None]):,} comparisons in all"
+    if comparison.correction == "all":
+        return f"Holm, over the pairs of systems of all scores ({pairs})."
+    return (
+        f"Holm, over the pairs of systems of each score; scores are not corrected for each other ({pairs}). "
+        "Decide which one counts before you look."
+    )
 
 
 def notes(material: Material) -> list[str]:

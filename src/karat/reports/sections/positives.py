@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.reports.columns import positives_per_query, truths_of
 from karat.reports.material import Material
-from karat.reports.presentation import DIRECTION_TITLES, table
+from karat.reports.presentation import DIRECTION_TITLES, percent, table
 from karat.reports.section import SectionData, section
 
 BARS = 40
@@ -49,7 +49,7 @@ def view(truth: str, direction: str, counts: np.ndarray) -> dict[str, Any]:
         "mean": round(float(counts.mean()), 2), "median": median,
         "query": query, "item": item,
         "says": f"By the labels “{truth}”, {a_query} has {counts.mean():.1f} right {item}s on average "
-        f"(median {median:g}, at most {high:,}); {(counts == 1).mean():.0%} of the {len(counts):,} "
-        f"{query}s have exactly one.",
+        f"(median {median:g}, at most {high:,}); {percent(float((counts == 1).mean()))} of the "
+        f"{len(counts):,} {query}s have exactly one.",
         "table": table(", ".join(key), [f"Right {item}s", f"Number of {query}s"], rows),
     }  # fmt: skip

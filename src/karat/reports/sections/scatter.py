@@ -6,14 +6,14 @@ from karat.reports.boards import plain_numbers, ranks, shown_board
 from karat.reports.columns import ordered_columns
 from karat.reports.material import Material
 from karat.reports.section import SectionData, section
-from karat.scores import Leaderboard
+from karat.scores import FEWEST_SYSTEMS, Leaderboard
 
 
 @section("scatter", "Two metrics side by side", "Two metrics", order=70)
 def collect(material: Material) -> SectionData:
     """Return every system's value and place under every metric; the page chooses the two."""
     board = shown_board(material)
-    if board is None or len(board.metrics) < 2:
+    if board is None or len(board.metrics) < 2 or len(board.systems) < FEWEST_SYSTEMS:
         return None
     place = ranks(board)
     return {

@@ -1,4 +1,8 @@
-"""Scores with intervals, who is tied for first, and the places that each system can have."""
+"""Scores with intervals, which systems no other is shown to beat, and the places that each can have.
+
+Of two systems all scores are in one table, with their difference; of more, one table per labels and direction
+has intervals and places, and one below it has all scores.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,11 @@ from typing import Any
 
 from karat._util import MISSING
 from karat.reports.boards import board_of, board_table
-from karat.reports.columns import by_score, column_of, ordered_columns, standing_of
+from karat.reports.columns import Key, by_score, column_of, key_of, ordered_columns, standing_of
 from karat.reports.material import Material
-from karat.reports.presentation import DIRECTION_TITLES, Cell, cell, interval, shown, table
+from karat.reports.presentation import DIRECTION_TITLES, SHORT_DIRECTIONS, Cell, cell, interval, shown, table
 from karat.reports.section import SectionData, section
-from karat.scores import Column, Scorecard
+from karat.scores import Column, Difference, Scorecard, show_p, signed_value
 
 
 @section("summary", "Scores", "Scores", order=20)
@@ -22,6 +26,8 @@ def collect(material: Material) -> SectionData:
         return {"axes": [], "views": [{"key": [], "table": board_table(board)}], "kind": "numbers"}
     if len(material.card.runs) == 1:
         return {"axes": [], "views": [{"key": [], "table": one_run(material.card)}], "kind": "one"}
+    if len(material.card.runs) == 2:
+        return {"axes": [], "views": [{"key": [], "table": two_runs(material)}], "kind": "two"}
     groups: dict[tuple[str, str], list[str]] = {}
     columns = ordered_columns(material.card)
     for truth, direction, measure in columns:
@@ -37,7 +43,8 @@ def collect(material: Material) -> SectionData:
         for (truth, direction), measures in groups.items()
     ]
     kind = "many" if marks_somebody(views) else "uncompared"
-    return {"axes": ["Labels", "Direction"], "views": views, "kind": kind}
+    every = every_score(material) if len(views) > 1 else None
+    return {"axes": ["Labels", "Direction"], "views": views, "kind": kind, "every": every}
 
 
 def marks_somebody(views: list[dict[str, Any]]) -> bool:
@@ -54,7 +61,60 @@ def one_run(card: Scorecard) -> dict[str, Any]:
         line = [column_of(card, (truth, direction, measure), card.runs[0]) for direction in directions]
         rows.append([f"{truth} · {measure}", *(value_cell(column) for column in line)])
     head = ["Labels · measure", *(DIRECTION_TITLES[direction] for direction in directions)]
-    return table(f"Scores of {card.runs[0]}", head, rows)
+    return table(f"Scores of “{card.runs[0]}”", head, rows)
+
+
+def two_runs(material: Material) -> dict[str, Any]:
+    """Return every score of two runs in one table, the better run first, and their difference."""
+    card = material.card
+    assert card is not None
+    runs = by_score(card.runs, [column_of(card, ordered_columns(card)[0], run) for run in card.runs])
+    comparison = material.comparison
+    pairs = {} if comparison is None else {key_of(pair): pair for pair in comparison.differences}
+    rows: list[list[Cell]] = []
+    for key in ordered_columns(card):
+        columns = [column_of(card, key, run) for run in runs]
+        # With two systems the places say no more than the mark.
+        cells = [value_cell(column, standing_of(material, column)[0]) for column in columns]
+        rows.append([score_name(key), *cells, *([difference(pairs.get(key), runs[0])] if pairs else [])])
+    head = ["Score", *runs, *(["Difference"] if pairs else [])]
+    return table("Every score of the two systems", head, rows)
+
+
+def difference(pair: Difference | None, first: str) -> Cell:
+    """Return by how much the first run is higher than the other, with the corrected p-value below."""
+    if pair is None:
+        return MISSING
+    value = pair.difference if pair.first == first else -pair.difference
+    below = "not tested" if pair.corrected is None else f"p {show_p(pair.corrected).replace('< ', '<')}"
+    return cell(signed_value(pair.measure, value), below)
+
+
+def every_score(material: Material) -> dict[str, Any]:
+    """Return all scores by all runs in one table, best run on the main score first, without intervals."""
+    card = material.card
+    assert card is not None
+    keys = ordered_columns(card)
+    runs = by_score(card.runs, [column_of(card, keys[0], run) for run in card.runs])
+    rows: list[list[Cell]] = []
+    for key in keys:
+        columns = [column_of(card, key, run) for run in runs]
+        cells = [
+            MISSING
+            if column is None
+            else cell(
+                shown(column.measure, column.value), "", "first" if standing_of(material, column)[0] else ""
+            )
+            for column in columns
+        ]
+        rows.append([score_name(key), *cells])
+    return table("Every score of every system", ["Score", *runs], rows)
+
+
+def score_name(key: Key) -> Cell:
+    """Return a score as the heading of a row: its measure, with labels and direction below."""
+    truth, direction, measure = key
+    return cell(measure, f"{truth} · {SHORT_DIRECTIONS[direction]}")
 
 
 def several_runs(material: Material, truth: str, direction: str, measures: list[str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from karat.runs.formats.content import FormatWriter as FormatWriter
     from karat.runs.formats.content import by_direction as by_direction
     from karat.runs.formats.content import format_of as format_of
+    from karat.runs.formats.content import name_of as name_of
     from karat.runs.formats.content import plain as plain
     from karat.runs.formats.content import register as register
     from karat.runs.formats.json import read_dictionary as read_dictionary

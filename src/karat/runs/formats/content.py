@@ -101,18 +101,25 @@ SHAPES: Registry[Callable[[Path], tuple[int, ...]]] = Registry("file format", fi
 """By extension: the shape of the one table in a file, cheaply; () where it holds something else."""
 
 
+RECOGNISERS: Registry[Callable[[Path], bool]] = Registry("file format", fill=fill)
+"""By extension: whether a file of another extension begins like this format."""
+
+
 def register(
     name: str,
     read: Callable[[Path], Content],
     writer: FormatWriter,
     shape: Callable[[Path], tuple[int, ...]] | None = None,
     aliases: Iterable[str] = (),
+    recognise: Callable[[Path], bool] | None = None,
 ) -> None:
     """Register a format under its extension."""
     READERS.add(name, read, aliases)
     WRITERS.add(name, writer, aliases)
     if shape is not None:
         SHAPES.add(name, shape, aliases)
+    if recognise is not None:
+        RECOGNISERS.add(name, recognise)
 
 
 def shape_of(content: Content) -> tuple[int, ...]:
@@ -121,12 +128,38 @@ def shape_of(content: Content) -> tuple[int, ...]:
 
 
 def format_of(path: Path) -> str:
-    """Return the name that a path's format would be registered under.
+    """Return the name that a path's format would be registered under; ``.gz`` after it does not count.
 
-    >>> format_of(Path("sims.npy"))
-    '.npy'
+    A file of an unknown extension is looked into.
+
+    >>> format_of(Path("sims.npy")), format_of(Path("bm25.run.gz"))
+    ('.npy', '.run')
     """
-    return FOLDER if path.is_dir() else path.suffix
+    if path.is_dir():
+        return FOLDER
+    suffix = plain_path(path).suffix
+    if suffix in READERS or not path.is_file():
+        return suffix
+    return next((name for name in RECOGNISERS if RECOGNISERS[name](path)), suffix)
+
+
+def plain_path(path: Path) -> Path:
+    """Return the path without the extension of gzip.
+
+    >>> plain_path(Path("bm25.run.gz")).name
+    'bm25.run'
+    """
+    return path.with_suffix("") if path.suffix == ".gz" else path
+
+
+def name_of(path: Path) -> str:
+    """Return what a run is called: its file's name without the extension of a format.
+
+    >>> name_of(Path("runs/bm25.run.gz")), name_of(Path("input.bm25")), name_of(Path("bm25.txt"))
+    ('bm25', 'input.bm25', 'bm25')
+    """
+    path = plain_path(path)
+    return path.stem if path.suffix in READERS or path.suffix == ".txt" else path.name
 
 
 def by_direction(lists: Mapping[Any, Any]) -> dict[str, Mapping[Any, Any]]:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from karat._util import check_text
+from karat._util import read_text
 from karat.errors import InputError
 from karat.runs.formats.content import Content, FormatWriter, by_direction, plain, register
 from karat.runs.rankings import FORM
@@ -14,10 +14,10 @@ from karat.runs.rankings import FORM
 
 def read_dictionary(path: Path) -> dict[str, Any]:
     """Read a json file that holds a dictionary, as ranked lists and ids do."""
-    check_text(path)
+    text = read_text(path)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError, MemoryError, OSError) as error:
+        content = json.loads(text)
+    except (ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"is not json ({error})", where=path, fix="write it with json.dump") from None
     if not isinstance(content, dict):
         raise InputError(f"is a {type(content).__name__}, not a dictionary", where=path, fix=FORM)

@@ -1,28 +1,37 @@
-"""TREC run files: a line ``query Q0 item rank score tag`` per listed item."""
+"""TREC run files: a line ``query Q0 item rank score tag`` per listed item.
+
+Lines that are blank or begin with # are skipped.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from karat._util import check_text, parsing
-from karat.errors import InputError
+from karat._util import first_text, parsing, read_text
+from karat.errors import InputError, KaratError
 from karat.runs.formats.content import Content, FormatWriter, by_direction, register
 from karat.runs.formats.long_table import long_frame, read_long
 
 LINE = r"^\s*(?<query>\S+)\s+\S+\s+(?<item>\S+)\s+(?<rank>[-+]?[0-9]{1,18})\s+(?<score>\S+)(?:\s+\S.*)?$"
+NO_SCORE = ("-", "na", "nan", "none", "null")
+SKIPPED = r"^(#|$)"
+NUMBER = r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?"
 FIX = "write lines of query, Q0, item, rank, score, tag"
 
 
 def read_trec(path: Path) -> Content:
-    """Read ranked lists: by falling score, equal ones by rank; the direction follows from their ids."""
+    """Read ranked lists by falling score; the direction follows from their ids.
+
+    Equal scores tie: the rank is their order in the list, which the tie policy "stable" keeps. Where the file
+    has no scores (- or NA in every line), the rank is the order.
+    """
     import polars as pl
 
     with parsing(path, "is not text", FIX):
-        check_text(path)
-        text = path.read_text(encoding="utf-8")
-    lines = pl.Series("line", text.removeprefix("\ufeff").split("\n"))
+        lines = pl.Series("line", read_text(path).split("\n"))
     filled = pl.DataFrame({"line": lines, "number": range(1, len(lines) + 1)}).filter(
-        pl.col("line").str.strip_chars() != ""
+        ~pl.col("line").str.strip_chars().str.contains(SKIPPED)
     )
     if filled.is_empty():
         raise InputError("is empty", where=path, fix=FIX)
@@ -30,7 +39,22 @@ def read_trec(path: Path) -> Content:
     wrong = frame.filter(pl.col("query").is_null())
     if len(wrong):
         raise InputError(f"line {wrong['number'][0]} is not a line of a TREC run", where=path, fix=FIX)
-    return read_long(frame.with_columns(pl.col("rank").cast(pl.Int64, strict=False)), path)
+    frame = frame.with_columns(pl.col("rank").cast(pl.Int64, strict=False))
+    if frame["score"].str.to_lowercase().is_in(NO_SCORE).all():
+        frame = frame.with_columns(score=-pl.col("rank").cast(pl.Float64))
+    return read_long(frame, path)
+
+
+def begins_like_trec(path: Path) -> bool:
+    """Whether the first line of a file is one of a TREC run."""
+    try:
+        lines = (
+            line.split() for line in first_text(path).split("\n") if not re.search(SKIPPED, line.strip())
+        )
+    except KaratError:
+        return False
+    first = next(lines, [])
+    return len(first) >= 5 and all(re.fullmatch(NUMBER, cell) for cell in first[3:5])
 
 
 def write_trec(content: Content, path: Path) -> None:
@@ -55,4 +79,10 @@ def write_trec(content: Content, path: Path) -> None:
     ).write_csv(path, separator=" ", include_header=False, quote_style="never")
 
 
-register(".trec", read_trec, FormatWriter(write_trec, ("lists",), one_direction=True), aliases=[".run"])
+register(
+    ".trec",
+    read_trec,
+    FormatWriter(write_trec, ("lists",), one_direction=True),
+    aliases=[".run"],
+    recognise=begins_like_trec,
+)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, Part, Result, check_choice, or_none
+from karat._util import Layout, Part, Result, check_choice, or_none, signed
 from karat.errors import InputError
 from karat.scores.agreement.ratings import Ratings, in_order, join, name_of, names_of
 from karat.scores.agreement.ratings_file import read_ratings
@@ -168,10 +168,17 @@ class Agreement(Result):
             cut_texts(table.second_from)[table.best[1]],
         )
         where = f"{table.first} from {first}, {table.second} from {second}"
-        return f"* best: kappa {with_interval(kappa)}\n  {where}"
+        return f"* best: kappa {with_interval(kappa)}\n  {where}{chosen_here(table)}"
 
     def __repr__(self) -> str:
         return f"Agreement(of {' and '.join(table.name for table in self.raters)})"
+
+
+def chosen_here(table: ThresholdTable) -> str:
+    """Say what to expect of the best thresholds elsewhere; nothing where there was one choice only."""
+    if table.kappa.size < 2 or table.elsewhere is None:
+        return ""
+    return f"\n  chosen and measured on the same items: elsewhere expect {signed(table.elsewhere)}"
 
 
 def estimate_record(estimate: Estimate) -> dict[str, Any]:
@@ -224,15 +231,16 @@ def agree(
     crowd: 6 items, 6 ratings from 0 to 1
     <BLANKLINE>
     kappa over 6 items: experts down, crowd across
-    ≥                    1
+    ≥                   1
     ───  ─────────────────
     1.5  0.57 (0.00–1.00)
-    2    1.00 (1.00–1.00)*
+    2    1.00 (0.22–1.00)*
     3.5  0.67 (0.00–1.00)
     4    0.18 (0.00–0.67)
     <BLANKLINE>
-    * best: kappa 1.00 (1.00–1.00)
+    * best: kappa 1.00 (0.22–1.00)
       experts from 2, crowd from 1
+      chosen and measured on the same items: elsewhere expect 0.93
     <BLANKLINE>
     In brackets: 95% percentile intervals, 10,000 resamples of items.
     """

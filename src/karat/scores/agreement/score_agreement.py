@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, Part, Result, check_choice, plural
+from karat._util import MISSING, Layout, Part, Result, check_choice, plural, signed
 from karat.errors import InputError, unknown_name
 from karat.scores.agreement.rater_agreement import RESAMPLED, estimate_record
 from karat.scores.agreement.ratings import Ratings, name_of
@@ -28,7 +28,10 @@ ALL, NOT_ORIGINAL = "all", "not original"
 """The groups of pairs: every rated one, and those whose caption was written for another image."""
 TITLES = {ALL: "all {}", NOT_ORIGINAL: "{} that are not the benchmark's original ones"}
 HEADS = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "tau": "Kendall's τ-b"}
-CHOSEN = "The best of several thresholds on these very pairs: elsewhere expect less."
+CHOSEN = (
+    "The best of several thresholds, chosen and measured on these very pairs;\n"
+    "elsewhere: less what choosing adds, on average over resamples."
+)
 MANY = 10_000
 """From this many pairs on, the third digit is shown."""
 
@@ -130,8 +133,12 @@ class ScoreAgreement(Result):
                 continue
             sides = zip((table.first_from, table.second_from), table.best)
             shown = [cut_texts(values[at : at + 1])[0] for values, at in sides]
-            rows.append([row.score, row.pairs, *shown, with_interval(best)])
-        head = ["score", "pairs", "rating from", "score from", "kappa"]
+            elsewhere = MISSING if table.elsewhere is None else signed(table.elsewhere)
+            rows.append([row.score, row.pairs, *shown, with_interval(best), elsewhere])
+        head = ["score", "pairs", "rating from", "score from", "kappa", "elsewhere"]
+        if all(row.thresholds is None or row.thresholds.kappa.size < 2 for row in self.rows):
+            # One cut of each side was not chosen.
+            head, rows = head[:-1], [row[:-1] for row in rows]
         return Layout(head, rows, labels=2, title="best kappa, both sides cut into yes and no")
 
     def parts(self) -> list[Part]:
@@ -209,7 +216,7 @@ def score_agreement(
     best kappa, both sides cut into yes and no
     score    pairs  rating from  score from             kappa
     ───────  ─────  ───────────  ──────────  ────────────────
-    overlap  all              3         0.4  1.00 (1.00–1.00)
+    overlap  all              3         0.4  1.00 (0.24–1.00)
     <BLANKLINE>
     In brackets: 95% percentile intervals, 10,000 resamples of items.
     """

@@ -6,7 +6,7 @@ chosen from the values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
@@ -33,6 +33,10 @@ class ThresholdTable:
         Cohen's kappa for every two thresholds, [first, second].
     counts
         How many items both, only the first and only the second say yes to, [3, first, second].
+    optimism
+        By how much the best kappa is too high, on average, since its thresholds are chosen on the same items:
+        in a resample, its best kappa less what the same thresholds have on the items themselves (Efron, JASA
+        1983). 0 where there is one choice only.
     """
 
     first: str
@@ -41,6 +45,7 @@ class ThresholdTable:
     second_from: np.ndarray
     kappa: np.ndarray
     counts: np.ndarray
+    optimism: float = 0.0
 
     @property
     def precision(self) -> np.ndarray:
@@ -66,6 +71,11 @@ class ThresholdTable:
         row, column = np.unravel_index(np.nanargmax(values), values.shape)
         return int(row), int(column)
 
+    @property
+    def elsewhere(self) -> float | None:
+        """The best kappa less its optimism: what to expect of the same thresholds on other items."""
+        return None if self.best is None else float(self.kappa[self.best].value - self.optimism)
+
     def records(self) -> list[dict[str, Any]]:
         """Return one record per pair of thresholds; what is not defined is None."""
         out = []
@@ -79,7 +89,8 @@ class ThresholdTable:
                 {"statistic": "kappa", "first": self.first, "first_from": self.first_from[at[0]].item(),
                  "second": self.second, "second_from": self.second_from[at[1]].item(),
                  **{key: or_none(value) for key, value in numbers.items()},
-                 "n": kappa.n, "best": at == self.best}
+                 "n": kappa.n, "best": at == self.best,
+                 "elsewhere": self.elsewhere if at == self.best else None}
             )  # fmt: skip
         return out
 
@@ -173,7 +184,27 @@ def kappa_over_thresholds(
 
     both, one, two, _ = (part[0] for part in overlap(kinds.counts[None]))
     counts = np.stack([both, one - both, two - both]).astype(np.int64)
-    return ThresholdTable(*names, rows, columns, kinds.estimates(kappa, intervals or Intervals()), counts)
+    made = intervals or Intervals()
+    chosen = optimism(kinds, kappa, made) if len(rows) * len(columns) > 1 else 0.0
+    return ThresholdTable(*names, rows, columns, kinds.estimates(kappa, made), counts, chosen)
+
+
+OPTIMISM_DRAWS = 1000
+"""How many resamples tell what choosing thresholds adds; a mean over them needs no more."""
+
+
+def optimism(kinds: Kinds, kappa: Callable[[np.ndarray], np.ndarray], intervals: Intervals) -> float:
+    """Return how much higher the best kappa of a resample is than that of its thresholds on the items."""
+    here = kappa(kinds.counts[None])[..., 0].ravel()
+    gains = []
+    for weights in kinds.draws(min(OPTIMISM_DRAWS, intervals.resamples), intervals.seed):
+        drawn = kappa(weights)
+        drawn = drawn.reshape(-1, drawn.shape[-1])
+        best = np.where(np.isnan(drawn), -np.inf, drawn).argmax(axis=0)
+        gains.append(drawn[best, np.arange(drawn.shape[1])] - here[best])
+    known = np.concatenate(gains)
+    known = known[~np.isnan(known)]
+    return max(0.0, float(known.mean())) if len(known) else 0.0
 
 
 MOST_THRESHOLDS = 9

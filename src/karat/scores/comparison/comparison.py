@@ -2,16 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from karat._util import MISSING, Layout, Part, Result, grouped, json_text
+import numpy as np
+
+from karat._util import (
+    MISSING,
+    Layout,
+    Mark,
+    Panel,
+    Part,
+    Result,
+    check_choice,
+    forest,
+    grouped,
+    json_text,
+    latex_text,
+    shorten,
+)
 from karat.errors import InputError, unknown_name
-from karat.measures import Combined, Named, parse_measure, show_value
+from karat.measures import Combined, Named, parse_measure, scale_value, show_value
 from karat.scores.comparison.paired_tests import TESTS
 from karat.scores.comparison.standings import Difference, Standing, reverse, standings
-from karat.scores.scorecard import DIRECTION_TITLES, Column, Scorecard, units_drawn
+from karat.scores.scorecard import (
+    DIRECTION_TITLES,
+    NARROW,
+    UNITS,
+    Column,
+    Scorecard,
+    choose,
+    describe_intervals,
+    lines_are,
+    mark_of,
+    panel_title,
+    paper_tables,
+    show_interval,
+)
+from karat.scores.trec_eval import like_in_words
+from karat.stats import Flips, holm, star_legend
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +61,14 @@ class Comparison(Result):
         The paired test, the level of its decisions, and its draws.
     detail
         Whether each direction is shown, not only what combines both.
+    correction
+        Over what p-values are corrected: the pairs of runs of each "column", or of "all" that are shown.
+    margin, power
+        Of equivalence, in points or ranks, and of the smallest detectable difference; None for neither.
+    clusters
+        How many images, or queries drawn one by one, were swapped.
+    show_intervals
+        Whether LaTeX has the intervals below the scores.
     standings
         Who beats whom on every column.
     """
@@ -39,10 +80,17 @@ class Comparison(Result):
     samples: int
     seed: int
     detail: bool = False
+    correction: str = "column"
+    margin: float | None = None
+    power: float | None = None
+    clusters: int = 0
+    show_intervals: bool = True
     standings: Sequence[Standing] = field(init=False)
     _index: dict[tuple[str, ...], Difference] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.correction == "all":
+            object.__setattr__(self, "differences", corrected_together(self))
         index = {(d.truth, d.direction, str(d.measure), d.first, d.second): d for d in self.differences}
         object.__setattr__(self, "_index", index)
         object.__setattr__(self, "standings", standings(self.card, self.differences, self.alpha))
@@ -86,12 +134,15 @@ class Comparison(Result):
                 "benchmark": self.card.benchmark.name,
                 "ties": self.card.ties,
                 "unjudged": self.card.unjudged,
+                "like": self.card.like,
                 "intervals": None if intervals is None else asdict(intervals),
                 "test": self.test,
                 "samples": self.samples,
                 "seed": self.seed,
                 "alpha": self.alpha,
-                "correction": "Holm, over the pairs of runs of each column",
+                "correction": CORRECTIONS[self.correction],
+                **({} if self.margin is None else {"margin": self.margin}),
+                **({} if self.power is None else {"power": self.power}),
             },
         }
 
@@ -119,6 +170,55 @@ class Comparison(Result):
         words = headline(shown)
         return [*tables, *(["\n".join(words)] if words else []), method_line(self)]
 
+    def plot(
+        self,
+        what: str = "scores",
+        *,
+        measure: Iterable[str] | str | None = None,
+        truth: Iterable[str] | str | None = None,
+        direction: Iterable[str] | str | None = None,
+    ) -> go.Figure:
+        """Return a plotly figure: a panel for each column, with intervals.
+
+        Parameters
+        ----------
+        what
+            "scores", best first, filled where a run is not shown to be worse than the first; or
+            "differences", of every pair of few runs or to the best of many, filled where one beats the other.
+        measure, truth, direction
+            One or several; by default the columns that are printed.
+        """
+        what = check_choice(what, ("scores", "differences"), "what")
+        named = any(names is not None for names in (measure, truth, direction))
+        shown = shown_standings(self, self.detail or direction is not None)
+        shown = choose(shown, measure, truth, direction) if named else shown
+        if not shown:
+            raise InputError("no column is of all these names", fix="leave one of them out")
+        draw = score_panel if what == "scores" else difference_panel
+        filled = (
+            "not shown to be worse than the first"
+            if what == "scores"
+            else f"p ≤ {self.alpha:g} after correction"
+        )
+        about = f"{lines_are(self.card)} Filled: {filled}."
+        heading = f"{what.capitalize()} on {self.card.benchmark.name}"
+        return forest([draw(self, standing) for standing in shown], heading, about, NARROW)
+
+    def to_latex(self, direction: Iterable[str] | str | None = None, intervals: bool | None = None) -> str:
+        """Return the scores in LaTeX as papers print them (see `Scorecard.to_latex`), and the other tables.
+
+        Values that no other is shown to beat are underlined; `intervals` is `show_intervals` by default.
+        """
+        first = {(s.truth, s.direction, str(s.measure), run) for s in self.standings for run in s.first}
+        tables = paper_tables(
+            self.card, direction, self.show_intervals if intervals is None else intervals, first
+        )
+        level = f"{p_name(self)} > {self.alpha:g}"
+        legend = f"bold: best of its column; underlined: none is shown to be better ({level})"
+        tables = [replace(table, legend=legend) if table.underlined else table for table in tables]
+        # The first part has the same scores, a row each.
+        return latex_text([*tables, *self.parts()[1:]], self.notes)
+
     def to_json(self) -> str:
         """Return `to_dict` as json."""
         return json_text(self.to_dict())
@@ -131,24 +231,54 @@ class Comparison(Result):
         return f"Comparison({', '.join(self.card.runs)} on {self.card.benchmark.name}, {self.test})"
 
 
+CORRECTIONS = {
+    "column": "Holm, over the pairs of runs of each column",
+    "all": "Holm, over the pairs of runs of all columns that are shown",
+}
+"""Over what p-values are corrected."""
 FEW_RUNS = 4
 """Up to this many runs every pair is shown; beyond, each run against the best."""
 
 
+def corrected_together(comparison: Comparison) -> list[Difference]:
+    """Return the differences with p-values corrected over all columns that are shown.
+
+    Columns that are not shown, such as the directions behind a mean, are corrected over all there are.
+    """
+    differences = list(comparison.differences)
+    shown = {
+        (s.truth, s.direction, str(s.measure))
+        for s in shown_of(standings(comparison.card, differences, comparison.alpha), comparison.detail)
+    }
+    here = np.array([(d.truth, d.direction, str(d.measure)) in shown for d in differences])
+    p = np.array([np.nan if d.p is None else d.p for d in differences])
+    corrected = holm(p)
+    corrected[here] = holm(p[here])
+    return [
+        replace(d, corrected=None if np.isnan(number) else float(number))
+        for d, number in zip(differences, corrected)
+    ]
+
+
 def shown_standings(comparison: Comparison, detail: bool = False) -> list[Standing]:
+    """Return the columns to show; see `shown_of`."""
+    return shown_of(comparison.standings, detail)
+
+
+def shown_of(standings: Sequence[Standing], detail: bool) -> list[Standing]:
     """Return the columns to show: what combines both directions, or, where requested, each direction.
 
     Directions are also shown where sums would leave something out: a run that has one direction only,
     or a test that can be used on directions alone.
     """
-    summed = [s for s in comparison.standings if s.direction in ("mean", "both")]
-    runs = {run for standing in comparison.standings for run in standing.runs}
+    summed = [s for s in standings if s.direction in ("mean", "both")]
+    runs = {run for standing in standings for run in standing.runs}
     enough = (
         summed
         and all(set(standing.runs) == runs for standing in summed)
-        and (any(s.tested for s in summed) or not any(s.tested for s in comparison.standings))
+        and (any(s.tested for s in summed) or not any(s.tested for s in standings))
     )
-    return summed if enough and not detail else list(comparison.standings)
+    return summed if enough and not detail else list(standings)
 
 
 def score_table(comparison: Comparison, shown: Sequence[Standing], where: str) -> Layout:
@@ -167,7 +297,7 @@ def score_table(comparison: Comparison, shown: Sequence[Standing], where: str) -
             mark = "●" if column.run in standing.first else " "
             cells = [
                 show_value(column.measure, column.value),
-                show_interval(column),
+                show_interval(column) or MISSING,
                 show_places(standing.places.get(column.run)),
                 whisker(column, min(ends), max(ends)),
             ]
@@ -176,7 +306,7 @@ def score_table(comparison: Comparison, shown: Sequence[Standing], where: str) -
             lines.append(((*labels(standing, shown), f"{mark} {column.run}"), cells))
     level = 0.95 if comparison.card.intervals is None else comparison.card.intervals.level
     head = [*label_heads(shown), "  run", "score", f"{100 * level:g}% interval", "place", ""]
-    return grouped(head, lines, marked, f"Scores{where}, best first (● first, or tied for first)")
+    return grouped(head, lines, marked, f"Scores{where}, best first (● none is shown to be better)")
 
 
 def difference_table(comparison: Comparison, shown: Sequence[Standing], where: str) -> Layout:
@@ -190,14 +320,30 @@ def difference_table(comparison: Comparison, shown: Sequence[Standing], where: s
     for standing in shown:
         for pair in pairs_of(comparison, standing):
             ends = [MISSING if x is None else signed_value(pair.measure, x) for x in (pair.low, pair.high)]
-            cells = [signed_value(pair.measure, pair.difference), " to ".join(ends)]
+            between = MISSING if pair.low is None and pair.high is None else " to ".join(ends)
+            cells = [signed_value(pair.measure, pair.difference), between]
             cells += [MISSING if pair.corrected is None else show_p(pair.corrected), pair.stars]
+            if comparison.margin is not None:
+                cells.append("yes" if pair.equivalent else "not shown")
+            if comparison.power is not None:
+                cells.append(
+                    MISSING if pair.detectable is None else show_value(pair.measure, pair.detectable)
+                )
             # Of two runs there is one pair: the title names it.
             names = [] if two else [f"{pair.first} − {pair.second}"]
             lines.append(((*labels(standing, shown), *names), cells))
     level = 0.95 if comparison.card.intervals is None else comparison.card.intervals.level
     head = [*label_heads(shown), *([] if two else ["runs"]), "difference", f"{100 * level:g}% interval"]
-    return grouped([*head, "p" if two else "Holm p", ""], lines, title=title)
+    head += [p_name(comparison), ""]
+    head += [] if comparison.margin is None else [f"within ±{comparison.margin:g}"]
+    head += [] if comparison.power is None else ["detectable"]
+    legend = star_legend(p_name(comparison)) if any(cells[3] for _, cells in lines) else ""
+    return replace(grouped(head, lines, title=title), legend=legend)
+
+
+def p_name(comparison: Comparison) -> str:
+    """Return what p-values are called: of two runs there is one in a column, and nothing to correct."""
+    return "p" if len(comparison.card.runs) == 2 and comparison.correction == "column" else "Holm p"
 
 
 def matrix_table(standing: Standing) -> Layout:
@@ -211,6 +357,39 @@ def matrix_table(standing: Standing) -> Layout:
         lines.append(((run,), cells))
     title = "Who beats whom (> row beats column, < is beaten, · neither)"
     return grouped(["", *standing.runs], lines, title=title)
+
+
+def score_panel(comparison: Comparison, standing: Standing) -> Panel:
+    """Return the scores of one column as they are drawn, best first."""
+    place = {"truth": standing.truth, "direction": standing.direction}
+    marks = []
+    for run in standing.runs:
+        column = comparison.card.column(str(standing.measure), run=run, **place)
+        places = show_places(standing.places.get(run))
+        marks.append(mark_of(column, run, filled=run in standing.first, more=f", place {places}"))
+    title = panel_title(standing.truth, str(standing.measure), standing.direction)
+    return Panel(title, UNITS[standing.measure.unit], marks)
+
+
+def difference_panel(comparison: Comparison, standing: Standing) -> Panel:
+    """Return the differences of one column as they are drawn."""
+    few = len(comparison.card.runs) <= FEW_RUNS
+    marks = []
+    for pair in pairs_of(comparison, standing):
+        value, low, high = (
+            None if end is None else scale_value(pair.measure, end)
+            for end in (pair.difference, pair.low, pair.high)
+        )
+        ends = [MISSING if end is None else signed_value(pair.measure, end) for end in (pair.low, pair.high)]
+        p = MISSING if pair.corrected is None else show_p(pair.corrected)
+        text = f"{signed_value(pair.measure, pair.difference)} ({' to '.join(ends)}), p {p}"
+        beats = pair.corrected is not None and pair.corrected <= comparison.alpha
+        label = f"{shorten(pair.first, 9) if few else 'best'} − {shorten(pair.second, 9 if few else 16)}"
+        row = f"{pair.first} − {pair.second}"
+        marks.append(Mark(row, value or 0.0, low, high, text, filled=beats, label=label))
+    title = panel_title(standing.truth, str(standing.measure), standing.direction)
+    unit = "ranks" if standing.measure.unit == "rank" else "percentage points"
+    return Panel(title, unit, marks, zero=True)
 
 
 def pairs_of(comparison: Comparison, standing: Standing) -> list[Difference]:
@@ -268,13 +447,6 @@ def show_p(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
 
 
-def show_interval(column: Column) -> str:
-    """Return the ends of a column's interval."""
-    if column.low is None or column.high is None:
-        return MISSING
-    return f"{show_value(column.measure, column.low)}–{show_value(column.measure, column.high)}"
-
-
 def whisker(column: Column, least: float, most: float, width: int = 15) -> str:
     """Draw an interval on the scale from `least` to `most`: ├─●─┤.
 
@@ -320,28 +492,60 @@ def headline(shown: Sequence[Standing]) -> list[str]:
 
 
 def outcome(first: Sequence[str]) -> str:
-    """Say who is first.
+    """Say who is first, or not shown to be worse; names are quoted, since a run may be called "both".
 
     >>> outcome(["A"]), outcome(["A", "B", "C"])
-    ('First: A', 'Tied for first: A, B and C')
+    ('First: “A”', 'Not shown to be worse than the first: “A”, “B” and “C”')
     """
-    if len(first) == 1:
-        return f"First: {first[0]}"
-    return f"Tied for first: {', '.join(first[:-1])} and {first[-1]}"
+    names = [f"“{run}”" for run in first]
+    if len(names) == 1:
+        return f"First: {names[0]}"
+    return f"Not shown to be worse than the first: {', '.join(names[:-1])} and {names[-1]}"
+
+
+def swaps_made(comparison: Comparison) -> str:
+    """Say how many swaps a randomisation test made: of few images all were listed."""
+    flips = Flips(comparison.clusters, comparison.samples) if comparison.clusters else None
+    if flips is not None and flips.exact:
+        return f"all {1 << flips.clusters:,} swaps"
+    return f"{comparison.samples:,} swaps"
+
+
+def comparisons_shown(comparison: Comparison) -> str:
+    """Say how many comparisons are shown, and over what they are corrected."""
+    tested = [s for s in shown_standings(comparison, comparison.detail) if s.tested]
+    count = sum(len(s.runs) * (len(s.runs) - 1) // 2 for s in tested)
+    if comparison.correction == "all":
+        return f"p corrected by Holm over all {count:,} comparisons that are shown"
+    each = (
+        "p corrected by Holm over the pairs of runs of each measure" if len(comparison.card.runs) > 2 else ""
+    )
+    several = (
+        f"{count:,} comparisons in {len(tested)} columns, not corrected for each other (--correction all)"
+        if len(tested) > 1
+        else ""
+    )
+    return "; ".join(filter(None, (each, several)))
 
 
 def method_line(comparison: Comparison) -> str:
     """Say how the numbers were made."""
-    intervals = comparison.card.intervals
     methods = [TESTS[comparison.test].about]
     if comparison.test == "randomisation":
-        methods[0] += f" with {comparison.samples:,} swaps"
-    if intervals is not None:
-        ends = (
-            f"{100 * intervals.level:g}% {intervals.shown} intervals from {intervals.resamples:,} resamples"
-        )
-        methods.append(f"{ends} of {units_drawn(comparison.card)}")
-    if len(comparison.card.runs) > 2:
-        methods.append("p corrected by Holm over the pairs of runs of each measure")
+        methods[0] += f" with {swaps_made(comparison)}"
+    if comparison.card.intervals is not None:
+        methods.append(describe_intervals(comparison.card))
+    methods += filter(None, [comparisons_shown(comparison)])
     methods.append(f"one run beats another at p ≤ {comparison.alpha:g}")
-    return f"Values in percent, ranks as they are; {'; '.join(methods)}."
+    if comparison.margin is not None:
+        level = f"{100 * (1 - 2 * comparison.alpha):g}%"
+        methods.append(
+            f"within ±{comparison.margin:g}: two one-sided tests, so that the {level} interval of the "
+            "difference lies inside"
+        )
+    if comparison.power is not None:
+        methods.append(
+            f"detectable: the difference that the test would find in {100 * comparison.power:g}% of samples"
+        )
+    like = "" if comparison.card.like is None else f"\n{like_in_words(comparison.card.like)}"
+    return f"Values in percent, ranks as they are; {'; '.join(methods)}.{like}"

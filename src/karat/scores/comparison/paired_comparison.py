@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from karat._util import plural, renamed_keywords
+from karat._util import check_choice, plural, renamed_keywords
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
-from karat.scores.comparison.comparison import Comparison
+from karat.measures import scale_value
+from karat.scores.comparison.comparison import CORRECTIONS, Comparison
 from karat.scores.comparison.paired_tests import TESTS, ColumnTest, Problem
 from karat.scores.comparison.standings import Difference
 from karat.scores.evaluation import evaluate
@@ -24,7 +25,7 @@ from karat.scores.intervals import (
     with_ends,
 )
 from karat.scores.scorecard import Column, Scorecard
-from karat.stats import Intervals, check_count, check_seed, holm, subtract
+from karat.stats import FEWEST, Intervals, check_count, check_seed, holm, subtract
 
 
 @renamed_keywords(measures="measure", truths="truth", directions="direction", similarities="phi")
@@ -35,6 +36,9 @@ def compare(
     *,
     test: str = "randomisation",
     alpha: float = 0.05,
+    correction: str = "column",
+    margin: float | None = None,
+    power: float | None = None,
     intervals: Intervals | str | bool = True,
     interval_method: str | None = None,
     level: float | None = None,
@@ -47,13 +51,14 @@ def compare(
 
     Every column gets an interval, every pair of runs a difference with its interval and a p-value
     of a paired test, corrected by Holm's method over the pairs of that column; from these follow
-    who beats whom, the places that each run can have, and who is tied for first. Queries are
-    resampled and swapped by image, since the captions of one image are not independent.
+    who beats whom, the places that each run can have, and which runs are not shown to be worse than the
+    first. Queries are resampled and swapped by image, since the captions of one image are not independent.
 
     Parameters
     ----------
     runs
-        A list of what `karat.evaluate` takes, or a Scorecard of several runs.
+        A list of what `karat.evaluate` takes, or a dictionary of these by name, or a Scorecard of several
+        runs.
     benchmark, measure
         As `karat.evaluate` takes them; not needed with a Scorecard.
     test
@@ -61,6 +66,14 @@ def compare(
         "mcnemar-exact" (these two for R@K in one direction).
     alpha
         The level at which one run beats another.
+    correction
+        Over what p-values are corrected: the pairs of runs of each "column", or of "all" columns that are
+        shown.
+    margin
+        Also say which runs are shown to differ by no more than this, in points of percent or in ranks, as
+        they are printed: two one-sided tests at `alpha`.
+    power
+        Also give the smallest difference that the test would find with this probability, such as 0.8.
     intervals, interval_method, level, resamples
         True, "bca", or `karat.stats.Intervals`, and what is different about them.
     samples, seed
@@ -81,15 +94,16 @@ def compare(
     >>> ids = Ids(range(50), kind="image"), Ids(range(50), kind="caption")
     >>> bench = Benchmark("tiny", *ids, {"own": Truth("own", own, asked)})
     >>> rng = np.random.default_rng(1)
-    >>> runs = [karat.load_run(signal * np.eye(50) + rng.normal(size=(50, 50)), name=name)
-    ...         for name, signal in (("weak", 1.0), ("fair", 3.0), ("good", 3.2))]
+    >>> runs = {name: signal * np.eye(50) + rng.normal(size=(50, 50))
+    ...         for name, signal in (("weak", 1.0), ("fair", 3.0), ("good", 3.2))}
     >>> comparison = karat.compare(runs, bench, measure="R@1")
     >>> comparison.standing("R@1").first
     ('fair', 'good')
     >>> comparison.standing("R@1").places
     {'fair': (1, 2), 'good': (1, 2), 'weak': (3, 3)}
     """
-    column_test = check_choices(test, alpha, samples, seed)
+    column_test = check_choices(test, alpha, samples, seed, correction, margin, power)
+    correction = check_choice(correction, tuple(CORRECTIONS), "correction")
     check_published_labels(options.get("label_uncertainty"))
     interval_options = comparison_intervals(intervals, interval_method, level, resamples, seed)
     if isinstance(runs, Scorecard):
@@ -105,41 +119,85 @@ def compare(
         raise InputError(f"there is only the run {card.runs[0]!r} to compare", fix="give two or more")
     column_samples = ColumnSamples(card.columns)
     draws, jackknife = column_samples.draw(interval_options)
-    card = with_ends(
-        card,
-        column_samples,
-        *interval_options.ends(column_samples.values(), draws, jackknife),
-        interval_options,
-    )
+    ends = column_samples.ends(interval_options, draws, jackknife)
+    card = with_ends(card, column_samples, interval_options, *ends)
     groups = comparable(column_samples.columns)
     if not groups:
         raise InputError("no measure has a value for two runs", fix="karat evaluate says why")
+    check_same_queries(column_samples.columns, groups, card)
     pairs = [pair for group in groups for pair in combinations(group, 2)]
     problem = Problem(column_samples, pairs, draws, samples, seed)
     p, observed = column_test.p_values(problem), problem.differences
     differences: list[Difference] = []
+    within = replace(interval_options, level=1 - 2 * alpha) if margin is not None else None
     for group in groups:
         # Column by column: the resampled differences of all pairs at once would not fit into memory.
         rows = slice(len(differences), len(differences) + len(group) * (len(group) - 1) // 2)
-        first, second = np.array(pairs[rows]).T
-        left_out = None if jackknife is None else jackknife[first] - jackknife[second]
-        ends = interval_options.ends(observed[rows], subtract(draws[first], draws[second]), left_out)
+        between = column_samples.difference_ends(
+            pairs[rows], observed[rows], interval_options, draws, jackknife
+        )
         differences += [
             difference(column_samples.columns[a], column_samples.columns[b], *numbers)
-            for (a, b), *numbers in zip(pairs[rows], observed[rows], *ends, p[rows], holm(p[rows]))
+            for (a, b), *numbers in zip(pairs[rows], observed[rows], *between, p[rows], holm(p[rows]))
         ]
+        if within is not None and margin is not None:
+            between = column_samples.difference_ends(pairs[rows], observed[rows], within, draws, jackknife)
+            most = margin / scale_value(column_samples.columns[group[0]].measure, 1.0)
+            inside = np.nan_to_num(np.abs(between).max(axis=0), nan=np.inf) <= most
+            differences[rows] = [replace(d, equivalent=bool(e)) for d, e in zip(differences[rows], inside)]
+        if power is not None:
+            tests = len(pairs) if correction == "all" else len(pairs[rows])
+            found = (detectable(column_samples, draws, pair, alpha / tests, power) for pair in pairs[rows])
+            differences[rows] = [replace(d, detectable=least) for d, least in zip(differences[rows], found)]
     notes = [*card.notes, *column_test.notes(problem, p)]
-    most = max(len(group) * (len(group) - 1) // 2 for group in groups)
+    most = len(pairs) if correction == "all" else max(len(g) * (len(g) - 1) // 2 for g in groups)
     if column_test.floor(problem) * most > alpha:
         notes.append(
             f"with {plural(most, 'pair')} of runs and so few draws or images, no p-value can be small enough "
             "after Holm's correction: no run can beat another"
         )
-    return Comparison(replace(card, notes=notes), differences, column_test.name, alpha, samples, seed)
+    return Comparison(
+        replace(card, notes=notes), differences, column_test.name, alpha, samples, seed,
+        correction=correction, margin=margin, power=power, clusters=column_samples.clusters,
+    )  # fmt: skip
 
 
-def check_choices(test: str, alpha: float, samples: int, seed: int) -> ColumnTest:
+def detectable(
+    column_samples: ColumnSamples, draws: np.ndarray, pair: tuple[int, int], alpha: float, power: float
+) -> float | None:
+    """Return the smallest true difference of two columns that a test at a level finds with some power.
+
+    (t₁₋α/₂ + t_power) times the standard error of the difference (Cohen 1988, §2.2), with as many degrees of
+    freedom as there are clusters, less one. Nothing where no two clusters differ, or there are too few.
+    """
+    # Imported late: the core stays light.
+    from scipy.special import stdtrit
+
+    clusters = max(column_samples.sizes[at] for at in pair)
+    if clusters < FEWEST:
+        return None
+    error = float(np.nanstd(subtract(*draws[list(pair)]))) * np.sqrt(clusters / (clusters - 1))
+    reach = stdtrit(clusters - 1, 1 - alpha / 2) + stdtrit(clusters - 1, power)
+    return float(reach * error) if np.isfinite(error) and error > 0 else None
+
+
+def check_choices(
+    test: str,
+    alpha: float,
+    samples: int,
+    seed: int,
+    correction: str = "column",
+    margin: float | None = None,
+    power: float | None = None,
+) -> ColumnTest:
     """Return the test of that name, or raise for a choice that makes no sense."""
+    check_choice(correction, tuple(CORRECTIONS), "correction")
+    if margin is not None and not (margin > 0 and alpha < 0.5):
+        raise InputError(
+            f"margin is {margin:g}", fix="give a difference in points or ranks above 0, such as 1"
+        )
+    if power is not None and not 0.5 <= power < 1:
+        raise InputError(f"power is {power:g}", fix="give a share from 0.5 to below 1, such as 0.8")
     if not isinstance(alpha, int | float) or not 0 < alpha < 1:
         raise InputError(f"alpha is {alpha}", fix="give a level such as 0.05")
     check_count("samples", samples, usual=100_000)
@@ -153,6 +211,17 @@ def comparable(columns: Sequence[Column]) -> list[list[int]]:
     for number, column in enumerate(columns):
         groups.setdefault((column.truth, column.direction, str(column.measure)), []).append(number)
     return [group for group in groups.values() if len(group) > 1]
+
+
+def check_same_queries(columns: Sequence[Column], groups: Sequence[Sequence[int]], card: Scorecard) -> None:
+    """Raise where queries that a run lacks are left out and the runs lack different ones."""
+    for group in groups if card.like == "trec_eval_intersection" else ():
+        known = [~np.isnan(values) for k in group if (values := columns[k].values) is not None]
+        if any((first != other).any() for first, other in pairwise(known)):
+            raise InputError(
+                "the runs have different queries, and those that a run lacks are left out",
+                fix="choose like=trec_eval, where they count 0",
+            )
 
 
 def difference(first: Column, second: Column, *numbers: float) -> Difference:

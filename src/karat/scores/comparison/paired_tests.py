@@ -15,7 +15,20 @@ from karat._util import Registry
 from karat.measures import MEAN, Measure
 from karat.scores.intervals import ColumnSamples, leaves_of
 from karat.scores.scorecard import Column
-from karat.stats import Flips, finite_scale, is_binary, least_to_count, mcnemar, sign_p, subtract
+from karat.stats import (
+    FEWEST_RESAMPLED,
+    Flips,
+    finite_scale,
+    is_binary,
+    least_to_count,
+    mcnemar,
+    sign_p,
+    subtract,
+    swap_floor,
+)
+
+MANY_DIFFER = 64
+"""Clusters beyond these change nothing in the smallest p-value of their swaps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +147,21 @@ def count_anew(
 
 
 def bootstrap(problem: Problem) -> np.ndarray:
-    """Test on which side of 0 the resampled differences lie."""
-    return np.array(
-        [sign_p(subtract(problem.draws[first], problem.draws[second])) for first, second in problem.pairs]
-    )
+    """Test on which side of 0 the resampled differences lie; NaN for columns with too few clusters."""
+    samples = problem.column_samples
+    p = []
+    for first, second in problem.pairs:
+        if min(samples.sizes[first], samples.sizes[second]) < FEWEST_RESAMPLED:
+            p.append(np.nan)
+            continue
+        plain = float(sign_p(subtract(problem.draws[first], problem.draws[second])))
+        p.append(max(plain, swap_floor(samples.differing(first, second, most=MANY_DIFFER))))
+    return np.array(p)
+
+
+def few_clusters(problem: Problem, p: np.ndarray) -> bool:
+    """Whether a pair had too few clusters to be resampled."""
+    return bool(np.isnan(p).any())
 
 
 def mcnemar_test(kind: str) -> Callable[[Problem], np.ndarray]:
@@ -176,7 +200,13 @@ register(
 )
 register(
     ColumnTest(
-        "bootstrap", "paired bootstrap", bootstrap, floor=lambda problem: 2 / (problem.draws.shape[1] + 1)
+        "bootstrap",
+        "paired bootstrap",
+        bootstrap,
+        f"the paired bootstrap needs {FEWEST_RESAMPLED} images or more: with fewer it finds differences "
+        "where there are none; what has fewer was not tested, and --test randomisation can test it",
+        few_clusters,
+        lambda problem: 2 / (problem.draws.shape[1] + 1),
     )
 )
 for name, kind in (("mcnemar", "mid-p"), ("mcnemar-exact", "exact")):

@@ -27,6 +27,10 @@ class Difference:
         Of the paired test, as it is and after Holm's correction over the pairs of this column.
     better
         The run with the better value, whatever the test says; None when they are equal.
+    equivalent
+        Whether the runs are shown to differ by no more than a margin; None where no margin was given.
+    detectable
+        The smallest difference that the test would find with a given power; None where none was given.
     """
 
     truth: str
@@ -40,6 +44,8 @@ class Difference:
     p: float | None
     corrected: float | None
     better: str | None
+    equivalent: bool | None = None
+    detectable: float | None = None
 
     @property
     def stars(self) -> str:
@@ -47,8 +53,10 @@ class Difference:
         return "" if self.corrected is None else stars(self.corrected)
 
     def record(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {**vars(self), "measure": str(self.measure)}
+        """Return it as plain data; what was not asked for has no key."""
+        optional = {"equivalent", "detectable"}
+        record = {key: value for key, value in vars(self).items() if key not in optional or value is not None}
+        return {**record, "measure": str(self.measure)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +82,11 @@ class Standing:
 
     @property
     def first(self) -> tuple[str, ...]:
-        """The runs that no other beats: tied for first place."""
+        """The runs that no other beats: none of them is shown to be worse than the first.
+
+        That is not a proof that they are equal. If there is one only, each other run is beaten, but not
+        necessarily by this one.
+        """
         if not self.tested:
             return ()
         return tuple(run for run, tied in zip(self.runs, tied_for_first(self.beats)) if tied)

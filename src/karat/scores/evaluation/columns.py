@@ -30,10 +30,13 @@ from karat.runs import Run
 from karat.scores.evaluation.batches import (
     Batch,
     aggregate,
+    bound_notes,
     bounds_of,
     folds_of,
     merged,
+    mistaken_for,
     read,
+    reading_notes,
     score_batch,
     tie_notes,
     tie_report,
@@ -43,6 +46,7 @@ from karat.scores.evaluation.options import ScoringOptions
 from karat.scores.evaluation.shared_pairs import SharedPairs
 from karat.scores.evaluation.similarity import Similarities
 from karat.scores.scorecard import Column, Details, Scorecard, TieReport
+from karat.scores.trec_eval import aligned, notes_on_queries
 
 DETAIL_MEASURES = ("MeanR", "Judged@10")
 """What a report shows of every query besides its scores."""
@@ -71,7 +75,7 @@ def scan_runs(
     for run in named_apart(runs):
         if progress is not None:
             progress(run.name)
-        scoring.add(run.align(options.benchmark))
+        scoring.add(aligned(run, options.benchmark, options.ties))
     return scoring
 
 
@@ -88,6 +92,7 @@ def details_of(card: Scorecard, runs: Sequence[Run], threads: int | None = None)
         "misses",
         Similarities(card.benchmark),
         threads=threads,
+        like=card.like,
     )
     details = score_runs(runs, options, details=True).details
     assert details is not None
@@ -117,6 +122,8 @@ class Scoring:
         """Per truth, run and direction, the judged items of each fold with their counts, where other labels
         are drawn."""
         self.tie_reports: list[TieReport] = []
+        self.readings: list[tuple[Column, Column]] = []
+        """Columns of measures that are mistaken for another, each with the column of the other."""
         self.notes: list[str] = []
 
     @cached_property
@@ -176,12 +183,30 @@ class Scoring:
             if options.label_versions and name in self.needed:
                 self.placed[name, run.name, direction] = [read(placed[items], options) for items in group]
             group_reports = []
-            for measures, batches in passes(run, truth, group, placed, self.needed.get(name, []), options):
+            needed = self.needed.get(name, [])
+            others = mistaken_for(needed)
+            for measures, batches in passes(
+                run, truth, group, placed, list(dict.fromkeys([*needed, *others.values()])), options
+            ):
                 columns = self._columns(run, name, direction, batches, measures)
                 parts |= {ColumnKey(m, name, direction): column for m, column in zip(measures, columns)}
-                report = tie_report(run, name, direction, batches, measures)
+                report = tie_report(run, name, direction, batches, [m for m in measures if m in needed])
                 group_reports += [report] if report else []
             reports += merged(group_reports)
+            self.readings += [
+                (parts[ColumnKey(measure, name, direction)], parts[ColumnKey(other, name, direction)])
+                for measure, other in others.items()
+            ]
+            if options.like is not None and len(group[0].queries):
+                self.notes += notes_on_queries(
+                    run.name,
+                    options.like,
+                    [placed[items].depth > 0 for items in group],
+                    [
+                        np.bincount(items.number[items.grade > 0], minlength=len(items.queries)) > 0
+                        for items in group
+                    ],
+                )
             if name in self.detailed:
                 self._add_details(run, name, direction, [placed[items] for items in group])
         columns = []
@@ -198,8 +223,13 @@ class Scoring:
             if c.note
         ]
         missing = [direction for direction in options.directions if direction not in directions]
-        self.notes += [f"{run.name} has no {direction} rankings" for direction in missing]
-        self.notes += tie_notes(reports)
+        covered = [
+            d
+            for d in missing
+            if any(len(group[0].queries) for (_, e), group in self.judged.items() if e == d)
+        ]
+        self.notes += [f"{run.name} has no {direction} rankings" for direction in covered]
+        self.notes += [*tie_notes(reports), *bound_notes(columns)]
 
     def _add_details(self, run: Run, truth: str, direction: Direction, placed: Sequence[JudgedItems]) -> None:
         measures = [m for m in map(parse_measure, DETAIL_MEASURES) if isinstance(m, Measure)]
@@ -224,7 +254,10 @@ class Scoring:
         for measure in measures:
             value, note = aggregate(measure, batches, bench, direction)
             lower, upper = bounds_of(measure, value, batches)
-            values = np.concatenate([batch.values[measure] for batch in batches])
+            # No value for a query where the mean would not have one either.
+            values = np.concatenate(
+                [np.where(batch.unanswered[measure], np.nan, batch.values[measure]) for batch in batches]
+            )
             columns.append(
                 Column(
                     run.name,
@@ -247,7 +280,7 @@ class Scoring:
     def card(self) -> Scorecard:
         """Return the scorecard of all runs so far."""
         options = self.options
-        notes = list(dict.fromkeys([*self.notes, *options.notes()]))
+        notes = list(dict.fromkeys([*self.notes, *reading_notes(self.readings), *options.notes()]))
         details = None
         if self.details:
             places = Scorecard(self.detail_columns, options.benchmark, self._detail_ties)
@@ -260,6 +293,7 @@ class Scoring:
             self.tie_reports,
             notes,
             details=details,
+            like=options.like,
         )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from karat._util import renamed_keywords
 from karat.benchmarks import Benchmark
 from karat.measures import Named
-from karat.runs import Run, load_runs, notes_on_loading
+from karat.runs import Order, Run, load_runs, notes_on_loading
 from karat.scores.chance import check_chance
 from karat.scores.evaluation.columns import scan_runs
 from karat.scores.evaluation.label_uncertainty import with_label_uncertainty
@@ -35,6 +35,7 @@ def evaluate(
     direction: Iterable[str] | str | None = None,
     ties: str = "pessimistic",
     unjudged: str = "misses",
+    like: str | None = None,
     intervals: Intervals | str | bool | None = None,
     interval_method: str | None = None,
     level: float | None = None,
@@ -43,7 +44,7 @@ def evaluate(
     label_uncertainty: bool = False,
     label_versions: int = LABEL_VERSIONS,
     name: Iterable[str] | str | None = None,
-    ids: Mapping[str, Sequence[Any]] | str | Path | None = None,
+    ids: Order | None = None,
     similarity: str = "dot",
     transpose: bool = False,
     phi: Mapping[str, Any] | None = None,
@@ -58,7 +59,8 @@ def evaluate(
     ----------
     runs
         A run or what `karat.load_run` takes: a path, an array, a dictionary of ranked lists, a
-        tuple of two embedding tables; or a list of these. In a list of paths an image and a caption
+        tuple of two embedding tables; or a list of these, or a dictionary of these by name,
+        ``{"clip": "sims.npy", "mine": scores}``. In a list of paths an image and a caption
         embedding table that follow each other are one run, as on the command line.
     benchmark
         A benchmark, its name or its folder.
@@ -69,10 +71,15 @@ def evaluate(
     direction
         "i2t", "t2i" or both; with both, their mean is added.
     ties
-        What happens to equal scores: "pessimistic", "optimistic", "expected" or "stable".
+        What happens to equal scores: "pessimistic", "optimistic", "expected", "stable" (the order of the
+        benchmark, or of a ranked list) or "trec_eval" (by falling id).
     unjudged
         What unjudged pairs count as: "misses"; "left_out", which ranks the judged items alone; or
         "bounds", which counts them as misses and adds bounds over everything they could be.
+    like
+        Follow the conventions of another tool: "trec_eval" with its option -c, or "trec_eval-intersection"
+        for what it does without. Queries that a run lacks count 0 or are left out, queries without a relevant
+        item count 0, what a list does not name is not retrieved, and ties are ordered by falling id.
     intervals
         True for 95% bootstrap intervals, "bca" for another method, or `karat.stats.Intervals`.
     interval_method, level, resamples, seed
@@ -122,7 +129,7 @@ def evaluate(
     (1.0, 0.224)
     """
     options = check_options(
-        benchmark, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged,
+        benchmark, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged, like=like,
         intervals=intervals, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
         label_uncertainty=label_uncertainty, label_versions=label_versions, phi=phi, setting=setting,
         threads=threads,
@@ -130,9 +137,11 @@ def evaluate(
     loaded = load_runs(
         runs, options.benchmark, name=name, ids=ids, similarity=similarity, transpose=transpose
     )
+    # Where a list of judgments is all that is known of the items, what runs list are items too.
+    options = replace(options, benchmark=loaded[0].benchmark or options.benchmark)
     scoring = scan_runs(loaded, options, details=details, progress=progress)
     card = scoring.card()
-    card = replace(card, notes=[*notes_on_loading(loaded), *card.notes, *check_chance(card, loaded)])
+    card = replace(card, notes=[*check_chance(card, loaded), *notes_on_loading(loaded), *card.notes])
     if options.label_versions:
         return with_label_uncertainty(card, scoring)
     return card if options.intervals is None else with_intervals(card, options.intervals)

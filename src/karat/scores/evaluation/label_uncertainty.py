@@ -61,12 +61,17 @@ def with_label_uncertainty(card: Scorecard, scoring: Scoring) -> Scorecard:
             yield version.resampled
 
     draws = options.intervals.draw_versions(samples(), options.label_versions, column_samples.clusters)
-    low, high = options.intervals.ends(column_samples.values(), draws, None)
+    low, high, methods = column_samples.ends(options.intervals, draws, None)
+    # What replaces the draws of few images knows the published labels alone: never narrower than the draws.
+    replaced = [t for t, method in enumerate(methods) if method is not None]
+    drawn = options.intervals.ends(column_samples.values(), draws, None)
+    low[replaced] = np.fmin(low, drawn[0])[replaced]
+    high[replaced] = np.fmax(high, drawn[1])[replaced]
     open_ended = [
         t for t in range(len(low)) if not versions.unanswered.isdisjoint(column_samples.leaves_of(t))
     ]
     low[open_ended] = high[open_ended] = np.nan
-    made = with_ends(card, column_samples, low, high, options.intervals)
+    made = with_ends(card, column_samples, options.intervals, low, high, methods)
     by_labels, by_both = deviations(np.stack(scores, axis=1)), deviations(draws)
     spread = {
         column: (float(own), float(both))

@@ -19,6 +19,7 @@ from karat.measures import MEAN, ColumnKey, Measure, Ranked, Semantic, TiePolicy
 from karat.runs import Run
 from karat.scores.evaluation.columns import named_apart
 from karat.scores.evaluation.shared_pairs import KEY_BASE, SharedPairs
+from karat.scores.trec_eval import aligned
 from karat.stats import divide
 
 BLOCK = 1 << 22
@@ -87,12 +88,12 @@ def place_labels(
     shared = SharedPairs([items for group in judged.values() for items in group])
     placed: dict[tuple[str, str, Direction], list[PlacedFold]] = {}
     for run in named_apart(list(runs)):
-        aligned = run.align(benchmark)
+        ordered = aligned(run, benchmark, ties)
         for _, direction in judged:
-            if direction not in aligned.directions:
+            if direction not in ordered.directions:
                 fix = "give a run of both directions, or ask for the other direction alone"
                 raise InputError(f"has no {direction} rankings", where=run.where or run.name, fix=fix)
-        counted = shared.spread(aligned.place(shared.distinct, threads))
+        counted = shared.spread(ordered.place(shared.distinct, threads))
         for (name, direction), group in rows.items():
             placed[name, run.name, direction] = [
                 place_fold(counted[items], pair, ties) for items, pair in group
@@ -263,7 +264,7 @@ class PlacedFold:
 
 def place_fold(items: JudgedItems, pair: np.ndarray, ties: TiePolicy) -> PlacedFold:
     """Put the rows of a fold in the order of their places, where these do not depend on grades."""
-    if ties != "stable" and (items.tied[items.above >= 0] > 0).any():
+    if ties not in ("stable", "trec_eval") and (items.tied[items.above >= 0] > 0).any():
         return PlacedFold(pair, items, ties)
     # Row numbers instead of grades come back sorted by place, and so tell where each row went.
     ranked = resolve(replace(items, grade=np.arange(len(pair), dtype=np.float64)), "stable")

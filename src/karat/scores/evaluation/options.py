@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from karat.errors import InputError, unknown_name
 from karat.measures import (
     READINGS,
     TIE_POLICIES,
+    TREC_EVAL_DEFAULTS,
     Combined,
     Measure,
     Named,
@@ -23,6 +25,7 @@ from karat.measures import (
 )
 from karat.scores.evaluation.similarity import Similarities
 from karat.scores.intervals import as_intervals
+from karat.scores.trec_eval import LIKES, Like, read_like
 from karat.stats import Intervals, check_count
 
 DEFAULT_MEASURES = ("R@1", "R@5", "R@10")
@@ -57,6 +60,8 @@ class ScoringOptions:
         How many; None for all.
     label_versions
         How many versions of uncertain labels are drawn for the intervals; 0 for none.
+    like
+        Which other tool's conventions are followed; None for karat's own.
     """
 
     benchmark: Benchmark
@@ -68,6 +73,7 @@ class ScoringOptions:
     intervals: Intervals | None = None
     threads: int | None = None
     label_versions: int = 0
+    like: Like | None = None
 
     def needed(self) -> dict[str, list[Measure]]:
         """Return the measures per query of each truth, those that combinations are made of included."""
@@ -86,7 +92,19 @@ class ScoringOptions:
         made = (
             [f"{', '.join(machines)}: made by a machine; no person judged these labels"] if machines else []
         )
-        return [*made, *self._unjudged_notes()]
+        return [*made, *self._unjudged_notes(), *self._grade_notes()]
+
+    def _grade_notes(self) -> list[str]:
+        if not (self.benchmark.images.open or self.benchmark.captions.open):
+            return []
+        # In qrels a relevance of 1 is what others would read there.
+        return [
+            f"{measure}: rel=1 is the highest grade, {self.benchmark.truth(truth).top:g} in {truth}; for "
+            "everything relevant, write rel=any"
+            for truth, measures in self.needed().items()
+            for measure in measures
+            if getattr(measure, "rel", None) == 1 and self.benchmark.truth(truth).top > 1
+        ]
 
     def _unjudged_notes(self) -> list[str]:
         one_sided = [
@@ -112,6 +130,7 @@ def check_options(
     direction: Iterable[str] | str | None = None,
     ties: str = "pessimistic",
     unjudged: str = "misses",
+    like: str | None = None,
     intervals: Intervals | str | bool | None = None,
     interval_method: str | None = None,
     level: float | None = None,
@@ -132,6 +151,10 @@ def check_options(
     else:
         bench = load_benchmark(benchmark, **(setting or {}))
     bench, truths = with_made_truths(bench, as_list(truth))
+    tool = check_like(like, ties, unjudged, label_uncertainty)
+    if tool is not None:
+        bench, ties = read_like(bench), "trec_eval"
+        measure = TREC_EVAL_DEFAULTS if measure is None else measure
     options = ScoringOptions(
         bench,
         measures_by_truth(bench, as_list(measure), truths),
@@ -142,12 +165,50 @@ def check_options(
         chosen,
         threads,
         label_versions if label_uncertainty else 0,
+        tool,
     )
-    options.needed()  # raises where a combination needs a truth that the benchmark does not have
+    check_grades(options)  # raises also where a combination needs a truth that the benchmark does not have
     options.similarities.check(named for group in options.measures.values() for named in group)
     if label_uncertainty:
         check_label_versions(options)
     return options
+
+
+def check_like(like: str | None, ties: str, unjudged: str, label_uncertainty: bool) -> Like | None:
+    """Return the tool whose conventions are followed, or raise where another choice contradicts them."""
+    if like is None:
+        return None
+    tool: Like = check_choice(like, LIKES, "like")  # type: ignore[assignment]
+    for name, differs in (
+        ("ties", ties not in ("pessimistic", "trec_eval", "trec-eval")),
+        ("unjudged", unjudged != "misses"),
+        ("label_uncertainty", label_uncertainty),
+    ):
+        if differs:
+            raise InputError(f"like={like} has a convention of its own for {name}", fix=f"leave out {name}")
+    return tool
+
+
+def check_grades(options: ScoringOptions) -> None:
+    """Raise for a relevance above the highest of the labels, and where ties need a list of labels."""
+    for name, measures in options.needed().items():
+        truth = options.benchmark.truth(name)
+        for measure in measures:
+            rel = getattr(measure, "rel", None)
+            if isinstance(rel, float) and rel > max(1.0, truth.top):
+                highest = (
+                    f"the highest of truth {name!r} is {truth.top:g}"
+                    if truth.top > 1
+                    else (f"the labels of truth {name!r} are shares")
+                )
+                raise InputError(
+                    f"{measure} asks for a relevance of {rel:g}, but {highest}", fix="give a share up to 1"
+                )
+            if options.ties == "trec_eval" and (truth.implicit or isinstance(measure, Semantic)):
+                raise InputError(
+                    f"{measure} on {name} does not look at a list of labels",
+                    fix="choose another tie policy than trec_eval's, or another truth or measure",
+                )
 
 
 def check_label_versions(options: ScoringOptions) -> None:
@@ -164,7 +225,7 @@ def check_label_versions(options: ScoringOptions) -> None:
         if name not in known:
             raise InputError(
                 f"the labels of truth {name!r} have no probabilities",
-                fix=(f"choose --truth {','.join(known)}, which has them, or " if known else "")
+                fix=(f"choose --truth {shlex.quote(','.join(known))}, which has them, or " if known else "")
                 + "score labels that karat publish made with -a dawid-skene, which estimates them",
             )
         for measure in measures:

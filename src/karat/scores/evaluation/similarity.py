@@ -65,12 +65,15 @@ class Similarities:
         for phi in {phi for measure in measures for phi in similarities_of(measure)}:
             if phi in self.given:
                 continue
-            SIMILARITIES[phi]
-            if self.benchmark.texts is None:
+            if check := getattr(SIMILARITIES[phi], "check_installed", None):
+                check()
+            try:
+                _ = self.benchmark.needed_texts
+            except KaratError as error:
                 raise InputError(
                     f"{phi} needs the captions of {self.benchmark.name}, which has none",
-                    fix="load it with its captions (docs/benchmarks.md), or give the similarity itself",
-                )
+                    fix=f"{error.fix}; or give the similarity itself: --phi {phi}=FILE",
+                ) from None
             if self.benchmark.caption_image is None:
                 raise InputError(
                     f"{phi} needs to know which images the captions of {self.benchmark.name} belong to",

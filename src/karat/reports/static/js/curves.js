@@ -3,6 +3,18 @@
 import { COLOURED, safeName, styleNumber, styleOf } from "./labels.js";
 import { axis } from "./plots.js";
 
+// Of numbers on a logarithmic axis those that do not touch their neighbour; the last one always.
+function spaced(x, room) {
+  const at = (value) => (Math.log(value / x[0]) / Math.log(x[x.length - 1] / x[0] || 1)) * room;
+  const kept = [];
+  for (const value of [...x].reverse()) {
+    const before = kept[0];
+    const letters = (value.toLocaleString("en").length + (before ?? 0).toLocaleString("en").length) / 2;
+    if (before === undefined || at(before) - at(value) >= 7.5 * letters + 8) kept.unshift(value);
+  }
+  return kept;
+}
+
 // `lines`: { run, name, values, low, high, second }; a second line of a run is drawn dotted in its colour.
 // `words`: { x, y, at(x) } label the axes and a point; `last` says whether the line ends matter most.
 export function curveFigure(x, lines, words) {
@@ -25,11 +37,12 @@ export function curveFigure(x, lines, words) {
       };
     });
     const best = order[0];
+    const ticks = spaced(x, width - 90);
     return {
       data, height: width < 500 ? 420 : 440,
-      label: `${words.y} against ${words.x}: ${best.name} goes from ${best.values[0].toFixed(1)}% at ${x[0]} to ${best.values[last].toFixed(1)}% at ${x[last]}.`,
+      label: `${words.y} against ${words.x}: “${best.name}” goes from ${best.values[0].toFixed(1)}% at ${x[0]} to ${best.values[last].toFixed(1)}% at ${x[last]}.`,
       layout: {
-        xaxis: axis(colour, { title: words.x, type: "log", tickvals: x, ticktext: x.map((value) => value.toLocaleString("en")), tickangle: 0 }),
+        xaxis: axis(colour, { title: words.x, type: "log", tickvals: ticks, ticktext: ticks.map((value) => value.toLocaleString("en")), tickangle: 0 }),
         yaxis: axis(colour, { title: `${words.y} in percent` }),
         showlegend: true, legend: { orientation: "h", y: -0.24, x: 0, yanchor: "top" }, margin: { l: 10, r: 20, t: 14, b: 60 },
       },

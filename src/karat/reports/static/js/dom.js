@@ -23,6 +23,11 @@ export function shorten(text, most) {
   return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : String(text);
 }
 
+// A sentence of the page's data in plain text: what it marks as names, in quotation marks.
+export function quoted(text) {
+  return String(text).replace(/\u2068([^\u2069]*)\u2069/g, "“$1”");
+}
+
 // Cut in the middle: names of one family begin alike and differ at their end.
 export function shortenMiddle(text, most) {
   const letters = Array.from(String(text));
@@ -31,10 +36,18 @@ export function shortenMiddle(text, most) {
   return `${letters.slice(0, most - 1 - end).join("")}…${letters.slice(letters.length - end).join("")}`;
 }
 
-// A long text, cut, with a button that shows all of it.
-export function foldable(text, most = 160) {
+// Cut between words: the last one is shown whole, or not at all.
+function shortenWords(text, most) {
+  const short = shorten(text, most);
+  const end = short.lastIndexOf(" ");
+  return short === text || end < most / 2 ? short : `${short.slice(0, end)} …`;
+}
+
+// A long text, cut, with a button that shows all of it. The captions of the test sets of COCO,
+// Flickr8k and Flickr30k have 373 letters at most.
+export function foldable(text, most = 400) {
   const whole = String(text);
-  const short = shorten(whole, most);
+  const short = shortenWords(whole, most);
   const holder = make("span", { class: "caption", dir: "auto" }, short);
   if (short === whole) return holder;
   const button = make("button", { type: "button", class: "link", "aria-expanded": "false" }, "show all");

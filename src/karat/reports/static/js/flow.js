@@ -2,8 +2,7 @@
 
 import { holderOf, listBox } from "./choosers.js";
 import { report } from "./data.js";
-import { shorten } from "./dom.js";
-import { COLOURED, safeName, safeNames, styleNumber, styleOf } from "./labels.js";
+import { COLOURED, headings, safeName, safeNames, styleNumber, styleOf, TURNED_ROOM } from "./labels.js";
 import { axis, plot } from "./plots.js";
 
 // Systems of equal place are drawn under each other: their lines and names stay apart.
@@ -18,7 +17,11 @@ function rowsOf(found) {
 }
 
 function flowFigure(found, rows, chosen) {
-  const moved = rows.map((row) => Math.max(...row.filter(Number.isFinite)) - Math.min(...row.filter(Number.isFinite)));
+  // By places, not by rows: of systems that share a place none has moved.
+  const moved = found.places.map((places) => {
+    const known = places.filter((place) => place !== null);
+    return known.length ? Math.max(...known) - Math.min(...known) : 0;
+  });
   const many = found.systems.length > COLOURED;
   const ranked = moved.map((move, s) => [move, s]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).map(([, s]) => s);
   const coloured = many ? ranked.slice(0, COLOURED) : found.systems.map((_, s) => s);
@@ -37,27 +40,31 @@ function flowFigure(found, rows, chosen) {
         opacity: on ? 1 : 0.75, zorder: on ? 2 : 1,
       };
     });
-    const last = found.metrics.length - 1;
-    // A metric's name has the room between two lines, word below word.
-    const minWidth = Math.min(880, 280 + 62 * found.metrics.length);
-    const letters = Math.max(5, Math.floor((Math.max(width, minWidth) - 300) / found.metrics.length / 7.5));
+    const n = found.metrics.length;
+    const last = n - 1;
+    // Names of systems at both sides, and between them as much room for a metric as there is.
+    const sides = 2 * (34 + 7.4 * Math.max(...names.map((name) => name.length - 2)));
+    const minWidth = sides + (width < 620 ? 34 : TURNED_ROOM) * n;
+    const heads = headings(found.metrics, (Math.max(width, minWidth) - sides) / Math.max(1, n - 0.7));
     const ends = (m) => {
       const known = found.systems.map((_, s) => s).filter((s) => Number.isFinite(rows[s][m]));
       return known.sort((a, b) => rows[a][m] - rows[b][m]);
     };
     const label = (s, m) => {
-      const text = `${found.places[s][m]}  ${names[s]}`;
+      // A place that several systems share: "2=".
+      const shared = found.systems.some((_, other) => other !== s && found.places[other][m] === found.places[s][m]);
+      const text = `${found.places[s][m]}${shared ? "=" : ""}  ${names[s]}`;
       const line = data[s].line;
       return line.width > 2 ? `<b><span style="color:${line.color}">${text}</span></b>` : text;
     };
     const shared = { range: [found.systems.length + 0.6, 0.4], showgrid: false, tickfont: { size: 12 } };
     return {
-      data, height: Math.max(220, 110 + 24 * found.systems.length), minWidth,
+      data, height: Math.max(120, 30 + 24 * found.systems.length) + heads.height + 40, minWidth,
       label: `Rank flow of ${found.systems.length} systems over ${found.metrics.length} metrics. `
-        + `${found.systems[ranked[0]]} changes its place most, by ${moved[ranked[0]]}.`,
+        + (moved[ranked[0]] ? `“${found.systems[ranked[0]]}” changes its place most, by ${moved[ranked[0]]}.` : "No system changes its place."),
       layout: {
-        xaxis: axis(colour, { tickvals: found.metrics.map((_, m) => m), ticktext: found.metrics.map((metric) => metric.split(" ").map((word) => safeName(shorten(word, letters), letters)).join("<br>")),
-          range: [-0.15, last + 0.15], side: "top", tickangle: 0 }),
+        xaxis: axis(colour, { tickvals: found.metrics.map((_, m) => m), ticktext: heads.text,
+          range: [-0.15, last + 0.15], side: "top", tickangle: heads.angle }),
         yaxis: axis(colour, { ...shared, tickvals: ends(0).map((s) => rows[s][0]), ticktext: ends(0).map((s) => label(s, 0)) }),
         yaxis2: axis(colour, { ...shared, overlaying: "y", side: "right", tickvals: ends(last).map((s) => rows[s][last]), ticktext: ends(last).map((s) => label(s, last)) }),
         margin: { l: 10, r: 28, t: 30, b: 10 }, hovermode: "closest",

@@ -1,6 +1,7 @@
 // The page comes alive: colours, tables with a choice, plots, queries.
 
 import { chooseViews } from "./choosers.js";
+import { watchScroll } from "./cues.js";
 import { startCorrelation } from "./correlation.js";
 import { report } from "./data.js";
 import { startFlow } from "./flow.js";
@@ -30,6 +31,7 @@ function startTables() {
 }
 
 startTheme();
+for (const box of document.querySelectorAll(".scroll")) watchScroll(box);
 startNavigation();
 startTables();
 for (const start of [startForest, startFlow, startCorrelation, startScatter, startPositives, startGallery, startMeaning]) start();

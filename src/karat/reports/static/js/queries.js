@@ -2,6 +2,7 @@
 // ever built, so that 25,000 queries stay fluid.
 
 import { listBox } from "./choosers.js";
+import { watchScroll } from "./cues.js";
 import { report, unpackArrays, unpackTexts } from "./data.js";
 import { make } from "./dom.js";
 import { headRow, queryRow } from "./query-rows.js";
@@ -69,6 +70,7 @@ function build(place, found, state, refresh) {
   const status = make("p", { class: "status", role: "status" });
   const table = make("table", { class: "numbers queries" });
   const scroll = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table: queries" }, table);
+  watchScroll(scroll);
   const button = (text, label, step) => {
     const made = make("button", { type: "button", "aria-label": label }, text);
     made.addEventListener("click", () => {

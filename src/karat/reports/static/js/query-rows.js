@@ -37,7 +37,7 @@ function picture(state, image, text) {
 }
 
 // An image or a caption as a query or an answer.
-export function thing(state, kind, at, most = 160) {
+export function thing(state, kind, at) {
   if (kind === "image") {
     const id = state.names.images[at];
     if (id === undefined) return make("span", {}, "nothing");
@@ -47,7 +47,7 @@ export function thing(state, kind, at, most = 160) {
   const id = state.names.captions[at];
   if (id === undefined) return make("span", {}, "nothing");
   const text = state.names.texts?.[at];
-  return text ? foldable(text, most) : make("span", { class: "id" }, foldable(id, 40));
+  return text ? foldable(text) : make("span", { class: "id" }, foldable(id, 40));
 }
 
 export function queryRow(state, row, open) {

@@ -1,12 +1,18 @@
 // Tables from plain data, the same as the page's templates make them.
 
+import { watchScroll } from "./cues.js";
 import { make, isolated } from "./dom.js";
 
-function mark() {
-  return [
-    make("span", { class: "mark", "aria-hidden": "true" }, "● "),
-    make("span", { class: "unseen" }, "first or tied for first: "),
-  ];
+const MARKS = { first: "beaten by none", best: "best" };
+
+function mark(meaning) {
+  return [make("span", { class: "mark", "aria-hidden": "true" }, "● "), make("span", { class: "unseen" }, `${meaning}: `)];
+}
+
+// What is below a value; on a phone, or with many columns, one part below the other.
+function below(text) {
+  const bits = text.split(" · ").map((bit) => make("bdi", { class: "bit" }, bit));
+  return make("span", { class: "below" }, bits.flatMap((bit, k) => (k ? [make("span", { class: "dot" }, " · "), bit] : [bit])));
 }
 
 // Who wins, as a sign and in words; of many systems the sign is all that a cell shows.
@@ -28,10 +34,10 @@ function filled(element, cell) {
     return element;
   }
   if (cell.c) element.classList.add(cell.c);
-  if (cell.c === "first") element.append(...mark());
+  if (MARKS[cell.c]) element.append(...mark(MARKS[cell.c]));
   if (VERDICTS[cell.c]) element.append(...verdict(cell));
   else element.append(isolated(cell.t));
-  if (cell.s) element.append(make("span", { class: "below" }, isolated(cell.s)));
+  if (cell.s) element.append(below(cell.s));
   return element;
 }
 
@@ -44,7 +50,9 @@ export function tableOf(data, kind) {
     make("caption", {}, isolated(data.caption)),
     make("thead", {}, make("tr", {}, head)),
     make("tbody", {}, rows));
-  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table: ${data.caption}` }, table);
+  const box = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table: ${data.caption}` }, table);
+  watchScroll(box);
+  return box;
 }
 
 export function showTable(name, data) {

@@ -1,0 +1,307 @@
+"""Outputs that cannot be written: one sentence, the old output as it was, and nothing left beside it.
+
+Every command of the registry that writes something is run against a full disk and a read-only folder.
+"""
+
+import contextlib
+import ctypes
+import os
+import resource
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+
+from karat.cli.main import app, main
+from karat.judging.exchange import FORMATS
+from karat.models import ImageTextModel
+from karat.runs.formats import FOLDER, WRITERS
+from karat.scores import Scorecard
+from net import folders
+
+FILES = Path(__file__).parents[1] / "net" / "files"
+SCORES = "karat evaluate a.npy b.npy -b my -m R@1 --truth original --direction t2i"
+READ_ONLY = {
+    "inspect": "prints",
+    "measures": "prints",
+    "benchmarks list": "prints",
+    "captions score": "prints",
+    "serve": "runs until it is stopped; tests/web fills its disk",
+}
+"""Commands that write no file, and why they have no case."""
+
+
+def wanted(name):
+    """Return the options that make a format hold what it can."""
+    return "" if "scores" in WRITERS[name].holds else "--top 3 --direction i2t"
+
+
+OLD = b'{"yours": {"source": "saved", "options": {"folder": "my"}}}'
+"""What a file holds before: also the user's list of benchmarks."""
+CASES = {
+    "evaluate --json": f"{SCORES} --json OUT/scores.json",
+    "evaluate --output": [f"{SCORES} -o OUT/table{kind}" for kind in Scorecard.formats if kind != ".htm"],
+    "evaluate --per-query": [f"{SCORES} --per-query OUT/values.{kind}" for kind in ("csv", "parquet")],
+    "compare --json": f"{SCORES.replace('evaluate', 'compare')} --samples 100 --json OUT/tests.json",
+    "compare --output": f"{SCORES.replace('evaluate', 'compare')} --samples 100 -o OUT/tests.tex",
+    "report --output": "karat report a.npy -b my -m R@1 --resamples 20 -o OUT/report.html",
+    "convert": [
+        *(f"karat convert a.npy OUT/run{name} -b my {wanted(name)}" for name in WRITERS if name != FOLDER),
+        "karat convert img.npy txt.npy OUT/folder -b my",
+        "karat convert img.npy txt.npy OUT/two.npy --kind embeddings -b my",
+    ],
+    "leaderboard --output": "karat leaderboard board.csv -o OUT/report.html",
+    "curve --json": "karat curve a.npy -b my --by hodosh-bleu --m 2 --at 5 --json OUT/curve.json",
+    "curve --output": "karat curve a.npy -b my --by hodosh-bleu --m 2 --at 5 -o OUT/curve.csv",
+    "correlate --json": "karat correlate board.csv --json OUT/table.json",
+    "correlate --output": "karat correlate board.csv -o OUT/table.md",
+    "agree --json": "karat agree expert.csv --resamples 20 --json OUT/agree.json",
+    "parse --json": "karat parse 'a man on a horse' --json OUT/graph.json",
+    "filter --json": "karat filter my --ratings ratings.csv --resamples 20 --json OUT/filter.json",
+    "fit --output": "karat fit my-photos -o OUT/model",
+    "encode --output": "karat encode model -b my-photos -o OUT/run.safetensors",
+    "search --output": "karat search model 'a dog' --in my-photos -o OUT/found.html",
+    "fuse --output": "karat fuse a.npy b.npy -b my --top 3 -o OUT/fused.json",
+    "pool --output": "karat pool a.npy b.npy -b my --top 2 --gold-depth 5 -o OUT/new.db --force",
+    "tasks": "karat tasks OUT/pooled.db --task-size 16 --gold 2",
+    "answers import": "karat answers import OUT/packed.db results.csv",
+    "answers export --output": [
+        f"karat answers export packed.db --format {name} -o OUT/tasks.{name} --image-url https://h/{{id}}"
+        for name in FORMATS
+    ]
+    + ["karat answers export partly.db --what answers -o OUT/answers.csv"],
+    "quality": "karat quality OUT/partly.db --approve-passed --reviewer ann --resamples 20",
+    "quality --export-review": "karat quality partly.db --resamples 20 --export-review OUT/review.csv",
+    "quality --json": "karat quality partly.db --resamples 20 --json OUT/quality.json",
+    "publish --output": "karat publish partly.db -o OUT/published --force",
+    "publish --json": "karat publish partly.db -o NEW/published --json OUT/published.json",
+    "bias --json": "karat bias partly.db -a majority --resamples 20 --json OUT/bias.json",
+    "backup --output": "karat backup partly.db -o OUT/copy.db --force",
+    "restore": "karat restore partly.db OUT/packed.db --force",
+    "world --output": "karat world --images 4 --captions 2 --systems -o OUT/world --force",
+    "benchmarks show --ids": "karat benchmarks my --ids OUT/order.json",
+    "benchmarks show --save": "karat benchmarks my --save OUT/saved",
+    "benchmarks add": "karat benchmarks add my --name mine",
+    "benchmarks add --ids": "karat benchmarks add my --name NAME --ids OUT/order.json",
+    "benchmarks add --save": "karat benchmarks add my --name NAME --save OUT/saved",
+    "benchmarks remove": "karat benchmarks remove yours",
+    "captions table --output": "karat captions table my -m hodosh-bleu -o OUT/table.npy",
+    "captions pairs --output": "karat captions pairs my pairs.csv -m hodosh-bleu -o OUT/pairs.csv",
+    "captions corpus --output": "karat captions corpus my -o OUT/corpus.npz",
+    "judge calibrate": "karat judge calibrate OUT/partly.db --run a.npy",
+    "judge calibrate --json": "karat judge calibrate NEW/partly.db --run a.npy --json OUT/judge.json",
+    "judge run": "karat judge run OUT/calibrated.db --run a.npy --min-pairs 1 --min-kappa -1",
+    "judge list --json": "karat judge list calibrated.db --json OUT/judges.json",
+}
+
+
+def commands(group=None, name=""):
+    """Yield every command of the registry with its words."""
+    group = group or typer.main.get_command(app)
+    for word, command in group.commands.items():
+        words = f"{name} {word}".strip()
+        if hasattr(command, "commands"):
+            yield from commands(command, words)
+        else:
+            yield words, command
+
+
+def outputs(command):
+    """Return the options of a command that name a file or folder to write."""
+    return [
+        param.opts[0]
+        for param in command.params
+        if getattr(param, "rich_help_panel", None) == "Output"
+        and (param.metavar == "FILE" or param.type_descriptor.annotation is Path)
+        and param.opts[0] != "--image-folder"
+    ]
+
+
+def test_every_output_of_every_command_has_a_case():
+    cases = {case.split(" --")[0] for case in CASES}
+    assert cases | set(READ_ONLY) == {words for words, _ in commands()}
+    assert not cases & set(READ_ONLY)
+    for words, command in commands():
+        for option in outputs(command):
+            assert f"{words} {option}" in CASES
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A small world with runs, tables, a model, and a project in every state."""
+    folder = tmp_path_factory.mktemp("made")
+
+    def karat(place, *words):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(place)
+            patch.setattr(sys, "argv", ["karat", *words, "-q"])
+            with pytest.raises(SystemExit) as stop:
+                main()
+        assert not stop.value.code
+
+    karat(folder, "world", "-o", "my", "--images", "16", "--captions", "2", "--seed", "7", "--systems")
+    for name, system in {"a": "seer", "b": "learner"}.items():
+        shutil.copy(folder / "my" / "runs" / f"{system}.npy", folder / f"{name}.npy")
+    world = folders.World(folder / "my")
+    folders.make_tables(folder, world)
+    shutil.copytree(FILES / "model", folder / "model")
+    photos = folder / "my-photos"
+    photos.mkdir()
+    for path in world.paths:
+        shutil.copy(path, photos)
+    rows = [[world.images[world.own[c]], text] for c, text in enumerate(world.texts)]
+    folders.write(photos / "captions.csv", ["image", "caption"], rows)
+    for name, ids in (("img", world.images), ("txt", world.captions)):
+        np.save(folder / f"{name}.npy", np.random.default_rng(1).normal(size=(len(ids), 4)))
+    karat(folder, "pool", "a.npy", "b.npy", "-b", "my", "--top", "2", "--gold-depth", "5", "-o", "pooled.db")
+    shutil.copy(folder / "pooled.db", folder / "packed.db")
+    karat(folder, "tasks", "packed.db", "--task-size", "16", "--gold", "2")
+    karat(folder, "answers", "export", "packed.db", "-o", "sheet.csv")
+    folders.filled(folder / "sheet.csv", world, folder / "results.csv", tasks=2)
+    for name in ("partly.db", "calibrated.db"):
+        shutil.copy(folder / "packed.db", folder / name)
+        karat(folder, "answers", "import", name, "results.csv")
+    karat(folder, "judge", "calibrate", "calibrated.db", "--run", "a.npy")
+    karat(folder, "publish", "partly.db", "-o", "published")
+    karat(folder, "benchmarks", "my", "--save", "saved")
+    shutil.copytree(folder / "saved", folder / "world")
+    return folder
+
+
+@pytest.fixture
+def fitted(monkeypatch):
+    """Replace what takes long by a model that is there already."""
+
+    def fit(model, *data, **options):
+        vars(model).update(vars(ImageTextModel.load(FILES / "model")))
+        return model
+
+    monkeypatch.setattr(ImageTextModel, "fit", fit)
+
+
+@pytest.fixture(scope="module")
+def disk(tmp_path_factory):
+    """A small disk of its own where one can be mounted; else a folder, and files that may not grow."""
+    folder = tmp_path_factory.mktemp("disk")
+    mounted = (
+        shutil.which("mount")
+        and not subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=4m", "karat", folder], capture_output=True
+        ).returncode
+    )
+    yield folder, bool(mounted)
+    if mounted:
+        subprocess.run(["umount", folder], check=True)
+
+
+@contextlib.contextmanager
+def full(folder, mounted):
+    """Leave no room on the disk of a folder."""
+    if not mounted:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        return
+    filler = folder.parent / "filler"
+    with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(2**16)):
+            pass
+    try:
+        yield
+    finally:
+        filler.unlink()
+
+
+@contextlib.contextmanager
+def read_only(folder, mounted):
+    """Forbid changes of a folder and all in it, to root too."""
+    places = [folder, *folder.rglob("*")]
+    modes = [place.stat().st_mode for place in places]
+    for place, mode in zip(places, modes):
+        place.chmod(mode & 0o555)
+    try:
+        with without_privilege():
+            if os.access(folder, os.W_OK, effective_ids=True):
+                pytest.skip("this user may write everywhere")
+            yield
+    finally:
+        for place, mode in zip(places, modes):
+            place.chmod(mode)
+
+
+@contextlib.contextmanager
+def without_privilege():
+    """Take root's right to write where nobody may write, for as long as the block runs."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        yield
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    # Effective, permitted, inheritable: the lower 32 capabilities, then the upper.
+    sets = (ctypes.c_uint32 * 6)()
+    assert libc.capget(header, sets) == 0
+    kept = sets[0]
+    sets[0] = kept & ~0b110  # CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH
+    assert libc.capset(header, sets) == 0
+    try:
+        yield
+    finally:
+        sets[0] = kept
+        assert libc.capset(header, sets) == 0
+
+
+def content(folder):
+    """Return every file below a folder with its bytes and mode, and every folder; not the logs of SQLite."""
+    return {
+        path.relative_to(folder): (path.stat().st_mode, path.read_bytes() if path.is_file() else None)
+        for path in sorted(folder.rglob("*"))
+        if not path.name.endswith(("-wal", "-shm"))
+    }
+
+
+LINES = [
+    pytest.param(line, id=f"{name}-{number}")
+    for name, lines in CASES.items()
+    for number, line in enumerate([lines] if isinstance(lines, str) else lines)
+]
+
+
+@pytest.mark.parametrize("trouble", [full, read_only])
+@pytest.mark.parametrize("line", LINES)
+def test_what_cannot_be_written_is_one_sentence(
+    line, trouble, made, disk, fitted, tmp_path, both, monkeypatch
+):
+    place = disk[0] / "out"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    place.chmod(0o750)
+    monkeypatch.chdir(made)
+    monkeypatch.setenv("KARAT_CONFIG", str(tmp_path if "OUT" in line else place))
+    words = [word.replace("OUT", str(place)).replace("NEW", str(tmp_path)) for word in shlex.split(line)[1:]]
+    for target in [Path(word) for word in words if word.startswith(str(place))] or [
+        place / "benchmarks.json"
+    ]:
+        if target.suffix:
+            # What is there before: a project, a folder, or any file.
+            source = made / target.name
+            target.write_bytes(source.read_bytes() if source.exists() else OLD)
+            target.chmod(0o640)
+        elif (made / target.name).is_dir():
+            shutil.copytree(made / target.name, target)
+    if "NEW/partly.db" in line:
+        shutil.copy(made / "partly.db", tmp_path)
+    before = content(place)
+    with trouble(place, disk[1]):
+        said = both(*words, code=2).err.splitlines()[-1]
+    assert content(place) == before
+    # Without a disk of its own, the files that a command reads may not grow either.
+    assert str(place) in said or (trouble is full and not disk[1])
+    assert said.count(". ") == 0
