@@ -19,32 +19,12 @@ from _harness import record
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from judging.postgres import new_database, server
-from karat.judging import TaskPlan, load_form
-from karat.judging.store import create_project, open_project
-from karat.judging.tasks import NOT_GOLD
-from karat.world import make_world, save_world
-from web.judges import judge_all, sign_up
+from karat.judging.store import open_project
+from web.judges import judge_all, make_load, sign_up
 from web.process import ServerProcess
 from web.replay import replay
 
-PAIRS, OVERLAP = 12, 3
 WRONG = ("lost", "doubled", "foreign", "double_assigned", "unsubmitted", "refused")
-
-
-def make_project(where: str, folder: Path, judges: int, seconds: float) -> None:
-    """A world without pictures, and more tasks than the judges can do in the time."""
-    tasks = 40 + int(2 * judges * (seconds / PAIRS + 2) / OVERLAP)
-    world = make_world(images=400, captions=2, seed=1)
-    save_world(world, folder / "world", pictures=False)
-    benchmark = world.benchmark()
-    pair = np.random.default_rng(1).choice(400 * 800, tasks * PAIRS, replace=False)
-    task, position = np.repeat(np.arange(tasks), PAIRS), np.tile(np.arange(PAIRS), tasks)
-    plan = TaskPlan(
-        task, position, position, pair // 800, pair % 800, np.full(len(pair), NOT_GOLD), OVERLAP
-    )  # fmt: skip
-    source = str(folder / "world")
-    with create_project(where, benchmark, load_form("pair"), source=source, name="load") as project:
-        project.pools.add_tasks(plan)
 
 
 async def kill_often(process: ServerProcess, kills: int, seconds: float, down: list[float]) -> None:
@@ -65,7 +45,7 @@ async def kill_often(process: ServerProcess, kills: int, seconds: float, down: l
 def run(where: str, judges: int, seconds: float, kills: int, think: float) -> dict:
     """Load a server of a project and return the figures."""
     with tempfile.TemporaryDirectory() as folder:
-        make_project(where, Path(folder), judges, seconds)
+        make_load(where, Path(folder), judges, seconds)
         process = ServerProcess(where)
         people = sign_up(where, process.port, judges)
         down: list[float] = []

@@ -194,6 +194,7 @@ DRAFTS = {
     "karat.captions.similarity.kept": "makes the cache's folder",
     "karat.judging.publication.publication.publish": "its inner function is given a draft",
     "karat.judging.publication.provenance.write_provenance": "is given a draft",
+    "karat.judging.store.open_file.OpenFile._set_logs_aside": "renames the logs of a lost project",
     "karat.web.dashboard.jobs": "temporary files, and downloads that go to the browser",
     "karat.cli.serve.demo_project": "a temporary folder",
 }

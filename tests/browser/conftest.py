@@ -19,6 +19,13 @@ def browser(tmp_path_factory):
     started.driver.quit()
 
 
+@pytest.fixture(autouse=True)
+def _quiet(request):
+    """Forget what the pages of other tests said on the console."""
+    if "browser" in request.fixturenames:
+        request.getfixturevalue("browser").complaints()
+
+
 @pytest.fixture(scope="session")
 def pictures(tmp_path_factory) -> Path:
     """Where screenshots are kept: the folder KARAT_SCREENSHOTS, else pytest's own."""

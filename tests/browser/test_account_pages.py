@@ -98,14 +98,8 @@ def test_the_owner_invites_changes_and_removes(page, browser, server):  # noqa: 
     assert server.accounts.invitations.look_at(token).role == "judge"
     row = "tr[data-name='<b>bob</b>']"
     assert element(browser, f"{row} th").text == "<b>bob</b>"
-    browser.run(f"const s = document.querySelector(\"{row} select\"); s.value = 'reader';"
-                "s.dispatchEvent(new Event('change'))")  # fmt: skip
-    browser.wait(
-        f"return document.querySelector(\"{row} select\")?.querySelector('[selected]').value === 'reader'"
-    )
-    assert server.accounts.users.read()[1].role == "reader"
     element(browser, f"{row} button.danger").click()
-    assert element(browser, "#sure-name").text == "<b>bob</b>"
+    assert element(browser, "#sure-title bdi").text == "<b>bob</b>"
     type_in(browser, Keys.ENTER)
     browser.wait("return !document.getElementById('sure').open")
     assert len(server.accounts.users.read()) == 2, "keeping is what Enter does"
@@ -114,6 +108,115 @@ def test_the_owner_invites_changes_and_removes(page, browser, server):  # noqa: 
     browser.wait(f'return !document.querySelector("{row}")')
     assert [one.name for one in server.accounts.users.read()] == ["ann"]
     assert browser.complaints() == []
+
+
+SAID = "const d = document.getElementById('done'); return !d.hidden && d.textContent === {!r}"
+"""Whether the page says that something was done."""
+
+
+@pytest.fixture
+def users(page, browser, server):  # noqa: F811
+    """The page of users as its owner sees it, with one annotator."""
+    for name, role in (("ann", "owner"), ("bob", "judge")):
+        server.accounts.users.add(name, role, PASSWORD)
+    enter(browser, server)
+    page("/users")
+    return browser
+
+
+def change_role(browser, role):
+    """Choose a role for bob, as with the mouse."""
+    browser.run(
+        "const s = document.querySelector('tr[data-name=bob] select'); s.value = arguments[0];"
+        "s.dispatchEvent(new Event('change', { bubbles: true }))",
+        role,
+    )
+
+
+def test_a_change_of_role_is_confirmed_and_announced(users, server):  # noqa: F811
+    change_role(users, "reader")
+    users.wait("return document.getElementById('sure').open")
+    assert element(users, "#sure-title").text == "Make bob a reader?"
+    type_in(users, Keys.ENTER)
+    users.wait("return !document.getElementById('sure').open")
+    assert users.run("return document.querySelector('tr[data-name=bob] select').value") == "judge"
+    assert server.accounts.users.read()[1].role == "judge", "Enter cancels"
+    change_role(users, "reader")
+    element(users, "#sure-yes").click()
+    users.wait(SAID.format("bob is now a reader."))
+    assert users.run("return document.querySelector('tr[data-name=bob] select').value") == "reader"
+    assert element(users, "#done").get_attribute("role") == "status"
+    assert server.accounts.users.read()[1].role == "reader"
+    assert users.complaints() == []
+
+
+def test_disabling_is_confirmed_and_the_focus_stays(users, server):  # noqa: F811
+    active = "tr[data-name=bob] [data-do=active]"
+    element(users, active).click()
+    assert element(users, "#sure-title").text == "Disable bob?"
+    type_in(users, Keys.ESCAPE)
+    users.wait("return !document.getElementById('sure').open")
+    assert server.accounts.users.read()[1].active
+    element(users, active).click()
+    element(users, "#sure-yes").click()
+    users.wait(SAID.format("bob is disabled."))
+    assert not server.accounts.users.read()[1].active
+    assert users.run("return document.activeElement === document.querySelector(arguments[0])", active)
+    type_in(users, Keys.ENTER)
+    users.wait(SAID.format("bob is enabled."))
+    assert server.accounts.users.read()[1].active
+    assert users.complaints() == []
+
+
+def test_a_refused_change_is_reported(users, server):  # noqa: F811
+    element(users, "tr[data-name=ann] [data-do=active]").click()
+    element(users, "#sure-yes").click()
+    users.wait("return !document.getElementById('said').hidden")
+    assert "owner" in element(users, "#said").text
+    assert server.accounts.users.read()[0].active
+    users.complaints()
+
+
+def test_the_link_just_made_stays_until_it_is_revoked(users, server):  # noqa: F811
+    users.run("document.getElementById('name').value = 'Cid'")
+    element(users, "#invite button").click()
+    users.wait("return document.getElementById('made').dataset.link")
+    assert element(users, "#made-title").text == "Invitation of an annotator, Cid."
+    first = element(users, "#link").get_attribute("value")
+    assert "Cid" in element(users, "#lists tr[data-link]").text, "it is in the list of open links"
+    change_role(users, "reader")
+    element(users, "#sure-yes").click()
+    users.wait(SAID.format("bob is now a reader."))
+    assert element(users, "#link").get_attribute("value") == first, "a change of something else leaves it"
+    element(users, "tr[data-name=bob] [data-do=reset]").click()
+    users.wait("return document.getElementById('made-title').textContent === 'New password for bob.'")
+    users.wait("return document.getElementById('made').dataset.link")
+    assert element(users, "#link").get_attribute("value") != first
+    assert server.accounts.invitations.look_at(element(users, "#link").get_attribute("value").split("#")[1])
+    number = users.run("return document.getElementById('made').dataset.link")
+    element(users, f"tr[data-link='{number}'] [data-do=revoke]").click()
+    users.wait(SAID.format("The link is revoked."))
+    assert not element(users, "#made").is_displayed()
+    assert users.complaints() == []
+
+
+def test_copied_does_not_stay(users, server):  # noqa: F811
+    rights = {"origin": server.address, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    users.driver.execute_cdp_cmd("Browser.grantPermissions", rights)
+    # The test sets the clock: "Copied" is taken back by a timer, or by the next link.
+    users.run("window.timers = []; window.setTimeout = (call) => window.timers.push(call)")
+    element(users, "#invite button").click()
+    users.wait("return document.getElementById('made').dataset.link")
+    copied = "return document.getElementById('copy').textContent === 'Copied'"
+    element(users, "#copy").click()
+    users.wait(copied)
+    users.run("window.timers.at(-1)()")
+    assert element(users, "#copy").text == "Copy"
+    element(users, "#copy").click()
+    users.wait(copied)
+    element(users, "#invite button").click()
+    users.wait("return document.getElementById('copy').textContent === 'Copy'")
+    users.driver.execute_cdp_cmd("Browser.resetPermissions", {})
 
 
 def test_the_colours_can_be_switched_and_stay(page):

@@ -1,5 +1,6 @@
 """Reloads, networks that go away, and two tabs: nothing is lost and nothing counts twice."""
 
+import os
 import time
 
 import pytest
@@ -8,6 +9,7 @@ pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 pytest.importorskip("selenium", reason="needs selenium: pip install 'karat[test]'")
 
 from browser.annotators import ENTER, annotators, servers, world_folder  # noqa: F401
+from karat.judging.store import StoreError
 
 
 def test_reload_in_the_middle(annotators):  # noqa: F811
@@ -91,3 +93,40 @@ def test_two_tabs_of_one_person(annotators, browser):  # noqa: F811
     assert [code for code, _ in annotator.answers()] == list("4321124")
     annotator.nothing_doubled()
     assert annotator.handed_in() == 1
+
+
+def test_a_store_that_fails_for_a_while_is_waited_for(annotators, browser, monkeypatch):  # noqa: F811
+    """Answers, the submission, the page and its first task: all of them are asked for again."""
+    annotator = annotators("expert")
+    place, queue = annotator.server.project.path, annotator.server.project.queue
+    away = place.with_name("away.db")
+    annotator.press(*"43214")
+    annotator.saved()
+    os.rename(place, away)
+    try:
+        annotator.press("3")
+        annotator.wait_text("#saved", "The server cannot save at the moment: 1 unsent answer")
+        # The answer in the next task sends the submission at once.
+        annotator.press("2")
+        annotator.wait_text("#saved", "2 unsent answers")
+        browser.driver.get(f"{annotator.server.address}/judge")
+        browser.wait("return document.querySelector('#card .idle[data-idle=busy]') !== null")
+    finally:
+        os.rename(away, place)
+    real, refused = queue.at_hand, []
+
+    def fail_twice(*arguments):
+        if len(refused) < 2:
+            refused.append(1)
+            raise StoreError("locked", "is locked")
+        return real(*arguments)
+
+    monkeypatch.setattr(queue, "at_hand", fail_twice)
+    browser.wait("return document.documentElement.dataset.ready === 'yes'")
+    annotator.saved()
+    browser.wait("return document.querySelector('#card .idle') === null")
+    assert refused == [1, 1]
+    assert browser.run("return document.querySelector('#banner').hidden")
+    assert annotator.handed_in() == 1
+    assert [code for code, _ in annotator.answers()] == list("4321432")
+    annotator.nothing_doubled()

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 pytest.importorskip("selenium", reason="needs selenium: pip install 'karat[test]'")
 
-from browser.annotators import ENTER, annotators, servers, world_folder  # noqa: F401
+from browser.annotators import ENTER, Annotator, annotators, servers, world_folder  # noqa: F401
 from karat.judging import FORMS, load_form
 
 ANSWERS = 10
@@ -120,3 +120,61 @@ def test_required_questions_hold_one_back(annotators):  # noqa: F811
     assert annotator.text("#place") == "2 of 6"
     annotator.press("p")
     assert annotator.text(".answer[aria-pressed=true] span") == "Partially yes, but …"
+
+
+def click(annotator, selector):
+    """Click with the mouse, which gives a button the focus."""
+    annotator.browser.driver.find_element("css selector", selector).click()
+
+
+def test_enter_continues_after_a_click(annotators):  # noqa: F811
+    annotator = annotators("pair")
+    click(annotator, ".answer:nth-of-type(2)")
+    annotator.press(ENTER)
+    assert "Please answer" in annotator.text("#note"), "Enter continues, as far as the form lets it"
+    click(annotator, ".question:not([hidden]) .choice")
+    click(annotator, ".answer:nth-of-type(3)")
+    annotator.press(ENTER)
+    assert annotator.text("#place") == "2 of 6"
+    # So it does after the image was enlarged with the mouse.
+    annotator.browser.wait("return document.querySelector('.frame').dataset.state === 'ready'")
+    click(annotator, ".frame")
+    annotator.press("z", "3", "a", ENTER)
+    assert annotator.text("#place") == "3 of 6"
+    # A button that was reached by keyboard is pressed.
+    annotator.browser.run("document.querySelector('.answer').focus()")
+    annotator.press(ENTER)
+    assert annotator.text("#place") == "4 of 6"
+    annotator.saved()
+    shortcomings = {"shortcomings": ["not_in_image"]}
+    assert annotator.answers() == [("mostly_no", shortcomings)] * 2 + [("yes", {})]
+
+
+START = "return document.querySelector('#card .idle')?.dataset.idle === 'start'"
+
+
+def test_an_owner_gets_a_task_only_on_request(browser, servers):  # noqa: F811
+    server = servers("expert")
+    owner = Annotator(browser, server, "owner", "owner").enter()
+    browser.wait(START)
+    # Whatever else makes the page request tasks must not lease one.
+    browser.run("window.dispatchEvent(new Event('online'))")
+    owner.open()
+    browser.wait(START)
+    assert server.project.queue.held("owner") is None
+    click(owner, ".idle button")
+    owner.wait_text("#place", "1 of 6")
+    assert server.project.queue.held("owner") is not None
+    owner.open()
+    owner.wait_text("#place", "1 of 6")
+    browser.run("document.getElementById('return-task').click()")
+    click(owner, "#return-dialog button[value=yes]")
+    browser.wait(START)
+    assert server.project.queue.held("owner") is None, "an owner who returns a task is asked again"
+    assert browser.complaints() == []
+
+
+def test_an_annotator_gets_a_task_at_once(annotators, servers):  # noqa: F811
+    annotator = annotators("expert")
+    assert annotator.text("#place") == "1 of 6"
+    assert servers("expert").project.queue.held(annotator.name) is not None

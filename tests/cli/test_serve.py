@@ -1,6 +1,8 @@
 """``karat serve``: on this machine at once, for others only with accounts, and it stops in order."""
 
+import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,12 +11,14 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
+import argon2
 import httpx
 from typer.testing import CliRunner
 
 from karat.cli import serve
 from karat.errors import InputError, MissingDataError
 from karat.judging.store import open_project
+from karat.judging.store.accounts import credentials
 from karat.web.settings import Settings
 from web.servers import PASSWORD, make_project
 
@@ -22,8 +26,13 @@ RUN = [sys.executable, "-c", "from karat.cli import serve; serve.app()"]
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
+def pristine(tmp_path_factory):
     return make_project(tmp_path_factory.mktemp("served"), pictures=False)
+
+
+@pytest.fixture(scope="module")
+def place(pristine):
+    return shutil.copy(pristine, pristine.with_name("place.db"))
 
 
 def run(*arguments, **more):
@@ -76,6 +85,157 @@ def test_an_owner_is_made_with_a_password_that_is_typed(place, monkeypatch):
         accounts = project.accounts
         assert accounts.users.sign_in("ann", PASSWORD).role == "owner"
     assert "works once" in run(place, "--port", "0").output, "on this machine, there is a link again"
+
+
+@pytest.fixture
+def unstarted(monkeypatch):
+    """The command returns as soon as the server would run; hashes are quick."""
+    quick = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+    monkeypatch.setattr(credentials, "hasher", lambda: quick)
+
+    class Server:
+        def run(self, sockets):
+            pass
+
+    monkeypatch.setattr("karat.web.make_server", lambda app, settings, logs: Server())
+
+
+@pytest.fixture
+def fresh(pristine, tmp_path):
+    """A project without accounts, for the user alone."""
+    own = shutil.copy(pristine, tmp_path / "own.db")
+    own.chmod(0o600)
+    return own
+
+
+def public(place, *more, **keywords):
+    return run(place, "--port", "0", "--host", "0.0.0.0", *more, **keywords)
+
+
+def can_sign_in(place, name, password):
+    with open_project(place) as project:
+        return project.accounts.users.sign_in(name, password) is not None
+
+
+def test_an_owner_who_exists_keeps_the_password(fresh, unstarted):
+    public(fresh, "--owner", "ann", input=f"{PASSWORD}\n")
+    found = public(fresh, "--owner", "ANN", input="another pass phrase\n")
+    assert found.exit_code == 0
+    assert "note: the owner ann already exists; the password is unchanged" in found.output
+    assert can_sign_in(fresh, "ann", PASSWORD)
+
+
+def test_an_owner_without_a_password_gets_one(fresh, unstarted):
+    with open_project(fresh) as project:
+        project.accounts.users.add("ann", "owner", None)
+    assert (
+        "already existed and has a password now"
+        in public(fresh, "--owner", "ann", input=f"{PASSWORD}\n").output
+    )
+    assert can_sign_in(fresh, "ann", PASSWORD)
+
+
+@pytest.mark.parametrize(
+    ("role", "active", "said"), [("judge", True, "is a judge"), ("owner", False, "is disabled")]
+)
+def test_an_owner_must_be_an_owner(fresh, unstarted, role, active, said):
+    with open_project(fresh) as project:
+        project.accounts.users.add("eve", "owner", PASSWORD)
+        user = project.accounts.users.add("ann", role, PASSWORD)
+        project.accounts.users.set_active(user.id, active)
+    with pytest.raises(InputError, match=f"--owner: 'ann' {said}; choose another name"):
+        public(fresh, "--owner", "ann")
+
+
+def test_a_password_comes_from_a_file_or_the_environment(fresh, unstarted, tmp_path, monkeypatch):
+    file = tmp_path / "password"
+    file.write_text(f"{PASSWORD} one\nsecond line\n")
+    file.chmod(0o644)
+    with pytest.raises(InputError, match=r"every user of this machine can read this password; chmod 600"):
+        public(fresh, "--owner", "ann", "--password-file", file)
+    file.chmod(0o640)
+    monkeypatch.setenv(serve.PASSWORD, f"{PASSWORD} two")
+    public(fresh, "--owner", "ann", "--password-file", file)
+    assert can_sign_in(fresh, "ann", f"{PASSWORD} one")
+    found = public(fresh, "--owner", "bob")
+    assert can_sign_in(fresh, "bob", f"{PASSWORD} two")
+    assert PASSWORD not in found.output
+    assert serve.PASSWORD not in os.environ, "programs that the server starts do not see it"
+    file.write_text("\n")
+    with pytest.raises(InputError, match="the first line is empty"):
+        public(fresh, "--owner", "eve", "--password-file", file)
+    with pytest.raises(InputError, match=r"cannot be read \(No such file"):
+        public(fresh, "--owner", "eve", "--password-file", tmp_path / "none")
+    with pytest.raises(InputError, match="pass --owner NAME too"):
+        public(fresh, "--password-file", file)
+    with pytest.raises(InputError, match=r"pass --password-file, set KARAT_OWNER_PASSWORD"):
+        public(fresh, "--owner", "eve", input="")
+
+
+def test_an_owner_has_no_common_password(fresh, unstarted):
+    with pytest.raises(InputError, match="easy to guess, made of a common password and a sequence"):
+        public(fresh, "--owner", "ann", input="Password1234\n")
+    with open_project(fresh) as project:
+        assert project.accounts.users.read() == []
+
+
+def test_owners_from_elsewhere_are_announced_until_they_are_named_or_disabled(
+    fresh, unstarted, monkeypatch, tmp_path
+):
+    public(fresh, "--owner", "ann", input=f"{PASSWORD}\n")
+    assert "not created on this machine" not in public(fresh).output, "ann was created here"
+    # Somebody else gets the project, adds an owner and takes over another.
+    with open_project(fresh) as project:
+        users = project.accounts.users
+        eve = users.add("eve", "owner", PASSWORD)
+        users.set_password(users.number_of("ann"), f"{PASSWORD} of eve")
+        link = project.accounts.invitations.invite("owner", actor=eve.id)
+    for _ in range(2):
+        found = public(fresh)
+        assert "has owners who were not created on this machine and can sign in: ann, eve;" in found.output
+        assert "--disable NAME, else with --owner NAME" in found.output
+    found = public(fresh, "--disable", "eve", "--owner", "ann")
+    assert "note: the account eve is disabled, 1 link revoked" in found.output
+    assert "not created on this machine" not in found.output
+    assert "not created on this machine" not in public(fresh).output
+    assert not can_sign_in(fresh, "eve", PASSWORD)
+    with open_project(fresh) as project, pytest.raises(InputError, match="does not work"):
+        project.accounts.invitations.look_at(link)
+    # Another machine knows none of them; and one that cannot remember anything still serves.
+    (tmp_path / "file").write_text("")
+    for elsewhere in (tmp_path / "config", tmp_path / "file"):
+        monkeypatch.setenv("KARAT_CONFIG", str(elsewhere))
+        assert "can sign in: ann;" in public(fresh).output
+    assert public(fresh, "--owner", "ann").exit_code == 0
+    with pytest.raises(InputError, match="there is no account 'nobody'"):
+        public(fresh, "--disable", "nobody")
+    with pytest.raises(InputError, match="is the only owner"):
+        public(fresh, "--disable", "ann")
+
+
+def test_an_owner_who_joins_or_changes_the_password_here_is_known(fresh, unstarted):
+    from karat.web.accounts import KnownOwners
+
+    with open_project(fresh) as project:
+        accounts = project.accounts
+        assert KnownOwners(accounts).unknown == []
+        user = accounts.invitations.accept(accounts.invitations.invite("owner"), "ann", PASSWORD)
+        accounts.users.set_password(user.id, f"{PASSWORD} again")
+        judge = accounts.users.add("bob", "judge", PASSWORD)
+        accounts.users.set_role(judge.id, "owner")
+        assert KnownOwners(accounts).unknown == []
+
+
+def test_files_that_others_can_read_are_announced(fresh, unstarted):
+    fresh.chmod(0o644)
+    found = run(fresh, "--port", "0")
+    assert "own.db has mode 0644" in found.output
+    assert "unless you want that, run chmod 600 own.db" in found.output
+    assert fresh.stat().st_mode & 0o777 == 0o644, "changing it is up to the operator"
+    fresh.chmod(0o600)
+    for log in ("-wal", "-shm"):
+        fresh.with_name(f"own.db{log}").unlink(missing_ok=True)
+    assert "mode" not in run(fresh, "--port", "0").output
 
 
 def test_the_demonstration_makes_a_world_and_leaves_nothing(monkeypatch):

@@ -50,7 +50,7 @@ def test_aliases(given: str, canonical: str):
         ("P(rel=0)@3", "rel is 0; give a share up to 1, a relevance above 1 as the labels have it, or any"),
         ("P(rel=inf)@3", "rel is inf"),
         ("P(rel=all)@3", "rel is 'all'; give a share"),
-        ("num_q", "karat does not compute trec_eval's 'num_q'; of trec_eval it has map, map_cut_K"),
+        ("num_q", "karat does not compute trec_eval's 'num_q'; of trec_eval it has bpref, map, map_cut_K"),
         ("set_F", "karat does not compute trec_eval's 'set_F'"),
         ("map_cut_0", "k of AP is 0"),
         ("P(foo=2)@3", "has no parameter 'foo'"),

@@ -269,6 +269,9 @@ class Runner:
         for start, source in table()["project"].items():
             if command.text.startswith(start):
                 shutil.copy2(folder / source, folder / "project.db")
+        # As karat makes them: `karat serve` says who else can read a project.
+        for path in folder.glob("*.db"):
+            path.chmod(0o600)
         words = shlex.split(command.run[0])
         for option, value in itertools.pairwise(words):
             if option in ("-o", "--output") and not command.text.startswith(tuple(table()["keeps"])):

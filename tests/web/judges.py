@@ -13,13 +13,21 @@ import random
 import time
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from karat.judging.store import open_project
+import numpy as np
+
+from karat.judging import TaskPlan, load_form
+from karat.judging.store import create_project, open_project
+from karat.judging.tasks import NOT_GOLD
 from karat.web.security.cookies import Cookies, csrf_of
 from karat.web.settings import Settings
+from karat.world import make_world, save_world
 
 ARRIVALS = 40
 """How many annotators arrive per second."""
+PAIRS, OVERLAP = 12, 3
+"""Of each task."""
 GONE = (ConnectionError, OSError, asyncio.IncompleteReadError, ValueError)
 
 
@@ -53,6 +61,22 @@ class Person:
     name: str
     cookie: str
     csrf: str
+
+
+def make_load(where: str, folder: Path, judges: int, seconds: float) -> None:
+    """A world without pictures, and more tasks than the judges can do in the time."""
+    tasks = 40 + int(2 * judges * (seconds / PAIRS + 2) / OVERLAP)
+    world = make_world(images=400, captions=2, seed=1)
+    save_world(world, folder / "world", pictures=False)
+    benchmark = world.benchmark()
+    pair = np.random.default_rng(1).choice(400 * 800, tasks * PAIRS, replace=False)
+    task, position = np.repeat(np.arange(tasks), PAIRS), np.tile(np.arange(PAIRS), tasks)
+    plan = TaskPlan(
+        task, position, position, pair // 800, pair % 800, np.full(len(pair), NOT_GOLD), OVERLAP
+    )  # fmt: skip
+    source = str(folder / "world")
+    with create_project(where, benchmark, load_form("pair"), source=source, name="load") as project:
+        project.pools.add_tasks(plan)
 
 
 def sign_up(where: str, port: int, judges: int) -> list[Person]:

@@ -23,13 +23,13 @@ def free_port() -> int:
 class ServerProcess:
     """A server of a project; what it writes on standard error is kept in a file."""
 
-    def __init__(self, where: str, port: int | None = None) -> None:
-        self.where, self.port = where, port or free_port()
+    def __init__(self, where: str, port: int | None = None, program: str = SERVE) -> None:
+        self.where, self.port, self.program = where, port or free_port(), program
         self.log = Path(tempfile.mkstemp(prefix="karat-serve-", suffix=".log")[1])
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-c", SERVE, self.where, "--port", str(self.port)]
+        command = [sys.executable, "-c", self.program, self.where, "--port", str(self.port)]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from karat.judging.store.accounts.credentials import check_password
 from web.servers import PASSWORD
 
 
@@ -74,6 +75,15 @@ def test_a_new_password_ends_every_other_session(server, client):
         ("aaaaaaaaaaaa", "easy to guess"),
         ("annabelle lee", "easy to guess"),
         ("x" * 201, "200"),
+        ("Password123!", "made of a common password and a sequence; use several words."),
+        ("pa$$w0rd 2024", "made of a common password and a year"),
+        ("letmein-letmein-1", "made of a common password"),
+        ("0987654321", "a sequence"),
+        ("qwertzuiop", "a sequence"),
+        ("Karat-2026!!", "made of the name of this program and a year"),
+        ("lee_1234567", "made of a name and a sequence"),
+        ("The Try 2026", "made of a name and a year"),
+        ("abcabcabcabc", "made of repetitions"),
     ],
 )
 def test_passwords_that_are_easily_guessed_are_refused(client, password, word):
@@ -81,6 +91,26 @@ def test_passwords_that_are_easily_guessed_are_refused(client, password, word):
     answer = judge.post("/api/password", json={"old": PASSWORD, "new": password})
     assert answer.status_code in (400, 422)
     assert word in answer.json()["error"]
+    assert password not in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "password",
+    ["three pale herons", "xK9#mQ2$vL", "83920174659", "my dog ate the password", "für später"],
+)
+def test_passwords_that_are_not_easily_guessed_are_accepted(password):
+    assert check_password(password, "ann", "try") == password
+
+
+def test_common_passwords_are_refused_wherever_one_is_chosen(server):
+    visitor = server.visitor()
+    visitor.open("/invitation")
+    body = {"token": server.accounts.invitations.invite("judge"), "name": "bea", "password": "iloveyou2024"}
+    assert "easy to guess" in visitor.post("/api/invitation/accept", json=body).json()["error"]
+    bea = server.accounts.users.add("bea", "judge", PASSWORD)
+    body = {"token": server.accounts.invitations.link_for(bea.id), "password": "beabea2024"}
+    assert "made of a name and a year" in visitor.post("/api/invitation/accept", json=body).json()["error"]
+    assert visitor.post("/api/invitation/accept", json=body | {"password": PASSWORD}).status_code == 200
 
 
 def test_errors_are_sentences(client):

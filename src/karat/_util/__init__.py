@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from karat._util.files import cannot_write as cannot_write
     from karat._util.files import check_folder as check_folder
     from karat._util.files import check_writable as check_writable
+    from karat._util.files import config_folder as config_folder
     from karat._util.files import fill_folder as fill_folder
     from karat._util.files import filling_folder as filling_folder
     from karat._util.files import is_empty as is_empty

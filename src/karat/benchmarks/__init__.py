@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from karat.benchmarks.cxc import read_pairs as read_pairs
     from karat.benchmarks.ids import Ids as Ids
     from karat.benchmarks.ids import as_id_array as as_id_array
+    from karat.benchmarks.image_files import common_folder as common_folder
     from karat.benchmarks.image_files import find_images as find_images
     from karat.benchmarks.image_files import picture_kind as picture_kind
     from karat.benchmarks.judgments import RELEVANT as RELEVANT

@@ -12,6 +12,7 @@ import numpy as np
 
 from karat._util import COMPLETE, Layout, Part, Result, check_unique_ids, plural
 from karat.benchmarks.ids import Ids, as_id_array
+from karat.benchmarks.image_files import common_folder
 from karat.benchmarks.judgments import Judgments, Provenance
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.truth import COUNTS, DIRECTIONS, SIDES, Direction, Truth
@@ -60,6 +61,8 @@ class Benchmark:
         is called, indices of the gallery. They only serve to explain a run at chance level.
     shown_as
         What follows ``-b`` on the command line to load it again, quoted for the shell; the name by default.
+    image_folder
+        The folder that the source of `image_paths` was given; the web application shows no file outside it.
 
     Examples
     --------
@@ -84,6 +87,7 @@ class Benchmark:
     find_truths: Mapping[str, Callable[[], Truth]] = field(default_factory=dict)
     caption_orders: Mapping[str, np.ndarray] = field(default_factory=dict)
     shown_as: str = ""
+    image_folder: str | None = None
 
     def __post_init__(self) -> None:
         if not self.truths:
@@ -103,6 +107,13 @@ class Benchmark:
     def _repr_html_(self) -> str:
         """Return it for notebooks: the counts of every truth."""
         return BenchmarkSummary(self)._repr_html_()
+
+    @property
+    def image_root(self) -> Path | None:
+        """The folder of the image files: the source's, else the one that all of them lie below."""
+        if not self.image_paths:
+            return None
+        return Path(self.image_folder) if self.image_folder else common_folder(self.image_paths)
 
     def truth(self, name: str) -> Truth:
         """Return the truth called `name`."""
@@ -185,6 +196,7 @@ def build(
     image_paths: Sequence[str] | None = None,
     image_files: Sequence[str] | None = None,
     caption_orders: Mapping[str, np.ndarray] | None = None,
+    image_folder: str | Path | None = None,
 ) -> Benchmark:
     """Return a benchmark with the truth "original": each caption belongs to its own image.
 
@@ -198,8 +210,8 @@ def build(
         For each caption, the id of its image and its text.
     where
         The file they came from, for messages.
-    image_paths
-        In the order of `images`.
+    image_paths, image_folder
+        In the order of `images`, and the folder that they are in.
     image_files
         The names of the images' files, in the order of `images`: other names of their ids; see `Ids`.
     caption_orders
@@ -228,6 +240,7 @@ def build(
         name, image_ids, caption_ids, {ORIGINAL: truth}, caption_image,
         defaults={ORIGINAL: (*RECALLS, "MedR")}, about=about, texts=list(texts), image_paths=image_paths,
         caption_orders=caption_orders or {},
+        image_folder=None if image_folder is None else str(image_folder),
     )  # fmt: skip
 
 
@@ -238,6 +251,7 @@ def build_numbered(
     where: str | Path,
     about: str,
     image_paths: Sequence[str] | None = None,
+    image_folder: str | Path | None = None,
 ) -> Benchmark:
     """Return a benchmark of images with their captions, which are called ``IMAGE#0``, ``IMAGE#1``, ….
 
@@ -254,6 +268,7 @@ def build_numbered(
         where=where,
         about=about,
         image_paths=image_paths,
+        image_folder=image_folder,
     )
 
 

@@ -53,6 +53,15 @@ def locate_images(folder: Path | None, names: Sequence[str]) -> list[str] | None
     return paths
 
 
+def common_folder(paths: Sequence[str]) -> Path:
+    """Return the folder that all image files lie below, links not followed.
+
+    >>> common_folder(["world/images/a.png", "world/images/b.png"]).name
+    'images'
+    """
+    return Path(os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths]))
+
+
 def kept_paths(paths: Sequence[str] | None, folder: Path) -> list[str] | None:
     """Return image paths as they are kept in `folder`: relative to it; None when any lies outside.
 

@@ -258,6 +258,7 @@ def from_tables(head: dict[str, Any], folder: Path) -> Benchmark:
         other_texts=read_others(folder, image_ids.size) if head.get("other_captions") is True else None,
         image_paths=found_paths(texts_of(images, "path", image_ids.size), folder),
         objects=objects,
+        image_folder=str(folder),
     )
 
 

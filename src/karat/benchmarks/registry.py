@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import REQUIRED, Param, Registry, import_all, write_file
+from karat._util import REQUIRED, Param, Registry, config_folder, import_all, write_file
 from karat.benchmarks.benchmark import Benchmark
 from karat.errors import InputError, MissingDataError, unknown_name
 
@@ -180,11 +180,8 @@ def of_size(images: int, captions: int) -> list[str]:
 
 
 def registry_file() -> Path:
-    """Return the file: in ``KARAT_CONFIG``, else in ``karat`` in the user's configuration folder."""
-    folder = os.environ.get("KARAT_CONFIG")
-    if folder:
-        return Path(folder) / "benchmarks.json"
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "karat" / "benchmarks.json"
+    """Return the file, in the user's configuration folder."""
+    return config_folder() / "benchmarks.json"
 
 
 def registered() -> dict[str, dict[str, Any]]:

@@ -64,11 +64,11 @@ def audit_filter(
     >>> audit
     FilterAudit(bleu-pre on tiny, 1 threshold)
     >>> print(audit.parts()[1])
-    bleu-pre ≥ 0.25 drops 50.0% (50.0–50.0) of all pairs.
-      Of 2 that people rates 2.5 or more it drops 50.0% (0.0–100.0).
-        Of the 1 among them that are not original: 100.0% (100.0–100.0).
+    bleu-pre ≥ 0.25 drops 50.0% (no interval) of all pairs.
+      Of 2 that people rates 2.5 or more it drops 50.0% (no interval).
+        Of the 1 among them that are not original: 100.0% (no interval).
       Of the dropped ones people judged 2:
-        all said no to 50.0% (0.0–100.0), most to 50.0% (0.0–100.0).
+        all said no to 50.0% (no interval), most to 50.0% (no interval).
     """
     intervals = intervals or Intervals()
     if not ratings or not len(thresholds):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,17 +11,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat._util import require
+from karat._util import plural, require
 from karat.cli.command import Command
 from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.judging.store.accounts import Accounts
     from karat.web import Settings
+    from karat.web.accounts import KnownOwners
 
 app = typer.Typer()
 TURN = 0.0005
 """How many seconds a thread may keep the interpreter while others wait: a tenth of Python's default."""
+PASSWORD = "KARAT_OWNER_PASSWORD"
+"""The environment variable of a new owner's password."""
 NEEDED = ("fastapi", "uvicorn", "argon2", "sqlalchemy", "alembic")
 
 
@@ -46,8 +51,24 @@ def serve(
         typer.Option(help="The address of a reverse proxy whose X-Forwarded-For and -Proto are trusted."),
     ] = None,
     owner: Annotated[
-        str, typer.Option(help="Create an owner with this name first; you are asked for a password.")
+        str,
+        typer.Option(
+            help="Create an owner with this name first; you are asked for a password. An owner who exists "
+            "keeps their password."
+        ),
     ] = "",
+    password_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="Read the new owner's password from the first line of this file; the environment variable "
+            f"{PASSWORD} is read too.",
+            show_default=False,
+        ),
+    ] = None,
+    disable: Annotated[
+        list[str] | None,
+        typer.Option(help="Disable the account with this name and revoke its links first.", metavar="NAME"),
+    ] = None,
     published: Annotated[
         str,
         typer.Option(
@@ -73,6 +94,8 @@ def serve(
     check_installed()
     if demo == bool(project):
         raise InputError("give either a project or --demo", fix="run karat serve project.db")
+    if password_file is not None and not owner:
+        raise InputError("--password-file is the password of a new owner", fix="pass --owner NAME too")
     from karat.cli.show import print_notes
     from karat.web import (
         Settings,
@@ -81,9 +104,12 @@ def serve(
         create_app,
         listen,
         make_server,
+        mode_note,
         owner_link,
+        raise_descriptor_limit,
         until_stopped,
     )
+    from karat.web.accounts import KnownOwners
     from karat.web.operation import log_config
 
     with until_stopped(), ExitStack() as stack:
@@ -96,13 +122,20 @@ def serve(
         )  # fmt: skip
         web = create_app(settings)
         stack.callback(close_app, web)
+        accounts, notes = web.state.accounts, list(web.state.project.notes)
+        known = None if demo else KnownOwners(accounts)
         if owner:
-            add_owner(web.state.accounts, owner)
-        check_open(web.state.accounts, settings)
+            notes += add_owner(accounts, owner, password_file, known)
+        for name in disable or ():
+            notes.append(disable_account(accounts, name, known))
+        check_open(accounts, settings)
         # Load it now: the first request must not wait for it, and a missing one must be reported here.
         web.state.project.benchmark()
-        print_notes(web.state.project.notes)
-        announce(web.state.project.where, settings, owner_link(web.state.accounts, settings))
+        notes += web.state.pictures.notes()
+        notes += [mode_note(web.state.project), known.sentence(web.state.project.where) if known else ""]
+        print_notes([note for note in notes if note])
+        announce(web.state.project.where, settings, owner_link(accounts, settings))
+        raise_descriptor_limit()
         # Threads that return from the database run sooner: a lease is a dozen short queries.
         sys.setswitchinterval(TURN)
         make_server(web, settings, log_config(level_of(log_level, settings))).run([listening])
@@ -133,11 +166,68 @@ def demo_project(stack: ExitStack) -> str:
         return str(make_demo(Path(folder)))
 
 
-def add_owner(accounts: Accounts, name: str) -> None:
-    """Create an owner with a password that is typed here: an option would be visible to others."""
-    from karat.judging.store.accounts import MIN_PASSWORD, OWNER
+def add_owner(
+    accounts: Accounts, name: str, password_file: Path | None, known: KnownOwners | None
+) -> list[str]:
+    """Create an owner, or accept one who exists; return what to tell the operator.
 
-    accounts.users.add(name, OWNER, ask_password(f"Password for {name}, at least {MIN_PASSWORD} characters"))
+    A password is never an option of the command: every user of this machine could see it.
+    """
+    from karat.judging.store.accounts import MIN_PASSWORD, OWNER, fold
+
+    prompt = f"Password for {name}, at least {MIN_PASSWORD} characters"
+    account = next((one for one in accounts.users.read() if fold(one.name) == fold(name)), None)
+    if account is None:
+        accounts.users.add(name, OWNER, read_password(prompt, password_file))
+        return []
+    if account.role != OWNER or not account.active:
+        problem = f"is a {account.role}" if account.role != OWNER else "is disabled"
+        raise InputError(f"{account.name!r} {problem}", where="--owner", fix="choose another name")
+    if known is not None:
+        known.accept(account.name)
+    if account.has_password:
+        return [f"the owner {account.name} already exists; the password is unchanged"]
+    accounts.users.set_password(account.id, read_password(prompt, password_file))
+    return [f"the owner {account.name} already existed and has a password now"]
+
+
+def disable_account(accounts: Accounts, name: str, known: KnownOwners | None) -> str:
+    """Disable an account, end its sessions and revoke its links; return what to tell the operator."""
+    number = accounts.users.number_of(name)
+    if number is None:
+        raise InputError(f"there is no account {name!r}", where="--disable", fix="check the name")
+    accounts.users.set_active(number, False)
+    links = accounts.invitations.revoke_of(number)
+    if known is not None:
+        known.unknown = [other for other in known.unknown if other in accounts.users.owner_marks()]
+    return f"the account {name} is disabled" + (f", {plural(links, 'link')} revoked" if links else "")
+
+
+def read_password(prompt: str, path: Path | None) -> str:
+    """Return a new password: from a file, the environment, the terminal or standard input, in this order."""
+    if path is not None:
+        return password_in(path)
+    if password := os.environ.pop(PASSWORD, ""):
+        return password
+    return ask_password(prompt)
+
+
+def password_in(path: Path) -> str:
+    """Return the first line of a file that only its owner and group can read."""
+    try:
+        with path.open(encoding="utf-8") as handle:
+            mode = os.fstat(handle.fileno()).st_mode
+            if mode & stat.S_IROTH and stat.S_ISREG(mode):
+                raise InputError(
+                    "every user of this machine can read this password", where=path, fix=f"chmod 600 {path}"
+                )
+            password = handle.readline(1000).rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise InputError(f"cannot be read ({reason})", where=path, fix="check --password-file") from None
+    if not password:
+        raise InputError("the first line is empty", where=path, fix="write the password into it")
+    return password
 
 
 def ask_password(prompt: str) -> str:
@@ -148,7 +238,8 @@ def ask_password(prompt: str) -> str:
     password = sys.stdin.readline().rstrip("\r\n")
     if not password:
         raise InputError(
-            "the password is empty", fix="run it in a terminal, or pass the password on standard input"
+            "the password is empty",
+            fix=f"pass --password-file, set {PASSWORD}, or pass the password on standard input",
         )
     return password
 

@@ -336,9 +336,8 @@ def parse_measure(name: str | Named) -> Named:
         )
     base, args, cut = match["base"], match["args"], match["cut"]
     if base not in MEASURES and cut is None and UNKNOWN_HERE.match(base):
-        raise InputError(
-            f"karat does not compute trec_eval's {name!r}", fix=f"of trec_eval it has {', '.join(TREC_EVAL)}"
-        )
+        known = ", ".join(sorted(TREC_EVAL, key=str.lower))
+        raise InputError(f"karat does not compute trec_eval's {name!r}", fix=f"of trec_eval it has {known}")
     # "mAP@R" and "mAP(rel=0.5)@R" carry the cut-off in the name.
     full = f"{base}@{cut}"
     if cut is not None and full in MEASURES:

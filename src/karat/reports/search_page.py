@@ -8,8 +8,9 @@ from pathlib import Path
 
 import karat
 from karat._util import write_file
+from karat.benchmarks import common_folder
 from karat.reports.bundle import template
-from karat.reports.thumbnails import address, common_folder, inside, shrunk
+from karat.reports.thumbnails import address, inside, shrunk
 
 
 def write_search_page(target: str | Path, query: str, found: Sequence[tuple[str, str, float]]) -> Path:

@@ -6,7 +6,6 @@ import base64
 import io
 import os
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -29,7 +28,7 @@ def thumbnails(material: Material) -> dict[str, Any] | None:
     card = material.card
     if card is None or not card.benchmark.image_paths:
         return None
-    root = (material.images or common_folder(card.benchmark.image_paths)).resolve()
+    root = (material.images or card.benchmark.image_root or Path()).resolve()
     home = Path(os.path.abspath(material.target)).parent
     inline: list[str | None] = []
     links: list[str | None] = []
@@ -50,15 +49,6 @@ def thumbnails(material: Material) -> dict[str, Any] | None:
     if not any(inline) and not any(links):
         return None
     return {"inline": inline, "links": links, "linked": any(links)}
-
-
-def common_folder(paths: Sequence[str]) -> Path:
-    """Return the folder that all image files lie below, as the benchmark's own loader found them.
-
-    >>> common_folder(["world/images/a.png", "world/images/b.png"]).name
-    'images'
-    """
-    return Path(os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths]))
 
 
 def inside(root: Path, path: str) -> Path | None:

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from karat.web.server import check_open as check_open
     from karat.web.server import listen as listen
     from karat.web.server import make_server as make_server
+    from karat.web.server import mode_note as mode_note
     from karat.web.server import owner_link as owner_link
+    from karat.web.server import raise_descriptor_limit as raise_descriptor_limit
     from karat.web.server import until_stopped as until_stopped
     from karat.web.settings import Settings as Settings
 

@@ -15,10 +15,11 @@ from karat.judging import Project, open_project
 from karat.judging.store.accounts import Spans
 from karat.web.accounts import AttemptLimits
 from karat.web.errors import add_handlers
+from karat.web.failures import Failures
 from karat.web.pages import STATIC
 from karat.web.security import Bodies, Cookies, Headers, Hosts, Origins, Prefix
 from karat.web.settings import Settings
-from karat.web.writer import Writer
+from karat.web.writer import PATIENCE, Writer
 
 PARTS = ("accounts", "judging", "dashboard", "operation")
 """Each is a package of `karat.web` whose `routes` module has a `router`.
@@ -32,7 +33,8 @@ def create_app(settings: Settings, project: Project | None = None) -> FastAPI:
     """Return the application; the project is opened, and closed when the server stops.
 
     `app.state` has: `project`, `settings`, `accounts`, `cookies`, `attempts` (limits on failed sign-ins),
-    `writer` (of answers) and `closing`, the functions that are called, last first, when the server stops.
+    `writer` (of answers), `failures` (of the store) and `closing`, the functions that are called, last first,
+    when the server stops.
 
     Parameters
     ----------
@@ -51,8 +53,14 @@ def create_app(settings: Settings, project: Project | None = None) -> FastAPI:
         Spans(settings.session_seconds, settings.idle_seconds, settings.invitation_seconds)
     )
     state.cookies = Cookies(state.project.where, settings.path, settings.secure, settings.session_seconds)
-    state.attempts, state.writer = AttemptLimits(), Writer(state.project.answers)
-    state.closing = [state.project.close, state.attempts.close, state.writer.close]
+    # A request fails sooner than the page gives up on it.
+    state.project.database.set_patience(PATIENCE)
+    state.failures = Failures(state.project)
+    state.attempts, state.writer = (
+        AttemptLimits(),
+        Writer(state.project.answers, failures=state.failures),
+    )
+    state.closing = [state.project.close, state.failures.close, state.attempts.close, state.writer.close]
     try:
         add_parts(app)
     except BaseException:

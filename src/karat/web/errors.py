@@ -11,9 +11,11 @@ from starlette.exceptions import HTTPException
 
 from karat._util import plural
 from karat.errors import KaratError
+from karat.judging.store import LOCKED, StoreError, system_failure
 from karat.judging.store.accounts import OWNER
 from karat.web.access import NotAllowed, NotSignedIn, current_user
 from karat.web.accounts import TooMany
+from karat.web.failures import sentence_of
 from karat.web.pages import base_of, render
 from karat.web.writer import Busy
 
@@ -28,6 +30,8 @@ SENTENCES = {
 def add_handlers(app: FastAPI) -> None:
     """Register how each kind of error is answered."""
     app.add_exception_handler(KaratError, wrong_input)
+    app.add_exception_handler(StoreError, store_failed)
+    app.add_exception_handler(OSError, system_failed)
     app.add_exception_handler(RequestValidationError, wrong_shape)
     app.add_exception_handler(NotSignedIn, not_signed_in)
     app.add_exception_handler(NotAllowed, lambda request, error: respond(request, 403))
@@ -84,8 +88,8 @@ def not_signed_in(request: Request, error: Exception) -> Response:
 def too_many(request: Request, error: Exception) -> Response:
     """Refuse a client that failed too often."""
     assert isinstance(error, TooMany)
-    minutes = -(-error.wait // 60)
-    response = respond(request, 429, f"Too many attempts. Try again in {plural(minutes, 'minute')}.")
+    wait = plural(error.wait, "second") if error.wait < 60 else plural(-(-error.wait // 60), "minute")
+    response = respond(request, 429, f"Too many attempts. Try again in {wait}.")
     response.headers["retry-after"] = str(error.wait)
     return response
 
@@ -94,6 +98,26 @@ def busy(request: Request, error: Exception) -> Response:
     """Return that an answer is not known to be saved."""
     assert isinstance(error, Busy)
     return JSONResponse({"error": str(error)}, 503, {"retry-after": str(error.wait)})
+
+
+def store_failed(request: Request, error: Exception) -> Response:
+    """Return that the store cannot be used now: the request may be repeated."""
+    assert isinstance(error, StoreError)
+    request.app.state.failures.failed(error)
+    if not hasattr(request.state, "user"):
+        request.state.user = None  # the page of the error must not ask the store
+    response = respond(request, 503, f"{sentence_of(error.state)} Try again in a moment.")
+    response.headers["retry-after"] = "2" if error.state == LOCKED else "5"
+    return response
+
+
+def system_failed(request: Request, error: Exception) -> Response:
+    """Return that the disk or the descriptors fail; every other error of the system is a bug."""
+    assert isinstance(error, OSError)
+    failure = system_failure(error)
+    if failure is None:
+        raise error
+    return store_failed(request, failure)
 
 
 def http_error(request: Request, error: Exception) -> Response:

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import signal
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from karat.errors import InputError
+from karat.judging.store import DESCRIPTORS, Project, shared_files
 from karat.judging.store.accounts import ENTER, OWNER, Accounts
+from karat.web.failures import CONNECTIONS, Failures, sentence_of
 from karat.web.settings import Settings
+
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None  # type: ignore[assignment]
 
 GRACE = 10
 """How many seconds running requests may take to finish when the server stops."""
 HEADER_SECONDS = 15.0
 """How long the headers of a request may take to arrive; bodies have a limit of their own."""
 LINK_SECONDS = 86_400.0
+MOST_DESCRIPTORS, RESERVED, SPARE = 65_536, 256, 32
+"""How many descriptors to ask the system for, how many are kept for files, and how many connections beyond
+the most are answered, so that /health still is."""
 DEMO_OWNER = "demo owner"
 
 
@@ -34,6 +48,19 @@ def check_open(accounts: Accounts, settings: Settings) -> None:
             where=accounts.where,
             fix="pass --owner NAME to create one",
         )
+
+
+def mode_note(project: Project) -> str:
+    """Return a sentence about files that other users of this machine can read; empty if there are none."""
+    shared = [] if project.path is None else shared_files(project.path)
+    if not shared:
+        return ""
+    modes = ", ".join(f"{path.name} has mode {mode:04o}" for path, mode in shared)
+    files = " ".join(path.name for path, _ in shared)
+    return (
+        f"other users of this machine can access the project with its answers and password hashes ({modes}); "
+        f"unless you want that, run chmod 600 {files}"
+    )
 
 
 def owner_link(accounts: Accounts, settings: Settings) -> str | None:
@@ -63,7 +90,7 @@ def listen(host: str, port: int) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         # With its protocol named, asyncio sends small responses at once instead of waiting for more (Nagle).
-        listening = socket.socket(family, kind, protocol)
+        listening = Listening(family, kind, protocol)
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(place)
@@ -77,6 +104,111 @@ def listen(host: str, port: int) -> socket.socket:
         raise InputError(
             f"cannot listen on {host}, port {port} ({reason})", fix="choose another with --host or --port"
         ) from None
+
+
+class Listening(socket.socket):
+    """A listening socket that survives without descriptors.
+
+    asyncio would log a traceback for each attempt to accept a connection, thousands per second. Here a spare
+    descriptor is given up for a moment: the connection is accepted, answered with 503, and closed.
+    """
+
+    spare: int | None = None
+    on_refuse: Callable[[], object] | None = None
+
+    def listen(self, backlog: int = 2048, /) -> None:
+        """Listen, and keep a spare descriptor."""
+        super().listen(backlog)
+        self._keep_spare()
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection; without descriptors, refuse one."""
+        try:
+            return super().accept()
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._refuse():
+                raise
+            # As if no connection waited: asyncio tries again at once, without a line in the log.
+            raise BlockingIOError(errno.EAGAIN, "refused") from None
+
+    def close(self) -> None:
+        """Close the socket and the spare descriptor."""
+        super().close()
+        if self.spare is not None:
+            os.close(self.spare)
+            self.spare = None
+
+    def _keep_spare(self) -> None:
+        if self.spare is None:
+            with suppress(OSError):
+                self.spare = os.open(os.devnull, os.O_RDONLY)
+
+    def _refuse(self) -> bool:
+        """Answer a waiting connection with 503; return whether the spare descriptor could be used for it."""
+        if self.on_refuse is not None:
+            self.on_refuse()
+        self._keep_spare()
+        if self.spare is None:
+            return False
+        os.close(self.spare)
+        self.spare = None
+        try:
+            with suppress(BlockingIOError):
+                connection, _ = super().accept()
+                with connection:
+                    say_full(connection)
+        except OSError:
+            return False
+        finally:
+            self._keep_spare()
+        return True
+
+
+def say_full(connection: socket.socket) -> None:
+    """Answer a connection whose request is not read, as /health would."""
+    body = f'{{"status": "failing", "state": "{DESCRIPTORS}", "error": "{sentence_of(DESCRIPTORS)}"}}'
+    head = (
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 5\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    with suppress(OSError):
+        connection.settimeout(0.002)  # everybody else waits meanwhile
+        connection.sendall(f"{head}{body}".encode("ascii"))
+        connection.shutdown(socket.SHUT_WR)
+        # A request that was not read would reset the connection before the client reads the answer.
+        connection.recv(65_536)
+
+
+def raise_descriptor_limit() -> None:
+    """Let this process open as many files as the system allows: each connection is one."""
+    if resource is None:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def most_connections(settings: Settings) -> int:
+    """Return how many connections may be open, so that descriptors are left for files."""
+    soft = -1 if resource is None else resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if soft < 0:  # no limit
+        return settings.most_connections
+    return max(16, min(settings.most_connections, soft - RESERVED - SPARE))
+
+
+def crowded(app: ASGIApp, health: str) -> ASGIApp:
+    """Return an application for connections beyond the most: it answers /health, and 503 to the rest."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == health:
+            await app(scope, receive, send)
+            return
+        headers = {"retry-after": "5", "connection": "close"}
+        await JSONResponse({"error": sentence_of(CONNECTIONS)}, 503, headers)(scope, receive, send)
+
+    return answer
 
 
 def make_server(app: FastAPI, settings: Settings, logs: dict[str, Any] | None = None) -> uvicorn.Server:
@@ -93,10 +225,21 @@ def make_server(app: FastAPI, settings: Settings, logs: dict[str, Any] | None = 
     logs
         The logging configuration, as `logging.config.dictConfig` takes it; None leaves logging unchanged.
     """
+    protocol = type(
+        "LimitedProtocol",
+        (TimedProtocol,),
+        {
+            "most": most_connections(settings),
+            "health": f"{settings.path}/health",
+            "failures": getattr(app.state, "failures", None),
+        },
+    )
     config = uvicorn.Config(
         app,
         log_config=logs,
-        http=TimedProtocol,
+        # Not uvloop, which accepts connections by itself.
+        loop="asyncio",
+        http=protocol,
         ws="none",
         access_log=False,
         server_header=False,
@@ -134,6 +277,23 @@ class OrderlyServer(uvicorn.Server):
     answers after the last request was answered.
     """
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start; when descriptors run out, one line is logged instead of a traceback for each attempt."""
+        failures = getattr(getattr(self.config.app, "state", None), "failures", None)
+        if failures is not None:
+            for listening in sockets or ():
+                if isinstance(listening, Listening):
+                    listening.on_refuse = lambda: failures.note(DESCRIPTORS)
+
+            def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+                if getattr(context.get("exception"), "errno", None) in (errno.EMFILE, errno.ENFILE):
+                    failures.note(DESCRIPTORS)
+                else:
+                    loop.default_exception_handler(context)
+
+            asyncio.get_running_loop().set_exception_handler(handle)
+        await super().startup(sockets)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop."""
         stopping = getattr(getattr(self.config.app, "state", None), "stopping", None)
@@ -143,13 +303,27 @@ class OrderlyServer(uvicorn.Server):
 
 
 class TimedProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1 with a timeout: a connection whose request headers never complete is closed."""
+    """uvicorn's HTTP/1.1 with two limits: the time that request headers take, and the open connections.
+
+    A connection whose request headers never complete is closed. Connections beyond the most get an answer
+    only from `crowded`, and a few more are closed at once.
+    """
 
     timer: asyncio.TimerHandle | None = None
+    most: int = 2000
+    health: str = "/health"
+    failures: Failures | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer for the first request."""
         super().connection_made(transport)
+        if len(self.connections) > self.most:
+            if self.failures is not None:
+                self.failures.note(CONNECTIONS)
+            if len(self.connections) > self.most + SPARE:
+                transport.abort()
+                return
+            self.app = crowded(self.app, self.health)
         self.wait_for_request()
 
     def handle_events(self) -> None:

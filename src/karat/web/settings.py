@@ -35,6 +35,9 @@ class Settings:
         The path of all pages, such as "/karat"; by default, the path of `url`.
     proxies
         Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.
+    most_connections
+        How many connections are open at a time; further ones are answered with 503, except for /health. Less
+        where the system allows fewer descriptors.
     most_bytes, body_seconds
         The largest request body, and how long it may take to arrive.
     session_seconds, idle_seconds
@@ -63,6 +66,7 @@ class Settings:
     url: str = ""
     prefix: str = ""
     proxies: tuple[str, ...] = ()
+    most_connections: int = 2000
     most_bytes: int = 262_144
     body_seconds: float = 10.0
     session_seconds: float = 14 * 86_400.0

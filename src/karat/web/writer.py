@@ -19,7 +19,8 @@ from typing import Protocol
 from prometheus_client import Histogram
 
 from karat.errors import InputError
-from karat.judging.store import Answer
+from karat.judging.store import Answer, StoreError
+from karat.web.failures import Failures
 
 LOG = logging.getLogger("karat.web.writer")
 MOST, ROOM = 64, 512
@@ -93,6 +94,8 @@ class Writer:
         The most answers in one transaction.
     room
         The most answers that may wait; further ones raise `Busy`.
+    failures
+        Told when the store fails and when it works; without it, the log is.
 
     Examples
     --------
@@ -105,8 +108,10 @@ class Writer:
     >>> writer.close()
     """
 
-    def __init__(self, answers: AnswerStore, most: int = MOST, room: int = ROOM) -> None:
-        self.answers, self.most, self.room = answers, most, room
+    def __init__(
+        self, answers: AnswerStore, most: int = MOST, room: int = ROOM, failures: Failures | None = None
+    ) -> None:
+        self.answers, self.most, self.room, self.failures = answers, most, room, failures
         self.figures = Figures()
         self._queue: queue.Queue[Waiting | None] = queue.Queue(room)
         self._gate = threading.Lock()
@@ -180,10 +185,15 @@ class Writer:
         begin = time.perf_counter()
         try:
             outcomes: list[int | Exception] = [*self.answers.store([entry.answer for entry in waiting])]
+            if self.figures.broken and self.failures is not None:
+                self.failures.over()
             self.figures.broken = False
         except InputError as error:
             # The store itself is locked, full or gone: it would refuse each of them.
-            LOG.error("answers were not saved: %s", error.what)
+            if self.failures is not None and isinstance(error, StoreError):
+                self.failures.failed(error)
+            else:
+                LOG.error("answers were not saved: %s", error.what)
             outcomes, self.figures.broken = [Busy(2) for _ in waiting], True
         except Exception:
             LOG.exception("a batch of %d answers failed", len(waiting))

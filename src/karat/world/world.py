@@ -281,7 +281,9 @@ def write_world(
             (folder / path).write_bytes(encode_png(world.picture(number)))
             if progress is not None:
                 progress(number + 1)
-        benchmark = replace(benchmark, image_paths=[str(folder / path) for path in paths])
+        benchmark = replace(
+            benchmark, image_paths=[str(folder / path) for path in paths], image_folder=str(folder)
+        )
     columns = world.meanings.in_words()
     table = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
     table.write_parquet(folder / "meanings.parquet")

@@ -94,6 +94,16 @@ def test_text_and_records(judged):
     assert "QualityReport(" in repr(report)
 
 
+def test_without_cramers_v_the_report_says_why(judged):
+    """Every reason that was given is the same: nothing differs between the systems."""
+    pool, form, answers, _ = judged
+    others = answers.detail != answers.details.index("shortcomings.not_in_image")
+    same = answers.where(~np.isin(np.arange(len(answers)), answers.detail_row[others]))
+    text = str(answer_quality(same, form, pool, aggregate="majority", exclude=False, intervals=FEW))
+    assert "no Cramér's V: not_in_image is the only answer that was given" in text
+    assert "nan" not in text
+
+
 def test_nothing_to_report():
     with pytest.raises(InputError, match="no answers"):
         answer_quality(table([], annotators=1), FOUR)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from karat.judging.forms import Choice, FollowUp
 from karat.judging.pools.pool import Pool
@@ -67,3 +68,18 @@ def test_cramers_v(rng):
     # The row of all is not a group.
     assert np.isclose(found.association, association(counts[:4], method="cramer"))
     assert np.isnan(Shares("", ("system",), (("x",), ("all",)), ("a", "b"), counts[:2, :2]).association)
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentence"),
+    [
+        ([[0, 0], [0, 0], [4, 1]], "no Cramér's V: no answer is about a pair that a system suggests"),
+        ([[3, 0], [2, 0], [5, 1]], "no Cramér's V: a is the only answer that was given"),
+        ([[3, 1], [0, 0], [3, 1]], "no Cramér's V: only one system has answers"),
+        ([[3, 0], [0, 2], [3, 2]], "Cramér's V 1.000 (0: no difference between systems)"),
+    ],
+)
+def test_without_an_association_it_says_why(counts, sentence):
+    found = Shares("", ("system",), (("x",), ("y",), ("all",)), ("a", "b"), np.array(counts))
+    assert found.association_sentence().startswith(sentence)
+    assert np.isnan(found.association) == sentence.startswith("no")

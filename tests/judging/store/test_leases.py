@@ -163,3 +163,40 @@ def test_invalid_names(on_file, name):
 def test_invalid_times(on_file, span):
     with pytest.raises(InputError, match="time of a lease"):
         on_file.queue.lease("ann", seconds=span)
+
+
+YEAR = 365 * 86_400.0
+
+
+def test_a_lease_made_under_a_wrong_clock_ends(project):
+    project.pools.add_tasks(plain_plan(1))
+    ann = project.queue.lease("ann", seconds=100, now=YEAR)
+    # The clock is right again: the lease seems to last for a year.
+    assert project.queue.counts(now=50) == {"open": 1, "leased": 0, "submitted": 0}
+    assert project.queue.assignments(now=50).state.tolist() == ["open"]
+    assert project.queue.can_continue(["bob"], now=50)
+    bob = project.queue.lease("bob", seconds=100, now=50)
+    assert bob.expires == 150
+    with pytest.raises(InputError, match="another annotator has the assignment"):
+        project.answers.give(ann.token, ann.items[0].id, "yes", now=51)
+
+
+def test_the_annotator_who_continues_keeps_a_lease_made_under_a_wrong_clock(project):
+    project.pools.add_tasks(plain_plan(2))
+    ann = project.queue.lease("ann", seconds=100, now=YEAR)
+    assert project.queue.lease("ann", seconds=100, now=50).expires == 150
+    bob = project.queue.lease("bob", seconds=100, now=YEAR)
+    project.answers.give(bob.token, bob.items[0].id, "yes", now=60)
+    assert project.queue.held("bob").expires == 160
+    assert (project.queue.held("ann").token, project.queue.held("bob").token) == (ann.token, bob.token)
+    assert project.queue.lease("eve", now=70) is None
+
+
+def test_a_clock_that_is_set_back_a_little_ends_no_lease(project):
+    project.pools.add_tasks(plain_plan(1))
+    ann = project.queue.lease("ann", seconds=100, now=1000)
+    for now in (945, 999, 1099):
+        assert project.queue.lease("bob", now=now) is None
+        assert project.queue.lease("ann", now=now).expires == ann.expires
+    # A lease ahead is never an expired one of another annotator.
+    assert project.queue.ahead("ann", 100, now=3 * YEAR) is None

@@ -78,7 +78,8 @@ def similar(draw) -> tuple[Small, np.ndarray]:
     return small, np.array(values).reshape(small.scores.shape)
 
 
-@pytest.mark.parametrize("policy", TIE_POLICIES)
+# By meaning there are no labels, which trec_eval's order of ties needs.
+@pytest.mark.parametrize("policy", [policy for policy in TIE_POLICIES if policy != "trec_eval"])
 @settings(max_examples=60, deadline=None)
 @given(case=similar())
 def test_values_per_query(case: tuple[Small, np.ndarray], policy: str):

@@ -137,6 +137,7 @@ def load(
             else None
         ),
         caption_orders={f"in the order of {file.name}": in_file},
+        image_folder=images,
     )
     return replace(benchmark, objects=read_objects(instances, names)) if instances else benchmark
 

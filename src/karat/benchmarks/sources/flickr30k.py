@@ -62,6 +62,7 @@ def load(file: Path, images: Path | None = None, split_file: Path | None = None)
         about=f"Flickr30k, {file.name}{f', {split_file.name}' if split_file else ''} ({by})",
         image_paths=locate_images(images, names),
         image_files=names,
+        image_folder=images,
     )
 
 

@@ -151,6 +151,7 @@ def load(
         about=f"Flickr8k, {split} split (Hodosh, Young and Hockenmaier 2013)",
         image_paths=locate_images(images, names),
         image_files=names,
+        image_folder=images,
     )
     truths = dict(benchmark.truths)
     own = truths[ORIGINAL].judgments

@@ -57,6 +57,7 @@ def load(folder: Path) -> Benchmark:
         where=where,
         about=f"images and captions of the folder {folder}",
         image_paths=[str(folder / image) for image in images],
+        image_folder=folder,
     )
 
 

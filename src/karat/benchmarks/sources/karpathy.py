@@ -60,6 +60,7 @@ def load(file: Path, split: str = "test", images: Path | None = None) -> Benchma
         image_files=(
             [file_name(image) for image in chosen] if all("filename" in image for image in chosen) else None
         ),
+        image_folder=images,
     )
 
 

@@ -49,6 +49,7 @@ def load(
         about=about,
         texts=[record.get(f"{caption}txt", TEXT) for record in captions],
         image_paths=locate_images(images, paths),
+        image_folder=None if images is None else str(images),
     )
 
 

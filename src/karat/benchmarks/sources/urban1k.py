@@ -45,6 +45,7 @@ def load(folder: Path) -> Benchmark:
         where=folder,
         about="long captions, one per image, in the form of Urban1k (Zhang et al. 2024)",
         image_paths=[str(folder / IMAGE / name) for name in images],
+        image_folder=folder / IMAGE,
     )
 
 

@@ -41,6 +41,7 @@ def load(
         where=path,
         about=f"Crossmodal-3600 in {language} (Thapliyal et al. 2022)",
         image_paths=locate_images(images, [f"{key}.jpg" for key in keys]),
+        image_folder=images,
     )
 
 

@@ -133,9 +133,8 @@ class QualityReport(Result):
         out.append(verdict_layout(self.verdicts))
         for shares in (*([] if self.by_rank is None else [self.by_rank]), *self.details):
             out.append(replace(shares.lay_out(), title=shares.title))
-            # Without at least two answers there is no association.
-            if shares.heads == ("system",) and len(shares.labels) > 2 and not np.isnan(shares.association):
-                out.append(f"Cramér's V {shares.association:.3f} (0: no difference between systems)")
+            if shares.heads == ("system",) and len(shares.labels) > 2:
+                out.append(shares.association_sentence())
         return out
 
     def __repr__(self) -> str:

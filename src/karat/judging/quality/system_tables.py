@@ -50,17 +50,39 @@ class Shares:
     def association(self) -> float:
         """Cramér's V: 0 when all groups have the same shares, 1 when the group determines the answer.
 
-        An effect size, not a test: a pair that several systems suggest counts for each of them, so the
+        NaN where fewer than two groups or answers can be compared; `association_sentence` says why. An effect
+        size, not a test: a pair that several systems suggest counts for each of them, so the
         groups are not independent and χ² does not have its usual distribution.
         """
-        single = np.array([label[-1] != ALL for label in self.labels], dtype=bool)
-        table = self.counts[single & (self.counts.sum(axis=1) > 0)].astype(np.float64)
-        table = table[:, table.sum(axis=0) > 0]
-        if min(table.shape, default=0) < 2:
+        table = self._compared()
+        if min(table.shape) < 2:
             return float("nan")
         total = table.sum()
         expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / total
         return float(np.sqrt(((table - expected) ** 2 / expected).sum() / total / (min(table.shape) - 1)))
+
+    def _compared(self) -> np.ndarray:
+        """Return the counts of the groups and answers that occur, without the row that sums up."""
+        single = np.array([label[-1] != ALL for label in self.labels], dtype=bool)
+        table = self.counts[single & (self.counts.sum(axis=1) > 0)].astype(np.float64)
+        return table[:, table.sum(axis=0) > 0]
+
+    def association_sentence(self) -> str:
+        """Return Cramér's V in words, or why there is none.
+
+        >>> counts = np.array([[3, 0], [5, 0], [8, 0]])
+        >>> Shares("", ("system",), (("a",), ("b",), ("all",)), ("yes", "no"), counts).association_sentence()
+        "no Cramér's V: yes is the only answer that was given"
+        """
+        groups, answers = self._compared().shape
+        if not groups:
+            return "no Cramér's V: no answer is about a pair that a system suggests"
+        if answers == 1:
+            given = self.answers[int(self.counts.sum(axis=0).argmax())]
+            return f"no Cramér's V: {given} is the only answer that was given"
+        if groups == 1:
+            return "no Cramér's V: only one system has answers, and there is nothing to compare it with"
+        return f"Cramér's V {self.association:.3f} (0: no difference between systems)"
 
     def records(self) -> list[dict[str, Any]]:
         """Return a record per group and answer."""

@@ -17,11 +17,22 @@ if TYPE_CHECKING:
     from karat.judging.store.assignments import AssignmentTable as AssignmentTable
     from karat.judging.store.assignments import Item as Item
     from karat.judging.store.assignments import Lease as Lease
+    from karat.judging.store.assignments import has_ended as has_ended
     from karat.judging.store.backup import back_up as back_up
     from karat.judging.store.backup import restore as restore
     from karat.judging.store.backup import write_project as write_project
     from karat.judging.store.details import check_details as check_details
     from karat.judging.store.details import read_details as read_details
+    from karat.judging.store.failure import DESCRIPTORS as DESCRIPTORS
+    from karat.judging.store.failure import DISK_FULL as DISK_FULL
+    from karat.judging.store.failure import LOCKED as LOCKED
+    from karat.judging.store.failure import LOST as LOST
+    from karat.judging.store.failure import READ_ONLY as READ_ONLY
+    from karat.judging.store.failure import SENTENCES as SENTENCES
+    from karat.judging.store.failure import StoreError as StoreError
+    from karat.judging.store.failure import has_descriptors as has_descriptors
+    from karat.judging.store.failure import system_failure as system_failure
+    from karat.judging.store.open_file import shared_files as shared_files
     from karat.judging.store.project import Project as Project
     from karat.judging.store.project import create_project as create_project
     from karat.judging.store.project import open_project as open_project

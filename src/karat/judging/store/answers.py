@@ -19,7 +19,7 @@ from karat.judging.store import bulk
 from karat.judging.store.annotators import all_annotators
 from karat.judging.store.answer_import import AnswerRows, import_rows
 from karat.judging.store.answers_in_effect import damaged, in_effect, read_assignments, read_gold
-from karat.judging.store.assignments import SUBMITTED, extend_lease
+from karat.judging.store.assignments import SUBMITTED, extend_lease, has_ended
 from karat.judging.store.details import check_details, chosen_names, read_details
 from karat.judging.store.part import ReadPart
 from karat.judging.store.queue import already_submitted, lease_lost
@@ -251,8 +251,8 @@ class StoredAnswers(ReadPart):
             assert answer.at is not None
             if answer.key:
                 stored[assignment["id"], answer.key] = (answer.content(), answer)
-            if expires[assignment["id"]] <= answer.at:
-                seconds = assignment["lease_seconds"]
+            seconds = assignment["lease_seconds"]
+            if has_ended(expires[assignment["id"]], seconds, answer.at):
                 expires[assignment["id"]] = answer.at + seconds
                 extend_lease(connection, assignment["id"], expires[assignment["id"]], seconds)
             new.append(answer)

@@ -21,6 +21,14 @@ from karat.judging.store.tables import ASSIGNMENT, PROJECT
 OPEN, LEASED, SUBMITTED = 0, 1, 2
 STATES = ("open", "leased", "submitted")
 """The names of OPEN, LEASED and SUBMITTED, in this order."""
+SLACK = 60.0
+"""By how many seconds the clock may be set back before leases count as made under a wrong clock."""
+ENDED = f"({{row}}expires <= :now OR {{row}}expires - {{row}}lease_seconds > :now + {SLACK:g})"
+"""The condition that a lease has ended; `row` is the table with a dot.
+
+A lease that begins in the future was made while the clock was wrong: it has ended too, since it would block
+its task until then. Leases outlive the server and are shared by servers, so no clock of a process can serve.
+"""
 
 
 @dataclass(frozen=True)
@@ -133,12 +141,13 @@ OPEN_ASSIGNMENTS = text(f"""
 """)
 EXPIRED_ASSIGNMENTS = text(f"""
     SELECT free.id, free.task, free.place FROM assignment free
-    WHERE free.state = 1 AND free.expires < :now AND free.annotator <> :annotator AND {OPEN_TO_ANNOTATOR}
+    WHERE free.state = 1 AND {ENDED.format(row="free.")} AND free.annotator <> :annotator
+        AND {OPEN_TO_ANNOTATOR}
     ORDER BY free.expires LIMIT :limit
 """)
-LOCK = text("""
+LOCK = text(f"""
     SELECT id, task FROM assignment
-    WHERE id IN :assignments AND (state = 0 OR (state = 1 AND expires < :now))
+    WHERE id IN :assignments AND (state = 0 OR (state = 1 AND {ENDED.format(row="")}))
     ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED
 """).bindparams(bindparam("assignments", expanding=True))
 """PostgreSQL: one of some assignments that no other transaction is taking at this moment."""
@@ -147,13 +156,23 @@ CANDIDATES = (8, 64, 512)
 """How many assignments to look for at first, and again when others have taken all of them."""
 
 
+def has_ended(expires: Any, seconds: Any, now: float) -> Any:
+    """Return whether leases have ended, as `ENDED` says; for numbers or arrays.
+
+    >>> has_ended(100.0, 30.0, now=80.0), has_ended(100.0, 30.0, now=100.0), has_ended(1e9, 30.0, now=80.0)
+    (False, True, True)
+    """
+    return (expires <= now) | (expires - seconds > now + SLACK)
+
+
 def find_assignment(
-    connection: Connection, annotator: int, cursor: int, end: int, now: float
+    connection: Connection, annotator: int, cursor: int, end: int, now: float | None
 ) -> tuple[Any, int]:
     """Return an assignment that is open to an annotator, or None, and the annotator's new cursor.
 
     `end` is the last place of the queue, read before. Open assignments come first. Only when there are none,
-    one whose lease has expired is taken: slow annotators lose their work only where it is needed.
+    one whose lease has expired is taken: slow annotators lose their work only where it is needed. Without
+    `now`, no lease has expired.
     """
     single_writer = connection.dialect.name == "sqlite"
     for limit in (1,) if single_writer else CANDIDATES:
@@ -171,7 +190,7 @@ def find_assignment(
     return None, cursor
 
 
-def lock_one(connection: Connection, assignments: list[int], now: float) -> RowMapping | None:
+def lock_one(connection: Connection, assignments: list[int], now: float | None) -> RowMapping | None:
     """Return one of some assignments, locked; None when other transactions hold all of them."""
     return connection.execute(LOCK, {"assignments": assignments, "now": now}).mappings().one_or_none()
 

@@ -18,14 +18,13 @@ from sqlalchemy import URL, inspect
 from karat._util import check_writable, renamed_keywords, replacing
 from karat.errors import InputError, MissingDataError
 from karat.judging.store.database import Database, Place, explained, find_place
+from karat.judging.store.open_file import beside
 
 MAGIC = b"SQLite format 3\0"
 DUMP = b"PGDMP"
 """How a dump of PostgreSQL starts."""
 REFUSED = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_IOERR_WRITE: errno.EIO}
 """By SQLite's number of an error, the system's."""
-LOGS = ("", "-wal", "-shm")
-"""A file of SQLite, and the files beside it that belong to it."""
 
 
 @dataclass(frozen=True)
@@ -158,19 +157,23 @@ def restore(copy: str | Path, where: str | Path, force: bool = False) -> Restore
     if place.path.exists() and place.path.samefile(copy):
         raise InputError("is the copy itself", where=place.shown, fix="name the project to restore")
     check_target(place.path, force)
-    replaced = None
+    existed, aside = False, None
     try:
         with replacing(place.path, private=True) as draft:
             # Without a log nobody writes into the copy, and nothing is left beside it.
             copy_pages(find_place(copy), draft, still=not copy.with_name(f"{copy.name}-wal").exists())
-            if place.path.exists():
+            existed = place.path.exists()
+            if existed:
                 check_unused(place)
-                replaced = free_name(place.path)
-                rename_all(place.path, replaced)
+            # A log of a deleted file is set aside too: SQLite would replay it into the copy.
+            if any(name.exists() for name in beside(place.path)):
+                aside = free_name(place.path)
+                rename_all(place.path, aside)
     except BaseException:
-        if replaced is not None:
-            rename_all(replaced, place.path)
+        if aside is not None:
+            rename_all(aside, place.path)
         raise
+    replaced = aside if existed else None
     return Restored(place.shown, replaced)
 
 
@@ -193,6 +196,7 @@ def check_file(place: Place, new: bool) -> None:
     try:
         if not path.exists():
             if new:
+                check_no_log(place, path)
                 return
             raise InputError("does not exist", where=place.shown, fix="create a project with karat pool")
         with path.open("rb") as handle:
@@ -204,6 +208,14 @@ def check_file(place: Place, new: bool) -> None:
     if start != MAGIC and (start or not new):
         fix = "choose another name" if new else "give a file that karat made"
         raise InputError("is not a project", where=place.shown, fix=fix)
+
+
+def check_no_log(place: Place, path: Path) -> None:
+    """Raise where the log of a deleted project is left: SQLite would replay it into a new one."""
+    log = beside(path)[1]
+    if log.exists() and log.stat().st_size:
+        what = f"{log.name} is left of a project that was deleted"
+        raise InputError(what, where=place.shown, fix="choose another name, or remove it")
 
 
 def check_target(path: Path, force: bool) -> None:
@@ -231,24 +243,24 @@ def check_unused(place: Place) -> None:
 
 def free_name(path: Path) -> Path:
     """Return the name under which a project is kept when another takes its place; nothing has it yet."""
-    number = 0
-    while (aside := path.with_name(f"{path.name}.replaced{f'.{number}' if number else ''}")).exists():
+    number, aside = 0, path.with_name(f"{path.name}.replaced")
+    while any(name.exists() for name in beside(aside)):
         number += 1
+        aside = path.with_name(f"{path.name}.replaced.{number}")
     return aside
 
 
 def rename_all(path: Path, to: Path) -> None:
     """Rename a file of SQLite and what belongs to it."""
-    for log in LOGS:
-        beside = path.with_name(f"{path.name}{log}")
-        if beside.exists():
-            beside.rename(to.with_name(f"{to.name}{log}"))
+    for old, new in zip(beside(path), beside(to), strict=True):
+        if old.exists():
+            old.rename(new)
 
 
 def remove_logs(path: Path) -> None:
     """Remove what SQLite keeps beside a file."""
-    for log in LOGS[1:]:
-        path.with_name(f"{path.name}{log}").unlink(missing_ok=True)
+    for log in beside(path)[1:]:
+        log.unlink(missing_ok=True)
 
 
 def write_project(path: Path, write: Callable[[Path], object]) -> None:
@@ -261,7 +273,9 @@ def write_project(path: Path, write: Callable[[Path], object]) -> None:
     write
         Creates the project in the file that it is given, fills it, and closes it.
     """
-    with replacing(path) as draft:
+    if not path.exists():
+        check_no_log(find_place(path), path)
+    with replacing(path, private=True) as draft:
         try:
             write(draft)
         finally:

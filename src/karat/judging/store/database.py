@@ -15,29 +15,57 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
 from karat._util import missing
 from karat.errors import InputError
+from karat.judging.store.failure import (
+    CANNOT_OPEN,
+    DAMAGED,
+    DELETED,
+    DESCRIPTORS,
+    DISK_FULL,
+    IO_ERROR,
+    LOCKED,
+    READ_ONLY,
+    UNREACHABLE,
+    StoreError,
+    has_descriptors,
+)
+from karat.judging.store.open_file import OpenFile, make_private
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
 SECRETS = ("password", "sslpassword")
 FIX = "give a file such as project.db, or postgresql://user@host/database"
+NOT_A_PROJECT = "give a file that karat made"
 MEANING = {
-    "database is locked": ("is locked: another program is writing", "try again, or stop that program"),
-    "readonly": ("is read-only", "change its permissions, or copy it"),
-    "unable to open": ("cannot be opened", "check the folder and its permissions"),
-    "disk is full": ("cannot be written: the disk is full", "free some space and try again"),
-    "disk i/o error": ("cannot be read or written: the disk reports an error", "restore a copy of it"),
-    "not a database": ("is not a project", "give a file that karat made"),
-    "malformed": ("is damaged", "restore a copy of it"),
-    "unsupported file format": ("is not a project", "give a file that karat made"),
-    "no such table": ("is not a project, or is damaged", "give a file that karat made"),
-    "no such column": ("is not a project, or is damaged", "give a file that karat made"),
-    "string or blob too big": ("is damaged", "restore a copy of it"),
-    "could not decode": ("is damaged: it contains invalid text", "restore a copy of it"),
-}
-"""By a part of the database's own message: what is wrong, and the fix."""
+    "database is locked": (
+        LOCKED, "is locked: another program is writing", "try again, or stop that program"
+    ),
+    "locking protocol": (LOCKED, "is locked by other programs", "try again, or stop them"),
+    "readonly": (READ_ONLY, "is read-only", "change its permissions, or copy it"),
+    "unable to open": (CANNOT_OPEN, "cannot be opened", "check the folder and its permissions"),
+    "disk is full": (
+        DISK_FULL, "cannot be written: the disk is full", "free some space and try again"
+    ),
+    "disk i/o error": (
+        IO_ERROR, "cannot be read or written: the disk reports an error", "restore a copy of it"
+    ),
+    "not a database": (DAMAGED, "is not a project", NOT_A_PROJECT),
+    "malformed": (DAMAGED, "is damaged", "restore a copy of it"),
+    "unsupported file format": (DAMAGED, "is not a project", NOT_A_PROJECT),
+    "no such table": (DAMAGED, "is not a project, or is damaged", NOT_A_PROJECT),
+    "no such column": (DAMAGED, "is not a project, or is damaged", NOT_A_PROJECT),
+    "string or blob too big": (DAMAGED, "is damaged", "restore a copy of it"),
+    "could not decode": (DAMAGED, "is damaged: it contains invalid text", "restore a copy of it"),
+}  # fmt: skip
+"""By a part of SQLite's own message: the state, what is wrong, and the fix."""
+CODES = {
+    "53100": DISK_FULL, "25006": READ_ONLY, "40P01": LOCKED, "40001": LOCKED, "55P03": LOCKED,
+    "58030": IO_ERROR, "42P01": DAMAGED, "42703": DAMAGED, "XX001": DAMAGED, "XX002": DAMAGED,
+}  # fmt: skip
+"""States by PostgreSQL's own codes; other errors of operation mean that it cannot be reached."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +134,7 @@ def find_place(where: str | Path) -> Place:
 
 @contextmanager
 def explained(place: Place, driver_error: type[Exception]) -> Iterator[None]:
-    """Turn errors of the database into an `InputError` that names the place, without its password.
+    """Turn errors of the database into a `StoreError` that names the place, without its password.
 
     Parameters
     ----------
@@ -117,25 +145,65 @@ def explained(place: Place, driver_error: type[Exception]) -> Iterator[None]:
     """
     try:
         yield
+    except NoConnection:
+        raise StoreError(LOCKED, "is busy: all connections are in use", where=place.shown) from None
     except (DBAPIError, driver_error) as error:
-        message = place.scrub(str(error.orig if isinstance(error, DBAPIError) else error))
-        for part, (what, fix) in MEANING.items():
-            if part in message.lower():
-                raise InputError(what, where=place.shown, fix=fix) from None
-        name = type(error).__name__
-        if name not in ("OperationalError", "DatabaseError"):
+        original = error.orig if isinstance(error, DBAPIError) else error
+        failure = failure_of(place, place.scrub(str(original)), original)
+        if failure is None:
             raise  # a bug in karat
-        raise InputError(
-            f"the database says: {message[:300]}",
-            where=place.shown,
-            fix="check that it runs and accepts your login",
-        ) from None
+        raise failure from None
+
+
+def failure_of(place: Place, message: str, error: BaseException | None) -> StoreError | None:
+    """Return the failure that an error of the driver means; None for a bug in karat.
+
+    Parameters
+    ----------
+    place
+        What was read or written.
+    message
+        The driver's message, without passwords.
+    error
+        The driver's error.
+    """
+    for part, (state, what, fix) in MEANING.items():
+        if part in message.lower():
+            if state == CANNOT_OPEN:
+                state, what, fix = why_not_opened(place, what, fix)
+            return StoreError(state, what, where=place.shown, fix=fix)
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    code = str(getattr(error, "sqlstate", None))
+    # SQLite's InterfaceError is a wrong call of it, PostgreSQL's a lost connection.
+    is_failure = "OperationalError" in kinds or type(error).__name__ == "DatabaseError"
+    if not is_failure and code not in CODES and (place.path is not None or "InterfaceError" not in kinds):
+        return None
+    return StoreError(
+        CODES.get(code, UNREACHABLE),
+        f"the database says: {message[:300]}",
+        where=place.shown,
+        fix="check that it runs and accepts your login",
+    )
+
+
+def why_not_opened(place: Place, what: str, fix: str) -> tuple[str, str, str]:
+    """Return the state, what is wrong and the fix where SQLite only says that it cannot open a file."""
+    if not has_descriptors():
+        return DESCRIPTORS, "cannot be opened: no file descriptors are left", "raise the limit (ulimit -n)"
+    if place.path is not None and not place.path.exists():
+        return DELETED, "does not exist", "put the file back, or restore a copy"
+    return CANNOT_OPEN, what, fix
 
 
 BUSY_SECONDS = 120
 """How long a writer waits for others; SQLite has one writer at a time."""
 POOL: dict[str, Any] = {"pool_size": 40, "max_overflow": 10, "pool_use_lifo": True}
 """As many connections as a server has threads, recently used ones first: opening one takes time."""
+NETWORK = {
+    "connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}  # fmt: skip
+"""A connection to a PostgreSQL that vanished fails within seconds instead of minutes."""
 MODE = "karat_mode"
 READ, WRITE, SOFT = "read", "write", "soft"
 
@@ -152,7 +220,32 @@ class Database:
     def __init__(self, place: Place) -> None:
         self.place = place
         self.sqlite = place.path is not None
-        self.engine = sqlite_engine(place) if self.sqlite else postgres_engine(place)
+        self.patience = float(BUSY_SECONDS)
+        self.file: OpenFile | None = None
+        self.engine = sqlite_engine(self) if self.sqlite else postgres_engine(place)
+
+    def pin(self) -> None:
+        """Recognise the file from now on: a transaction fails when it was deleted or replaced."""
+        if self.place.path is not None and self.file is None:
+            with explained(self.place, sqlite3.Error):
+                self.file = OpenFile(self.place.path, self.place.shown)
+
+    def check_free(self, seconds: float = 2.0) -> None:
+        """Raise where another program keeps a file of SQLite locked for so long, or it cannot be written."""
+        if self.file is not None:
+            self.file.check()
+        address = f"{self.place.path.as_uri()}?mode=rw" if self.place.path is not None else ""
+        with (
+            explained(self.place, sqlite3.Error),
+            closing(sqlite3.connect(address, uri=True, timeout=seconds, isolation_level=None)) as connection,
+        ):
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+
+    def set_patience(self, seconds: float) -> None:
+        """Set how long a writer of SQLite waits for another program before it fails."""
+        self.patience = seconds
+        self.engine.dispose()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -178,16 +271,27 @@ class Database:
 
     @contextmanager
     def _begin(self, mode: str) -> Iterator[Connection]:
+        if self.file is not None:
+            self.file.check()
+            if mode != READ:
+                self.file.check_content()
         with (
             explained(self.place, self.engine.dialect.loaded_dbapi.Error),
             self.engine.connect().execution_options(**{MODE: mode}) as connection,
             connection.begin(),
         ):
             yield connection
+        if self.file is not None and mode != READ:
+            # What was written counts only if others find it.
+            self.file.check()
 
     def prepare(self) -> None:
-        """Switch a new file to write-ahead logging: readers and a writer do not wait for each other."""
-        if self.sqlite:
+        """Create a file that only the user can read, with write-ahead logging.
+
+        Readers and a writer then do not wait for each other.
+        """
+        if self.place.path is not None:
+            make_private(self.place.path)
             with (
                 explained(self.place, sqlite3.Error),
                 closing(sqlite3.connect(str(self.place.path))) as connection,
@@ -202,14 +306,31 @@ class Database:
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
+        if self.file is not None:
+            self.file.close()
+            self.file = None
 
 
-def sqlite_engine(place: Place) -> Engine:
+def sqlite_engine(database: Database) -> Engine:
     """Return an engine with write-ahead logging, full synchronisation and writers that wait."""
-    engine = create_engine(place.url, connect_args={"timeout": BUSY_SECONDS}, **POOL)
+    place = database.place
+    assert place.path is not None
+    # A file that is not there is not created: "rw" instead of SQLite's default "rwc".
+    address = f"{place.path.as_uri()}?mode=rw"
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(address, uri=True, timeout=database.patience, check_same_thread=False)
+
+    engine = create_engine(place.url, creator=connect, **POOL)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, record: Any) -> None:
+        if database.file is not None:
+            try:
+                database.file.check_opened()
+            except StoreError:
+                connection.close()
+                raise
         # Transactions begin below, not where the driver would start them.
         connection.isolation_level = None
         for pragma in (
@@ -231,8 +352,9 @@ def sqlite_engine(place: Place) -> Engine:
 
 def postgres_engine(place: Place) -> Engine:
     """Return an engine for PostgreSQL by psycopg 3."""
+    options = {name: value for name, value in NETWORK.items() if name not in place.url.query}
     try:
-        engine = create_engine(place.url, connect_args={"connect_timeout": 20}, **POOL)
+        engine = create_engine(place.url, connect_args=options, **POOL)
     except ImportError:
         raise missing("psycopg") from None
 

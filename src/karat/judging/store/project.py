@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, func, insert, inspect, select
+from sqlalchemy import Connection, RowMapping, func, insert, inspect, select, update
 
 from karat.benchmarks import SOURCES, Benchmark, load_benchmark
 from karat.errors import InputError
@@ -157,10 +157,20 @@ class Project:
         with self.database.read() as connection:
             return connection.execute(select(PROJECT.c.id)).first() is not None
 
-    def is_writable(self) -> bool:
-        """Return whether the database can be written; raise where it cannot be reached."""
+    def is_writable(self, really: bool = False) -> bool:
+        """Return whether the database can be written; raise where it cannot be reached.
+
+        Parameters
+        ----------
+        really
+            Write something to the disk, which leaves the project as it is.
+        """
+        if self.database.sqlite and not really:
+            self.database.check_free()
+            return True
         with self.database.write() as connection:
-            # Nothing is changed, so nothing is written to the disk.
+            if really:
+                connection.execute(update(PROJECT).values(places=PROJECT.c.places))
             return self.database.sqlite or not connection.exec_driver_sql(READ_ONLY).scalar_one()
 
     @contextmanager
@@ -296,6 +306,7 @@ def open_rows(database: Database, benchmark: Benchmark | None = None, notes: tup
         row = project_row(connection)
     if row is None:
         raise InputError("is not a project", where=database.place.shown, fix="create one with create_project")
+    database.pin()
     try:
         return Project(database, row, benchmark, notes)
     except (TypeError, AttributeError, ValueError, RecursionError, json.JSONDecodeError) as error:

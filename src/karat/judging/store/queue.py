@@ -20,6 +20,7 @@ from karat.judging.quality import PERSON
 from karat.judging.store import bulk
 from karat.judging.store.annotators import add_annotators, all_annotators
 from karat.judging.store.assignments import (
+    ENDED,
     LEASED,
     OPEN,
     OPEN_TO_ANNOTATOR,
@@ -31,6 +32,7 @@ from karat.judging.store.assignments import (
     add_assignments,
     extend_lease,
     find_assignment,
+    has_ended,
     items_of,
     next_number,
     take_places,
@@ -74,7 +76,7 @@ SUBMITTED_BY = text(f"""
 """)
 COUNT = text("SELECT COUNT(*) FROM assignment")
 COUNT_BY_STATE = text(f"""
-    SELECT CASE WHEN state = {LEASED} AND expires <= :now THEN {OPEN} ELSE state END AS state_now,
+    SELECT CASE WHEN state = {LEASED} AND {ENDED.format(row="")} THEN {OPEN} ELSE state END AS state_now,
         COUNT(*) AS assignments
     FROM assignment GROUP BY 1
 """)
@@ -82,14 +84,12 @@ OPEN_TO_ANY = text(f"""
     SELECT 1 FROM assignment free CROSS JOIN annotator candidate
     WHERE candidate.id IN :annotators
         AND (free.state = {OPEN}
-            OR (free.state = {LEASED} AND free.expires <= :now AND free.annotator <> candidate.id))
+            OR (free.state = {LEASED} AND {ENDED.format(row="free.")} AND free.annotator <> candidate.id))
         AND {OPEN_TO_ANNOTATOR.replace(":annotator", "candidate.id")}
     LIMIT 1
 """).bindparams(bindparam("annotators", expanding=True))
 AT_ONCE = 500
 """How many annotators one query looks at."""
-NEVER = float("-inf")
-"""A time at which no lease had expired."""
 MAX_SKIPPED = 20
 """How many tasks that share a pair with the current one are skipped."""
 
@@ -122,7 +122,7 @@ class Queue(StorePart):
             assignment: RowMapping | None
             if last is None or (last["annotator"], last["state"]) != (row["id"], LEASED):
                 assignment = self._take(connection, row, self._cursor(connection, row, last), now, seconds)
-            elif last["expires"] > now:
+            elif not has_ended(last["expires"], last["lease_seconds"], now):
                 assignment = last
             else:
                 assignment = extend_lease(connection, last["id"], now + seconds, seconds)
@@ -251,14 +251,14 @@ class Queue(StorePart):
     def assignments(self, now: float | None = None) -> AssignmentTable:
         """Return every assignment as columns; a lease that has expired by `now` counts as open."""
         now = check_time(now, "now")
-        columns = "id, task, COALESCE(annotator, -1), state, expires, leased_at, submitted_at"
+        columns = "id, task, COALESCE(annotator, -1), state, expires, lease_seconds, leased_at, submitted_at"
         query = f"SELECT {columns} FROM assignment ORDER BY id"
         with self._db.read() as connection:
-            assignment, task, annotator, state, expires, leased, submitted = bulk.read_columns(
-                connection, query, "iiiifff"
+            assignment, task, annotator, state, expires, seconds, leased, submitted = bulk.read_columns(
+                connection, query, "iiiiffff"
             )
             ids, _, _ = all_annotators(connection)
-        state = np.where((state == LEASED) & (expires <= now), OPEN, state)
+        state = np.where((state == LEASED) & has_ended(expires, seconds, now), OPEN, state)
         index = np.searchsorted(np.array(ids, np.int64), annotator)
         index = np.where((annotator < 0) | (state == OPEN), -1, index)
         return AssignmentTable(assignment, task, index, np.array(STATES)[state], leased, submitted)
@@ -372,8 +372,8 @@ class Queue(StorePart):
         """Raise when an assignment has been submitted; extend its lease when it has expired."""
         if assignment["state"] == SUBMITTED:
             raise already_submitted()
-        if now is not None and assignment["expires"] <= now:
-            seconds = assignment["lease_seconds"]
+        seconds = assignment["lease_seconds"]
+        if now is not None and has_ended(assignment["expires"], seconds, now):
             extend_lease(connection, assignment["id"], now + seconds, seconds)
 
     def _held(self, connection: Connection, token: str, now: float | None) -> RowMapping:
@@ -402,7 +402,7 @@ def find_without_shared_pair(connection: Connection, annotator: RowMapping, task
     """Return an assignment that is open to an annotator and whose task shares no pair with `task`."""
     cursor = annotator["cursor"]
     for _ in range(MAX_SKIPPED):
-        assignment, _ = find_assignment(connection, annotator["id"], cursor, annotator["end"], NEVER)
+        assignment, _ = find_assignment(connection, annotator["id"], cursor, annotator["end"], None)
         if assignment is None:
             return None
         if connection.execute(SHARED_PAIR, {"task": task, "other": assignment["task"]}).first() is None:

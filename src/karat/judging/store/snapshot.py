@@ -91,11 +91,13 @@ class Snapshot:
         task, image, caption, gold = read_columns(self._connection, query, "iiii")
         return task, image * self._captions + caption, gold
 
-    def assignments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return task, annotator (−1: none), state and end of the lease of each assignment, by number."""
-        query = "SELECT task, COALESCE(annotator, -1), state, expires FROM assignment ORDER BY id"
-        task, annotator, state, expires = read_columns(self._connection, query, "iiif")
-        return task, annotator, state, expires
+    def assignments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return task, annotator (−1: none), state, end and seconds of the lease, by number of assignment."""
+        query = (
+            "SELECT task, COALESCE(annotator, -1), state, expires, lease_seconds FROM assignment ORDER BY id"
+        )
+        task, annotator, state, expires, seconds = read_columns(self._connection, query, "iiiff")
+        return task, annotator, state, expires, seconds
 
     def answers_after(self, number: int) -> NewAnswers:
         """Return the answers after a number, and some before it where rows may become visible late."""

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from karat.models.images.intersection import intersection_kernel as intersection_kernel
     from karat.models.images.intersection import pyramid_kernel as pyramid_kernel
     from karat.models.images.pixels import Source as Source
+    from karat.models.images.pixels import decode_bytes as decode_bytes
     from karat.models.images.pixels import decode_image as decode_image
+    from karat.models.images.pixels import open_bytes as open_bytes
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

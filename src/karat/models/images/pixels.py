@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import threading
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,23 +80,11 @@ def read_bytes(path: str | Path) -> bytes:
         raise InputError(f"cannot be read ({reason})", where=path, fix="give a picture's file") from None
 
 
-def decode_bytes(data: bytes, *, side: int = SIDE, where: str | Path | None = None) -> np.ndarray:
+def decode_bytes(
+    data: bytes, *, side: int = SIDE, where: str | Path | None = None, formats: Sequence[str] = FORMATS
+) -> np.ndarray:
     """Return the picture in a file's bytes, as `decode_image` does."""
-    image_module = extra("PIL.Image")
-    try:
-        with _WARNINGS, warnings.catch_warnings():
-            # Pillow warns of large pictures; here they are refused below.
-            warnings.simplefilter("ignore")
-            image = image_module.open(io.BytesIO(data), formats=FORMATS)
-    except image_module.DecompressionBombError:
-        raise too_large("more than 150 million", where) from None
-    except Exception:
-        raise InputError(
-            "is not a readable picture", where=where, fix=f"save it as one of {', '.join(FORMATS)}"
-        ) from None
-    width, height = image.size
-    if width * height > MOST_PIXELS:
-        raise too_large(f"{width:,} x {height:,}", where)
+    image = open_bytes(data, where=where, formats=formats)
     try:
         with image:
             # A JPEG can be unpacked at an eighth of its size; twice the target keeps what scaling needs.
@@ -109,6 +98,36 @@ def decode_bytes(data: bytes, *, side: int = SIDE, where: str | Path | None = No
         raise InputError(
             f"is damaged ({str(error) or type(error).__name__})", where=where, fix="get the file again"
         ) from None
+
+
+def open_bytes(data: bytes, *, where: str | Path | None = None, formats: Sequence[str] = FORMATS) -> Any:
+    """Return the picture in a file's bytes as Pillow's, not decoded; one with too many pixels is refused.
+
+    Parameters
+    ----------
+    data
+        The content of a file.
+    where
+        The file, for messages.
+    formats
+        The formats that are tried, by Pillow's names.
+    """
+    image_module = extra("PIL.Image")
+    try:
+        with _WARNINGS, warnings.catch_warnings():
+            # Pillow warns of large pictures; here they are refused below.
+            warnings.simplefilter("ignore")
+            image = image_module.open(io.BytesIO(data), formats=formats)
+    except image_module.DecompressionBombError:
+        raise too_large("more than 150 million", where) from None
+    except Exception:
+        raise InputError(
+            "is not a readable picture", where=where, fix=f"save it as one of {', '.join(formats)}"
+        ) from None
+    width, height = image.size
+    if width * height > MOST_PIXELS:
+        raise too_large(f"{width:,} x {height:,}", where)
+    return image
 
 
 def too_large(size: str, where: str | Path | None) -> InputError:

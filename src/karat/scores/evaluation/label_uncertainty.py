@@ -62,8 +62,10 @@ def with_label_uncertainty(card: Scorecard, scoring: Scoring) -> Scorecard:
 
     draws = options.intervals.draw_versions(samples(), options.label_versions, column_samples.clusters)
     low, high, methods = column_samples.ends(options.intervals, draws, None)
-    # What replaces the draws of few images knows the published labels alone: never narrower than the draws.
-    replaced = [t for t, method in enumerate(methods) if method is not None]
+    by_labels, by_both = deviations(np.stack(scores, axis=1)), deviations(draws)
+    # What replaces the draws of few images knows the published labels alone: where labels move a score, it is
+    # never narrower than the draws.
+    replaced = [t for t, method in enumerate(methods) if method is not None and by_labels[t] > 1e-12]
     drawn = options.intervals.ends(column_samples.values(), draws, None)
     low[replaced] = np.fmin(low, drawn[0])[replaced]
     high[replaced] = np.fmax(high, drawn[1])[replaced]
@@ -72,7 +74,6 @@ def with_label_uncertainty(card: Scorecard, scoring: Scoring) -> Scorecard:
     ]
     low[open_ended] = high[open_ended] = np.nan
     made = with_ends(card, column_samples, options.intervals, low, high, methods)
-    by_labels, by_both = deviations(np.stack(scores, axis=1)), deviations(draws)
     spread = {
         column: (float(own), float(both))
         for t, (column, own, both) in enumerate(zip(column_samples.columns, by_labels, by_both))

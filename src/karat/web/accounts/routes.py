@@ -86,8 +86,7 @@ def who(request: Request) -> dict[str, Any]:
 async def sign_in(request: Request, response: Response, body: SignIn) -> dict[str, str]:
     """Sign in. The response and its time do not tell whether the name or the password was wrong."""
     accounts, attempts = accounts_of(request), request.app.state.attempts
-    name, address = fold(body.name), address_of(request)
-    attempts.count(name, address)
+    attempt = attempts.sign_in(fold(body.name), address_of(request))
 
     def work() -> dict[str, str]:
         user = accounts.users.sign_in(body.name, body.password)
@@ -96,7 +95,7 @@ async def sign_in(request: Request, response: Response, body: SignIn) -> dict[st
             raise InputError(
                 "the name or the password is wrong", fix="try again, or ask the owner for a link"
             )
-        attempts.succeeded(name, address)
+        attempt.succeeded()
         accounts.audit.note(user.id, "signed in")
         return enter(request, response, user, body.next)
 
@@ -144,13 +143,13 @@ async def change_password(
     request: Request, response: Response, body: NewPassword, user: SignedIn
 ) -> dict[str, str]:
     """Change the password; every session of the user ends, and a new one starts here."""
-    accounts, attempts, address = accounts_of(request), request.app.state.attempts, address_of(request)
-    attempts.count(fold(user.name), address)
+    accounts, attempts = accounts_of(request), request.app.state.attempts
+    attempt = attempts.confirmation(user.id)
 
     def work() -> dict[str, str]:
         if accounts.users.sign_in(user.name, body.old) is None:
             raise InputError("the current password is wrong", fix="try again")
-        attempts.succeeded(fold(user.name), address)
+        attempt.succeeded()
         accounts.users.set_password(user.id, body.new, user.id)
         return enter(request, response, user)
 
@@ -166,8 +165,7 @@ def export_own(request: Request, user: SignedIn) -> dict[str, Any]:
 @contextmanager
 def link_tried(request: Request) -> Iterator[None]:
     """Count an attempt with a link that does not work; other errors, such as a taken name, do not count."""
-    attempts, address = request.app.state.attempts, address_of(request)
-    attempts.count("", address)
+    attempt = request.app.state.attempts.link(address_of(request))
     works = True
     try:
         yield
@@ -176,12 +174,13 @@ def link_tried(request: Request) -> Iterator[None]:
         raise
     finally:
         if works:
-            attempts.succeeded("", address)
+            attempt.succeeded()
 
 
 def enter(request: Request, response: Response, user: User, path: str = "") -> dict[str, str]:
     """Open a session, and return the page to open next."""
     token = accounts_of(request).sessions.open(user.id)
+    request.app.state.attempts.remember(fold(user.name), address_of(request))
     request.app.state.cookies.set_session(response, token, request.url.scheme == "https")
     return {"next": safe_next(path, home_of(user))}
 

@@ -19,7 +19,7 @@ from karat.web.dashboard.jobs import DONE, Jobs, Shelf, export_job, publish_job,
 from karat.web.dashboard.live import PAY, Pay
 from karat.web.dashboard.statistics import answers_about
 from karat.web.dashboard.watch import Watch, events
-from karat.web.judging import read_picture
+from karat.web.judging import send_picture
 from karat.web.pages import base_of, render
 from karat.web.shapes import Body, Number, Short, Storable
 
@@ -262,10 +262,9 @@ def decide(request: Request, user: Owner, image: Number, caption: Number, body: 
 
 
 @router.get("/api/dashboard/picture/{image}")
-def picture(request: Request, user: Owner, image: Number) -> Response:
+async def picture(request: Request, user: Owner, image: Number) -> Response:
     """Send an image of the benchmark, by its index."""
-    data, kind = read_picture(request.app.state.project.benchmark(), image)
-    return Response(data, media_type=kind, headers={"Cache-Control": "private, max-age=3600"})
+    return await send_picture(request, image)
 
 
 router.include_router(old)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from karat.judging import Project
-from karat.judging.store import LEASED, OPEN, NewAnswers, Signs, Snapshot
+from karat.judging.store import LEASED, OPEN, NewAnswers, Signs, Snapshot, has_ended
 from karat.judging.tasks import NOT_GOLD
 
 NOBODY = -1
@@ -173,7 +173,8 @@ class Tally:
         self.last = -1
         self.signs: Signs | None = None
         empty = np.zeros(0, np.int64)
-        self.task, self.owner, self.state, self.expires = empty, empty, empty, np.zeros(0)
+        self.task, self.owner, self.state = empty, empty, empty
+        self.expires, self.lease_seconds = np.zeros(0), np.zeros(0)
         self.touched = np.zeros(0, bool)
         self.reviews: dict[int, str] = {}
         self.looked = 0.0
@@ -203,7 +204,7 @@ class Tally:
     def read_assignments(self, snapshot: Snapshot) -> None:
         """Read the assignments: they are few compared to the answers."""
         assert self.items is not None
-        self.task, self.owner, self.state, self.expires = snapshot.assignments()
+        self.task, self.owner, self.state, self.expires, self.lease_seconds = snapshot.assignments()
         self.cells.grow(self.task, self.items)
         self.touched = np.append(self.touched, np.zeros(len(self.task) - len(self.touched), bool))
 
@@ -244,7 +245,8 @@ class Tally:
 
     def state_now(self, now: float) -> np.ndarray:
         """Return the states of the assignments; an expired lease counts as open."""
-        return np.where((self.state == LEASED) & (self.expires <= now), OPEN, self.state)
+        ended = has_ended(self.expires, self.lease_seconds, now)
+        return np.where((self.state == LEASED) & ended, OPEN, self.state)
 
     def counted(self) -> np.ndarray:
         """Return which cells have an answer that counts, as in `project.answers.read`.

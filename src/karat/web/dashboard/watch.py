@@ -16,10 +16,12 @@ from fastapi.concurrency import run_in_threadpool
 
 from karat.errors import KaratError
 from karat.judging import Project
+from karat.judging.store import StoreError
 from karat.judging.store.accounts import READER, User
 from karat.web.dashboard.live import live_numbers
 from karat.web.dashboard.statistics import Statistics, compute
 from karat.web.dashboard.tally import Tally
+from karat.web.failures import sentence_of
 
 EVERY, STATISTICS_EVERY = 2.0, 60.0
 """Seconds between two reads of the store, and between two computations of the statistics."""
@@ -203,6 +205,8 @@ class Watch:
         if not isinstance(error, KaratError):
             LOG.error("the dashboard could not be computed", exc_info=error)
         reason = str(error) if isinstance(error, KaratError) else "the details are in the server's log."
+        if isinstance(error, StoreError):
+            reason = sentence_of(error.state)  # readers need not know where the project is
         self._trouble({"message": f"The numbers could not be computed: {reason}", "at": time.time()})
 
 
@@ -220,7 +224,11 @@ async def events(request: Request, watch: Watch, user: User) -> AsyncIterator[st
                 yield ": still here\n\n"
             if time.monotonic() - checked >= BEAT:
                 checked = time.monotonic()
-                if not await run_in_threadpool(may_read, request):
+                try:
+                    allowed = await run_in_threadpool(may_read, request)
+                except StoreError:
+                    continue  # until the store works again, nothing new is read
+                if not allowed:
                     yield "event: ended\ndata: {}\n\n"
                     return
             news.clear()

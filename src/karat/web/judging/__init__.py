@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.web.judging.pictures import read_picture as read_picture
+    from karat.web.judging.pictures import send_picture as send_picture
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

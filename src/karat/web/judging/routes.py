@@ -28,7 +28,7 @@ from karat.web.judging.answers import (
     check_own,
     save,
 )
-from karat.web.judging.pictures import NoPicture, read_picture
+from karat.web.judging.pictures import NoPicture, Pictures, send_picture
 from karat.web.pages import render
 
 router = APIRouter()
@@ -36,8 +36,6 @@ Judge = Annotated[User, Depends(require(JUDGE))]
 Number = Annotated[int, Path(ge=0, le=2**53)]
 AHEAD_SECONDS = 600.0
 """How long the next task is leased ahead of time: if it is not begun, others get it soon."""
-KEPT = "private, max-age=86400"
-"""How long a browser keeps images: those of a task are shown again after a reload."""
 COUNT_EVERY = 5.0
 """How many seconds the counts of assignments are kept; the page updates the user's own count meanwhile."""
 
@@ -46,6 +44,8 @@ def prepare(app: FastAPI) -> None:
     """Set up what the page needs."""
     app.state.judging_progress = Progress(app.state.project)
     app.state.judging_holders = {}
+    app.state.pictures = Pictures(app.state.project)
+    app.state.closing.append(app.state.pictures.close)
     app.add_exception_handler(LeaseLost, lambda request, error: JSONResponse({"error": str(error)}, 409))
     app.add_exception_handler(TaskSubmitted, lambda request, error: JSONResponse({"error": str(error)}, 410))
     app.add_exception_handler(NoPicture, lambda request, error: JSONResponse({"error": str(error)}, 404))
@@ -132,27 +132,20 @@ def release(request: Request, user: Judge, body: LeaseBody) -> dict[str, bool]:
 
 
 @router.get("/api/judge/image/{item}")
-def image(request: Request, user: Judge, item: Number) -> Response:
+async def image(request: Request, user: Judge, item: Number) -> Response:
     """Return the image of an item of the user's own tasks."""
-    project = request.app.state.project
-    pair = project.queue.pair_of(user.name, item)
-    return picture(request, None if pair is None else pair[0])
+    pair = await run_in_threadpool(request.app.state.project.queue.pair_of, user.name, item)
+    return await send_picture(request, None if pair is None else pair[0])
 
 
 @router.get("/api/judge/own-image/{item}")
-def image_of_caption(request: Request, user: Judge, item: Number) -> Response:
+async def image_of_caption(request: Request, user: Judge, item: Number) -> Response:
     """Return the image that an item's caption was written for, if the form shows it."""
     project = request.app.state.project
-    pair = project.queue.pair_of(user.name, item) if project.form.own_image else None
-    return picture(request, None if pair is None else own_image(project.benchmark(), pair[1]))
-
-
-def picture(request: Request, number: int | None) -> Response:
-    """Return an image of the benchmark; another user's image is answered like a missing one."""
-    if number is None:
-        raise NoPicture("There is no such image.")
-    data, kind = read_picture(request.app.state.project.benchmark(), number)
-    return Response(data, media_type=kind, headers={"cache-control": KEPT, "vary": "cookie"})
+    pair = None
+    if project.form.own_image:
+        pair = await run_in_threadpool(project.queue.pair_of, user.name, item)
+    return await send_picture(request, None if pair is None else own_image(project.benchmark(), pair[1]))
 
 
 def progress(request: Request, user: User) -> dict[str, int]:

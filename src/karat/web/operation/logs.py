@@ -152,7 +152,9 @@ class RequestLog:
             "method": method if method in METHODS else OTHER, "route": route, "status": status,
             "ms": round(seconds * 1000, 1), "account": note["account"],
         }  # fmt: skip
-        LOG.log(logging.ERROR if status >= 500 else logging.INFO, "request", extra={"fields": fields})
+        # 503 is logged once for all requests, by `karat.web.failures`.
+        level = logging.ERROR if status >= 500 and status != 503 else logging.INFO
+        LOG.log(level, "request", extra={"fields": fields})
 
 
 class RouteLog:

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 from fastapi import Request
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -15,6 +16,7 @@ from prometheus_client.registry import Collector
 import karat
 from karat.errors import InputError
 from karat.judging import Project
+from karat.judging.store import StoreError
 from karat.judging.store.accounts import OWNER
 from karat.web.access import NotAllowed, NotSignedIn, current_user
 from karat.web.operation.health import HealthFinding
@@ -115,8 +117,10 @@ class Metrics(Collector):
         yield GaugeMetricFamily("karat_answers_waiting", "Answers in the queue.", self.writer.depth)
         yield GaugeMetricFamily("karat_answers_room", "Maximum length of the queue.", self.writer.room)
         assignments = GaugeMetricFamily("karat_slots", "Assignments of tasks by state.", labels=["state"])
-        for state, count in self.assignments().items():
-            assignments.add_metric([state], count)
+        # The other metrics are needed most while the store fails.
+        with suppress(StoreError):
+            for state, count in self.assignments().items():
+                assignments.add_metric([state], count)
         yield assignments
 
     def text(self, health: HealthFinding) -> bytes:

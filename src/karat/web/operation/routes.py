@@ -26,7 +26,7 @@ def prepare(app: FastAPI) -> None:
     state.metrics_token = metrics_token()
     state.stopping = asyncio.Event()
     state.requests = Requests()
-    state.health = Health(state.project, state.writer)
+    state.health = Health(state.project, state.writer, state.failures)
     state.metrics = Metrics(state.project, state.writer, state.requests)
     state.closing.append(state.health.close)
     app.add_middleware(RouteLog)
@@ -45,8 +45,10 @@ async def health(request: Request) -> Response:
     finding = await state.health.look()
     stopping = state.stopping.is_set()
     status = "stopping" if stopping else "ok" if finding.healthy else "failing"
-    report = {"status": status, "store": {"readable": finding.readable, "writable": finding.writable}}
-    return JSONResponse(report, 200 if status == "ok" else 503)
+    named = {"state": finding.state, "reason": finding.reason} if finding.state else {}
+    store = {"readable": finding.readable, "writable": finding.writable}
+    headers = {} if status == "ok" else {"retry-after": "5"}
+    return JSONResponse({"status": status, **named, "store": store}, 200 if status == "ok" else 503, headers)
 
 
 @router.get("/metrics")

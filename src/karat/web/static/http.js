@@ -10,9 +10,11 @@ export function url(path) {
 }
 
 export class Refused extends Error {
-  constructor(status, sentence) {
+  constructor(status, sentence, wait = 0) {
     super(sentence);
     this.status = status;
+    // How many milliseconds the server asks to wait before the next attempt.
+    this.wait = wait;
   }
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from karat.judging.store.accounts.audit import Audit
 from karat.judging.store.accounts.invitations import Invitations
 from karat.judging.store.accounts.rows import AccountRows, Spans
@@ -38,6 +40,10 @@ class Accounts:
         self.where = database.place.shown
         self.users, self.sessions = Users(self._rows, queue), Sessions(self._rows)
         self.invitations, self.audit = Invitations(self._rows), Audit(self._rows)
+
+    def on_change(self, call: Callable[[], object]) -> None:
+        """Call a function after every change of an account or a link."""
+        self._rows.on_change = call
 
     def set_spans(self, spans: Spans) -> None:
         """Set how long new sessions and links are valid."""

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, RowMapping, delete, insert, select, update
 
 from karat._util import check_choice
 from karat.errors import InputError
-from karat.judging.store.accounts import audit, credentials
+from karat.judging.store.accounts import audit
 from karat.judging.store.accounts.credentials import check_person, digest, is_token, new_token
 from karat.judging.store.accounts.rows import AccountRows
 from karat.judging.store.accounts.users import ROLES, User, account_row, add_account, put_password
@@ -111,7 +111,7 @@ class Invitations:
         hashed = ""
         if invitation.kind != ENTER:
             # Hashed outside the transaction, so that other writers do not wait for it.
-            hashed = credentials.hash_password(credentials.check_password(password, invitation.name or name))
+            hashed = self._rows.hash_new(password, invitation.name or name)
         with self._rows.change() as connection:
             row = find(connection, token, now)
             if row["kind"] == JOIN:
@@ -153,6 +153,12 @@ class Invitations:
             if connection.execute(query).rowcount != 1:
                 raise InputError(f"there is no open link number {number}", fix="reload the page")
             audit.write(connection, actor, "link revoked", None, {"link": number})
+
+    def revoke_of(self, author: int) -> int:
+        """Revoke the unused links that an account made; return how many."""
+        unused = (INVITATION.c.author == author, INVITATION.c.used_at.is_(None))
+        with self._rows.change() as connection:
+            return connection.execute(delete(INVITATION).where(*unused)).rowcount
 
     def drop_server_links(self) -> None:
         """Remove the unused links that the server itself made at an earlier start."""

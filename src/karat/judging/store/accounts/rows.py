@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
+from karat.judging.store.accounts.credentials import check_password, hash_password
 from karat.judging.store.database import Database
+from karat.judging.store.tables import PROJECT
 
 DAY = 86_400.0
 
@@ -43,6 +45,7 @@ class AccountRows:
         self.database = database
         self.spans = Spans()
         self.changes = 0
+        self.on_change: Callable[[], object] | None = None
 
     @contextmanager
     def change(self) -> Iterator[Connection]:
@@ -50,3 +53,11 @@ class AccountRows:
         with self.database.write() as connection:
             yield connection
         self.changes += 1
+        if self.on_change is not None:
+            self.on_change()
+
+    def hash_new(self, password: str, name: str) -> str:
+        """Return the hash of a user's new password, or raise if it is easy to guess."""
+        with self.database.read() as connection:
+            project = connection.execute(select(PROJECT.c.name)).scalar_one_or_none()
+        return hash_password(check_password(password, name, project or ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from contextlib import suppress
@@ -104,6 +105,15 @@ class Users:
                 for row in rows
             ]  # fmt: skip
 
+    def owner_marks(self) -> dict[str, str]:
+        """Return a mark of every active owner, by name; an account made or changed elsewhere has another."""
+        query = select(ACCOUNT).where(ACCOUNT.c.role == OWNER, ACCOUNT.c.active == 1).order_by(ACCOUNT.c.id)
+        with self._rows.database.read() as connection:
+            rows = connection.execute(query).mappings().all()
+        # The salt of the hash makes the mark unique.
+        parts = ((row["name"], f"{row['id']}\n{row['at']}\n{row['password_hash']}") for row in rows)
+        return {name: hashlib.sha256(f"{name}\n{rest}".encode()).hexdigest() for name, rest in parts}
+
     def has_owner(self) -> bool:
         """Whether there is an owner who can sign in with a password."""
         return any(
@@ -112,11 +122,7 @@ class Users:
 
     def add(self, name: str, role: str, password: str | None, actor: int | None = None) -> User:
         """Add an account; without a password, the user signs in by links only."""
-        hashed = (
-            None
-            if password is None
-            else credentials.hash_password(credentials.check_password(password, name))
-        )
+        hashed = None if password is None else self._rows.hash_new(password, name)
         with self._rows.change() as connection:
             return add_account(connection, name, role, hashed, actor)
 
@@ -146,7 +152,7 @@ class Users:
         """Change the password of an account; all its sessions end."""
         with self._rows.database.read() as connection:
             name = account_row(connection, account)["name"]
-        hashed = credentials.hash_password(credentials.check_password(password, name))
+        hashed = self._rows.hash_new(password, name)
         with self._rows.change() as connection:
             account_row(connection, account)
             put_password(connection, account, hashed)

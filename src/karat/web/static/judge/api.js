@@ -2,6 +2,7 @@
 import { Refused, csrf, url } from "../http.js";
 
 const PATIENCE = 15000;
+const LONGEST = 30;
 
 export async function call(method, path, body, keepalive = false) {
   const options = {
@@ -21,8 +22,13 @@ export async function call(method, path, body, keepalive = false) {
     // A proxy may answer without JSON while the server is down.
     throw new Refused(response && !response.ok ? response.status : 0, "The server cannot be reached.");
   }
-  if (!response.ok) throw new Refused(response.status, found.error ?? "The request failed.");
+  if (!response.ok) throw new Refused(response.status, found.error ?? "The request failed.", waitOf(response));
   return found;
+}
+
+function waitOf(response) {
+  const seconds = Number(response.headers.get("Retry-After"));
+  return seconds > 0 ? 1000 * Math.min(seconds, LONGEST) : 0;
 }
 
 export const imageOf = (item) => url(`/api/judge/image/${item.id}`);

@@ -1,5 +1,5 @@
 // Leases: renewed while the annotator works, and returned unfinished.
-import { call } from "./api.js";
+import { call, passes } from "./api.js";
 
 const EVERY = 300000;
 const LOOK = 15000;
@@ -20,6 +20,8 @@ export function holdWhileActive(judge, supply) {
         await call("POST", "renew", { token });
       } catch (error) {
         if (error.status === 409) supply.refresh();
+        // The next look tries again.
+        else if (passes(error)) renewed = 0;
       }
     }
   }, LOOK);
@@ -38,6 +40,7 @@ export async function returnTask(judge, supply) {
   for (const { name, token: other } of judge.outbox.waiting()) if (other === token) judge.outbox.forget(name);
   judge.history.drop(token);
   judge.tasks = judge.tasks.filter((task) => task.token !== token);
+  supply.stop();
   if (judge.task) judge.show(Math.max(0, judge.task.open()));
   else await supply.more();
 }

@@ -12,7 +12,7 @@ import { OPERATION, Outbox } from "./outbox.js";
 import { Supply } from "./supply.js";
 import { View } from "./view.js";
 
-const { user, project } = $("judge").dataset;
+const { user, project, owner } = $("judge").dataset;
 const prefix = `karat-judge:${project}:${user}:`;
 const keep = new Keep(prefix, browserStorage("localStorage"));
 const history = new History(new Keep(prefix, browserStorage("sessionStorage")));
@@ -24,9 +24,10 @@ async function state() {
     try {
       return await call("GET", "state");
     } catch (error) {
-      view.idle(error.status === 0 ? "offline" : "failed", error.status === 0 ? "" : error.message);
+      const kinds = { 0: "offline", 503: "busy" };
+      view.idle(kinds[error.status] ?? "failed", error.status === 0 ? "" : error.message);
       if (error.status && error.status < 500) throw error;
-      await new Promise((done) => { setTimeout(done, 3000); });
+      await new Promise((done) => { setTimeout(done, Math.max(error.wait ?? 0, 3000)); });
     }
   }
 }
@@ -46,10 +47,10 @@ async function start() {
   for (const event of ["changed", "sent", "refused"]) outbox.addEventListener(event, () => view.saved(outbox));
   for (const event of ["online", "offline"]) window.addEventListener(event, () => view.saved(outbox));
   outbox.drain();
-  const { form, progress } = await state();
+  const { form, lease, progress } = await state();
   view.progress(progress);
   const judge = new Judge({ form, keep, outbox, history, view });
-  const supply = new Supply(judge);
+  const supply = new Supply(judge, owner === "yes", Boolean(lease));
   holdWhileActive(judge, supply);
   const guide = new Guide(form, keep);
   guide.onClose = () => view.page?.focus();
@@ -62,6 +63,10 @@ async function start() {
   };
   document.addEventListener("keydown", measure, { capture: true });
   listen(() => view.page, calls);
+  // A button that was clicked with the mouse does not keep the focus: Enter would press it again, not continue.
+  $("judge").addEventListener("click", (event) => {
+    if (event.detail && event.target.closest("button")) view.page?.focus();
+  }, { capture: true });
   for (const name of ["undo", "redo", "previous", "next"]) $(name).addEventListener("click", calls[name]);
   $("return-task").addEventListener("click", () => $("return-dialog").showModal());
   $("return-dialog").addEventListener("close", () => {

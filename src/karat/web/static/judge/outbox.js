@@ -113,8 +113,8 @@ export class Outbox extends EventTarget {
 
   failed(operation, error) {
     if (passes(error) || isOut(error)) {
-      this.mode = isOut(error) ? "out" : "offline";
-      const wait = WAITS[Math.min(this.failures, WAITS.length - 1)];
+      this.mode = isOut(error) ? "out" : error.status === 503 ? "busy" : "offline";
+      const wait = Math.max(error.wait ?? 0, WAITS[Math.min(this.failures, WAITS.length - 1)]);
       this.failures += 1;
       return wait * (0.8 + 0.4 * Math.random());
     }

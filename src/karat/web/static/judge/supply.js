@@ -12,8 +12,11 @@ const RETRY = 3000;
 const AWAY = 60000;
 
 export class Supply {
-  constructor(judge) {
+  // With `byHand`, nothing is leased before `start`: owners who look at the page do not take a task from others.
+  constructor(judge, byHand, started) {
     this.judge = judge;
+    this.byHand = byHand;
+    this.started = started || !byHand;
     this.outbox = judge.outbox;
     this.nothing = false;
     this.asking = false;
@@ -31,9 +34,24 @@ export class Supply {
     window.addEventListener("online", () => this.online());
   }
 
+  async start() {
+    this.started = true;
+    this.judge.view.idle("waiting");
+    await this.more();
+  }
+
+  // Owners are asked again before the next task is leased.
+  stop() {
+    this.started = !this.byHand;
+  }
+
   // Request the current task; unsent answers are sent first.
   async more() {
     if (this.asking) return;
+    if (!this.started) {
+      this.judge.view.idle("start", "", () => this.start());
+      return;
+    }
     if (this.outbox.submits()) {
       // If there is no next task, wait for the delayed submission, so that the last answer can be undone.
       this.judge.view.idle(this.nothing ? "done" : "waiting");
@@ -43,9 +61,9 @@ export class Supply {
       return;
     }
     await this.ask((error) => {
-      if (passes(error)) this.judge.view.idle("offline");
+      if (passes(error)) this.judge.view.idle(error.status === 503 ? "busy" : "offline", error.status === 503 ? error.message : "");
       else this.judge.view.idle(isOut(error) ? "out" : "failed", isOut(error) ? "" : error.message);
-      if (passes(error)) setTimeout(() => this.more(), RETRY);
+      if (passes(error)) setTimeout(() => this.more(), Math.max(error.wait ?? 0, RETRY));
     });
   }
 

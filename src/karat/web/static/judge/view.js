@@ -8,8 +8,10 @@ const LAYOUTS = { pair: PairPage, grid: GridPage };
 const CALM = 1500;
 const LASTS = 6000;
 const IDLE = {
+  start: ["Do you want to judge?", "You own this project. When you start, a task is leased to you as to any annotator, and your answers count."],
   waiting: ["One moment", "The next task is loading."],
   offline: ["No connection", "The next task loads as soon as the server can be reached. Your answers are kept in this browser."],
+  busy: ["The server cannot save at the moment", "The next task loads as soon as it can. Your answers are kept in this browser."],
   failed: ["The server returned an error", ""],
   out: ["You are signed out", "Reload the page to sign in again. Your answers are kept in this browser."],
   done: ["All done", "There are no more tasks for you at the moment. Thank you! You can close this page, or check again later."],
@@ -70,13 +72,13 @@ export class View {
     this.progress({ own: own + 1, submitted: Math.min(submitted + 1, assignments), assignments });
   }
 
-  idle(what, told = "") {
+  idle(what, told = "", press = () => location.reload()) {
     this.page = null;
     const [title, text] = IDLE[what];
-    const again = make("button", { type: "button", class: "main", on: { click: () => location.reload() } }, what === "done" ? "Check again" : "Reload");
+    const again = make("button", { type: "button", class: "main", on: { click: press } }, { done: "Check again", start: "Start judging" }[what] ?? "Reload");
     $("card").replaceChildren(
       make("div", { class: "idle", "data-idle": what }, make("h2", {}, title), make("p", { class: "lead" }, told || text),
-        what === "waiting" || what === "offline" ? "" : again),
+        ["waiting", "offline", "busy"].includes(what) ? "" : again),
     );
     $("card").dataset.page = what;
     $("card").setAttribute("aria-label", title);
@@ -106,6 +108,7 @@ export class View {
     const out = outbox.mode === "out" && trouble;
     if (out) [mode, text] = ["trouble", `Signed out${kept}`];
     else if (!navigator.onLine || (outbox.mode === "offline" && trouble)) [mode, text] = ["trouble", `Offline${kept}`];
+    else if (outbox.mode === "busy" && trouble) [mode, text] = ["trouble", `The server cannot save at the moment${kept}`];
     else if (!outbox.lasting && answers) [mode, text] = ["trouble", `${text}; this browser cannot store answers, stay online`];
     else if (!answers) mode = "saved";
     $("saved").textContent = text;

@@ -1,82 +1,159 @@
-// The owner's page of users: invite, change, reset, remove.
-import { send } from "../http.js";
+// The owner's page of users: invite, change, reset, remove. Changes redraw the lists, and a link that was made stays.
+import { send, url } from "../http.js";
 import { onSubmit, sentence } from "../forms.js";
 
-const said = document.getElementById("said");
+const $ = (id) => document.getElementById(id);
+const ROLES = { judge: "an annotator", reader: "a reader", owner: "an owner" };
+const MAY = {
+  judge: "An annotator judges pairs, and does not see the dashboard.", reader: "A reader sees the dashboard, and cannot judge.",
+  owner: "An owner may do everything, also invite and remove users.",
+};
+// How long "Copied" stays, in milliseconds.
+const LASTS = 2000;
+let timer = 0;
 
-function showLink(link) {
-  const field = document.getElementById("link");
-  field.value = link;
-  document.getElementById("made").hidden = false;
-  document.getElementById("made").scrollIntoView({ block: "nearest" });
-  field.focus();
-  field.select();
+function label(text) {
+  clearTimeout(timer);
+  $("copy").textContent = text;
+  if (text !== "Copy") timer = setTimeout(() => label("Copy"), LASTS);
 }
 
-function sure(name) {
-  const dialog = document.getElementById("sure");
-  document.getElementById("sure-name").textContent = name;
-  dialog.returnValue = "";
-  dialog.showModal();
-  return new Promise((done) => {
-    dialog.addEventListener("close", () => done(dialog.returnValue === "yes"), { once: true });
-  });
+// Write a text around a name, which is isolated: a right-to-left name must not affect the text.
+function write(element, [before, name, after]) {
+  const isolated = document.createElement("bdi");
+  isolated.textContent = name;
+  element.replaceChildren(before, isolated, after);
+}
+
+function quiet() {
+  for (const id of ["said", "done"]) $(id).hidden = true;
+}
+
+function say(place, text) {
+  quiet();
+  $(place).hidden = false;
+  write($(place), text);
 }
 
 async function attempt(work) {
-  said.hidden = true;
+  quiet();
   try {
     await work();
   } catch (error) {
-    said.textContent = sentence(error.message);
-    said.hidden = false;
-    said.scrollIntoView({ block: "nearest" });
+    say("said", [sentence(error.message), "", ""]);
   }
 }
 
-async function changed(method, path, body) {
+// The lists as the server has them now. Users who may no longer see them get the page that they may see.
+async function redraw() {
+  const response = await fetch(url("/users"), { credentials: "same-origin" }).catch(() => null);
+  if (response?.redirected || response?.status === 403) {
+    location.reload();
+    return;
+  }
+  if (!response?.ok) throw new Error("The lists could not be loaded again: reload the page.");
+  const focus = placeOf(document.activeElement);
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  $("lists").replaceChildren(...document.adoptNode(fresh.getElementById("lists")).childNodes);
+  // A link that was used or revoked meanwhile is not shown any longer.
+  const { link } = $("made").dataset;
+  if (link && !$("lists").querySelector(`tr[data-link="${link}"]`)) $("made").hidden = true;
+  if (focus) ($("lists").querySelector(focus) ?? $("lists").querySelector(".scroll")).focus({ preventScroll: true });
+}
+
+// How to find a control of the lists again after they were redrawn.
+function placeOf(control) {
+  const row = control?.closest("#lists tr");
+  if (!row) return "";
+  const [name, number] = Object.entries(row.dataset).find(([key]) => key === "user" || key === "link");
+  return `tr[data-${name}="${number}"] ${control.dataset.do ? `[data-do="${control.dataset.do}"]` : control.localName}`;
+}
+
+async function change(method, path, body, done) {
   await send(method, path, body);
-  location.reload();
+  await redraw();
+  say("done", done);
 }
 
-onSubmit(document.getElementById("invite"), async ({ role, name, days }) => {
-  const { link } = await send("POST", "/api/users/links", { role, name, days: Number(days) });
-  showLink(link);
+async function showLink(title, made) {
+  const { link } = await made;
+  label("Copy");
+  write($("made-title"), title);
+  $("link").value = link;
+  delete $("made").dataset.link;
+  $("made").hidden = false;
+  await redraw();
+  // The newest link comes first.
+  $("made").dataset.link = $("lists").querySelector("tr[data-link]")?.dataset.link ?? "";
+  $("made").scrollIntoView({ block: "nearest" });
+  $("link").focus();
+  $("link").select();
+}
+
+// Ask whether to go on; Enter and Escape cancel.
+function sure(title, text, yes, danger = true) {
+  const dialog = $("sure");
+  write($("sure-title"), title);
+  $("sure-text").textContent = text;
+  $("sure-yes").textContent = yes;
+  $("sure-yes").classList.toggle("danger", danger);
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((answer) => {
+    dialog.addEventListener("close", () => answer(dialog.returnValue === "yes"), { once: true });
+  });
+}
+
+onSubmit($("invite"), async ({ role, name, days }) => {
+  quiet();
+  await showLink([`Invitation of ${ROLES[role]}${name.trim() && ", "}`, name.trim(), "."], send("POST", "/api/users/links", { role, name, days: Number(days) }));
+  // The next invitation is for another user.
+  $("name").value = "";
 });
 
-document.getElementById("copy").addEventListener("click", async (event) => {
-  const field = document.getElementById("link");
-  field.select();
+$("copy").addEventListener("click", async () => {
+  $("link").select();
   try {
-    await navigator.clipboard.writeText(field.value);
-    event.target.textContent = "Copied";
+    await navigator.clipboard.writeText($("link").value);
+    label("Copied");
   } catch {
-    event.target.textContent = "Press Ctrl+C";
+    label("Press Ctrl+C");
   }
 });
+
+const userOf = (row) => `/api/users/${row.dataset.user}`;
+
+async function setActive(row, on) {
+  const { name } = row.dataset;
+  const text = "The user is signed out and cannot sign in until you enable the account. The answers stay and count.";
+  if (!on && !(await sure(["Disable ", name, "?"], text, "Disable"))) return;
+  await change("PATCH", userOf(row), { active: on }, ["", name, on ? " is enabled." : " is disabled."]);
+}
+
+async function setRole(row, choice) {
+  const { name } = row.dataset;
+  const role = choice.value;
+  // Until it is confirmed, the page shows the role that the user has.
+  choice.value = choice.querySelector("[selected]").value;
+  if (!(await sure(["Make ", name, ` ${ROLES[role]}?`], MAY[role], "Change role", false))) return;
+  await change("PATCH", userOf(row), { role }, ["", name, ` is now ${ROLES[role]}.`]);
+}
 
 const ACTIONS = {
-  reset: async (row) => showLink((await send("POST", `/api/users/${row.dataset.user}/reset`)).link),
-  active: (row, button) => changed("PATCH", `/api/users/${row.dataset.user}`, { active: button.dataset.to === "yes" }),
+  reset: (row) => showLink(["New password for ", row.dataset.name, "."], send("POST", `${userOf(row)}/reset`)),
+  active: (row, button) => setActive(row, button.dataset.to === "yes"),
   remove: async (row) => {
-    if (await sure(row.dataset.name)) await changed("DELETE", `/api/users/${row.dataset.user}`);
+    const { name } = row.dataset;
+    const text = "The account and its name are deleted permanently. The answers stay, under a pseudonym.";
+    if (await sure(["Remove ", name, "?"], text, "Remove")) await change("DELETE", userOf(row), undefined, ["", name, " is removed."]);
   },
-  revoke: (row) => changed("DELETE", `/api/users/links/${row.dataset.link}`),
+  revoke: (row) => change("DELETE", `/api/users/links/${row.dataset.link}`, undefined, ["The link is revoked.", "", ""]),
 };
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-do]");
   if (button) attempt(() => ACTIONS[button.dataset.do](button.closest("tr"), button));
 });
-
-for (const choice of document.querySelectorAll("select.role")) {
-  const before = choice.value;
-  choice.addEventListener("change", () => attempt(async () => {
-    try {
-      await changed("PATCH", `/api/users/${choice.closest("tr").dataset.user}`, { role: choice.value });
-    } catch (error) {
-      choice.value = before;
-      throw error;
-    }
-  }));
-}
+document.addEventListener("change", (event) => {
+  if (event.target.matches("select.role")) attempt(() => setRole(event.target.closest("tr"), event.target));
+});
