@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from karat.stats.alpha import SCALES as SCALES
     from karat.stats.alpha import Disagreement as Disagreement
     from karat.stats.alpha import krippendorff_alpha as krippendorff_alpha
+    from karat.stats.alpha import with_unseen as with_unseen
     from karat.stats.bootstrap import FEWEST_RESAMPLED as FEWEST_RESAMPLED
     from karat.stats.bootstrap import bootstrap_interval as bootstrap_interval
     from karat.stats.bootstrap import paired_bootstrap as paired_bootstrap

@@ -74,12 +74,24 @@ def krippendorff_alpha(
     # NaN is unlike itself and would make every row a separate kind: infinity replaces it, and sorts last.
     rows = np.sort(np.where(np.isnan(table[kept]), np.inf, table[kept]), axis=1)
     different, kind = np.unique(rows, axis=0, return_inverse=True)
-    if len(rows) and (different[:, :1] == np.where(np.isinf(different), different[:, :1], different)).all():
-        # Raters who always agree: the interval is by the largest disagreement, which went unseen.
-        unseen = np.r_[different[[0, -1], 0], np.full(rows.shape[1] - 2, np.inf)]
-        different = np.concatenate([different, unseen[None]])
+    different = with_unseen(different)
     kinds = Kinds(kind.ravel(), len(different), number_clusters(clusters, len(kept), kept))
     return kinds.estimate(Disagreement(different, scale), Intervals(method, level, resamples, seed))
+
+
+def with_unseen(rows: np.ndarray) -> np.ndarray:
+    """Return different rows of ratings, and where raters always agree one more: the largest disagreement.
+
+    It went unseen, and the interval of alpha says how often it can have done so.
+
+    >>> with_unseen(np.array([[1.0, 1.0, np.inf], [4.0, 4.0, 4.0]])).tolist()[2:]
+    [[1.0, 4.0, inf]]
+    """
+    if not len(rows) or not ((rows == rows[:, :1]) | np.isinf(rows)).all():
+        return rows
+    unseen = np.full((1, rows.shape[1]), np.inf)
+    unseen[0, :2] = rows[:, 0].min(), rows[:, 0].max()
+    return np.concatenate([rows, unseen])
 
 
 class Disagreement:

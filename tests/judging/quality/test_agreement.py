@@ -42,6 +42,15 @@ def test_alpha_and_kappa_are_those_of_the_library(answers):
     assert np.isclose(found.kappa.value, np.mean(known)) if known else np.isnan(found.kappa.value)
 
 
+def test_annotators_who_always_agree_have_an_interval():
+    answers = table([(pair, 0, who, 1 + 2 * (pair % 2)) for pair in range(6) for who in range(3)])
+    ratings, images = wide(answers)
+    for scale, one in annotator_agreement(answers, FOUR, FEW).alpha.items():
+        expected = krippendorff_alpha(ratings, scale, clusters=images, resamples=20)
+        assert (one.value, one.low, one.high) == pytest.approx((1, expected.low, 1))
+        assert one.low < 1
+
+
 def test_machine_judges_and_gold_pairs_do_not_count():
     rows = [(pair, 0, who, 1 + (pair + (who == 2)) % 4) for pair in range(40) for who in range(3)]
     people = table(rows, kinds=(PERSON, PERSON, MACHINE))

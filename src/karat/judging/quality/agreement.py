@@ -22,6 +22,7 @@ from karat.stats import (
     kappa_of,
     number_clusters,
     with_interval,
+    with_unseen,
 )
 
 MIN_COMMON = 20
@@ -126,7 +127,8 @@ def alphas(grouped: Grouped, intervals: Intervals) -> dict[str, Estimate]:
     for number, times in enumerate(counts[first]):
         listed = np.repeat(grouped.ratings, times)
         rows[number, : len(listed)] = listed
-    kinds = Kinds(kind, len(first), number_clusters(grouped.image, len(kept), kept))
+    rows = with_unseen(rows)
+    kinds = Kinds(kind, len(rows), number_clusters(grouped.image, len(kept), kept))
     scales = SCALES[:1] if len(grouped.ratings) < 3 else SCALES
     return {scale: kinds.estimate(Disagreement(rows, scale), intervals) for scale in scales}
 
