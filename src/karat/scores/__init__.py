@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from karat.scores.agreement.score_agreement import ScoreAgreement as ScoreAgreement
     from karat.scores.agreement.score_agreement import score_agreement as score_agreement
     from karat.scores.agreement.thresholds import cut_texts as cut_texts
+    from karat.scores.column import DIRECTION_TITLES as DIRECTION_TITLES
+    from karat.scores.column import RECORD as RECORD
+    from karat.scores.column import Column as Column
     from karat.scores.comparison.comparison import CORRECTIONS as CORRECTIONS
     from karat.scores.comparison.comparison import Comparison as Comparison
     from karat.scores.comparison.comparison import show_p as show_p
@@ -68,9 +71,6 @@ if TYPE_CHECKING:
     from karat.scores.leaderboard import is_low as is_low
     from karat.scores.leaderboard import metric_name as metric_name
     from karat.scores.leaderboard import read_leaderboard as read_leaderboard
-    from karat.scores.scorecard import DIRECTION_TITLES as DIRECTION_TITLES
-    from karat.scores.scorecard import RECORD as RECORD
-    from karat.scores.scorecard import Column as Column
     from karat.scores.scorecard import Details as Details
     from karat.scores.scorecard import Scorecard as Scorecard
     from karat.scores.scorecard import TieReport as TieReport

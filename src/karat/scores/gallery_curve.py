@@ -15,7 +15,8 @@ import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import InputError
-from karat.scores.scorecard import Column, Scorecard
+from karat.scores.column import Column
+from karat.scores.scorecard import Scorecard
 from karat.stats import Intervals, Sample, Samples, means_ends
 
 FIRST_PLACE = ("MeanR", "MedR")

@@ -18,7 +18,8 @@ import numpy as np
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
 from karat.measures import MEAN, Combined, Measure
-from karat.scores.scorecard import Column, Scorecard, ungrouped_notes, units_drawn
+from karat.scores.column import Column
+from karat.scores.scorecard import Scorecard, ungrouped_notes, units_drawn
 from karat.stats import (
     BORDER,
     EXACT,

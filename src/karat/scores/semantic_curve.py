@@ -10,8 +10,9 @@ from typing import Any
 from karat._util import renamed_keywords
 from karat.benchmarks import Benchmark
 from karat.measures import SemanticRecall
+from karat.scores.column import Column
 from karat.scores.evaluation import evaluate
-from karat.scores.scorecard import Column, Scorecard
+from karat.scores.scorecard import Scorecard
 
 CURVE_M = (1, 2, 5, 10, 20, 50)
 

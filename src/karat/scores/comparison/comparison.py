@@ -24,22 +24,19 @@ from karat._util import (
 )
 from karat.errors import InputError, unknown_name
 from karat.measures import Combined, Named, parse_measure, scale_value, show_value
-from karat.scores.comparison.paired_tests import TESTS
-from karat.scores.comparison.standings import Difference, Standing, reverse, standings
-from karat.scores.scorecard import (
+from karat.scores.column import (
     DIRECTION_TITLES,
     NARROW,
     UNITS,
     Column,
-    Scorecard,
     choose,
-    describe_intervals,
-    lines_are,
     mark_of,
     panel_title,
-    paper_tables,
     show_interval,
 )
+from karat.scores.comparison.paired_tests import TESTS
+from karat.scores.comparison.standings import Difference, Standing, reverse, standings
+from karat.scores.scorecard import Scorecard, describe_intervals, lines_are, paper_tables
 from karat.scores.trec_eval import like_in_words
 from karat.stats import Flips, holm, star_legend
 

@@ -14,6 +14,7 @@ from karat._util import check_choice, plural, renamed_keywords
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.measures import scale_value
+from karat.scores.column import Column
 from karat.scores.comparison.comparison import CORRECTIONS, Comparison
 from karat.scores.comparison.paired_tests import TESTS, ColumnTest, Problem
 from karat.scores.comparison.standings import Difference
@@ -24,7 +25,7 @@ from karat.scores.intervals import (
     comparison_intervals,
     with_ends,
 )
-from karat.scores.scorecard import Column, Scorecard
+from karat.scores.scorecard import Scorecard
 from karat.stats import FEWEST, Intervals, check_count, check_seed, holm, subtract
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from karat._util import Registry
 from karat.measures import MEAN, Measure
+from karat.scores.column import Column
 from karat.scores.intervals import ColumnSamples, leaves_of
-from karat.scores.scorecard import Column
 from karat.stats import (
     FEWEST_RESAMPLED,
     Flips,

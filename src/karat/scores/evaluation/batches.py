@@ -27,8 +27,9 @@ from karat.measures import (
     trec_eval_name,
 )
 from karat.runs import Run
+from karat.scores.column import Column
 from karat.scores.evaluation.options import ScoringOptions
-from karat.scores.scorecard import Column, TieReport
+from karat.scores.scorecard import TieReport
 from karat.scores.trec_eval import counted
 
 Values = dict[Measure, np.ndarray]

@@ -27,6 +27,7 @@ from karat.measures import (
     parse_measure,
 )
 from karat.runs import Run
+from karat.scores.column import Column
 from karat.scores.evaluation.batches import (
     Batch,
     aggregate,
@@ -45,7 +46,7 @@ from karat.scores.evaluation.first_items import implicit_counts, semantic_counts
 from karat.scores.evaluation.options import ScoringOptions
 from karat.scores.evaluation.shared_pairs import SharedPairs
 from karat.scores.evaluation.similarity import Similarities
-from karat.scores.scorecard import Column, Details, Scorecard, TieReport
+from karat.scores.scorecard import Details, Scorecard, TieReport
 from karat.scores.trec_eval import aligned, notes_on_queries
 
 DETAIL_MEASURES = ("MeanR", "Judged@10")
