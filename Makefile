@@ -4,7 +4,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 PIP    := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-statistical lint types docs speed fuzz clean
+.PHONY: demo test test-statistical lint types docs speed bench-estimators fuzz clean
 
 demo: $(VENV)/.core
 	$(PY) examples/demo.py
@@ -30,6 +30,10 @@ docs: $(VENV)/.core
 # Each file measures karat and a peer in one run; a full pass takes about ten minutes.
 speed: $(VENV)/.test
 	for file in speed/[a-z]*.py; do $(PY) $$file || exit 1; done
+
+# Every estimator with every strategy on worlds whose labels are known: docs/estimator-bench.md; ten minutes.
+bench-estimators: $(VENV)/.test
+	OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(PY) scripts/bench_estimators.py
 
 # Damaged files over every loader; some ten minutes.
 fuzz: $(VENV)/.test

@@ -13,16 +13,17 @@ from karat.captions import CAPTION_METRICS
 from karat.cli.choices import filled
 from karat.cli.command import PANELS, RENAMED, Command, dressed
 from karat.cli.main import app
+from karat.estimate import ESTIMATORS, STRATEGIES
 from karat.judging import FORMS, Form, load_form
 from karat.judging.quality import AGGREGATIONS
-from karat.measures.reference import to_markdown
+from karat.measures.reference import describe_param, to_markdown
 
 HERE = Path(__file__).parent / "reference"
 PACKAGES = (
     "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores",
     "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.models",
     "karat.models.images", "karat.models.text", "karat.judging", "karat.judging.store",
-    "karat.judging.machine_judges", "karat.judging.exchange", "karat.reports", "karat.web",
+    "karat.judging.machine_judges", "karat.judging.exchange", "karat.estimate", "karat.reports", "karat.web",
 )  # fmt: skip
 
 
@@ -83,6 +84,26 @@ def aggregations() -> str:
             for param in aggregation.params
         ]
         lines.append("")
+    return "\n".join(lines)
+
+
+def estimates() -> str:
+    """Return the page of estimators and vetting strategies: each with its formula, paper and parameters."""
+    lines = ["# Estimators and strategies", "", "Made from the registries by `make docs`.", ""]
+    lines += ["Names are written with parameters, as those of measures: `learned(smoothing=0)`.", ""]
+    for heading, registry in (("Estimators", ESTIMATORS), ("Strategies", STRATEGIES)):
+        lines += [f"## {heading}", ""]
+        for name in sorted(registry):
+            kind = registry[name]
+            title, _, rest = inspect.cleandoc(kind.__doc__ or "").partition("\n")
+            prose = rest.strip().split(">>>")[0].strip()
+            recommended = ["- **recommended**"] if getattr(kind, "recommended", False) else []
+            lines += [f"### `{name}`", "", title, "", *([prose, ""] if prose else []), *recommended]
+            lines += [f"- **formula**: {kind.formula}"] if kind.formula else []
+            lines += [f"- **paper**: {kind.source}"] if kind.source else []
+            lines += [f"- **also**: {', '.join(kind.aliases)}"] if kind.aliases else []
+            lines += [f"- **parameter** {describe_param(param, False)}" for param in kind.params]
+            lines.append("")
     return "\n".join(lines)
 
 
@@ -178,6 +199,7 @@ def pages() -> dict[Path, str]:
         HERE / "api.md": api(),
         HERE / "caption-metrics.md": caption_metrics(),
         HERE / "aggregations.md": aggregations(),
+        HERE / "estimators.md": estimates(),
         HERE / "forms.md": forms(),
         HERE / "options.md": options(),
     }

@@ -283,8 +283,12 @@ def downloads(folder: Path) -> dict[str, tuple[Path, Callable[[], object]]]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     np.save(folder / "precomp" / "test_ims.npy", np.eye(2, dtype=np.float32))
-    for name in ("webdataset", "parquet"):
+    for name in ("webdataset", "parquet", "nuswide"):
         (folder / name).mkdir()
+    part = {"ids": np.arange(2), "packed": np.array([[128], [64]], np.uint8)}
+    parts = {f"{split}_{name}": array for split in ("train", "test") for name, array in part.items()}
+    words = np.array(["dog", "bus"])
+    np.savez(folder / "nuswide" / "nuswide_gt81.npz", concepts=words, test_folder=words, **parts)
     pl.DataFrame({"image": [picture], "caption": [["a dog", "a bus"]]}).write_parquet(
         folder / "parquet" / "test.parquet"
     )
@@ -296,7 +300,9 @@ def downloads(folder: Path) -> dict[str, tuple[Path, Callable[[], object]]]:
     targets: dict[str, tuple[Path, Callable[[], object]]] = {}
     for path in sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix != ".jpg"):
         name = path.relative_to(folder).parts[0]
-        option = {"nocaps": "file", "flickr30k": "file", "atomic": "qrels"}.get(name, "folder")
+        option = {"nocaps": "file", "flickr30k": "file", "nuswide": "file", "atomic": "qrels"}.get(
+            name, "folder"
+        )
         given = folder / name if option == "folder" else path
         targets[str(path.relative_to(folder))] = (
             path,

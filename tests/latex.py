@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 COMMANDS = {"textbf", "underline", "scriptsize", "footnotesize", "par", "multicolumn", "textasciitilde",
             "textasciicircum", "textbackslash", "textbar"}  # fmt: skip
 SYMBOLS = {"rightarrow", "downarrow", "leq", "geq", "pm", "cdot", "bullet", "in", "cap", "tau", "rho",
-           "kappa", "alpha", "zeta", "phi", "Sigma"}  # fmt: skip
+           "kappa", "alpha", "zeta", "phi", "Sigma", "epsilon", "pi", "beta"}  # fmt: skip
 TOKEN = re.compile(r"\\[&%_#${}]|\\([A-Za-z]+) ?|\$([^$\\]|_2|\\([A-Za-z]+))\$|[{}]|[^\\{}$&%_#~^]")
 ROW = re.compile(r"(?<!\\)&")
 
@@ -37,7 +37,7 @@ def check_text(text: str) -> None:
         command, math, symbol = token.groups()
         assert command is None or command in COMMANDS, f"\\{command} is not known"
         assert symbol is None or symbol in SYMBOLS, f"\\{symbol} is not known"
-        assert math is None or symbol or math in ("<", ">", "-", "_2"), f"${math}$ is not known"
+        assert math is None or symbol or math in ("<", ">", "-", "_2", "'"), f"${math}$ is not known"
         letter = token[0]
         # The letters that LaTeX knows in UTF-8 without a package: Latin ones and quotation marks.
         known = " " <= letter <= "~" or "\u00a0" <= letter < "\u0180" or letter in "‘’“”…"

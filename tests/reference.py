@@ -13,6 +13,8 @@ MEASURES = (
     "R@1", "R@3", "Recall@2", "P@2", "P@9", "RP", "mAP@R", "AP", "MRR", "MRR@2", "nDCG@3", "nDCG", "MedR",
     "MeanR", "Judged@2", "P(rel=1)@3", "AP(rel=1)", "P(rel=any)@2", "AP@2", "bpref", "bpref(rel=1)",
 )  # fmt: skip
+INCOMPLETE = ("Q", "Q(rel=1)", "RBP(p=0.8)", "AP′", "AP′(rel=1)", "nDCG′@2", "Q′")
+"""Measures that are compared in fewer cases."""
 BOUNDED = ("R", "P", "MRR", "MedR", "MeanR")
 LOW_IS_GOOD = ("MedR", "MeanR")
 GRADES = (0.5, 1.0)
@@ -36,6 +38,10 @@ def value(name: str, ranking: list[float | None], lost: list[float]) -> float:
         m, lost = [float(g >= rel) for g in m], [float(g >= rel) for g in lost]
     hit = [g > 0 for g in m]
     n_relevant = sum(hit) + sum(g > 0 for g in lost)
+    if base.endswith("′"):
+        return value(name.replace("′", ""), [g for g in ranking if g is not None], lost)
+    if base == "RBP(p=0.8)":
+        return sum(0.2 * g * 0.8**i for i, g in enumerate(m))
     if base == "Judged":
         return sum(g is not None for g in ranking[: int(k)]) / min(k, len(ranking)) if ranking else math.nan
     if n_relevant == 0:
@@ -61,6 +67,14 @@ def value(name: str, ranking: list[float | None], lost: list[float]) -> float:
             if hit[i]
         ]
         return sum(1 - share for share in lost_share) / n_relevant
+    if base == "Q":
+        ideal = sorted(m + lost, reverse=True) + [0.0] * len(m)
+        blended = [
+            (sum(hit[: i + 1]) + sum(m[: i + 1])) / (i + 1 + sum(ideal[: i + 1]))
+            for i in range(len(m))
+            if hit[i]
+        ]
+        return sum(blended) / n_relevant
     if base == "MRR":
         return next((1 / (i + 1) for i in range(len(top)) if hit[i]), 0.0)
     if base in ("MedR", "MeanR"):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from karat.benchmarks import load_benchmark as load_benchmark
     from karat.benchmarks import save_benchmark as save_benchmark
     from karat.errors import KaratError as KaratError
+    from karat.estimate import estimate_scores as estimate_scores
+    from karat.estimate import simulate_vetting as simulate_vetting
     from karat.measures import list_measures as list_measures
     from karat.measures import parse_measure as parse_measure
     from karat.models import fit as fit

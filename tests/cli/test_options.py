@@ -53,7 +53,15 @@ def test_all_commands_read_their_words_in_one_way():
 
 
 # The same word, but not the same thing: benchmarks are named and listed, runs are named and read.
-TWO_MEANINGS = {("benchmarks add", "--name"), ("benchmarks add", "--ids"), ("benchmarks show", "--ids")}
+TWO_MEANINGS = {
+    ("benchmarks add", "--name"),
+    ("benchmarks add", "--ids"),
+    ("benchmarks show", "--ids"),
+    # How much of rankings is compared, not how many items are candidates.
+    ("bias", "--depth"),
+    # How runs are fused, not how pairs are chosen and estimated.
+    ("fuse", "--method"),
+}
 # One thing in several types: one metric or several, a number for both directions or one for each.
 TWO_TYPES = {"--metric", "--sample", "--output"}
 
@@ -194,7 +202,9 @@ def test_the_help_is_short_and_fast():
     assert not {"numpy", "polars", "scipy", "numba", "sqlalchemy"} & set(modules.split())
     assert "Start with:  karat evaluate sims.npy -b coco" in done.stdout
     headings = re.findall(r"╭─ (.*?) ─", "\n".join(page))
-    assert headings == ["Options", "Every day", "Scores", "Captions", "Models", "Judging", "Data"]
+    assert headings == [
+        "Options", "Every day", "Scores", "Estimates", "Captions", "Models", "Judging", "Data"
+    ]  # fmt: skip
     listed = [line for line in page if re.match(r"│ [a-z]+ ", line)]
     # One line each.
     assert len(listed) == len(typer.main.get_command(app).commands)

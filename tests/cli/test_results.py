@@ -195,6 +195,7 @@ TO_STANDARD_OUTPUT = {
     "compare": ["a.npy", "b.npy", "-b", "world", *MEASURED, "--resamples", 50, "--samples", 99],
     "correlate": ["board.csv", "--resamples", 50],
     "curve": ["a.npy", "-b", "world", "--by", "cider", "--truth", "original", "--m", "1,5"],
+    "estimate": ["a.npy", "-b", "world", "--noisy", "original", "--vetted", "complete", "-m", "P@3"],
     "evaluate": ["a.npy", "-b", "world", *MEASURED],
     "filter": ["world", "--ratings", "ratings.csv", "--from", "0.5", "--resamples", 50],
     "judge calibrate": ["p.db", "--run", "a.npy"],
@@ -202,6 +203,10 @@ TO_STANDARD_OUTPUT = {
     "parse": ["a cat on a sofa"],
     "publish": ["p.db", "-o", "published", "-a", "majority"],
     "quality": ["p.db", "--resamples", 50],
+    "simulate": [
+        *("a.npy", "-b", "world", "--noisy", "original", "--vetted", "complete", "-m", "P@3"),
+        *("--times", 1, "--batch", "50%", "--method", "random+naive"),
+    ],
 }
 
 

@@ -43,6 +43,8 @@ def wanted(name):
 
 OLD = b'{"yours": {"source": "saved", "options": {"folder": "my"}}}'
 """What a file holds before: also the user's list of benchmarks."""
+ESTIMATE = "karat estimate a.npy -b my --noisy original --vetted complete -m P@3"
+SIMULATE = f"{ESTIMATE.replace('estimate', 'simulate')} --times 1 --batch 50% --method random+naive"
 CASES = {
     "evaluate --json": f"{SCORES} --json OUT/scores.json",
     "evaluate --output": [f"{SCORES} -o OUT/table{kind}" for kind in Scorecard.formats if kind != ".htm"],
@@ -66,6 +68,8 @@ CASES = {
     "fit --output": "karat fit my-photos -o OUT/model",
     "encode --output": "karat encode model -b my-photos -o OUT/run.safetensors",
     "search --output": "karat search model 'a dog' --in my-photos -o OUT/found.html",
+    "estimate --json": f"{ESTIMATE} --json OUT/e.json",
+    "estimate --output": f"{ESTIMATE} -o OUT/e.csv",
     "fuse --output": "karat fuse a.npy b.npy -b my --top 3 -o OUT/fused.json",
     "pool --output": "karat pool a.npy b.npy -b my --top 2 --gold-depth 5 -o OUT/new.db --force",
     "tasks": "karat tasks OUT/pooled.db --task-size 16 --gold 2",
@@ -97,6 +101,8 @@ CASES = {
     "judge calibrate --json": "karat judge calibrate NEW/partly.db --run a.npy --json OUT/judge.json",
     "judge run": "karat judge run OUT/calibrated.db --run a.npy --min-pairs 1 --min-kappa -1",
     "judge list --json": "karat judge list calibrated.db --json OUT/judges.json",
+    "simulate --json": f"{SIMULATE} --json OUT/s.json",
+    "simulate --output": f"{SIMULATE} -o OUT/s.csv",
 }
 
 

@@ -8,7 +8,8 @@ from karat.measures import MEASURES, Measure, Param, parse_measure, parse_measur
 NAMES = (
     "R@1", "R@10", "Recall@5", "P@3", "RP", "mAP@R", "AP", "MRR", "MRR@10", "nDCG", "nDCG@10", "MedR",
     "MeanR", "Judged@10", "RSUM", "R(rel=0.5)@5", "mAP(rel=1)@R", "RP(cut=50)", "RP(rel=0.5, cut=50)",
-    "AP@10", "bpref", "P(rel=2)@3", "P(rel=any)@3",
+    "AP@10", "AP′@10", "Q′", "Q(beta=2)", "RBP(p=0.8)", "infAP(rel=any)", "bpref", "P(rel=2)@3",
+    "P(rel=any)@3",
 )  # fmt: skip
 
 
@@ -24,7 +25,7 @@ def test_names_parse_and_print_the_same(name: str):
     [("s@5", "R@5"), (" ndcg@10 ", "nDCG@10"), ("MAP", "AP"), ("map@r", "mAP@R"), ("R-Precision", "RP"),
      ("map", "AP"), ("mAP@10", "AP@10"), ("map_cut_100", "AP@100"), ("P_10", "P(rel=any)@10"),
      ("P.10", "P(rel=any)@10"), ("ndcg", "nDCG"), ("ndcg_cut_10", "nDCG@10"), ("recip_rank", "MRR"),
-     ("Rprec", "RP(rel=any)"), ("bpref", "bpref"),
+     ("Rprec", "RP(rel=any)"), ("bpref", "bpref"), ("infAP", "infAP"),
      ("success_5", "R(rel=any)@5"), ("recall_100", "Recall(rel=any)@100"), ("P(rel=ANY)@3", "P(rel=any)@3"),
      ("RR@3", "MRR@3"), ("P(0.5)@3", "P(rel=0.5)@3"), ("R( rel = 0.50 ) @ 5", "R(rel=0.5)@5")],
 )  # fmt: skip
@@ -50,7 +51,7 @@ def test_aliases(given: str, canonical: str):
         ("P(rel=0)@3", "rel is 0; give a share up to 1, a relevance above 1 as the labels have it, or any"),
         ("P(rel=inf)@3", "rel is inf"),
         ("P(rel=all)@3", "rel is 'all'; give a share"),
-        ("num_q", "karat does not compute trec_eval's 'num_q'; of trec_eval it has bpref, map, map_cut_K"),
+        ("num_q", "karat does not compute trec_eval's 'num_q'; of trec_eval it has bpref, infAP, map,"),
         ("set_F", "karat does not compute trec_eval's 'set_F'"),
         ("map_cut_0", "k of AP is 0"),
         ("P(foo=2)@3", "has no parameter 'foo'"),

@@ -228,7 +228,7 @@ def make_tables(folder: Path, world: World) -> None:
     rng = np.random.default_rng(2)
     places = rng.choice(world.true.size, 160, replace=False)
     places = np.unique(np.r_[places, np.flatnonzero(world.true.ravel())[::3]])
-    expert, crowd, ratings, pairs = [], [], [], []
+    expert, crowd, ratings, pairs, vetted = [], [], [], [], []
     for image, caption in zip(*np.unravel_index(places, world.true.shape)):
         pair, fits = [world.images[image], world.captions[caption]], bool(world.true[image, caption])
         scores = np.clip((4 if fits else 1.5) + rng.normal(0, 0.8, 3), 1, 4).round().astype(int).tolist()
@@ -240,10 +240,12 @@ def make_tables(folder: Path, world: World) -> None:
             [*pair, rater, score] for rater, score in zip(("ann", "bob", "cem"), scores) if rng.random() < 0.9
         ]
         pairs.append(pair)
+        vetted.append([*pair, int(fits)])
     write(folder / "expert.csv", ["image", "caption", "ann", "bob", "cem"], expert)
     write(folder / "crowd.csv", ["image", "caption", "yes", "no"], crowd)
     write(folder / "ratings.csv", ["image", "caption", "rater", "rating"], ratings)
     write(folder / "pairs.csv", ["image", "caption"], pairs[:40])
+    write(folder / "vetted.csv", ["image", "caption", "label"], vetted)
     skill = rng.normal(size=9)
     metrics = {
         name: np.round(50 + 10 * skill + spread * rng.normal(size=9), 1)

@@ -432,3 +432,13 @@ def test_the_best_of_numbers_is_not_said_to_be_tested(board, tmp_path):
     text = Page(write_report(board, tmp_path / "board.html")).text
     assert "beaten by none" not in text
     assert "● best" in text
+
+
+def test_a_run_of_a_few_queries_has_a_report(tmp_path):
+    (tmp_path / "few.qrels").write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 1\nq2 0 d1 0\n")
+    (tmp_path / "few.trec").write_text("q1 Q0 d1 1 2 a\nq1 Q0 d3 2 1 a\nq2 Q0 d1 1 3 a\nq2 Q0 d3 2 1 a\n")
+    qrels = {"qrels": str(tmp_path / "few.qrels")}
+    card = karat.evaluate(tmp_path / "few.trec", "trec", ["R@1", "AP"], setting=qrels, details=True)
+    page = Page(write_report(card, tmp_path / "few.html"))
+    [curve] = page.data["gallery"]["views"][0]["curves"]
+    assert curve["low"] == [None] * len(curve["values"])

@@ -119,6 +119,20 @@ MADE = {
     ),
     "BenchmarkSummary": lambda folder: BenchmarkSummary(captioned()),
     "MeasureList": lambda folder: list_measures(),
+    "ScoreEstimate": lambda folder: karat.estimate_scores(
+        runs(), WORLD.benchmark(), "P@3", noisy="original", vetted="complete", direction="t2i"
+    ),
+    "Simulation": lambda folder: karat.simulate_vetting(
+        runs(),
+        WORLD.benchmark(),
+        "P@3",
+        noisy="original",
+        vetted="complete",
+        direction="t2i",
+        method="random+naive",
+        times=2,
+        batch=0.5,
+    ),
 }
 
 

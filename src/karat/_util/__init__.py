@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from karat._util.extras import extra as extra
     from karat._util.extras import missing as missing
     from karat._util.extras import require as require
+    from karat._util.figures import Band as Band
+    from karat._util.figures import BandPanel as BandPanel
     from karat._util.figures import Mark as Mark
     from karat._util.figures import Panel as Panel
+    from karat._util.figures import band_chart as band_chart
     from karat._util.figures import forest as forest
     from karat._util.figures import shorten as shorten
     from karat._util.files import cannot_write as cannot_write
@@ -51,6 +54,8 @@ if TYPE_CHECKING:
     from karat._util.registry import Registry as Registry
     from karat._util.registry import import_all as import_all
     from karat._util.registry import import_plugins as import_plugins
+    from karat._util.registry import not_negative as not_negative
+    from karat._util.registry import positive as positive
     from karat._util.registry import whole as whole
     from karat._util.registry import yes_or_no as yes_or_no
     from karat._util.result import PAGE_NEEDS as PAGE_NEEDS

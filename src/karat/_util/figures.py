@@ -1,4 +1,4 @@
-"""Figures for notebooks: values as points with their intervals, drawn by plotly.
+"""Figures for notebooks: values as points with their intervals, and lines with bands, drawn by plotly.
 
 Plotly is imported when a figure is made. It reads a kind of HTML in its texts, and formulas between dollar
 signs, so names are escaped first. Colours are those of the report, on dark ground where plotly's own template
@@ -8,7 +8,7 @@ is dark (``plotly.io.templates.default = "plotly_dark"``).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,11 @@ MOST_MARKS = 300
 HEAD, FOOT, LINE_HEIGHT, MARK_HEIGHT = 34, 58, 12, 13
 """Pixels above the axis of a panel and below it, of each of its rows, and of each mark in a row."""
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "star")
+INKS = (0, 1, 2, 3, 5, 6, 4)
+"""The order of colours for lines: two of the seven are blue."""
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+PANEL_HEIGHT = 340
+"""Pixels of a panel of lines with its axes."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,24 @@ def forest(panels: Sequence[Panel], title: str, about: str = "", narrow: str = "
     heights = [HEAD + FOOT + sum(row_heights(panel)) for panel in panels]
     top = 78 + 34 * named
     total = sum(heights)
-    layout: dict[str, Any] = {
+    layout = {**frame(title, about, top, total, colour), "showlegend": named}
+    traces = []
+    ceiling = float(total)
+    for number, (panel, height) in enumerate(zip(panels, heights), 1):
+        floor, roof = ceiling - height + FOOT, ceiling - HEAD
+        traces += draw(panel, number, series, colour)
+        layout |= axes(panel, number, (floor / total, roof / total), colour)
+        layout["annotations"].append(heading(panel.title, roof / total))
+        ceiling -= height
+    groups = [trace["legendgroup"] for trace in traces]
+    for k, trace in enumerate(traces):
+        trace["showlegend"] = named and trace["legendgroup"] not in groups[:k]
+    return figures.Figure({"data": traces, "layout": layout})
+
+
+def frame(title: str, about: str, top: int, total: int, colour: Palette) -> dict[str, Any]:
+    """Return the layout around panels: titles, type, colours, and the place of a legend."""
+    return {
         "height": top + total,
         "margin": {"l": 10, "r": 20, "t": top, "b": 0},
         "paper_bgcolor": colour.ground,
@@ -152,7 +174,6 @@ def forest(panels: Sequence[Panel], title: str, about: str = "", narrow: str = "
         "title": {"text": plain(title), "x": 0, "xref": "container", "xanchor": "left", "y": 1,
                   "yref": "container", "yanchor": "top", "pad": {"l": 12, "t": 12}, "font": {"size": 16},
                   "subtitle": {"text": about, "font": {"size": 12, "color": colour.soft}}},
-        "showlegend": named,
         "legend": {"orientation": "h", "x": 0, "xref": "container", "y": 1 - 66 / (top + total),
                    "yref": "container", "yanchor": "top"},
         # Dragging scrolls a page on a phone; the bar has the tools.
@@ -160,21 +181,14 @@ def forest(panels: Sequence[Panel], title: str, about: str = "", narrow: str = "
         "modebar": {"remove": ["select", "lasso", "zoomin", "zoomout", "autoscale"]},
         "annotations": [],
     }  # fmt: skip
-    traces = []
-    ceiling = float(total)
-    for number, (panel, height) in enumerate(zip(panels, heights), 1):
-        floor, roof = ceiling - height + FOOT, ceiling - HEAD
-        traces += draw(panel, number, series, colour)
-        layout |= axes(panel, number, (floor / total, roof / total), colour)
-        layout["annotations"].append({
-            "text": f"<b>{plain(panel.title)}</b>", "x": 0, "xref": "paper", "xanchor": "left",
-            "y": roof / total, "yref": "paper", "yanchor": "bottom", "yshift": 4, "showarrow": False,
-        })  # fmt: skip
-        ceiling -= height
-    groups = [trace["legendgroup"] for trace in traces]
-    for k, trace in enumerate(traces):
-        trace["showlegend"] = named and trace["legendgroup"] not in groups[:k]
-    return figures.Figure({"data": traces, "layout": layout})
+
+
+def heading(title: str, roof: float) -> dict[str, Any]:
+    """Return the title above a panel."""
+    return {
+        "text": f"<b>{plain(title)}</b>", "x": 0, "xref": "paper", "xanchor": "left", "y": roof,
+        "yref": "paper", "yanchor": "bottom", "yshift": 4, "showarrow": False,
+    }  # fmt: skip
 
 
 def fitting(panels: Sequence[Panel]) -> list[Panel]:
@@ -264,4 +278,92 @@ def axes(panel: Panel, number: int, domain: tuple[float, float], colour: Palette
             "range": [sum(row_heights(panel)), 0], "tickvals": centres(panel),
             "ticktext": [plain(labels[row]) for row in panel.rows],
         },
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Band:
+    """A line with a band around it; None where there is no value."""
+
+    name: str
+    x: Sequence[float | None]
+    y: Sequence[float | None]
+    low: Sequence[float | None]
+    high: Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class BandPanel:
+    """Lines with bands on the same axes; `levels` are horizontal lines by their names."""
+
+    title: str
+    x: str
+    y: str
+    bands: Sequence[Band]
+    levels: Mapping[str, float]
+
+
+def band_chart(panels: Sequence[BandPanel], title: str, about: str = "") -> go.Figure:
+    """Return a figure of panels of lines below each other; the same name has the same look in all of them."""
+    figures = extra("plotly.graph_objects")
+    colour = DARK if "dark" in str(extra("plotly.io").templates.default) else LIGHT
+    names = list(dict.fromkeys(band.name for panel in panels for band in panel.bands))
+    top, total = 112, PANEL_HEIGHT * len(panels)
+    layout = {**frame(title, about, top, total, colour), "showlegend": True}
+    traces: list[dict[str, Any]] = []
+    for number, panel in enumerate(panels, 1):
+        roof = 1 - ((number - 1) * PANEL_HEIGHT + HEAD) / total
+        domain = (1 - (number * PANEL_HEIGHT - FOOT) / total, roof)
+        own = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        for band in panel.bands:
+            traces += [{**trace, **own} for trace in band_traces(band, names.index(band.name), colour)]
+        traces += [{**level_trace(panel, name, colour), **own} for name in panel.levels]
+        look = {"gridcolor": colour.line, "linecolor": colour.line, "automargin": True, "zeroline": False}
+        words = {"standoff": 6, "font": {"color": colour.soft, "size": 12}}
+        layout |= {
+            f"xaxis{number}": {**look, "anchor": f"y{number}", "title": {"text": panel.x, **words}},
+            f"yaxis{number}": {**look, "anchor": f"x{number}", "domain": domain,
+                               "title": {"text": panel.y, **words}},
+        }  # fmt: skip
+        layout["annotations"].append(heading(panel.title, roof))
+    seen: set[str] = set()
+    for trace in traces:
+        if "showlegend" not in trace:
+            trace["showlegend"] = trace["legendgroup"] not in seen
+            seen.add(trace["legendgroup"])
+    return figures.Figure({"data": traces, "layout": layout})
+
+
+def band_traces(band: Band, at: int, colour: Palette) -> list[dict[str, Any]]:
+    """Return the band, and the line in front of it."""
+    ink = colour.series[INKS[at % len(INKS)]]
+    known = [k for k, ends in enumerate(zip(band.low, band.high)) if None not in ends]
+    around = {
+        "type": "scatter", "mode": "lines", "fill": "toself", "fillcolor": ink, "opacity": 0.14,
+        "x": [band.x[k] for k in (*known, *reversed(known))], "line": {"width": 0},
+        "y": [*(band.high[k] for k in known), *(band.low[k] for k in reversed(known))],
+        "hoverinfo": "skip", "legendgroup": band.name, "showlegend": False,
+    }  # fmt: skip
+    texts = [
+        "" if y is None else f"<b>{plain(band.name)}</b><br>{x:.1f}: {y:.2f} ({low:.2f}–{high:.2f})"
+        for x, y, low, high in zip(band.x, band.y, band.low, band.high)
+    ]
+    line = {
+        "type": "scatter", "mode": "lines+markers", "x": list(band.x), "y": list(band.y),
+        "name": plain(band.name, 40), "legendgroup": band.name, "hoverinfo": "text", "hovertext": texts,
+        "line": {"color": ink, "width": 2, "dash": DASHES[at % len(DASHES)]},
+        "marker": {"size": 7, "symbol": SYMBOLS[at % len(SYMBOLS)], "color": ink},
+    }  # fmt: skip
+    return [around, line] if known else [line]
+
+
+def level_trace(panel: BandPanel, name: str, colour: Palette) -> dict[str, Any]:
+    """Return a horizontal line."""
+    ends = [x for band in panel.bands for x in band.x if x is not None]
+    dash = DASHES[list(panel.levels).index(name) % len(DASHES)]
+    return {
+        "type": "scatter", "mode": "lines", "x": [0, max(ends, default=1)], "y": [panel.levels[name]] * 2,
+        "name": name, "legendgroup": name, "hoverinfo": "text",
+        "hovertext": f"{name}: {panel.levels[name]:.2f}",
+        "line": {"color": colour.text, "width": 1.5, "dash": dash},
     }  # fmt: skip

@@ -21,9 +21,13 @@ REQUIRED: Any = object()
 KINDS = {
     "whole": "a whole number",
     "float": "a number",
+    "positive": "a number above 0",
+    "not_negative": "a number, 0 or more",
+    "pooled_or_query": "pooled or query",
     "yes_or_no": "yes or no",
     "name": "a name of letters, digits, - and _",
     "relevance": "a share up to 1, a relevance above 1, or any",
+    "persistence": "a number above 0 and below 1",
 }
 """What the types of parameters are called in messages."""
 
@@ -51,6 +55,26 @@ def whole(value: Any) -> int:
     return int(digits)
 
 
+def positive(value: Any) -> float:
+    """Return a finite number above 0; for `Param.type`.
+
+    >>> positive("0.5")
+    0.5
+    """
+    if not 0 < (number := float(value)) < float("inf"):
+        raise ValueError(value)
+    return number
+
+
+def not_negative(value: Any) -> float:
+    """Return a finite number, 0 or more; for `Param.type`.
+
+    >>> not_negative(0)
+    0.0
+    """
+    return positive(value) if float(value) else 0.0
+
+
 @dataclass(frozen=True)
 class Param:
     """A parameter, declared as data: the command line's help and the docs are made from it.
@@ -63,6 +87,8 @@ class Param:
         The value when it is not given; `REQUIRED` when it must be.
     bare
         Whether names print it without its own: ``NCS(cider)@10``.
+    always
+        Whether names print it even where it is the default: ``RBP(p=0.8)``.
     """
 
     name: str
@@ -70,6 +96,7 @@ class Param:
     help: str
     default: Any = REQUIRED
     bare: bool = False
+    always: bool = False
 
     def parse(self, value: Any) -> Any:
         """Return `value` as this parameter's type.
@@ -98,6 +125,9 @@ class Registry(Generic[T]):
     fill
         Called when something is first looked up: imports the files that register themselves, which
         is not done for a program that looks nothing up.
+    sort
+        Whether they are listed by name once all are known. Otherwise they are in the order of registration,
+        which depends on what was imported first.
 
     Examples
     --------
@@ -112,8 +142,9 @@ class Registry(Generic[T]):
     ValueError: fruit 'apple' is registered already
     """
 
-    def __init__(self, kind: str, fill: Callable[[], object] | None = None) -> None:
+    def __init__(self, kind: str, fill: Callable[[], object] | None = None, sort: bool = False) -> None:
         self.kind = kind
+        self.sort = sort
         self._things: dict[str, T] = {}
         self._names: dict[str, str] = {}
         self._fill = fill
@@ -123,6 +154,8 @@ class Registry(Generic[T]):
         fill, self._fill = self._fill, None
         if fill is not None:
             fill()
+            if self.sort:
+                self._things = {name: self._things[name] for name in sorted(self._things, key=str.lower)}
 
     def add(self, name: str, thing: T, aliases: Iterable[str] = ()) -> T:
         """Register `thing` and return it."""
@@ -149,7 +182,7 @@ class Registry(Generic[T]):
         return iter(self._things)
 
     def values(self) -> Iterable[T]:
-        """Return what is registered, in the order of registration."""
+        """Return what is registered, in order."""
         self._complete()
         return self._things.values()
 

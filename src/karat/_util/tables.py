@@ -171,7 +171,8 @@ LATEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{",
          "<": "$<$", ">": "$>$", "≤": r"$\leq$", "≥": r"$\geq$", "±": r"$\pm$", "−": "$-$", "·": r"$\cdot$",
          "→": r"$\rightarrow$", "↓": r"$\downarrow$", "●": r"$\bullet$", "∈": r"$\in$", "∩": r"$\cap$",
          "α": r"$\alpha$", "ζ": r"$\zeta$", "κ": r"$\kappa$", "ρ": r"$\rho$", "τ": r"$\tau$", "φ": r"$\phi$",
-         "Σ": r"$\Sigma$", "₂": "$_2$", "\N{COMBINING TILDE}": r"\textasciitilde{}",
+         "Σ": r"$\Sigma$", "ε": r"$\epsilon$", "π": r"$\pi$", "β": r"$\beta$", "′": "$'$",
+         "₂": "$_2$", "\N{COMBINING TILDE}": r"\textasciitilde{}",
          "–": "--", MISSING: "--"}  # fmt: skip
 """How LaTeX writes what it would read otherwise, or what pdfLaTeX does not know."""
 

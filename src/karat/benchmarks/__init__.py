@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from karat.benchmarks.karat_format import read_benchmark as read_benchmark
     from karat.benchmarks.karat_format import save_benchmark as save_benchmark
     from karat.benchmarks.objects import Objects as Objects
+    from karat.benchmarks.pool_design import PoolDesign as PoolDesign
     from karat.benchmarks.registry import SOURCES as SOURCES
     from karat.benchmarks.registry import Source as Source
     from karat.benchmarks.registry import add_benchmark as add_benchmark
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from karat.benchmarks.registry import of_size as of_size
     from karat.benchmarks.registry import register as register
     from karat.benchmarks.registry import registered as registered
+    from karat.benchmarks.sources.trec import write_qrels as write_qrels
     from karat.benchmarks.truth import DIRECTIONS as DIRECTIONS
     from karat.benchmarks.truth import SIDES as SIDES
     from karat.benchmarks.truth import Direction as Direction

@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from karat._util import check_choice
+from karat.benchmarks.pool_design import PoolDesign, pair_key
 from karat.errors import InputError, unknown_name
 
 
@@ -218,6 +219,9 @@ class Judgments:
     grade_if_relevant
         Per row, the grade that the pair has if it is relevant. NaN is the rating's own grade; a rating with
         the grade 0 and a probability above 0 needs another.
+    design
+        How the judged pairs were sampled from the pool, for measures that need it (xinfAP, infNDCG, statAP).
+        A pair of the design without a rating is pooled and not judged.
 
     Examples
     --------
@@ -246,6 +250,7 @@ class Judgments:
         pooled: tuple[Sequence[int] | np.ndarray, Sequence[int] | np.ndarray] = ((), ()),
         probability: Sequence[float] | np.ndarray | None = None,
         grade_if_relevant: Sequence[float] | np.ndarray | None = None,
+        design: PoolDesign | None = None,
     ) -> None:
         columns: list[np.ndarray] = [
             np.asarray(image, dtype=np.int32),
@@ -256,6 +261,9 @@ class Judgments:
         order = np.lexsort((columns[2], columns[1], columns[0]))
         self.image, self.caption, self.source, self.rating = (column[order] for column in columns)
         self.sources = tuple(sources)
+        self.design = design
+        if design is not None:
+            pooled = (np.r_[pooled[0], design.image], np.r_[pooled[1], design.caption])
         self.pooled = self._unrated(*(np.asarray(column, dtype=np.int64) for column in pooled))
         # A column of NaN takes no memory.
         self.probability, self.grade_if_relevant = (
@@ -278,9 +286,8 @@ class Judgments:
             )
         if ((image < 0) | (caption < 0)).any():
             raise InputError("an index of an image or caption of the pooled pairs is out of range")
-        # One number per pair, which sorts by image, then caption.
-        rated = self.image.astype(np.int64) << 32 | self.caption if len(image) else self.image
-        pairs = np.setdiff1d(image << 32 | caption, rated)
+        rated = pair_key(self.image, self.caption) if len(image) else self.image
+        pairs = np.setdiff1d(pair_key(image, caption), rated)
         return (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
 
     def _check(self) -> None:
@@ -337,6 +344,8 @@ class Judgments:
         good = int((pairs.grade > 0).sum())
         names = ", ".join(source.name for source in self.sources)
         pooled = f", {len(self.pooled[0]):,} pooled and unjudged" if len(self.pooled[0]) else ""
+        if self.design is not None:
+            pooled += f", sampled by {self.design.by}"
         return (
             f"Judgments({len(self):,} ratings of {len(pairs):,} pairs: {good:,} relevant, "
             f"{len(pairs) - good:,} judged not relevant{pooled}; {names})"
@@ -398,8 +407,9 @@ class Judgments:
         """Return the table with the rows of both; sources of the same name must be equal.
 
         A pair that either has pooled stays pooled, unless the other rates it. Ratings keep their
-        probabilities.
+        probabilities, and pairs the design of their pool.
         """
+        designs = [table.design for table in (self, other) if table.design is not None]
         sources = list(self.sources)
         names = [source.name for source in sources]
         renumber = np.zeros(len(other.sources), np.uint16)
@@ -421,6 +431,7 @@ class Judgments:
                 column: np.r_[getattr(self, column), getattr(other, column)]
                 for column in (PROBABILITIES if self.has_probabilities or other.has_probabilities else ())
             },
+            design=designs[0].merge(designs[1]) if len(designs) == 2 else next(iter(designs), None),
         )
 
     def remap(self, source: str, mapping: Mapping) -> Judgments:
@@ -444,6 +455,7 @@ class Judgments:
                 column: np.where(remapped, np.nan, getattr(self, column))
                 for column in (PROBABILITIES if self.has_probabilities else ())
             },
+            design=self.design,
         )
 
 

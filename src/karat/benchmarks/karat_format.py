@@ -2,14 +2,16 @@
 
     benchmark.json          format, version, name, about, defaults, categories, their synsets, the
                             objects' attributes, and each truth's name, about, whether it is
-                            complete, has pooled pairs or probabilities, and sources (or rule); truth
-                            number k owns the tables -k
+                            complete, has pooled pairs or probabilities, the design of its pool, and
+                            sources (or rule); truth number k owns the tables -k
     images.parquet          id, gallery, path
     captions.parquet        id, gallery, text, image (row of the image it was written for, or -1)
     other-captions.parquet  image (row), text: captions of images that are not in the gallery
     judgments-k.parquet     image, caption (rows), source (number), rating; and, of a truth that has
                             probabilities, probability and grade_if_relevant (NaN for none)
     pooled-k.parquet        image, caption (rows): pairs that were pooled and not judged
+    design-k.parquet        image, caption (rows), and stratum or inclusion, as the head says: how the pairs
+                            of the pool were chosen for judging
     queries-k.parquet       direction, row
     folds-k.parquet         fold (number), side ("images" or "captions"), row
     objects.parquet         image (row), category (number), left, top, width, height, and a column
@@ -17,7 +19,7 @@
 
 Rows with `gallery` false are known to judgments only. Paths of images are relative to the folder.
 Texts, other captions, paths, objects, synsets and attributes may be absent; a truth is complete, made by
-a machine, or has pooled pairs or probabilities only where it says so.
+a machine, or has pooled pairs, probabilities or a design only where it says so.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from karat.benchmarks.image_files import found_paths, kept_paths
 from karat.benchmarks.judgments import PROBABILITIES, Judgments, Mapping, Provenance, Share, Steps
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.plausible_match import PlausibleMatch
+from karat.benchmarks.pool_design import PoolDesign
 from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth, nothing
 from karat.errors import InputError, MissingDataError
 
@@ -132,6 +135,8 @@ def describe_truth(truth: Truth) -> dict[str, Any]:
     if truth.has_probabilities:
         description["probabilities"] = True
     if truth.judgments is not None:
+        if (design := truth.judgments.design) is not None:
+            description["design"] = {"direction": design.direction, "by": design.by}
         description["sources"] = [
             {"name": s.name, "scale": s.scale, "mapping": describe_mapping(s.mapping)}
             for s in truth.judgments.sources
@@ -165,6 +170,9 @@ def write_truth(truth: Truth, folder: Path, number: int) -> None:
         if truth.n_pooled:
             image, caption = rows.pooled
             write(folder / f"pooled-{number}.parquet", image=image, caption=caption)
+        if (design := rows.design) is not None:
+            value = {design.by: design.value}
+            write(folder / f"design-{number}.parquet", image=design.image, caption=design.caption, **value)
     queries = {d: np.asarray(truth.queries.get(d, np.zeros(0)), dtype=np.int64) for d in DIRECTIONS}
     write(
         folder / f"queries-{number}.parquet",
@@ -377,8 +385,14 @@ def read_truth(
         for s in description["sources"]
     ]
     columns = {name: rows[name].to_numpy() for name in ("rating", "source", *uncertain)}
+    design = read_design(description["design"], folder, number, ids) if "design" in description else None
     judgments = Judgments(
-        rows["image"].to_numpy(), rows["caption"].to_numpy(), **columns, sources=sources, pooled=pooled
+        rows["image"].to_numpy(),
+        rows["caption"].to_numpy(),
+        **columns,
+        sources=sources,
+        pooled=pooled,
+        design=design,
     )
     return Truth(
         str(description["name"]),
@@ -389,6 +403,14 @@ def read_truth(
         complete=has_trait(description, "complete", folder),
         machine=has_trait(description, "machine", folder),
     )
+
+
+def read_design(description: dict[str, Any], folder: Path, number: int, ids: list[Ids]) -> PoolDesign:
+    """Read how the pool of a truth was sampled."""
+    by = description["by"]
+    rows = read_pairs(folder / f"design-{number}.parquet", ids, by)
+    pair = rows["image"].to_numpy(), rows["caption"].to_numpy()
+    return PoolDesign(description["direction"], by, *pair, rows[by].to_numpy())
 
 
 def read_pairs(path: Path, ids: list[Ids], *columns: str) -> pl.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -57,13 +56,9 @@ class Source:
         return "file" if any(param.name == "file" for param in self.params) else "folder"
 
 
-def import_sources() -> None:
-    """Import every source, karat's own format first."""
-    importlib.import_module("karat.benchmarks.sources.saved")
-    import_all("karat.benchmarks.sources")
-
-
-SOURCES: Registry[Source] = Registry("benchmark", fill=import_sources)
+SOURCES: Registry[Source] = Registry(
+    "benchmark", fill=lambda: import_all("karat.benchmarks.sources"), sort=True
+)
 
 
 def register(source: Source) -> Source:
@@ -143,6 +138,20 @@ def recognise(path: Path) -> Source:
         "is not a benchmark that karat recognises",
         where=path,
         fix=f"of {reads}s it knows {kinds}: see `karat benchmarks`",
+    )
+
+
+def find_file(source: str, setting: str, name: str) -> Path:
+    """Return a file of a source below the folder ``KARAT_DATA``, or raise an error that names the setting."""
+    data = os.environ.get("KARAT_DATA")
+    path = Path(data, source, name) if data else None
+    if path is not None and path.is_file():
+        return path
+    what = name if setting == "file" else setting
+    raise MissingDataError(
+        f"{source} comes without {what}" + (f", and there is no {path}" if path else ""),
+        fix=f"name the file: --set {setting}={name}, "
+        f"or the folder that has {source}/{name}: KARAT_DATA=FOLDER",
     )
 
 

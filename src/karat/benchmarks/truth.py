@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Protocol
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from karat._util import Layout, Part, fragment, plural
 from karat.benchmarks.judgments import Judgments, Share
+from karat.benchmarks.pool_design import KINDS as DESIGN_KINDS
 from karat.errors import InputError
 
 Direction = Literal["i2t", "t2i"]
@@ -75,6 +76,7 @@ class JudgedItems:
         The direction, and the indices of its queries.
     ptr, item, grade
         Their judged items; `grade` may have leading axes (posterior draws of the grades), 0 is not relevant.
+        In the record of a whole pool (`Truth.pool`) NaN is pooled and not judged.
     gallery, size
         The items that are ranked, sorted, None for all; and per query how many these are.
     outside
@@ -93,6 +95,9 @@ class JudgedItems:
         Per query, how many items are relevant, where the rows do not list all.
     ideal
         Where grades are similarities: per query, the highest possible sum of the first 1, 2, … items.
+    stratum, inclusion
+        Of a pool, per row where the truth says so: the stratum that the item was sampled from, or the
+        probability with which it was chosen for judging.
     """
 
     direction: Direction
@@ -111,6 +116,8 @@ class JudgedItems:
     depth: np.ndarray = field(default_factory=nothing)
     total: np.ndarray | None = None
     ideal: np.ndarray | None = None
+    stratum: np.ndarray | None = None
+    inclusion: np.ndarray | None = None
 
     @cached_property
     def number(self) -> np.ndarray:
@@ -121,6 +128,12 @@ class JudgedItems:
     def query_of_row(self) -> np.ndarray:
         """Per row, the index of its query."""
         return self.queries[self.number]
+
+    @property
+    def sampled(self) -> dict[str, np.ndarray]:
+        """The columns on how a pool was sampled: `stratum`, `inclusion` or none."""
+        columns = {name: getattr(self, name) for name in DESIGN_KINDS}
+        return {name: column for name, column in columns.items() if column is not None}
 
     @property
     def nothing_unjudged(self) -> bool:
@@ -269,31 +282,58 @@ class Truth:
             )
         return self._rows[direction]
 
-    def judged_by_fold(self, direction: Direction, everything: int) -> list[JudgedItems]:
+    def pool(self, direction: Direction) -> JudgedItems:
+        """Return the whole pool of every covered query: judged items, and those not judged with grade NaN.
+
+        With how they were sampled, where the judgments say so for the queries of this direction.
+
+        >>> from karat.benchmarks.judgments import Provenance
+        >>> own = Judgments([0, 0], [0, 3], rating=[1, 0], sources=[Provenance("people")], pooled=([0], [2]))
+        >>> rows = Truth("own", own, {"i2t": np.arange(1)}).pool("i2t")
+        >>> rows.item.tolist(), rows.grade.tolist()
+        ([0, 2, 3], [1.0, nan, 0.0])
+        """
+        rows = self.judged(direction)
+        pooled_query, pooled_item = self.pooled(direction)
+        query, item = np.r_[rows.query_of_row, pooled_query], np.r_[rows.item, pooled_item]
+        ptr, order = compress(rows.queries, query, item)
+        grade = np.r_[rows.grade, np.full(len(pooled_query), np.nan)]
+        sampled = {}
+        design = None if self.judgments is None else self.judgments.design
+        if design is not None and design.direction == direction:
+            pair = (query, item) if direction == "i2t" else (item, query)
+            sampled[design.by] = design.lookup(*pair)[order]
+        return replace(rows, ptr=ptr, item=item[order], grade=grade[order], **sampled)
+
+    def judged_by_fold(self, direction: Direction, everything: int, pool: bool = False) -> list[JudgedItems]:
         """Return the judged items of each fold with the gallery that they are ranked in.
 
         One record for the whole gallery of `everything` items where there are no folds. A fold has its own
         queries and items: items of other folds are left out, items outside every gallery stay among the
-        positives. A rule has queries without rows.
+        positives. A rule has queries without rows. With `pool`, the whole pool instead of its judged items.
         """
         folds: Sequence[Fold | None] = self.folds or [None]
-        return [self._in_fold(direction, fold, everything) for fold in folds]
+        rows = None if self.implicit else self.pool(direction) if pool else self.judged(direction)
+        return [self._in_fold(direction, fold, everything, rows) for fold in folds]
 
-    def _in_fold(self, direction: Direction, fold: Fold | None, everything: int) -> JudgedItems:
+    def _in_fold(
+        self, direction: Direction, fold: Fold | None, everything: int, rows: JudgedItems | None
+    ) -> JudgedItems:
         queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
         gallery = None if fold is None else np.sort(fold.items(direction))
         inside = np.ones(len(queries), bool) if fold is None else np.isin(queries, fold.queries(direction))
-        if self.implicit:
+        sampled: dict[str, np.ndarray] = {}
+        if rows is None:
             item, grade, lengths = np.zeros(0, np.int64), np.zeros(0), np.zeros(int(inside.sum()), np.int64)
         elif fold is None:
-            rows = self.judged(direction)
             item, grade, lengths = rows.item, rows.grade, np.diff(rows.ptr)
+            sampled = rows.sampled
         else:
-            rows = self.judged(direction)
             among = np.zeros(max(everything, int(rows.item.max(initial=-1)) + 1), bool)
             among[gallery], among[everything:] = True, True
             keep = inside[rows.number] & among[rows.item]
             item, grade = rows.item[keep], rows.grade[keep]
+            sampled = {name: column[keep] for name, column in rows.sampled.items()}
             lengths = np.bincount(rows.number[keep], minlength=len(queries))[inside]
         size = everything if gallery is None else len(gallery)
         return JudgedItems(
@@ -307,6 +347,7 @@ class Truth:
             item >= everything,
             self.complete,
             self.top,
+            **sampled,
         )
 
 

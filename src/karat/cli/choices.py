@@ -21,6 +21,9 @@ CHOICES = {
     "corrections": "karat.scores:CORRECTIONS",
     "correlation_files": "karat.scores:CorrelationTable.formats",
     "directions": "karat.benchmarks:DIRECTIONS",
+    "estimate_files": "karat.estimate:ScoreEstimate.formats",
+    "estimators": "karat.estimate:ESTIMATORS",
+    "fixed_ties": "karat.estimate:TIES",
     "forms": "karat.judging:FORMS",
     "fusions": "karat.models:FUSIONS",
     "image_kernels": "karat.models:IMAGE_KERNELS",
@@ -37,10 +40,14 @@ CHOICES = {
     "run_targets": "karat.runs:WRITERS",
     "scorecard_files": "karat.scores:Scorecard.formats",
     "similarities": "karat.runs:SIMILARITIES",
+    "simulation_files": "karat.estimate:Simulation.formats",
     "sources": "karat.cli.choices:benchmark_names",
+    "strategies": "karat.estimate:STRATEGIES",
+    "targets": "karat.estimate:TARGETS",
     "tests": "karat.scores:TESTS",
     "text_kernels": "karat.models.text:TEXT_KERNELS",
     "ties": "karat.measures:TIE_POLICIES",
+    "unlisted": "karat.estimate:UNLISTED",
 }
 """For each placeholder, the package and the registry, tuple or function that has its names."""
 

@@ -65,9 +65,10 @@ ANSWERS = "Which answers count"
 REVIEW = "Review of assignments"
 COST = "Tasks and their cost"
 SURE = "Intervals and tests"
+ESTIMATED = "What is estimated"
 OUTPUT = "Output"
 OTHER = "Other"
-PANELS = (INPUT, SCORED, JUDGE, ANSWERS, REVIEW, COST, SURE, OUTPUT, OTHER)
+PANELS = (INPUT, SCORED, ESTIMATED, JUDGE, ANSWERS, REVIEW, COST, SURE, OUTPUT, OTHER)
 """The panels of a command's help, in order; options without one come before them."""
 
 

@@ -22,6 +22,7 @@ from karat.cli import (
     correlate,
     curve,
     encode,
+    estimate,
     evaluate,
     filter,
     fit,
@@ -38,6 +39,7 @@ from karat.cli import (
     restore,
     search,
     serve,
+    simulate,
     tasks,
     world,
 )
@@ -48,6 +50,7 @@ from karat.errors import KaratError
 PANELS = {
     "Every day": (evaluate, compare, report, inspect, convert, benchmarks, measures, serve),
     "Scores": (leaderboard, curve, correlate, agree),
+    "Estimates": (estimate, simulate),
     "Captions": (captions, parse, filter),
     "Models": (fit, encode, search, fuse),
     "Judging": (pool, tasks, answers, quality, judge, publish, bias, backup, restore),

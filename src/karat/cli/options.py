@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from karat.cli.choices import completion
-from karat.cli.command import ANSWERS, COST, INPUT, JUDGE, OTHER, OUTPUT, SCORED, SURE
+from karat.cli.command import ANSWERS, COST, ESTIMATED, INPUT, JUDGE, OTHER, OUTPUT, SCORED, SURE
 from karat.cli.command import split_names as split_names
 from karat.errors import InputError
 
@@ -59,9 +59,19 @@ def intervals(which: str, *names: str) -> Any:
     )
 
 
-def sample(of: str) -> Any:
+def sample(of: str, **keywords: Any) -> Any:
     """Return the option ``--sample``, given what is drawn."""
-    return option("--sample", panel=INPUT, metavar="N", help=f"How many, drawn at random: {of}")
+    return option("--sample", panel=INPUT, metavar="N", help=f"How many, drawn at random: {of}", **keywords)
+
+
+def unlisted(what: str, choices: str = "") -> Any:
+    """Return the option ``--unlisted``, given what pairs may count as."""
+    return option(
+        "--unlisted",
+        panel=ESTIMATED,
+        choices=choices,
+        help=f"Pairs that the vetted truth does not list: {what}",
+    )
 
 
 def original(more: str) -> Any:
@@ -308,6 +318,48 @@ Reviewer = Annotated[
     option("--reviewer", panel=ANSWERS, show_default=False, help="Who decides; your login name by default."),
 ]
 
+# Estimates.
+NoisyTruth = Annotated[
+    str,
+    option(
+        "--noisy", panel=ESTIMATED, metavar="TRUTH", help="The truth with the labels that all pairs have."
+    ),
+]
+VettedTruth = Annotated[
+    str,
+    option(
+        "--vetted",
+        panel=ESTIMATED,
+        metavar="TRUTH",
+        help="The truth with the labels that are right, or a file: image, caption, label (1 or 0).",
+    ),
+]
+CandidateDepth = Annotated[
+    int,
+    option(
+        "--depth",
+        min=1,
+        panel=ESTIMATED,
+        help="How many first items of each run are candidates; for P@K alone always K.",
+    ),
+]
+CandidateSample = Annotated[int, sample("further candidates of each query.", min=0)]
+FixedTies = Annotated[
+    str, option("--ties", panel=SCORED, choices="fixed_ties", help="Equal scores: {fixed_ties}.")
+]
+Feature = Annotated[
+    list[str] | None,
+    option(
+        "--feature",
+        panel=ESTIMATED,
+        metavar="NAME=FILE",
+        help="What else may tell whether a pair is relevant, a score table: clip=sims.npy.",
+    ),
+]
+LabelDraws = Annotated[
+    int, option("--draws", min=2, panel=ESTIMATED, help="How many versions of the labels to draw.")
+]
+
 # Judging: tasks.
 TaskSize = Annotated[
     int | None,
@@ -402,6 +454,25 @@ def parse_settings(given: list[str] | None) -> dict[str, str]:
             raise InputError(f"{text!r} is not a setting", fix="write NAME=VALUE")
         settings[name.strip()] = value.strip()
     return settings
+
+
+def parse_amount(text: str, named: str) -> int | float:
+    """Return a number of pairs, or a share of them.
+
+    >>> [parse_amount(text, "--budget") for text in ("200", "1", "5%", "0.2")]
+    [200, 1, 0.05, 0.2]
+    """
+    share = text.strip().endswith("%")
+    try:
+        number = float(text.strip().removesuffix("%"))
+    except ValueError:
+        number = float("nan")
+    if not number > 0 or (share and number > 100):
+        raise InputError(f"{named} is {text!r}", fix="give a number of pairs, or a share such as 20% or 0.2")
+    if share:
+        return number / 100
+    # "1" is one pair, "1.0" all of them.
+    return int(text) if text.strip().isdigit() else number
 
 
 def parse_numbers(given: list[str] | None, named: str) -> list[float] | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karat.measures.measure import Named as Named
     from karat.measures.measure import parse_measure as parse_measure
     from karat.measures.measure import parse_measures as parse_measures
+    from karat.measures.measure import read_arguments as read_arguments
     from karat.measures.measure import register as register
     from karat.measures.measure import trec_eval_name as trec_eval_name
     from karat.measures.ranked import Ranked as Ranked

@@ -13,6 +13,7 @@ Array = np.ndarray
 TERMS: dict[str, Callable[[Array], Array]] = {
     "harmonic": np.reciprocal,
     "discount": lambda n: 1 / np.log2(n + 1),
+    "log": np.log,
 }
 
 
@@ -25,7 +26,7 @@ def _running_sum(kind: str, size: int) -> Array:
 
 
 def running_sum(kind: str, upto: Array) -> Array:
-    """Return Σ_{n ≤ upto} of 1/n ("harmonic") or of 1/log₂(n + 1) ("discount").
+    """Return Σ_{n ≤ upto} of 1/n ("harmonic"), of 1/log₂(n + 1) ("discount"), or of log n ("log").
 
     >>> running_sum("harmonic", np.array([0, 1, 2])).tolist()
     [0.0, 1.0, 1.5]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from karat._util import REQUIRED, Param, Registry, import_all, whole
-from karat.benchmarks import DIRECTIONS, Direction
+from karat.benchmarks import DIRECTIONS, Direction, Truth
 from karat.errors import InputError, UnknownNameError
 from karat.measures.aggregates import MEAN, Aggregate
 from karat.measures.ranked import Ranked
@@ -107,7 +107,7 @@ class Named(ABC):
         written = [
             ("" if param.bare else f"{param.name}=") + show_param(getattr(self, param.name))
             for param in self.params
-            if getattr(self, param.name) != param.default
+            if param.always or getattr(self, param.name) != param.default
         ]
         # "mAP@R" carries its cut-off in the name.
         base, _, cut = self.name.partition("@")
@@ -149,6 +149,12 @@ class Measure(Named):
     """Whether it has no value for a query without relevant items."""
     wants: ClassVar[str] = "a relevant item"
     """What a query must have to get a value, for notes."""
+    of_pool: ClassVar[bool] = False
+    """Whether its rows are all pairs of the pool: those not judged too, with the grade NaN."""
+    leaves_out: ClassVar[bool] = False
+    """Whether it ranks the judged items alone, whatever the reading of unjudged pairs."""
+    residual: ClassVar[bool] = False
+    """Whether its bounds belong to its value, and are shown under every reading of unjudged pairs."""
     mistaken_for: ClassVar[str] = ""
     """The measure that other readers call by this name; a note says so where the two differ."""
     params: ClassVar[tuple[Param, ...]] = (REL,)
@@ -177,6 +183,13 @@ class Measure(Named):
         with np.errstate(divide="ignore", invalid="ignore"):
             values = self.values(ranked)
         return np.where(ranked.relevant > 0, values, np.nan) if self.of_relevance else values
+
+    def upper(self, filled: Ranked) -> np.ndarray:
+        """Return the values if every unjudged pair is relevant, as it is in `filled`."""
+        return self(filled)
+
+    def check_truth(self, truth: Truth, direction: Direction) -> None:
+        """Raise where a truth does not have what the measure needs; most need nothing but labels."""
 
     def unanswered(self, ranked: Ranked) -> np.ndarray:
         """Return the queries whose value depends on places that a truncated ranking does not show."""
@@ -278,7 +291,7 @@ TREC_EVAL_DEFAULTS = (
 """What trec_eval prints when no measure is named, as far as karat has it."""
 UNKNOWN_HERE = re.compile(
     r"(num_|set_|gm_|prefs_|iprec_at_recall|relative_P|11pt_avg|Rprec_mult|ndcg_rel|Rndcg|binG|G$|utility|"
-    r"infAP|relstring|runid|yaap|official$|all_trec$)",
+    r"relstring|runid|yaap|official$|all_trec$)",
     re.IGNORECASE,
 )
 """How trec_eval's measures begin that karat does not have."""
@@ -314,7 +327,9 @@ def trec_eval_name(measure: Named) -> str:
     return str(measure)
 
 
-NAME = re.compile(r"^\s*(?P<base>[A-Za-z][\w-]*)\s*(?:\((?P<args>[^()]*)\))?\s*(?:@\s*(?P<cut>\w+))?\s*$")
+NAME = re.compile(
+    r"^\s*(?P<base>[A-Za-z][\w-]*['′]?)\s*(?:\((?P<args>[^()]*)\))?\s*(?:@\s*(?P<cut>\w+))?\s*$"
+)
 
 GLUED = re.compile(r"(?P<base>[A-Za-z][A-Za-z-]*?)[-_]?(?P<cut>[0-9]+)")
 """A measure and its cut-off without the @ between them."""
@@ -356,18 +371,31 @@ def parse_measure(name: str | Named) -> Named:
             raise InputError(
                 f"{name!r} has the cut-off {cut!r}", fix=f"write {kind.usage()} with a whole number"
             )
+    return kind(**read_arguments(kind, args, arguments))
+
+
+def read_arguments(
+    kind: type[Named], text: str | None, others: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    """Return the arguments that are written in the parentheses of a name, by parameter, after the `others`.
+
+    >>> from karat.measures import MEASURES
+    >>> read_arguments(MEASURES["P"], "rel=0.5")
+    {'rel': '0.5'}
+    """
+    arguments = dict(others or {})
     positional = iter(kind.params)
-    for argument in filter(None, (text.strip() for text in (args or "").split(","))):
-        key, equals, value = (text.strip() for text in argument.partition("="))
+    for argument in filter(None, (part.strip() for part in (text or "").split(","))):
+        key, equals, value = (part.strip() for part in argument.partition("="))
         if not equals:
             param = next(positional, None)
             if param is None:
                 raise InputError(f"{kind.name} takes no parameter {key!r}", fix=f"write {kind.usage()}")
             key, value = param.name, key
         if key in arguments:
-            raise InputError(f"{name!r} gives {key} twice", fix=f"write {kind.usage()}")
+            raise InputError(f"{kind.name}({text}) gives {key} twice", fix=f"write {kind.usage()}")
         arguments[key] = value
-    return kind(**arguments)
+    return arguments
 
 
 def find_measure(base: str, name: str) -> type[Named]:

@@ -15,6 +15,17 @@ def discount_between(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     return running_sum("discount", end) - running_sum("discount", start)
 
 
+def discounts(ranked: Ranked, cut: float) -> np.ndarray:
+    """Return, per row, the discount expected of its item among the first `cut` places; 0 outside."""
+    placed = ranked.placed
+    start = np.where(placed, ranked.start, 0.0)
+    seen = np.where(placed, ranked.slots(cut), 0.0)
+    discount = np.where(seen > 0, 1 / np.log2(start + 2), 0.0)
+    if ranked.tied:
+        discount = np.where(ranked.width == 1, discount, discount_between(start, start + seen) / ranked.width)
+    return discount
+
+
 @register
 class NDCG(Measure):
     """Normalised discounted cumulative gain with linear gain (the grade itself).
@@ -40,13 +51,7 @@ class NDCG(Measure):
 
     def values(self, ranked: Ranked) -> np.ndarray:
         """Return DCG over ideal DCG."""
-        placed = ranked.placed
-        start = np.where(placed, ranked.start, 0.0)
-        seen = np.where(placed, ranked.slots(self.depth(ranked)), 0.0)
-        gain = np.where(seen > 0, 1 / np.log2(start + 2), 0.0)
-        if ranked.tied:
-            gain = np.where(ranked.width == 1, gain, discount_between(start, start + seen) / ranked.width)
-        return ranked.sum(ranked.grade * gain) / self.ideal(ranked)
+        return ranked.sum(ranked.grade * discounts(ranked, self.depth(ranked))) / self.ideal(ranked)
 
     def ideal(self, ranked: Ranked) -> np.ndarray:
         """Return the sum that the best order reaches."""

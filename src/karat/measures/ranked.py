@@ -34,7 +34,7 @@ class Ranked:
     count
         How many items the row represents: 1, except for runs of unjudged items.
     grade
-        In [0, 1]; 0 is judged not relevant.
+        In [0, 1]; 0 is judged not relevant. NaN is pooled and not judged: for measures `of_pool` alone.
     size
         Per query, how many items were ranked.
     depth
@@ -49,6 +49,9 @@ class Ranked:
         Where grades are similarities: per query, the highest possible sum of the first 1, 2, … items.
     top
         The rating of which grades are shares; 1 where there is none.
+    stratum, inclusion
+        Per row, for measures `of_pool`: the stratum of the pool that the item was sampled from, or the
+        probability with which it was chosen for judging; None where the truth does not say.
 
     Examples
     --------
@@ -71,6 +74,8 @@ class Ranked:
     complete: bool = False
     ideal: Array | None = None
     top: float = 1.0
+    stratum: Array | None = None
+    inclusion: Array | None = None
 
     @classmethod
     def from_places(cls, places: list[list[float]], grades: list[list[float]], size: int) -> Ranked:
@@ -121,9 +126,32 @@ class Ranked:
         if grade is None:
             return self
         if isinstance(grade, str):
-            return replace(self, grade=(self.grade > 0).astype(np.float64))
-        least = grade / self.top if grade > 1 else grade
-        return replace(self, grade=(self.grade >= least).astype(np.float64))
+            reached = self.grade > 0
+        else:
+            reached = self.grade >= (grade / self.top if grade > 1 else grade)
+        return replace(self, grade=np.where(np.isnan(self.grade), np.nan, reached))
+
+    def condensed(self) -> Ranked:
+        """Return the same with the judged items ranked among themselves alone (the *condensed* list).
+
+        Where every item is judged it is the list itself.
+
+        >>> ranked = Ranked.from_places([[2, 5]], [[0, 1]], size=10)
+        >>> (ranked.condensed().start + 1).tolist()
+        [1.0, 2.0]
+        """
+        if self.complete or self.total is not None:
+            return self
+        rows, first = self.start.shape[-1], self.group_first
+        lengths = np.diff(np.r_[first, rows])
+        start = np.repeat(first, lengths) - self.spread(self.ptr[:-1])
+        return replace(
+            self,
+            start=np.where(self.placed, start, np.inf),
+            width=np.repeat(lengths, lengths).astype(np.float64),
+            size=self.sum(1.0 * (self.placed | self.hidden)),
+            depth=self.sum(1.0 * self.placed),
+        )
 
     def spread(self, per_query: Array) -> Array:
         """Return one value per row from one value per query."""

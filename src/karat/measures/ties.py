@@ -86,10 +86,12 @@ def resolve(items: JudgedItems, policy: TiePolicy = "pessimistic", unjudged_rele
     rows = items.above.shape[-1]
     query, placed = items.number, items.above >= 0
     above = np.where(placed, items.above, np.iinfo(np.int64).max)
+    # Pooled and not judged comes before judged items, or after them, as what is not in the pool does.
+    worth = np.where(np.isnan(items.grade), -1.0, items.grade)
     second = {
-        "pessimistic": items.grade,
-        "optimistic": -items.grade,
-        "expected": -items.grade,
+        "pessimistic": worth,
+        "optimistic": -worth,
+        "expected": -worth,
         "stable": np.broadcast_to(items.earlier, items.grade.shape),
         # The run has counted the earlier ones in this order.
         "trec_eval": np.broadcast_to(items.earlier, items.grade.shape),
@@ -134,6 +136,8 @@ def resolve(items: JudgedItems, policy: TiePolicy = "pessimistic", unjudged_rele
         complete=items.complete,
         ideal=items.ideal,
         top=items.top,
+        stratum=None if items.stratum is None else items.stratum[order],
+        inclusion=None if items.inclusion is None else items.inclusion[order],
     )
     return with_unjudged_relevant(ranked) if unjudged_relevant else ranked
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
+from karat._util import plural
 from karat.errors import InputError, KaratError
 from karat.runs import Run
 from karat.scores import (
@@ -69,6 +70,21 @@ class Material:
             missing = set(self.card.runs) - {run.name for run in self.runs}
             if missing:
                 raise InputError(f"the run {min(missing)!r} was not given", fix="give every run, or none")
+
+    @property
+    def page(self) -> str:
+        """Which sections it has."""
+        return "report"
+
+    @property
+    def heading(self) -> str:
+        """The page's title: as given, or what was done."""
+        if self.title:
+            return self.title
+        systems = plural(len(self.systems), "system")
+        if self.card is None:
+            return f"{systems} by {plural(len(self.board.metrics), 'metric')}"  # type: ignore[union-attr]
+        return f"{systems} on {self.card.benchmark.name}"
 
     @property
     def comparison(self) -> Comparison | None:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import karat
-from karat._util import PAGE_NEEDS, PAGES, plural, renamed_keywords, require, write_file
+from karat._util import PAGE_NEEDS, PAGES, renamed_keywords, require, write_file
 from karat.benchmarks import Benchmark
 from karat.errors import InputError, MissingDataError
+from karat.estimate import ScoreEstimate, Simulation
 from karat.reports.bundle import (
     packed_plotly,
     plotly_file,
@@ -23,6 +24,7 @@ from karat.reports.bundle import (
     styles,
     template,
 )
+from karat.reports.estimate_material import EstimateMaterial
 from karat.reports.material import Material
 from karat.reports.section import in_order
 from karat.runs import Run
@@ -41,6 +43,8 @@ from karat.stats import Intervals
 
 SUFFIXES = (".html", ".htm")
 MOST_INLINE = 10_000
+BRANDS = {"report": "karat report", "estimate": "karat estimate", "simulation": "karat simulate"}
+SCRIPTS = {"report": "main.js", "estimate": "estimates.js", "simulation": "estimates.js"}
 
 
 @renamed_keywords(measures="measure", truths="truth", directions="direction", similarities="phi")
@@ -118,7 +122,7 @@ def report(
 
 @renamed_keywords(images="image_folder")
 def write_report(
-    found: Comparison | Scorecard | Leaderboard,
+    found: Comparison | Scorecard | Leaderboard | ScoreEstimate | Simulation,
     path: str | Path,
     *,
     runs: Sequence[Run] = (),
@@ -134,15 +138,15 @@ def write_report(
     Parameters
     ----------
     found
-        What `karat.compare` or `karat.evaluate` returned, or a leaderboard of numbers alone. Several runs of
-        a scorecard are compared, and one run is given intervals, so that the page does not depend on what
-        called it.
+        What `karat.compare` or `karat.evaluate` returned, a leaderboard of numbers alone, or what
+        `karat.estimate_scores` or `karat.simulate_vetting` returned. Several runs of a scorecard are
+        compared, and one run is given intervals, so that the page does not depend on what called it.
     path
         The file, which ends in .html.
     runs
-        The runs behind it, where it was evaluated without ``details=True``: they are read again for the place
-        of each first right answer, scores in smaller galleries, first results, and how much of them was
-        judged.
+        The runs behind a scorecard that was evaluated without ``details=True``: they are read again for the
+        place of each first right answer, scores in smaller galleries, first results, and how much of them
+        was judged.
     title
         Of the page.
     image_folder
@@ -171,12 +175,16 @@ def write_report(
     """
     target = Path(path)
     check_page(target, image_folder, inline_images)
-    options: dict[str, Any] = {} if made is None else {"made": made}
-    material = Material(
-        complete(found), tuple(runs), title, command, target=target,
-        images=None if image_folder is None else Path(image_folder),
-        inline_bytes=int(inline_images * 1e6), threads=threads, **options,
-    )  # fmt: skip
+    options: dict[str, Any] = {
+        "title": title, "command": command, "target": target, "inline_bytes": int(inline_images * 1e6),
+        "images": None if image_folder is None else Path(image_folder),
+        **({} if made is None else {"made": made}),
+    }  # fmt: skip
+    material: Material | EstimateMaterial
+    if isinstance(found, ScoreEstimate | Simulation):
+        material = EstimateMaterial(found, **options)
+    else:
+        material = Material(complete(found), tuple(runs), threads=threads, **options)
     text = render(material)
     # Names of files may hold bytes that are not text.
     content = text.encode("utf-8", "replace")
@@ -215,13 +223,13 @@ def check_target(target: Path) -> None:
         raise InputError(f"has the extension {target.suffix!r}", where=target, fix="name it report.html")
 
 
-def render(material: Material) -> str:
+def render(material: Material | EstimateMaterial) -> str:
     """Return the page."""
     from markupsafe import Markup
 
     sections: list[dict[str, Any]] = []
     for_scripts: dict[str, Any] = {"systems": material.systems}
-    for section in in_order():
+    for section in in_order(material.page):
         data = section.collect(material)
         if data is None:
             continue
@@ -230,11 +238,12 @@ def render(material: Material) -> str:
                          "reason": reason, "data": None if reason else data})  # fmt: skip
         if reason is None and section.scripted:
             for_scripts[section.name] = data
-    pictures = for_scripts.get("queries", {}).get("thumbnails") or {}
-    linked = bool(pictures.get("linked"))
-    code, plotly = script(), plotly_file()
+    pictures = [part.get("thumbnails") or {} for part in for_scripts.values() if isinstance(part, dict)]
+    linked = any(some.get("linked") for some in pictures)
+    code, plotly = script(SCRIPTS[material.page]), plotly_file()
     return template("page.html", trim=True).render(
-        title=title_of(material),
+        title=material.heading,
+        brand=BRANDS[material.page],
         sections=sections,
         linked=linked,
         policy=policy(code, plotly.read_text(encoding="utf-8"), linked),
@@ -246,16 +255,6 @@ def render(material: Material) -> str:
         version=karat.__version__,
         made=material.made.strftime("%Y-%m-%d"),
     )
-
-
-def title_of(material: Material) -> str:
-    """Return the page's title: as given, or what was done."""
-    if material.title:
-        return material.title
-    systems = plural(len(material.systems), "system")
-    if material.card is None:
-        return f"{systems} by {plural(len(material.board.metrics), 'metric')}"  # type: ignore[union-attr]
-    return f"{systems} on {material.card.benchmark.name}"
 
 
 def policy(code: str, plotly: str, linked: bool) -> str:
@@ -270,5 +269,5 @@ def policy(code: str, plotly: str, linked: bool) -> str:
     )
 
 
-for kind in (Scorecard, Comparison, Leaderboard):
+for kind in (Scorecard, Comparison, Leaderboard, ScoreEstimate, Simulation):
     PAGES.add(kind.__name__, write_report)

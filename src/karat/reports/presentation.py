@@ -122,6 +122,29 @@ def chart(
     }
 
 
+def curve_points(values: Iterable[float], low: Iterable[float], high: Iterable[float]) -> dict[str, Any]:
+    """Return the points of a curve in percent; the ends of an interval are None where there is none.
+
+    >>> curve_points([0.5], [float("nan")], [float("nan")])
+    {'values': [50.0], 'low': [None], 'high': [None]}
+    """
+    columns = {"values": values, "low": low, "high": high}
+    return {
+        name: [None if value != value else round(100 * float(value), 2) for value in column]
+        for name, column in columns.items()
+    }
+
+
+def curve_cell(points: dict[str, Any], number: int) -> Cell:
+    """Return a point of a curve as a cell of a table, with its interval below.
+
+    >>> curve_cell(curve_points([0.5], [0.4], [0.6]), 0)
+    {'t': '50.0%', 's': '40.0–60.0'}
+    """
+    value, low, high = (points[name][number] for name in ("values", "low", "high"))
+    return cell(f"{value:.1f}%", "" if low is None else f"{low:.1f}–{high:.1f}")
+
+
 def number_word(number: int) -> str:
     """Return small numbers as words.
 

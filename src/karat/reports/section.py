@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from karat._util import Registry, import_all
-from karat.reports.material import Material
 
 SectionData = dict[str, Any] | str | None
 """A section's plain data; or one sentence on why there is none; or None to leave it out silently."""
@@ -30,6 +29,8 @@ class Section:
     collect
         From the material to plain data. Nothing but text, numbers, lists and dictionaries: what it returns
         is both rendered as html and handed to the page's scripts.
+    pages
+        The pages that it is a part of: "report", "estimate", "simulation".
     """
 
     name: str
@@ -37,28 +38,33 @@ class Section:
     short: str
     order: int
     scripted: bool
-    collect: Callable[[Material], SectionData]
+    collect: Callable[[Any], SectionData]
+    pages: tuple[str, ...] = ("report",)
 
+
+C = TypeVar("C", bound=Callable[[Any], SectionData])
 
 SECTIONS: Registry[Section] = Registry("section", lambda: import_all("karat.reports.sections"))
 
 
 def section(
-    name: str, title: str, short: str, order: int, scripted: bool = True
-) -> Callable[[Callable[[Material], SectionData]], Callable[[Material], SectionData]]:
+    name: str, title: str, short: str, order: int, scripted: bool = True, pages: Sequence[str] = ("report",)
+) -> Callable[[C], C]:
     """Register the function below as what collects a section."""
 
-    def add(collect: Callable[[Material], SectionData]) -> Callable[[Material], SectionData]:
-        SECTIONS.add(name, Section(name, title, short, order, scripted, collect))
+    def add(collect: C) -> C:
+        SECTIONS.add(name, Section(name, title, short, order, scripted, collect, tuple(pages)))
         return collect
 
     return add
 
 
-def in_order() -> list[Section]:
-    """Return all sections in order.
+def in_order(page: str = "report") -> list[Section]:
+    """Return all sections of a page in order.
 
     >>> [section.name for section in in_order()][:2], in_order()[-1].name
     (['headline', 'summary'], 'methods')
     """
-    return sorted(SECTIONS.values(), key=lambda section: section.order)
+    return sorted(
+        (section for section in SECTIONS.values() if page in section.pages), key=lambda section: section.order
+    )

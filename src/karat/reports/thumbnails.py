@@ -6,6 +6,7 @@ import base64
 import io
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,20 +21,26 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp")
 
 
 def thumbnails(material: Material) -> dict[str, Any] | None:
-    """Return, per image of the gallery, a data address, a relative address, or nothing.
+    """Return, per image of the gallery, a data address, a relative address, or nothing."""
+    card = material.card
+    if card is None or not card.benchmark.image_paths:
+        return None
+    root = material.images or card.benchmark.image_root or Path()
+    return small_pictures(card.benchmark.image_paths, root, material.target, material.inline_bytes)
+
+
+def small_pictures(paths: Sequence[str], root: Path, target: Path, most: int) -> dict[str, Any] | None:
+    """Return, per file, a data address, a relative address, or nothing; at most so many bytes of data.
 
     Only files inside the given folder are read or linked, symbolic links followed: the paths in
     a benchmark's file are not trusted.
     """
-    card = material.card
-    if card is None or not card.benchmark.image_paths:
-        return None
-    root = (material.images or card.benchmark.image_root or Path()).resolve()
-    home = Path(os.path.abspath(material.target)).parent
+    root = root.resolve()
+    home = Path(os.path.abspath(target)).parent
     inline: list[str | None] = []
     links: list[str | None] = []
-    left = material.inline_bytes
-    for path in card.benchmark.image_paths:
+    left = most
+    for path in paths:
         file = inside(root, path)
         small = None if file is None or left <= 0 else shrunk(file)
         if small is not None and len(small) <= left:

@@ -117,9 +117,11 @@ def fractions(column: Column) -> str:
     if column.value is None or not in_percent(column.measure):
         return show_cell(column)
     text = f"{column.value:.4f}"
-    return (
-        text if column.low is None or column.high is None else f"{text} ({column.low:.4f}–{column.high:.4f})"
-    )
+    if column.low is not None and column.high is not None:
+        text += f" ({column.low:.4f}–{column.high:.4f})"
+    if column.lower_bound is not None and column.upper_bound is not None:
+        text += f" [{column.lower_bound:.4f}, {column.upper_bound:.4f}]"
+    return text
 
 
 def arrange(

@@ -416,6 +416,11 @@ def reading(card: Scorecard) -> str:
         if card.like is None
         else like_in_words(card.like)
     ]
+    residual = dict.fromkeys(
+        str(column.measure) for column in card if column.lower_bound is not None and card.unjudged != "bounds"
+    )
+    if residual:
+        lines.append(f"[Bounds] of {', '.join(residual)}: the value without and with its residual.")
     if card.intervals is not None and any(column.low is not None for column in card):
         lines.append(f"In parentheses {describe_intervals(card)}.")
     return "\n".join(lines)

@@ -59,6 +59,7 @@ def read_truth(truth: Truth) -> Truth:
         pooled=(pooled[0], pooled[1]),
         probability=judgments.probability[known],
         grade_if_relevant=judgments.grade_if_relevant[known],
+        design=judgments.design,
     )
     queries: dict[Direction, np.ndarray] = {
         direction: np.union1d(truth.queries[direction], pooled[number])

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import karat
-from karat.benchmarks import BenchmarkSummary
+from karat.benchmarks import BenchmarkSummary, write_qrels
 from karat.cli.main import main
-from karat.judging.publication.tables import write_qrels
 from karat.measures import READINGS
 from karat.reports.sections.methods import truth_table
 

@@ -17,6 +17,8 @@ NAMES = {
     "map_cut_3": "AP@3",
     "Rprec": "Rprec",
     "bpref": "Bpref",
+    "infAP": "infAP",
+    "infAP(rel=2)": "infAP(rel=2)",
     "recip_rank": "RR",
     "P_1": "P@1",
     "P_5": "P@5",

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 from functools import partial
 from pathlib import Path
 
@@ -24,9 +23,9 @@ from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Provenance, Share, Steps
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.plausible_match import PlausibleMatch
-from karat.benchmarks.registry import Source, register
+from karat.benchmarks.registry import Source, find_file, register
 from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth
-from karat.errors import InputError, MissingDataError
+from karat.errors import InputError
 
 PACKAGE = "eccv_caption"
 IDS = "coco_test_ids.npy"
@@ -45,18 +44,6 @@ def data_folder() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise missing(PACKAGE, ", whose data files hold COCO's truths,")
     return Path(spec.submodule_search_locations[0]) / "data"
-
-
-def find_file(setting: str, name: str) -> Path:
-    """Return a file below the folder ``KARAT_DATA``, or raise an error that names the setting."""
-    data = os.environ.get("KARAT_DATA")
-    path = Path(data, "coco", name) if data else None
-    if path is not None and path.is_file():
-        return path
-    raise MissingDataError(
-        f"coco comes without {setting}" + (f", and there is no {path}" if path else ""),
-        fix=f"name the file: --set {setting}={name}, or the folder that has coco/{name}: KARAT_DATA=FOLDER",
-    )
 
 
 def parse(folder: Path) -> Arrays:
@@ -138,7 +125,7 @@ def load(
     objects = None if boxes is None else read_boxes(boxes, image_ids)
 
     def plausible(zeta: int) -> Truth:
-        boxed = objects or read_boxes(find_file("boxes", BOXES), image_ids)
+        boxed = objects or read_boxes(find_file("coco", "boxes", BOXES), image_ids)
         return Truth(
             f"pm(z={zeta})",
             None,
@@ -158,7 +145,7 @@ def load(
         caption_image=caption_image,
         texts=None if captions is None else read_captions(captions, caption_ids),
         objects=objects,
-        find_texts=lambda: read_captions(find_file("captions", CAPTIONS), caption_ids),
+        find_texts=lambda: read_captions(find_file("coco", "captions", CAPTIONS), caption_ids),
         find_truths={f"pm(z={zeta})": partial(plausible, zeta) for zeta in ZETAS},
         defaults={
             "coco-5k": RECALLS,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from karat._util import Layout, Part, Result, plural, renamed_keywords, write_folder
-from karat.benchmarks import Benchmark, Truth, describe_truth, save_benchmark
+from karat.benchmarks import Benchmark, Truth, describe_truth, save_benchmark, write_qrels
 from karat.errors import InputError
 from karat.judging.publication.correction import Correction, correct
 from karat.judging.publication.data_card import data_card
@@ -23,7 +23,6 @@ from karat.judging.publication.tables import (
     invalid_rows,
     invalid_table,
     pair_table,
-    write_qrels,
 )
 from karat.judging.quality import AcceptanceRule
 

@@ -15,7 +15,10 @@ from karat.judging.forms import Form
 from karat.judging.pools import key_of, split_key
 from karat.judging.tasks import GOLD_NO, GOLD_YES, NOT_GOLD
 
-PERSON, MACHINE, DATASET, ADJUDICATOR = "person", "machine", "dataset", "adjudicator"
+PERSON: str = "person"
+MACHINE: str = "machine"
+DATASET: str = "dataset"
+ADJUDICATOR: str = "adjudicator"
 """Kinds of annotators: a person, a machine judge, another judged data set that is read as one more annotator,
 or a person who decides where others disagree (see `karat.judging.quality.verdicts`)."""
 PER_ANSWER = ("image", "caption", "annotator", "rating", "gold", "assignment", "seconds", "at")

@@ -6,7 +6,7 @@ from typing import Any
 
 from karat.reports.columns import truths_of
 from karat.reports.material import Material
-from karat.reports.presentation import AXES, DIRECTION_TITLES, Cell, cell, table
+from karat.reports.presentation import AXES, DIRECTION_TITLES, Cell, curve_cell, curve_points, table
 from karat.reports.section import SectionData, section
 from karat.scores import GalleryCurve, Scorecard, first_places, gallery_curves
 
@@ -47,21 +47,17 @@ def view(key: tuple[str, str, int], curves: list[GalleryCurve]) -> dict[str, Any
     """Return one view: the curves, and the same as a table."""
     truth, direction, k = key
     sizes = curves[0].sizes
-    percent = [
-        {name: [round(100 * float(v), 2) for v in getattr(c, name)] for name in ("values", "low", "high")}
-        for c in curves
+    points = [curve_points(curve.values, curve.low, curve.high) for curve in curves]
+    rows: list[list[Cell]] = [
+        [f"{size:,}", *(curve_cell(line, s) for line in points)] for s, size in enumerate(sizes)
     ]
-    rows: list[list[Cell]] = []
-    for s, size in enumerate(sizes):
-        cells = [cell(f"{p['values'][s]:.1f}%", f"{p['low'][s]:.1f}–{p['high'][s]:.1f}") for p in percent]
-        rows.append([f"{size:,}", *cells])
     item = "captions" if direction == "i2t" else "images"
     caption = f"R@{k} on {truth}, {DIRECTION_TITLES[direction]}, by the number of {item} to choose from"
     return {
         "key": [truth, DIRECTION_TITLES[direction], f"R@{k}"],
         "sizes": sizes.tolist(),
         "runs": [curve.run for curve in curves],
-        "curves": percent,
+        "curves": points,
         "item": item,
         "table": table(caption, [f"Number of {item}", *(curve.run for curve in curves)], rows),
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 from karat.reports.columns import truths_of
 from karat.reports.material import Material
-from karat.reports.presentation import AXES, DIRECTION_TITLES, Cell, cell, table
+from karat.reports.presentation import AXES, DIRECTION_TITLES, Cell, curve_cell, curve_points, table
 from karat.reports.section import SectionData, section
 from karat.scores import SemanticCurve, semantic_curves
 
@@ -41,19 +41,13 @@ def view(key: tuple[str, ...], curves: list[SemanticCurve]) -> dict[str, Any]:
     with_recall = {curve.run for curve in curves if not curve.any}
     lines: list[dict[str, Any]] = []
     for curve in curves:
-        percent = {
-            name: [round(100 * getattr(curve, name)[curve.m.index(count)], 2) for count in m]
-            for name in ("values", "low", "high")
-        }
+        at = [curve.m.index(count) for count in m]
+        points = curve_points(*([column[k] for k in at] for column in (curve.values, curve.low, curve.high)))
         name = f"{curve.run}, {'hit rate' if curve.any else 'SR'}"
         second = curve.any and curve.run in with_recall
-        lines.append({"run": curve.run, "name": name, "second": second, **percent})
+        lines.append({"run": curve.run, "name": name, "second": second, **points})
     rows: list[list[Cell]] = [
-        [
-            f"{count:,}",
-            *(cell(f"{c['values'][s]:.1f}%", f"{c['low'][s]:.1f}–{c['high'][s]:.1f}") for c in lines),
-        ]
-        for s, count in enumerate(m)
+        [f"{count:,}", *(curve_cell(line, s) for line in lines)] for s, count in enumerate(m)
     ]
     caption = f"{title} on {truth}, {DIRECTION_TITLES[direction]}, by the number of items that count as right"
     return {

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import karat
 from karat._util import MISSING, plural
+from karat.estimate import ESTIMATORS, STRATEGIES, TARGETS, ScoreEstimate, VettingStrategy
 from karat.measures import Measure, Named
 from karat.reports.columns import truths_of
+from karat.reports.estimate_material import EstimateMaterial
 from karat.reports.material import Material
 from karat.reports.presentation import in_words, table
 from karat.reports.section import SectionData, section
@@ -41,23 +44,98 @@ TIES = {
     "trec_eval": "Items with equal scores are sorted by id as text, from last to first, as by trec_eval.",
 }
 AGREEMENT = "Kendall's tau-b over systems; 95% percentile intervals from 2,000 resamples of systems, seed 0."
+CANDIDATES = (
+    "The first items of each system, what the noisy labels call relevant where a measure counts all relevant "
+    "items, and what is vetted; every other pair counts as not relevant."
+)
+POPULATION = " The variance of the mean over queries is added; captions of one image move together."
 PACKAGES = ("numpy", "numba", "scipy", "polars", "plotly")
 
 
-@section("methods", "Methods", "Methods", order=120, scripted=False)
-def collect(material: Material) -> SectionData:
+@section(
+    "methods", "Methods", "Methods", order=120, scripted=False, pages=["report", "estimate", "simulation"]
+)
+def collect(material: Material | EstimateMaterial) -> SectionData:
     """Return the choices, the measures, the labels, the runs, the versions and the notes."""
-    card = material.card
-    return {
-        "choices": choices(material),
-        "measures": None if card is None else measure_table(card),
-        "truths": None if card is None else truth_table(card),
-        "runs": run_table(material),
+    repeated = {
         "versions": versions(),
         "made": material.made.strftime("%Y-%m-%d %H:%M %Z").strip(),
         "command": material.command,
-        "notes": notes(material),
     }
+    if isinstance(material, EstimateMaterial):
+        return estimate_methods(material) | repeated
+    card = material.card
+    return {
+        "choices": choices(material),
+        "measures": None if card is None else measure_table([column.measure for column in card]),
+        "truths": None if card is None else truth_table(card),
+        "runs": run_table(material),
+        "notes": notes(material),
+        **repeated,
+    }
+
+
+def estimate_methods(material: EstimateMaterial) -> dict[str, Any]:
+    """Return the choices behind estimates, or behind a simulation."""
+    found = material.found
+    if isinstance(found, ScoreEstimate):
+        measures = [column.measure for column in found.columns]
+        names = [str(found.estimator)]
+        out = [
+            ("Target", f"Estimated for {TARGETS[found.target]}."),
+            ("Candidates", CANDIDATES),
+            ("Spread", "The standard deviation of the score under labels that are drawn from the "
+             "probabilities, independently; it holds if the probabilities are right, and is no confidence "
+             "interval." + (POPULATION if found.target == "population" else "")),
+            ("Noisy labels", "The estimator naive: every pair that is not vetted has its noisy label."),
+            ("Sample mean", "Every pair that is not vetted is relevant with the share of relevant pairs "
+             "among the vetted ones."),
+            ("Vetted queries", "The mean over the queries without an unvetted pair among those that the "
+             "measure looks at."),
+        ]  # fmt: skip
+    else:
+        measures = [result.measure for result in found.results]
+        names = list(dict.fromkeys(curve.method for result in found.results for curve in result.curves))
+        out = [
+            ("Target", f"Estimated for {TARGETS['test_set']}."),
+            ("Candidates", CANDIDATES),
+            ("Simulation", f"{plural(found.times, 'repetition')} of each method, each with its own seed: the "
+             "first batch is random over queries, later ones are chosen by the strategy; after each batch "
+             "the estimator is fitted again."),
+            ("Error per query", "Per query, the absolute difference between the estimated and the true "
+             "value; means over queries and systems."),
+            ("Bands", "One standard deviation over repetitions to each side of their mean."),
+            ("Source", "Nguyen, Ramanan and Fowlkes, Active Testing, ICML 2018: figures 5 to 8."),
+        ]  # fmt: skip
+    return {
+        "choices": [{"term": term, "text": text} for term, text in out],
+        "measures": measure_table(measures),
+        "truths": method_table(names),
+        "runs": None,
+        "notes": list(dict.fromkeys(found.notes)),
+    }
+
+
+def method_table(names: Sequence[str]) -> dict[str, Any]:
+    """Return what each strategy and each estimator does, by its own first sentence."""
+    known: dict[str, type[Named]] = {}
+    for name in names:
+        strategy, plus, estimator = name.partition("+")
+        for part, registry in (
+            ((strategy, STRATEGIES), (estimator, ESTIMATORS)) if plus else ((name, ESTIMATORS),)
+        ):
+            key = part.partition("(")[0].strip()
+            if key in registry:
+                known.setdefault(part, registry[key])
+    rows = [
+        [
+            part,
+            "strategy" if issubclass(kind, VettingStrategy) else "estimator",
+            (kind.__doc__ or MISSING).split("\n\n")[0],
+        ]
+        for part, kind in known.items()
+    ]
+    return table("Strategies and estimators", ["Name", "Kind", "What it does"], rows)
 
 
 def choices(material: Material) -> list[dict[str, str]]:
@@ -140,11 +218,11 @@ def notes(material: Material) -> list[str]:
     return [note for note in dict.fromkeys(card.notes) if note not in about_ties]
 
 
-def measure_table(card: Scorecard) -> dict[str, Any]:
+def measure_table(measures: Iterable[Named]) -> dict[str, Any]:
     """Return each measure in words, its formula and source."""
     groups: dict[type[Named], dict[str, Named]] = {}
-    for column in card:
-        measure: Named = getattr(column.measure, "measure", column.measure)
+    for one in measures:
+        measure: Named = getattr(one, "measure", one)
         groups.setdefault(type(measure), {})[str(measure)] = measure
     rows = []
     for kind, named in groups.items():

@@ -79,10 +79,10 @@ def score_batch(items: JudgedItems, fold: int, measures: Sequence[Measure], opti
     ranked = resolve(seen, options.ties)
     values = values_like(ranked, measures, options)
     upper, upper_unanswered = {}, {}
-    if options.unjudged == "bounds":
-        filled = resolve(items, options.ties, unjudged_relevant=not items.nothing_unjudged)
-        bounded = [measure for measure in measures if measure.bounded]
-        upper = {measure: measure(filled) for measure in bounded}
+    bounded = [m for m in measures if m.bounded and (m.residual or options.unjudged == "bounds")]
+    if bounded:
+        filled = resolve(seen, options.ties, unjudged_relevant=not seen.nothing_unjudged)
+        upper = {measure: measure.upper(filled) for measure in bounded}
         upper_unanswered = {measure: measure.unanswered(filled) for measure in bounded}
     tied = (seen.tied > 0) & (seen.grade > 0) & (seen.above >= 0)
 

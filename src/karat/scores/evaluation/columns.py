@@ -138,6 +138,19 @@ class Scoring:
         }
 
     @cached_property
+    def pools(self) -> dict[tuple[str, Direction], list[JudgedItems]]:
+        """The same of whole pools, those not judged included, for truths whose measures look at them."""
+        bench = self.options.benchmark
+        return {
+            (name, direction): bench.truth(name).judged_by_fold(
+                direction, bench.items(direction).size, pool=True
+            )
+            for name, measures in self.needed.items()
+            if of_pool(measures) and not bench.truth(name).implicit
+            for direction in self.options.directions
+        }
+
+    @cached_property
     def shared(self) -> SharedPairs:
         """The pairs that runs have to place, of truths that list them."""
         wanted = {truth for truth, measures in self.needed.items() if labelled(measures)} | set(self.detailed)
@@ -148,6 +161,7 @@ class Scoring:
                 if truth in wanted and not self.options.benchmark.truth(truth).implicit
                 for items in group
             ]
+            + [items for group in self.pools.values() for items in group]
         )
 
     @cached_property
@@ -186,9 +200,9 @@ class Scoring:
             group_reports = []
             needed = self.needed.get(name, [])
             others = mistaken_for(needed)
-            for measures, batches in passes(
-                run, truth, group, placed, list(dict.fromkeys([*needed, *others.values()])), options
-            ):
+            measures_here = list(dict.fromkeys([*needed, *others.values()]))
+            pool = self.pools.get((name, direction), group)
+            for measures, batches in passes(run, truth, group, pool, placed, measures_here, options):
                 columns = self._columns(run, name, direction, batches, measures)
                 parts |= {ColumnKey(m, name, direction): column for m, column in zip(measures, columns)}
                 report = tie_report(run, name, direction, batches, [m for m in measures if m in needed])
@@ -306,19 +320,29 @@ def passes(
     run: Run,
     truth: Truth,
     judged: Sequence[JudgedItems],
+    pool: Sequence[JudgedItems],
     placed: Mapping[JudgedItems, JudgedItems],
     measures: Sequence[Measure],
     options: ScoringOptions,
 ) -> Iterator[Pass]:
     """Yield groups of measures that see the same rows, with their scores over all folds."""
-    if by_labels := labelled(measures):
+    if by_labels := [measure for measure in labelled(measures) if not measure.of_pool]:
         yield by_labels, list(batches_of(run, truth, judged, placed, by_labels, options))
+    if by_pool := of_pool(measures):
+        # They read unjudged pairs in their own way.
+        plain = replace(options, unjudged="misses")
+        yield by_pool, list(batches_of(run, truth, pool, placed, by_pool, plain))
     by_meaning: dict[tuple[str, bool], list[Semantic]] = {}
     for measure in measures:
         if isinstance(measure, Semantic):
             by_meaning.setdefault((measure.phi, measure.gt), []).append(measure)
     for group in by_meaning.values():
         yield from semantic_passes(run, truth, judged, group, options)
+
+
+def of_pool(measures: Sequence[Measure]) -> list[Measure]:
+    """Return the measures that look at the whole pool, judged or not."""
+    return [measure for measure in measures if measure.of_pool]
 
 
 def labelled(measures: Sequence[Measure]) -> list[Measure]:

@@ -15,9 +15,10 @@ import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems, Pairs, Truth
 from karat.errors import InputError
-from karat.measures import MEAN, ColumnKey, Measure, Ranked, Semantic, TiePolicy, resolve
+from karat.measures import MEAN, ColumnKey, Measure, Ranked, TiePolicy, resolve
 from karat.runs import Run
 from karat.scores.evaluation.columns import named_apart
+from karat.scores.evaluation.options import check_of_labels
 from karat.scores.evaluation.shared_pairs import KEY_BASE, SharedPairs
 from karat.scores.trec_eval import aligned
 from karat.stats import divide
@@ -212,10 +213,7 @@ class PlacedLabels:
         counted_under: np.ndarray | None,
     ) -> list[np.ndarray]:
         """Return the values per query of each fold, [V, Q]."""
-        if isinstance(measure, Semantic):
-            raise InputError(
-                f"{measure} looks at similarities, not at labels", fix="choose R@1, RP, mAP@R, …"
-            )
+        check_of_labels(measure)
         out = []
         for fold in self.folds[run, direction]:
             ranked = fold.ranked(grades)

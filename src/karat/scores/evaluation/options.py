@@ -114,12 +114,17 @@ class ScoringOptions:
             # Measures of meaning leave nothing unjudged.
             and not all(isinstance(measure, Semantic) for measure in measures)
         ]
-        if self.unjudged == "misses" or not one_sided:
+        if not one_sided:
             return []
         nothing = f"nothing is judged not relevant in {', '.join(one_sided)}"
         if self.unjudged == "left_out":
             return [f"{nothing}: scores there are as high as they can be"]
-        return [f"{nothing}: upper bounds say only that anything is possible"]
+        needed, notes = self.needed(), []
+        if condensed := dict.fromkeys(str(m) for name in one_sided for m in needed[name] if m.leaves_out):
+            notes.append(f"{nothing}: {', '.join(condensed)} there are as high as they can be")
+        if self.unjudged == "bounds":
+            notes.append(f"{nothing}: upper bounds say only that anything is possible")
+        return notes
 
 
 def check_options(
@@ -168,6 +173,7 @@ def check_options(
         tool,
     )
     check_grades(options)  # raises also where a combination needs a truth that the benchmark does not have
+    check_pools(options)
     options.similarities.check(named for group in options.measures.values() for named in group)
     if label_uncertainty:
         check_label_versions(options)
@@ -211,6 +217,16 @@ def check_grades(options: ScoringOptions) -> None:
                 )
 
 
+def check_pools(options: ScoringOptions) -> None:
+    """Raise where a truth does not say how its pool was sampled, and a measure needs it."""
+    for name, measures in options.needed().items():
+        truth = options.benchmark.truth(name)
+        for direction in options.directions:
+            if len(truth.queries.get(direction, ())):
+                for measure in measures:
+                    measure.check_truth(truth, direction)
+
+
 def check_label_versions(options: ScoringOptions) -> None:
     """Raise where other labels cannot be drawn for the intervals."""
     check_count("label_versions", options.label_versions, usual=LABEL_VERSIONS)
@@ -229,10 +245,18 @@ def check_label_versions(options: ScoringOptions) -> None:
                 + "score labels that karat publish made with -a dawid-skene, which estimates them",
             )
         for measure in measures:
-            if isinstance(measure, Semantic):
-                raise InputError(
-                    f"{measure} looks at similarities, not at labels", fix="choose R@1, RP, mAP@R, …"
-                )
+            check_of_labels(measure)
+
+
+def check_of_labels(measure: Measure) -> None:
+    """Raise for a measure that cannot be scored under other grades of the same pairs."""
+    if isinstance(measure, Semantic):
+        raise InputError(f"{measure} looks at similarities, not at labels", fix="choose R@1, RP, mAP@R, …")
+    if measure.of_pool:
+        raise InputError(
+            f"{measure} looks at pairs that nobody judged too, whose labels cannot be drawn",
+            fix="choose R@1, RP, mAP@R, …",
+        )
 
 
 def as_list(names: Iterable[Any] | str | Named | None) -> list[Any] | None:

@@ -15,6 +15,9 @@ function spaced(x, room) {
   return kept;
 }
 
+// The interval of a point; a value of too few images has none.
+const ends = (line, s) => (line.low[s] === null ? "" : ` (${line.low[s].toFixed(1)}–${line.high[s].toFixed(1)})`);
+
 // `lines`: { run, name, values, low, high, second }; a second line of a run is drawn dotted in its colour.
 // `words`: { x, y, at(x) } label the axes and a point; `last` says whether the line ends matter most.
 export function curveFigure(x, lines, words) {
@@ -29,11 +32,11 @@ export function curveFigure(x, lines, words) {
       const style = grey ? { colour: colour.grey, symbol: "circle", dash: "solid" } : styleOf(styleNumber(line.run, at), colour);
       return {
         type: "scatter", mode: "lines+markers", name: safeName(line.name, 30), x, y: line.values, hoverinfo: "text", showlegend: !grey,
-        text: x.map((value, s) => `<b>${safeName(line.name, 60)}</b><br>${words.at(value)}: ${line.values[s].toFixed(1)}% (${line.low[s].toFixed(1)}–${line.high[s].toFixed(1)})`),
+        text: x.map((value, s) => `<b>${safeName(line.name, 60)}</b><br>${words.at(value)}: ${line.values[s].toFixed(1)}%${ends(line, s)}`),
         line: { color: style.colour, width: grey ? 1 : 2, dash: line.second ? "dot" : style.dash },
         marker: { symbol: line.second ? `${style.symbol}-open` : style.symbol, size: grey ? 4 : 8, color: style.colour },
         error_y: { type: "data", symmetric: false, thickness: 1.2, width: 3, color: style.colour, visible: !grey,
-          array: line.values.map((v, s) => line.high[s] - v), arrayminus: line.values.map((v, s) => v - line.low[s]) },
+          array: line.values.map((v, s) => (line.high[s] ?? v) - v), arrayminus: line.values.map((v, s) => v - (line.low[s] ?? v)) },
       };
     });
     const best = order[0];

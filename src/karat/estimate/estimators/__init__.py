@@ -1,0 +1,1 @@
+"""Estimators: one registered file each."""

@@ -1,0 +1,1 @@
+"""Vetting strategies: one registered file each."""

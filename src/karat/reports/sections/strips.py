@@ -1,0 +1,146 @@
+"""First results of some queries, vetted and guessed (Active Testing, figure 4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat.benchmarks import Benchmark
+from karat.estimate import EstimatedColumn
+from karat.reports.estimate_material import EstimateMaterial
+from karat.reports.presentation import DIRECTION_TITLES
+from karat.reports.section import SectionData, section
+from karat.reports.thumbnails import small_pictures
+
+FIRST = 10
+"""How many results of a query are shown."""
+EACH = 3
+"""How many queries are shown for each reason."""
+MOST_RUNS = 4
+LONGEST_TEXT = 160
+
+
+@section("strips", "First results, vetted and guessed", "Results", order=50, pages=["estimate"])
+def collect(material: EstimateMaterial) -> SectionData:
+    """Return the first results of a few queries of each run, one column per direction."""
+    bench = material.estimate.benchmark
+    columns = {column.direction: column for column in reversed(material.estimate.columns)}
+    groups = []
+    for direction in [way for way in ("t2i", "i2t") if way in columns]:
+        column = columns[direction]
+        for run in column.candidates.runs[:MOST_RUNS]:
+            groups.append({
+                "title": f"{run}, {DIRECTION_TITLES[direction]}",
+                "run": run,
+                "direction": DIRECTION_TITLES[direction],
+                "queries": [strip(bench, column, query, why, rows) for query, why, rows in
+                            chosen_queries(column, run)],
+            })  # fmt: skip
+    left_out = max(0, len(material.systems) - MOST_RUNS)
+    return {"groups": groups, "first": FIRST, "left_out": left_out, **pictures(material, bench, groups)}
+
+
+def first_rows(column: EstimatedColumn, run: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return a run's first candidates of all queries, sorted by query and place, and their places."""
+    places = column.candidates.places[run]
+    rows = np.flatnonzero(places < FIRST)
+    rows = rows[np.lexsort((places[rows], column.candidates.query[rows]))]
+    return rows, places[rows]
+
+
+def chosen_queries(column: EstimatedColumn, run: str) -> list[tuple[int, str, np.ndarray]]:
+    """Return the queries that are shown, each with the reason and its first candidates.
+
+    The least certain ones, those whose number of relevant results changes most from what the noisy labels
+    say, and a few at random, the same ones for the same data.
+    """
+    candidates = column.candidates
+    rows, _ = first_rows(column, run)
+    query = candidates.query[rows]
+    chance = column.probability[rows]
+    number = len(candidates.queries)
+    known = np.nan_to_num(chance, nan=0.5)
+    doubt = np.bincount(query, np.where(column.labels.vetted[rows], 0.0, known * (1 - known)), number)
+    change = np.abs(np.bincount(query, known - candidates.noisy[rows], number))
+    listed = np.bincount(query, minlength=number) > 0
+    order = {
+        "least certain": np.argsort(-doubt, kind="stable")[: int((doubt > 0).sum())],
+        "largest correction": np.argsort(-change, kind="stable")[: int((change > 0).sum())],
+        "at random": np.random.default_rng(0).permutation(number),
+    }
+    out: list[tuple[int, str, np.ndarray]] = []
+    for why, queries in order.items():
+        taken = {one[0] for one in out}
+        fresh = [int(one) for one in queries if int(one) not in taken and listed[one]]
+        out += [(one, why, rows[query == one][:FIRST]) for one in fresh[:EACH]]
+    return out
+
+
+def strip(
+    bench: Benchmark | None, column: EstimatedColumn, query: int, why: str, rows: np.ndarray
+) -> dict[str, Any]:
+    """Return one query with its first results."""
+    candidates = column.candidates
+    asks, gives = ("image", "caption") if column.direction == "i2t" else ("caption", "image")
+    chance = column.probability[rows]
+    results = [
+        {
+            **thing(bench, gives, int(candidates.item[row])),
+            **status(bool(column.labels.vetted[row]), float(value)),
+            "noisy": "relevant" if candidates.noisy[row] else "not",
+            "place": place,
+        }
+        for place, (row, value) in enumerate(zip(rows, chance), start=1)
+    ]
+    vetted = int(column.labels.vetted[rows].sum())
+    relevant = "unknown" if np.isnan(chance).any() else f"{chance.sum():.1f}"
+    says = (
+        f"relevant among the first {len(rows)}: {relevant} estimated, {int(candidates.noisy[rows].sum())} by "
+        f"the noisy labels; {vetted} vetted"
+    )
+    return {"why": why, "says": says, "results": results,
+            "query": thing(bench, asks, int(candidates.queries[query]))}  # fmt: skip
+
+
+def status(vetted: bool, chance: float) -> dict[str, str]:
+    """Return how a result's border looks, and the same in words."""
+    if np.isnan(chance):
+        return {"kind": "open", "sign": "?", "says": "unknown"}
+    answer = "relevant" if chance >= 0.5 else "not relevant"
+    return {
+        "kind": f"{'vetted' if vetted else 'guessed'} {'yes' if chance >= 0.5 else 'no'}",
+        "sign": "✓" if chance >= 0.5 else "✗",
+        "says": answer if vetted else f"p = {chance:.2f}",
+    }
+
+
+def thing(bench: Benchmark | None, kind: str, index: int) -> dict[str, Any]:
+    """Return an image or a caption as the page shows it."""
+    if bench is None:
+        return {"image": index if kind == "image" else None, "text": f"{kind} {index}"}
+    if kind == "image":
+        return {"image": index, "text": str(bench.images.values[index])}
+    text = str(bench.captions.values[index]) if bench.texts is None else str(bench.texts[index])
+    return {"image": None, "text": text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"}
+
+
+def pictures(
+    material: EstimateMaterial, bench: Benchmark | None, groups: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return small pictures of the images that are shown, each once, by their number."""
+    shown = [
+        one["image"]
+        for group in groups
+        for query in group["queries"]
+        for one in (query["query"], *query["results"])
+        if one["image"] is not None
+    ]
+    wanted = list(dict.fromkeys(shown))
+    if bench is None or not bench.image_paths or not wanted:
+        return {"wanted": [], "thumbnails": None}
+    root = material.images or bench.image_root or Path()
+    paths = [bench.image_paths[index] for index in wanted]
+    found = small_pictures(paths, root, material.target, material.inline_bytes)
+    return {"wanted": wanted if found else [], "thumbnails": found}
