@@ -13,7 +13,8 @@ from karat.captions import CAPTION_METRICS
 from karat.cli.choices import filled
 from karat.cli.command import PANELS, RENAMED, Command, dressed
 from karat.cli.main import app
-from karat.estimate import ESTIMATORS, STRATEGIES
+from karat.estimate import DESIGNS, ESTIMATORS, STRATEGIES
+from karat.explain import PERTURBATIONS
 from karat.judging import FORMS, Form, load_form
 from karat.judging.quality import AGGREGATIONS
 from karat.measures.reference import describe_param, to_markdown
@@ -22,7 +23,7 @@ HERE = Path(__file__).parent / "reference"
 PACKAGES = (
     "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores",
     "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.models",
-    "karat.models.images", "karat.models.text", "karat.judging", "karat.judging.store",
+    "karat.models.images", "karat.models.text", "karat.explain", "karat.judging", "karat.judging.store",
     "karat.judging.machine_judges", "karat.judging.exchange", "karat.estimate", "karat.reports", "karat.web",
 )  # fmt: skip
 
@@ -91,19 +92,39 @@ def estimates() -> str:
     """Return the page of estimators and vetting strategies: each with its formula, paper and parameters."""
     lines = ["# Estimators and strategies", "", "Made from the registries by `make docs`.", ""]
     lines += ["Names are written with parameters, as those of measures: `learned(smoothing=0)`.", ""]
-    for heading, registry in (("Estimators", ESTIMATORS), ("Strategies", STRATEGIES)):
+    for heading, registry in (("Estimators", ESTIMATORS), ("Strategies", STRATEGIES), ("Designs", DESIGNS)):
         lines += [f"## {heading}", ""]
         for name in sorted(registry):
-            kind = registry[name]
-            title, _, rest = inspect.cleandoc(kind.__doc__ or "").partition("\n")
-            prose = rest.strip().split(">>>")[0].strip()
-            recommended = ["- **recommended**"] if getattr(kind, "recommended", False) else []
-            lines += [f"### `{name}`", "", title, "", *([prose, ""] if prose else []), *recommended]
-            lines += [f"- **formula**: {kind.formula}"] if kind.formula else []
-            lines += [f"- **paper**: {kind.source}"] if kind.source else []
-            lines += [f"- **also**: {', '.join(kind.aliases)}"] if kind.aliases else []
-            lines += [f"- **parameter** {describe_param(param, False)}" for param in kind.params]
-            lines.append("")
+            lines += named_thing(name, registry[name])
+    return "\n".join(lines)
+
+
+def named_thing(name: str, kind: Any) -> list[str]:
+    """Return the lines on one registered thing: what it does, its formula, paper, aliases and parameters."""
+    title, _, rest = inspect.cleandoc(kind.__doc__ or "").partition("\n")
+    prose = rest.strip().split(">>>")[0].strip()
+    lines = [f"### `{name}`", "", title, "", *([prose, ""] if prose else [])]
+    lines += ["- **recommended**"] if getattr(kind, "recommended", False) else []
+    lines += [f"- **formula**: {kind.formula}"] if kind.formula else []
+    lines += [f"- **paper**: {kind.source}"] if kind.source else []
+    lines += [f"- **also**: {', '.join(kind.aliases)}"] if kind.aliases else []
+    lines += [f"- **parameter** {describe_param(param, False)}" for param in kind.params]
+    return [*lines, ""]
+
+
+def perturbations() -> str:
+    """Return the page of perturbations: those that change the meaning, then the controls that keep it."""
+    lines = [
+        "# Perturbations",
+        "",
+        "Made from the registry by `make docs`; [how to use them](../perturb.md).",
+        "",
+    ]
+    for heading, keeps in (("Kinds that change the meaning", False), ("Controls that keep it", True)):
+        lines += [f"## {heading}", ""]
+        for name in PERTURBATIONS:
+            if PERTURBATIONS[name].keeps_meaning == keeps:
+                lines += named_thing(name, PERTURBATIONS[name])
     return "\n".join(lines)
 
 
@@ -202,6 +223,7 @@ def pages() -> dict[Path, str]:
         HERE / "estimators.md": estimates(),
         HERE / "forms.md": forms(),
         HERE / "options.md": options(),
+        HERE / "perturbations.md": perturbations(),
     }
 
 

@@ -36,7 +36,7 @@ from karat.estimate import (
     make_candidates,
     simulate_candidates,
 )
-from karat.estimate.candidates import labels_of
+from karat.estimate.relevance import labels_of
 from karat.estimate.simulation import positives_of
 from karat.estimate.vetting import truth_labels
 from karat.measures import parse_measure

@@ -30,7 +30,8 @@ from karat.estimate import (
     simulate_candidates,
     vet,
 )
-from karat.estimate.estimation import is_cut, mean_defined
+from karat.estimate.inputs import is_cut
+from karat.estimate.query_means import mean_defined
 from karat.estimate.vetting import truth_labels, values_per_query
 from karat.measures import Measure, parse_measure
 from karat.world import System, make_world, simulate_systems

@@ -60,7 +60,7 @@ class Annotator:
         """Sign in by a session of one's own and open the page, in a browser that knows nothing of it."""
         self.browser.set(width, dark, 900 if width > 600 else 844)
         driver = self.browser.driver
-        address, cookies = self.server.address, self.server.app.state.cookies
+        address, cookies = self.server.address, self.server.cookies
         kept = {"origin": address, "storageTypes": "cookies,local_storage"}
         driver.execute_cdp_cmd("Storage.clearDataForOrigin", kept)
         value = self.server.accounts.sessions.open(self.id)

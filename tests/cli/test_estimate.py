@@ -7,7 +7,7 @@ import pytest
 
 from karat.benchmarks import Judgments, Provenance, Share, Truth, save_benchmark
 from karat.estimate import estimate_scores, simulate_vetting
-from karat.estimate.candidates import labels_of
+from karat.estimate.relevance import labels_of
 from karat.world import make_world, simulate_systems
 
 

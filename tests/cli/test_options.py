@@ -61,6 +61,8 @@ TWO_MEANINGS = {
     ("bias", "--depth"),
     # How runs are fused, not how pairs are chosen and estimated.
     ("fuse", "--method"),
+    # What is changed in captions, not what a file of runs holds.
+    ("perturb", "--kind"),
 }
 # One thing in several types: one metric or several, a number for both directions or one for each.
 TWO_TYPES = {"--metric", "--sample", "--output"}
@@ -111,6 +113,17 @@ BY_HAND = {
         ("evaluate", ["karat:evaluate"], {"per_query"}),
         ("compare", ["karat:compare", "karat:evaluate"], {"detail"}),
         ("report", ["karat:report", "karat:evaluate"], set()),
+        ("explain", ["karat:explain_failures", "karat:write_report"], {"clean", "local"}),
+        (
+            "rules",
+            [
+                "karat.explain:find_rules",
+                "karat.explain:summarise_marks",
+                "karat.judging:project_marks",
+                "karat.judging:AcceptanceRule",
+            ],
+            set(),
+        ),
         ("correlate", ["karat.scores:correlate"], set()),
         (
             "agree",
@@ -124,6 +137,7 @@ BY_HAND = {
         ),
         ("fuse", ["karat.models:fuse"], {"method_set"}),
         ("convert", ["karat.runs:convert"], set()),
+        ("perturb", ["karat:perturb_captions"], set()),
         ("pool", ["karat.judging:make_pool", "karat.judging:estimate_cost"], {"dry_run", "force"}),
         ("tasks", ["karat.judging:make_tasks", "karat.judging:estimate_cost"], {"dry_run"}),
         ("bias", ["karat.judging:measure_bias", "karat.judging:project_bias"], {"run", "drop_empty"}),

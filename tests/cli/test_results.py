@@ -15,7 +15,16 @@ from judging.publication.published import small_project
 from karat.benchmarks import BenchmarkSummary, list_benchmarks
 from karat.captions import audit_filter, parse_captions, score_candidates, score_pairs
 from karat.cli.main import app
-from karat.judging import load_form, make_pool, open_project, pool_cost, project_bias, project_quality
+from karat.estimate import estimate_project, next_pairs
+from karat.judging import (
+    create_project,
+    load_form,
+    make_pool,
+    open_project,
+    pool_cost,
+    project_bias,
+    project_quality,
+)
 from karat.judging.machine_judges import CalibrationTable
 from karat.measures import list_measures
 from karat.scores import score_agreement
@@ -35,6 +44,7 @@ def place(tmp_path_factory):
         np.save(folder / f"{run.name}.npy", run.scores)
     (folder / "board.csv").write_text("system,R@1,RP,MedR\na,1,2,9\nb,2,1,5\nc,3,3,4\nd,4,5,2\n")
     bench = karat.load_benchmark(folder / "world")
+    create_project(folder / "drawn.db", bench, load_form("pair"), source=str(folder / "world")).close()
     rows = ["image,caption,ann,bob"]
     for k in range(0, 60, 3):
         rows.append(f"{bench.images[k // 2]},{bench.captions[k]},{1 + k % 4},{1 + (k + k // 9) % 4}")
@@ -162,6 +172,16 @@ def test_pool(prints, place, bench, runs):
     prints(cost, "pool", *run_files(place), "-b", place / "world", "--top", 2, "--overlap", 2, "--dry-run")
 
 
+def test_next_and_estimate(prints, place, runs):
+    asking = ("--run", ",".join(map(str, run_files(place)[:2])), "-m", "P@3", "--direction", "t2i")
+    chosen = {"measure": "P@3", "direction": "t2i"}
+    with open_project(place / "drawn.db") as project:
+        drawn = next_pairs(project, runs[:2], budget=40, dry_run=True, **chosen)
+        estimated = estimate_project(project, runs[:2], **chosen)
+    prints(drawn, "next", place / "drawn.db", *asking, "--budget", 40, "--dry-run")
+    prints(estimated, "estimate", place / "drawn.db", *asking)
+
+
 def test_lists(prints, place, bench):
     prints(list_measures(), "measures")
     prints(list_benchmarks(), "benchmarks")
@@ -197,12 +217,17 @@ TO_STANDARD_OUTPUT = {
     "curve": ["a.npy", "-b", "world", "--by", "cider", "--truth", "original", "--m", "1,5"],
     "estimate": ["a.npy", "-b", "world", "--noisy", "original", "--vetted", "complete", "-m", "P@3"],
     "evaluate": ["a.npy", "-b", "world", *MEASURED],
+    "explain": ["a.npy", "-b", "world", "--truth", "original"],
     "filter": ["world", "--ratings", "ratings.csv", "--from", "0.5", "--resamples", 50],
     "judge calibrate": ["p.db", "--run", "a.npy"],
     "judge list": ["p.db"],
+    "next": ["drawn.db", "--run", "a.npy", "-m", "P@3", "--direction", "t2i", "--budget", 40, "--dry-run"],
     "parse": ["a cat on a sofa"],
+    "perturb": ["world", "--kind", "colour"],
+    "plan": ["a.npy", "-b", "world", "--noisy", "original", "-m", "P@3", "--rho", 0.5, "--prevalence", 0.3],
     "publish": ["p.db", "-o", "published", "-a", "majority"],
     "quality": ["p.db", "--resamples", 50],
+    "rules": ["p.db"],
     "simulate": [
         *("a.npy", "-b", "world", "--noisy", "original", "--vetted", "complete", "-m", "P@3"),
         *("--times", 1, "--batch", "50%", "--method", "random+naive"),

@@ -17,7 +17,9 @@ import numpy as np
 import pytest
 import typer
 
+from karat.benchmarks import load_benchmark
 from karat.cli.main import app, main
+from karat.judging import create_project, load_form
 from karat.judging.exchange import FORMATS
 from karat.models import ImageTextModel
 from karat.runs.formats import FOLDER, WRITERS
@@ -45,6 +47,9 @@ OLD = b'{"yours": {"source": "saved", "options": {"folder": "my"}}}'
 """What a file holds before: also the user's list of benchmarks."""
 ESTIMATE = "karat estimate a.npy -b my --noisy original --vetted complete -m P@3"
 SIMULATE = f"{ESTIMATE.replace('estimate', 'simulate')} --times 1 --batch 50% --method random+naive"
+PLAN = "karat plan a.npy -b my --noisy original -m P@3 --rho 0.5 --prevalence 0.3"
+NEXT = "karat next OUT/empty.db --run a.npy,b.npy -m P@3"
+EXPLAIN = "karat explain a.npy -b my --truth original --direction t2i"
 CASES = {
     "evaluate --json": f"{SCORES} --json OUT/scores.json",
     "evaluate --output": [f"{SCORES} -o OUT/table{kind}" for kind in Scorecard.formats if kind != ".htm"],
@@ -57,6 +62,12 @@ CASES = {
         "karat convert img.npy txt.npy OUT/folder -b my",
         "karat convert img.npy txt.npy OUT/two.npy --kind embeddings -b my",
     ],
+    "explain --json": f"{EXPLAIN} --json OUT/why.json",
+    "explain --output": f"{EXPLAIN} -o OUT/why.html",
+    "explain --local": f"{EXPLAIN} --local OUT/failures.csv",
+    "explain --clean": f"{EXPLAIN} --clean OUT/cleaning.csv",
+    "rules --json": "karat rules partly.db --json OUT/rules.json",
+    "rules --output": "karat rules partly.db -o OUT/rules.csv",
     "leaderboard --output": "karat leaderboard board.csv -o OUT/report.html",
     "curve --json": "karat curve a.npy -b my --by hodosh-bleu --m 2 --at 5 --json OUT/curve.json",
     "curve --output": "karat curve a.npy -b my --by hodosh-bleu --m 2 --at 5 -o OUT/curve.csv",
@@ -101,6 +112,12 @@ CASES = {
     "judge calibrate --json": "karat judge calibrate NEW/partly.db --run a.npy --json OUT/judge.json",
     "judge run": "karat judge run OUT/calibrated.db --run a.npy --min-pairs 1 --min-kappa -1",
     "judge list --json": "karat judge list calibrated.db --json OUT/judges.json",
+    "next": f"{NEXT} --direction t2i --budget 20",
+    "next --json": f"{NEXT.replace('OUT', 'NEW')} --direction t2i --budget 20 --json OUT/n.json",
+    "perturb --json": "karat perturb my --kind full-stop --json OUT/queries.json",
+    "perturb --output": "karat perturb my --kind full-stop -o OUT/queries.tsv",
+    "plan --json": f"{PLAN} --json OUT/p.json",
+    "plan --output": f"{PLAN} -o OUT/p.csv",
     "simulate --json": f"{SIMULATE} --json OUT/s.json",
     "simulate --output": f"{SIMULATE} -o OUT/s.csv",
 }
@@ -164,6 +181,7 @@ def made(tmp_path_factory):
     folders.write(photos / "captions.csv", ["image", "caption"], rows)
     for name, ids in (("img", world.images), ("txt", world.captions)):
         np.save(folder / f"{name}.npy", np.random.default_rng(1).normal(size=(len(ids), 4)))
+    create_project(folder / "empty.db", load_benchmark(folder / "my"), load_form("pair"), source="my").close()
     karat(folder, "pool", "a.npy", "b.npy", "-b", "my", "--top", "2", "--gold-depth", "5", "-o", "pooled.db")
     shutil.copy(folder / "pooled.db", folder / "packed.db")
     karat(folder, "tasks", "packed.db", "--task-size", "16", "--gold", "2")
@@ -302,8 +320,9 @@ def test_what_cannot_be_written_is_one_sentence(
             target.chmod(0o640)
         elif (made / target.name).is_dir():
             shutil.copytree(made / target.name, target)
-    if "NEW/partly.db" in line:
-        shutil.copy(made / "partly.db", tmp_path)
+    for project in ("partly.db", "empty.db"):
+        if f"NEW/{project}" in line:
+            shutil.copy(made / project, tmp_path)
     before = content(place)
     with trouble(place, disk[1]):
         said = both(*words, code=2).err.splitlines()[-1]

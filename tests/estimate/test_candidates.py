@@ -9,7 +9,7 @@ import karat
 from karat.benchmarks import Judgments, Provenance, Truth
 from karat.errors import InputError
 from karat.estimate import Candidates, VettedLabels, covered_queries, make_candidates
-from karat.estimate.candidates import labels_of
+from karat.estimate.relevance import labels_of
 from karat.estimate.vetting import truth_labels, values_per_query
 from karat.measures import parse_measure
 

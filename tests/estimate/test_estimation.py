@@ -9,9 +9,9 @@ import karat
 from karat.benchmarks import Judgments, Provenance, Share, Truth
 from karat.errors import InputError
 from karat.estimate import ESTIMATORS, VettedLabels, estimate_scores, make_candidates
-from karat.estimate.candidates import labels_of
 from karat.estimate.estimation import draw_scores
 from karat.estimate.estimator import run_probabilities
+from karat.estimate.relevance import labels_of
 from karat.estimate.vetting import values_per_query
 from karat.measures import parse_measure
 

@@ -8,10 +8,10 @@ import pytest
 
 from karat.errors import InputError
 from karat.estimate import ESTIMATORS, Candidates, Ranking, VettedLabels, make_candidates, parse_name
-from karat.estimate.candidates import labels_of
 from karat.estimate.estimators.learned import flip_rates
 from karat.estimate.features import NOISY, OTHERS, PLACES, SCORES, columns, training_rows
 from karat.estimate.logistic import fit_each, fit_logistic, sigmoid
+from karat.estimate.relevance import labels_of
 from karat.estimate.strategies.random_pairs import RandomPairs
 from karat.measures import Ranked, parse_measure
 from karat.world import make_world, simulate_systems

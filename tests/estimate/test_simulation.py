@@ -9,7 +9,7 @@ import karat
 from karat.benchmarks import Judgments, Provenance, Truth
 from karat.errors import InputError
 from karat.estimate import Method, make_candidates, simulate_candidates, simulate_vetting
-from karat.estimate.candidates import labels_of
+from karat.estimate.relevance import labels_of
 from karat.estimate.vetting import truth_labels, values_per_query, vet
 from karat.measures import parse_measure
 
@@ -134,3 +134,13 @@ def test_mistakes(bench, runs):
         simulate_vetting(runs, bench, "P@5", **BOTH, times=0, method="random+naive")
     with pytest.raises(InputError, match="unknown estimator 'magic'"):
         simulate_vetting(runs, bench, "P@5", **BOTH, method="random+magic")
+
+
+def test_commas_inside_of_parentheses_do_not_separate(bench, runs):
+    done = simulate_vetting(
+        runs[:1], bench, "P(rel=0.5)@5, R@1", **BOTH,
+        method="random+learned(by=query, C=2), random+naive", times=1, batch=0.5,
+    )  # fmt: skip
+    assert [str(one.measure) for one in done.results] == ["P(rel=0.5)@5", "R@1"]
+    names = [curve.method for curve in done.results[0].curves]
+    assert names == ["random+learned(by=query, C=2)", "random+naive"]

@@ -12,19 +12,32 @@ import polars as pl
 import pytest
 
 import karat
+from estimate.projects import answer, new_project
 from judging.publication.published import small_evidence, small_project
 from karat._util import PAGES, Layout, Result
 from karat._util.tables import text_of
 from karat.benchmarks import BenchmarkSummary, Pairs, build, list_benchmarks
 from karat.captions import audit_filter, parse_captions, score_candidates, score_pairs
 from karat.errors import InputError
+from karat.estimate import (
+    DESIGNS,
+    VettedLabels,
+    estimate_project,
+    interval_estimates,
+    make_candidates,
+    next_pairs,
+    parse_name,
+    query_intervals,
+    truth_labels,
+)
+from karat.explain import Marks, find_concepts, find_rules, find_slices, make_cleaning_list, summarise_marks
 from karat.judging import answer_quality, load_form, make_pool, measure_bias, pool_cost, publish
 from karat.judging.machine_judges import CalibrationTable, Reply, calibrate
 from karat.measures import list_measures
 from karat.models.search import Hit, SearchResult
 from karat.scores import Leaderboard, Ratings, score_agreement
 from karat.stats import Intervals
-from karat.world import make_world, simulate_systems
+from karat.world import make_world, simulate, simulate_systems
 
 from house import MODULES
 from latex import read_latex
@@ -79,6 +92,21 @@ def bias(folder):
     )
 
 
+def slices(folder=None):
+    world = make_world(images=30, captions=2, seed=2)
+    weak = np.arange(60) < 30
+    run = simulate(world, 0.0, instance=9, weak=weak, name=HOSTILE)
+    own = {HOSTILE: weak}
+    found = find_slices(run, world.benchmark(), slices=own, kinds="colours", adjust=(), deals=39)
+    return found.with_notes([f"named {HOSTILE}"])
+
+
+def misread():
+    rng = np.random.default_rng(0)
+    color = rng.random(60) < 0.5
+    return {HOSTILE: color, "size": color ^ (rng.random(60) < 0.1)}
+
+
 def replace_name(run, name):
     return karat.load_run(run.scores, name=name)
 
@@ -95,6 +123,38 @@ def published(folder):
         return publish(project, folder / "out", aggregate="majority")
 
 
+def drawn_intervals(verb, design="uniform"):
+    """Return intervals from half of the candidates, drawn at random."""
+    candidates = make_candidates(runs(), WORLD.benchmark(), "original", direction="t2i", depth=3)
+    p3, rng = karat.parse_measure("P@3"), np.random.default_rng(0)
+    rows = np.flatnonzero(candidates.matter(p3))
+    none = VettedLabels.none(candidates)
+    batch = parse_name(design, DESIGNS).draw(
+        none, 0.2 + 0.5 * candidates.noisy, p3, rows, len(rows) // 2, rng
+    )
+    truth = truth_labels(candidates, WORLD.benchmark().truth("complete"))
+    return verb(candidates, VettedLabels(candidates, batch.rows, truth[batch.rows] > 0), [batch], p3)
+
+
+def next_of_project(folder):
+    """Return the pairs that a project draws first."""
+    WORLD.save(folder / "world", pictures=False)
+    with new_project(folder) as project:
+        return next_pairs(project, runs(), "P@3", budget=60, direction="t2i")
+
+
+def project_estimate(folder):
+    """Return what the answers about the first pairs prove."""
+    next_of_project(folder)
+    with karat.judging.open_project(folder / "p.db") as project:
+        answer(project, WORLD)
+        return estimate_project(project, runs())
+
+
+def explained(folder=None):
+    return karat.explain_failures(runs(), WORLD.benchmark(), direction="t2i").with_notes([HOSTILE])
+
+
 MADE = {
     "Scorecard": scorecard,
     "Comparison": comparison,
@@ -107,6 +167,10 @@ MADE = {
     "PairScores": lambda folder: score_pairs(captioned(), (["x", "y"], ["4", "1"]), ["cider", "rouge-l"]),
     "CandidateScores": lambda folder: score_candidates(["a dog"], [HOSTILE, "dogs run"], ["cider", "bleu-1"]),
     "ParsedCaptions": lambda folder: parse_captions([f"a dog on {HOSTILE}", "..."]),
+    "SliceReport": slices,
+    "RuleReport": lambda folder: find_rules(misread(), deals=39).with_notes(["one note"]),
+    "MarkSummary": lambda folder: summarise_marks(Marks(misread(), np.full(60, 7))),
+    "PerturbedCaptions": lambda folder: karat.perturb_captions(captioned(), "full-stop"),
     "SearchResult": lambda folder: SearchResult(HOSTILE, (Hit(HOSTILE, "a.png", 0.5),), (HOSTILE,)),
     "BiasReport": bias,
     "QualityReport": judged_quality,
@@ -122,6 +186,17 @@ MADE = {
     "ScoreEstimate": lambda folder: karat.estimate_scores(
         runs(), WORLD.benchmark(), "P@3", noisy="original", vetted="complete", direction="t2i"
     ),
+    "IntervalEstimates": lambda folder: drawn_intervals(interval_estimates),
+    "QueryIntervals": lambda folder: drawn_intervals(query_intervals, "whole-queries"),
+    "NextPairs": next_of_project,
+    "ProjectEstimate": project_estimate,
+    "Plan": lambda folder: karat.plan_vetting(
+        runs(), WORLD.benchmark(), "P@3", noisy="original", direction="t2i", rho=0.5, prevalence=0.3
+    ),
+    "Explanation": explained,
+    "LocalFailures": lambda folder: explained().local,
+    "CleaningList": lambda folder: make_cleaning_list(runs(), WORLD.benchmark()),
+    "Concepts": lambda folder: find_concepts(WORLD.benchmark()),
     "Simulation": lambda folder: karat.simulate_vetting(
         runs(),
         WORLD.benchmark(),

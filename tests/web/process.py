@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 SERVE = "from karat.cli.serve import app; app()"
@@ -23,13 +24,16 @@ def free_port() -> int:
 class ServerProcess:
     """A server of a project; what it writes on standard error is kept in a file."""
 
-    def __init__(self, where: str, port: int | None = None, program: str = SERVE) -> None:
+    def __init__(
+        self, where: str, port: int | None = None, program: str = SERVE, options: Sequence[str] = ()
+    ) -> None:
         self.where, self.port, self.program = where, port or free_port(), program
+        self.options = [str(option) for option in options]
         self.log = Path(tempfile.mkstemp(prefix="karat-serve-", suffix=".log")[1])
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-c", self.program, self.where, "--port", str(self.port)]
+        command = [sys.executable, "-c", self.program, self.where, "--port", str(self.port), *self.options]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 

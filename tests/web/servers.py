@@ -13,8 +13,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from karat.judging import load_form, make_pool, make_tasks
-from karat.judging.store import create_project
+from karat.judging.store import Project, create_project
 from karat.web.app import create_app
+from karat.web.security.cookies import Cookies
 from karat.web.server import listen, make_server
 from karat.web.settings import Settings
 from karat.world import make_world, save_world, simulate_systems
@@ -59,26 +60,26 @@ class Client(httpx.Client):
 
 
 @dataclass
-class Server:
-    """A server in a thread, on a free port."""
+class Served:
+    """A project that a server serves, which may be in another process, and its clients."""
 
-    app: FastAPI
-    uvicorn: uvicorn.Server
-    thread: threading.Thread
     settings: Settings
+    project: Project
     clients: list[Client] = field(default_factory=list)
+    host: str = "127.0.0.1"
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.settings.port}{self.settings.path}"
+        return f"http://{self.host}:{self.settings.port}{self.settings.path}"
 
     @property
     def accounts(self):
-        return self.app.state.accounts
+        return self.project.accounts
 
     @property
-    def project(self):
-        return self.app.state.project
+    def cookies(self) -> Cookies:
+        settings = self.settings
+        return Cookies(self.project.where, settings.path, settings.secure, settings.session_seconds)
 
     def visitor(self, **headers: str) -> Client:
         """A client that has not signed in."""
@@ -96,9 +97,21 @@ class Server:
         assert made.sign_in(name).status_code == 200
         return made
 
-    def stop(self) -> None:
+    def close_clients(self) -> None:
         for client in self.clients:
             client.close()
+
+
+@dataclass(kw_only=True)
+class Server(Served):
+    """A server in a thread, on a free port."""
+
+    app: FastAPI
+    uvicorn: uvicorn.Server
+    thread: threading.Thread
+
+    def stop(self) -> None:
+        self.close_clients()
         self.uvicorn.should_exit = True
         self.thread.join(30)
         assert not self.thread.is_alive()
@@ -117,4 +130,4 @@ def start(place: Path | str, **settings) -> Server:
         assert thread.is_alive(), "the server did not start"
         assert time.monotonic() < end, "the server does not answer"
         time.sleep(0.01)
-    return Server(app, server, thread, made)
+    return Server(made, app.state.project, app=app, uvicorn=server, thread=thread)

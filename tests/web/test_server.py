@@ -38,7 +38,7 @@ def orderly(made_project):
     while not server.started:
         assert time.monotonic() < end
         time.sleep(0.01)
-    made = Server(app, server, thread, settings)
+    made = Server(settings, app.state.project, app=app, uvicorn=server, thread=thread)
     yield made
     made.stop()
 

@@ -1,5 +1,7 @@
 """Simulated systems: strength shows in true scores, blind spots only where they should."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -117,3 +119,29 @@ def test_original_labels_order_some_systems_wrongly():
         assert found.wrong[pair] >= 5, pair
     assert found.wrong["seer", "learner"] <= 1
     assert 0.2 < found.share < 0.6
+
+
+def test_a_planted_weakness_costs_strength_on_its_captions_alone():
+    world = make_world(images=60, captions=4, seed=1)
+    dogs = world.meanings.states(noun="dog")
+    weak, plain, noise = (
+        simulate(world, strength, weak=rows, weakness=0.25, seed=3).scores
+        for strength, rows in ((4.0, dogs), (4.0, None), (0.0, None))
+    )
+    np.testing.assert_array_equal(weak[:, ~dogs], plain[:, ~dogs])
+    np.testing.assert_allclose((weak - noise)[:, dogs], 0.75 * (plain - noise)[:, dogs], atol=1e-5)
+    assert all("dog" in text.lower() for text, is_dog in zip(world.texts, dogs) if is_dog)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weak": [True]}, "weak has shape (1,)"),
+        ({"weak": [1, 0, 1]}, "type int64"),
+        ({"weakness": 2}, "weakness is 2"),
+    ],
+)
+def test_a_wrong_weakness_is_refused(options, message):
+    world = make_world(images=3, captions=1, seed=1)
+    with pytest.raises(KaratError, match=re.escape(message)):
+        simulate(world, 4.0, **options)

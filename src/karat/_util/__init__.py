@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from karat._util.text import or_none as or_none
     from karat._util.text import plural as plural
     from karat._util.text import signed as signed
+    from karat._util.text import split_names as split_names
     from karat._util.text_files import COMPLETE as COMPLETE
     from karat._util.text_files import ID as ID
     from karat._util.text_files import LIST as LIST

@@ -24,6 +24,8 @@ KINDS = {
     "positive": "a number above 0",
     "not_negative": "a number, 0 or more",
     "pooled_or_query": "pooled or query",
+    "all_or_in": "all or in",
+    "lower_or_upper": "lower or upper",
     "yes_or_no": "yes or no",
     "name": "a name of letters, digits, - and _",
     "relevance": "a share up to 1, a relevance above 1, or any",

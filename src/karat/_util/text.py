@@ -15,6 +15,22 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def split_names(text: str) -> list[str]:
+    """Return the names in a text with commas; commas inside parentheses do not separate.
+
+    >>> split_names("R@1, SR(cider, m=10)@5,"), split_names("a(b, c(d, e), f),g")
+    (['R@1', 'SR(cider, m=10)@5'], ['a(b, c(d, e), f)', 'g'])
+    """
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [name for part in parts if (name := part.strip())]
+
+
 def signed(number: float, digits: int = 2) -> str:
     """Return a coefficient as people read it: a true minus, no minus before zero, a dash for NaN.
 

@@ -16,7 +16,7 @@ from karat.benchmarks.image_files import common_folder
 from karat.benchmarks.judgments import Judgments, Provenance
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.truth import COUNTS, DIRECTIONS, SIDES, Direction, Truth
-from karat.errors import InputError, unknown_name
+from karat.errors import InputError, MissingDataError, unknown_name
 
 ORIGINAL = "original"
 """The truth that every captioned collection has: each caption belongs to the image it was written for."""
@@ -53,9 +53,9 @@ class Benchmark:
         Where the image files are, in gallery order, where they are known.
     objects
         What the images show, where it is known.
-    find_texts, find_truths
-        What reads the captions, or a truth by its name, when they are needed and not given: from files that
-        need not be there, so that they may raise.
+    find_texts, find_truths, find_objects
+        What reads the captions, a truth by its name, or the objects, when they are needed and not given: from
+        files that need not be there, so that they may raise.
     caption_orders
         Other orders that its captions are likely to come in, such as that of an annotation file: by what it
         is called, indices of the gallery. They only serve to explain a run at chance level.
@@ -85,6 +85,7 @@ class Benchmark:
     objects: Objects | None = None
     find_texts: Callable[[], Sequence[str]] | None = None
     find_truths: Mapping[str, Callable[[], Truth]] = field(default_factory=dict)
+    find_objects: Callable[[], Objects] | None = None
     caption_orders: Mapping[str, np.ndarray] = field(default_factory=dict)
     shown_as: str = ""
     image_folder: str | None = None
@@ -137,6 +138,17 @@ class Benchmark:
         if self.find_texts is None:
             raise InputError(f"{self.name} has no captions", fix="choose a benchmark that has captions")
         return self.find_texts()
+
+    @cached_property
+    def needed_objects(self) -> Objects:
+        """The objects of the images, for what cannot do without: given, or found; raises without any."""
+        if self.objects is not None:
+            return self.objects
+        if self.find_objects is None:
+            raise MissingDataError(
+                f"{self.name} has no objects with boxes", fix="choose a benchmark that has them"
+            )
+        return self.find_objects()
 
     def queries(self, direction: Direction) -> Ids:
         """The ids of the queries."""

@@ -33,5 +33,6 @@ if TYPE_CHECKING:
     from karat.captions.system_words import SystemWords as SystemWords
     from karat.captions.tokens import STOP_WORDS as STOP_WORDS
     from karat.captions.tokens import tokenise as tokenise
+    from karat.captions.tokens import word_spans as word_spans
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -154,6 +154,37 @@ def tokenise(text: str) -> tuple[str, ...]:
     return tuple(words)
 
 
+def word_spans(text: str, words: Sequence[str]) -> list[tuple[int, int]] | None:
+    """Return where each word of a text begins and ends, in characters; None where one cannot be found.
+
+    Words are in order and in lower case, as `tokenise` returns them; between them the text may have signs and
+    blanks, but no letters or digits. So what was read as something else (`&amp;`, letters with a separate
+    accent) is never mistaken for another word.
+
+    >>> text = "A man’s T-shirt isn't white."
+    >>> [text[begin:end] for begin, end in word_spans(text, tokenise(text))]
+    ['A', 'man', '’s', 'T-shirt', 'is', "n't", 'white']
+    >>> word_spans("cat &amp; dog", ["cat", "dog"]) is None
+    True
+    """
+    read = "".join(map(_plain, text))
+    spans, begin = [], 0
+    for word in words:
+        at = read.find(word, begin)
+        if at < 0 or any(map(str.isalnum, read[begin:at])):
+            return None
+        spans.append((at, at + len(word)))
+        begin = at + len(word)
+    return None if any(map(str.isalnum, read[begin:])) else spans
+
+
+@lru_cache(maxsize=1 << 12)
+def _plain(char: str) -> str:
+    """Return one character as the tokeniser reads it, always as one, so that places stay the same."""
+    plain = LIKE.get(char, char).lower()
+    return plain if len(plain) == 1 else char
+
+
 STOP_WORD_GROUPS = {
     "articles": "a an the",
     "personal pronouns": """

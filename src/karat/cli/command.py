@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from karat._util import split_names
 from karat.cli.choices import choice_names, filled, unfilled
 from karat.errors import InputError
 
@@ -292,7 +293,7 @@ def separable(param: Any) -> bool:
 
 def spread(option: str, given: str, param: Any) -> list[str]:
     """Return the option before each of the values that a word holds."""
-    values = split_names([given]) or [given] if separable(param) and not Path(given).exists() else [given]
+    values = split_names(given) or [given] if separable(param) and not Path(given).exists() else [given]
     return [part for value in values for part in (option, value)]
 
 
@@ -320,17 +321,6 @@ def looks_like_file(word: str) -> bool:
     """
     extension = re.search(r"[\w)\]*?]\.[A-Za-z]\w*$", word)
     return Path(word).exists() or "/" in word or extension is not None
-
-
-def split_names(given: list[str] | None) -> list[str] | None:
-    """Return names given one by one or separated by commas; commas inside brackets stay.
-
-    >>> split_names(["R@1,RP", "SR(cider, m=10)@5"])
-    ['R@1', 'RP', 'SR(cider, m=10)@5']
-    """
-    if not given:
-        return None
-    return [name.strip() for text in given for name in re.split(r",(?![^()]*\))", text) if name.strip()]
 
 
 def dressed(params: Iterable[Any]) -> list[Any]:

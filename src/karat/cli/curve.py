@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
+from karat._util import check_writable, split_names
 from karat.cli import options
-from karat.cli.command import Command, split_names
+from karat.cli.command import Command
 from karat.cli.evaluate import check_computed
 from karat.cli.options import parse_files, parse_settings
 from karat.errors import InputError
@@ -91,9 +91,9 @@ def counts(given: list[str] | None) -> list[int] | None:
     >>> counts(["1", "5,10"])
     [1, 5, 10]
     """
-    texts = split_names(given)
-    if texts is None:
+    if not given:
         return None
+    texts = [name for text in given for name in split_names(text)]
     if not all(text.isascii() and text.isdigit() and 0 < int(text) < 10**9 for text in texts):
         raise InputError(f"--m is {' '.join(texts)!r}", fix="give whole numbers of 1 or more")
     return [int(text) for text in texts]

@@ -1,36 +1,36 @@
-"""``karat estimate``: the score that fully vetted labels would give."""
+"""``karat estimate``: the score that fully vetted labels would give, and what it rests on."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from karat._util import check_writable
+from karat._util import check_writable, plural
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_files, parse_settings
+from karat.errors import InputError
 
 app = typer.Typer()
+
+OF_FILES = ("vetted", "benchmark", "unlisted", "sample", "feature", "draws", "setting")
+"""The options that a project does not take: it has its own benchmark and labels."""
+OF_PROJECTS = ("run", "level", "interval_method", "anytime", "rule", "certain")
+"""The options that say how answers of a project are read."""
 
 
 @app.command(cls=Command)
 def estimate(
-    files: options.Files,
-    noisy: options.NoisyTruth,
-    vetted: options.VettedTruth,
+    context: typer.Context,
+    files: options.FilesOrProject,
+    noisy: options.OptionalNoisyTruth = None,
+    vetted: options.OptionalVettedTruth = None,
     benchmark: options.BenchmarkName = "coco",
+    run: options.RunFile = None,
     measure: options.Measure = None,
-    estimator: Annotated[
-        str,
-        options.option(
-            "--estimator",
-            panel=options.ESTIMATED,
-            choices="estimators",
-            help="How vetted labels become probabilities of the others: {estimators}.",
-        ),
-    ] = "mixed",
+    estimator: options.LabelEstimator = "mixed",
     target: Annotated[
         str,
         options.option(
@@ -49,6 +49,27 @@ def estimate(
     ties: options.FixedTies = "stable",
     feature: options.Feature = None,
     draws: options.LabelDraws = 256,
+    level: options.Level = 0.95,
+    interval_method: Annotated[str, options.interval_method("interval_kinds")] = "difference",
+    anytime: Annotated[
+        bool,
+        options.option(
+            "--anytime", panel=options.SURE, help="Intervals of a project that hold at all looks together."
+        ),
+    ] = False,
+    rule: Annotated[
+        list[str] | None,
+        options.option(
+            "--rule",
+            panel=options.SURE,
+            show_default=False,
+            help="When enough is answered: 'within<=0.02', winner, budget=500.",
+        ),
+    ] = None,
+    certain: Annotated[
+        bool,
+        options.option("--certain", panel=options.SURE, help="Take verdicts as right: annotators never err."),
+    ] = False,
     seed: options.Seed = 0,
     name: options.Name = None,
     ids: options.Ids = None,
@@ -64,6 +85,9 @@ def estimate(
     Labels that exist for all pairs are noisy; some pairs have been vetted. An estimator learns from the
     vetted pairs how probable it is that each other pair is relevant, and the expected score follows. Where
     everything is vetted, it is the score itself.
+
+    Of a project, with its runs as --run, the labels are the answers about pairs that `karat next` drew, and
+    intervals say what they prove. Without --run, the goal of the project says what is estimated.
     """
     from karat.cli.show import finish, waiting
     from karat.estimate import ScoreEstimate, estimate_scores
@@ -71,11 +95,72 @@ def estimate(
     for path in (json, output):
         check_writable(path)
     ScoreEstimate.check_path(output)
+    typed = {
+        parameter
+        for parameter in context.params
+        if getattr(context.get_parameter_source(parameter), "name", "") == "COMMANDLINE"
+    }
+    if any(is_project(file) for file in files) or ("run" in typed and len(files) == 1):
+        check_typed(typed, OF_FILES, "a project has its own benchmark and labels", "leave out")
+        if len(files) > 1:
+            raise InputError(
+                f"{plural(len(files), 'file')} are given with a project", fix="name runs with --run a.npy"
+            )
+        given: dict[str, Any] = {name: context.params[name] for name in typed - {"files", "json", "output"}}
+        estimate_answers(files[0], given, json, output)
+        return
+    check_typed(typed, OF_PROJECTS, "no project is given", "name a project first, or leave out")
+    if noisy is None or vetted is None:
+        raise InputError(
+            f"--{'noisy' if noisy is None else 'vetted'} is not given",
+            fix="name the truth with the labels of all pairs, and that with the right ones, or a project",
+        )
     with waiting("estimating"):
         result = estimate_scores(
-            files, benchmark, measure, noisy=noisy, vetted=vetted, estimator=estimator, target=target,
-            direction=direction, unlisted=unlisted, depth=depth, sample=sample, ties=ties,
-            features=parse_files(feature), draws=draws, seed=seed, name=name, ids=ids, similarity=similarity,
-            transpose=transpose, setting=parse_settings(setting), threads=threads,
+            [Path(file) for file in files], benchmark, measure, noisy=noisy, vetted=vetted,
+            estimator=estimator, target=target, direction=direction, unlisted=unlisted, depth=depth,
+            sample=sample, ties=ties, features=parse_files(feature), draws=draws, seed=seed, name=name,
+            ids=ids, similarity=similarity, transpose=transpose, setting=parse_settings(setting),
+            threads=threads,
         )  # fmt: skip
     finish(result, json, output)
+
+
+def is_project(place: str) -> bool:
+    """Whether an argument is a project: an address, or a file that is, or is named like, a database."""
+    path = Path(place)
+    if "://" in place or path.suffix == ".db":
+        return True
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(15) == b"SQLite format 3"
+
+
+def check_typed(typed: set[str], wrong: tuple[str, ...], why: str, fix: str) -> None:
+    """Raise where an option was typed that does not fit."""
+    for name in wrong:
+        if name in typed:
+            option = "--set" if name == "setting" else f"--{name.replace('_', '-')}"
+            raise InputError(f"{option}: {why}", fix=f"{fix} {option}")
+
+
+def estimate_answers(place: str, given: dict[str, Any], json: Path | None, output: Path | None) -> None:
+    """Print what the answers of a project prove."""
+    from karat.cli.show import opening, show, waiting, write_json
+    from karat.estimate import estimate_goal, estimate_project
+
+    runs = given.pop("run", None)
+    if "interval_method" in given:
+        given["method"] = given.pop("interval_method")
+    with opening(place) as opened, waiting("estimating"):
+        if runs is None:
+            if "measure" in given and opened.goals.read() is not None:
+                raise InputError("the goal of the project names the measure", fix="name the runs, too: --run")
+            result = estimate_goal(opened, **given)
+        else:
+            result = estimate_project(opened, runs, **given)
+    taken = write_json(result, json)
+    if output is not None:
+        result.save(output)
+    show(result, quiet=taken)

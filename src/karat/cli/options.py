@@ -13,7 +13,6 @@ import typer
 
 from karat.cli.choices import completion
 from karat.cli.command import ANSWERS, COST, ESTIMATED, INPUT, JUDGE, OTHER, OUTPUT, SCORED, SURE
-from karat.cli.command import split_names as split_names
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,6 +73,66 @@ def unlisted(what: str, choices: str = "") -> Any:
     )
 
 
+def budget(which: str) -> Any:
+    """Return the option ``--budget``, given which pairs."""
+    return option("--budget", panel=ESTIMATED, help=f"How many pairs are vetted: {which}")
+
+
+def interval_method(choices: str) -> Any:
+    """Return the option ``--interval-method``, given the placeholder of the methods."""
+    return option(
+        "--interval-method",
+        panel=SURE,
+        choices=choices,
+        help=f"How intervals are made: {{{choices}}}.",
+    )
+
+
+def noisy(more: str = "", **keywords: Any) -> Any:
+    """Return the option ``--noisy``, given what it is by default."""
+    return option(
+        "--noisy",
+        panel=ESTIMATED,
+        metavar="TRUTH",
+        help=f"The truth with the labels that all pairs have{more}.",
+        **keywords,
+    )
+
+
+def vetted(more: str = "", **keywords: Any) -> Any:
+    """Return the option ``--vetted``, given what else there is to say."""
+    return option(
+        "--vetted",
+        panel=ESTIMATED,
+        metavar="TRUTH",
+        help=f"The truth with the labels that are right, or a file: image, caption, label (1 or 0).{more}",
+        **keywords,
+    )
+
+
+def depth(**keywords: Any) -> Any:
+    """Return the option ``--depth``."""
+    return option(
+        "--depth",
+        min=1,
+        panel=ESTIMATED,
+        help="How many first items of each run are candidates; for P@K alone always K.",
+        **keywords,
+    )
+
+
+def fixed_ties(**keywords: Any) -> Any:
+    """Return the option ``--ties`` of estimates."""
+    return option(
+        "--ties", panel=SCORED, choices="fixed_ties", help="Equal scores: {fixed_ties}.", **keywords
+    )
+
+
+def slices(what: str) -> Any:
+    """Return the option ``--slices``, given what is searched for."""
+    return option("--slices", panel=SCORED, help=f"Slices of the queries: {what}")
+
+
 def original(more: str) -> Any:
     """Return the option ``--original``, given what it is by default."""
     return option(
@@ -88,6 +147,15 @@ Files = Annotated[
         metavar="FILE...",
         help="Runs: score tables (images by captions), pairs of embedding tables, or ranked lists; "
         "{run_files}.",
+        show_default=False,
+    ),
+]
+FilesOrProject = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help="Runs: score tables (images by captions), pairs of embedding tables, or ranked lists; "
+        "{run_files}. Or one project: its file, or its postgresql:// address.",
         show_default=False,
     ),
 ]
@@ -174,6 +242,9 @@ Direction = Annotated[
     option("--direction", panel=SCORED, choices="directions", help="{directions}; both by default."),
 ]
 Ties = Annotated[str, option("--ties", panel=SCORED, choices="ties", help="Equal scores: {ties}.")]
+FailureTies = Annotated[
+    str, option("--ties", panel=SCORED, choices="failure_ties", help="Equal scores: {failure_ties}.")
+]
 Like = Annotated[
     str | None,
     option(
@@ -209,15 +280,7 @@ BoardMetric = Annotated[list[str] | None, metric("columns of the table, in this 
 
 # Intervals and tests.
 ScoreIntervals = Annotated[bool, intervals("bootstrap over images with their captions.")]
-IntervalMethod = Annotated[
-    str,
-    option(
-        "--interval-method",
-        panel=SURE,
-        choices="interval_methods",
-        help="How intervals are made: {interval_methods}.",
-    ),
-]
+IntervalMethod = Annotated[str, interval_method("interval_methods")]
 Level = Annotated[float, option("--level", panel=SURE, help="Confidence level of intervals.")]
 Resamples = Annotated[int, option("--resamples", min=1, panel=SURE, help="How many bootstrap draws.")]
 LabelUncertainty = Annotated[
@@ -319,34 +382,34 @@ Reviewer = Annotated[
 ]
 
 # Estimates.
-NoisyTruth = Annotated[
+LabelEstimator = Annotated[
     str,
     option(
-        "--noisy", panel=ESTIMATED, metavar="TRUTH", help="The truth with the labels that all pairs have."
+        "--estimator",
+        panel=ESTIMATED,
+        choices="estimators",
+        help="How vetted labels become probabilities of the others: {estimators}.",
     ),
 ]
-VettedTruth = Annotated[
-    str,
+NoisyTruth = Annotated[str, noisy()]
+OptionalNoisyTruth = Annotated[str | None, noisy("; by default the benchmark's first", show_default=False)]
+VettedTruth = Annotated[str, vetted()]
+OptionalVettedTruth = Annotated[str | None, vetted(" A project has its own.", show_default=False)]
+PilotTruth = Annotated[
+    str | None,
     option(
-        "--vetted",
+        "--pilot",
         panel=ESTIMATED,
         metavar="TRUTH",
-        help="The truth with the labels that are right, or a file: image, caption, label (1 or 0).",
+        show_default=False,
+        help="Labels of some pairs to learn from: a truth, or a file: image, caption, label (1 or 0).",
     ),
 ]
-CandidateDepth = Annotated[
-    int,
-    option(
-        "--depth",
-        min=1,
-        panel=ESTIMATED,
-        help="How many first items of each run are candidates; for P@K alone always K.",
-    ),
-]
+CandidateDepth = Annotated[int, depth()]
+OptionalDepth = Annotated[int | None, depth(show_default=False)]
 CandidateSample = Annotated[int, sample("further candidates of each query.", min=0)]
-FixedTies = Annotated[
-    str, option("--ties", panel=SCORED, choices="fixed_ties", help="Equal scores: {fixed_ties}.")
-]
+FixedTies = Annotated[str, fixed_ties()]
+OptionalFixedTies = Annotated[str | None, fixed_ties(show_default=False)]
 Feature = Annotated[
     list[str] | None,
     option(
@@ -371,6 +434,16 @@ Gold = Annotated[
 ]
 Overlap = Annotated[int, option("--overlap", min=1, panel=COST, help="How many annotators answer each task.")]
 PerHour = Annotated[float, option("--per-hour", min=0, panel=COST, help="Pay per hour, in any currency.")]
+Seconds = Annotated[
+    float | None,
+    option(
+        "--seconds",
+        min=0,
+        panel=COST,
+        help="Seconds per answer; by default as in the form.",
+        show_default=False,
+    ),
+]
 PerTask = Annotated[float | None, option("--per-task", min=0, panel=COST, help="Pay per task, instead.")]
 Fee = Annotated[float, option("--fee", min=0, panel=COST, help="The platform's share on top of the pay.")]
 DryRun = Annotated[bool, option("--dry-run", panel=COST, help="Only print what it would cost.")]
@@ -436,6 +509,24 @@ Json = Annotated[
     ),
 ]
 Page = Annotated[Path, output("an html file.")]
+ImageFolder = Annotated[
+    Path | None,
+    option(
+        "--image-folder",
+        panel=OUTPUT,
+        metavar="FOLDER",
+        help="Show only image files in this folder; by default where the benchmark has them.",
+    ),
+]
+InlineImages = Annotated[
+    float,
+    option(
+        "--inline-images",
+        min=0,
+        panel=OUTPUT,
+        help="Megabytes of small pictures in the file; more are linked.",
+    ),
+]
 Title = Annotated[str | None, option("--title", panel=OUTPUT, help="The page's title.")]
 Force = Annotated[bool, option("--force", panel=OUTPUT, help="Replace what is there.")]
 Threads = Annotated[int | None, option("--threads", min=1, panel=OTHER, help="How many; all by default.")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -22,24 +21,8 @@ def report(
     benchmark: options.BenchmarkName = "coco",
     name: options.Name = None,
     title: options.Title = None,
-    image_folder: Annotated[
-        Path | None,
-        options.option(
-            "--image-folder",
-            panel=options.OUTPUT,
-            metavar="FOLDER",
-            help="Show only image files in this folder; by default where the benchmark has them.",
-        ),
-    ] = None,
-    inline_images: Annotated[
-        float,
-        options.option(
-            "--inline-images",
-            min=0,
-            panel=options.OUTPUT,
-            help="Megabytes of small pictures in the file; more are linked.",
-        ),
-    ] = 2.0,
+    image_folder: options.ImageFolder = None,
+    inline_images: options.InlineImages = 2.0,
     measure: options.Measure = None,
     truth: options.Truth = None,
     direction: options.Direction = None,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karat._util import plural, require
+from karat.cli import options
 from karat.cli.command import Command
 from karat.errors import InputError
 
@@ -36,6 +37,7 @@ def serve(
             metavar="PROJECT", help="A project's file, or its postgresql:// address.", show_default=False
         ),
     ] = "",
+    run: options.RunFile = None,
     host: Annotated[
         str, typer.Option(help="The address to listen on; 0.0.0.0 is every address of this machine.")
     ] = "127.0.0.1",
@@ -89,7 +91,8 @@ def serve(
     """Serve the judging page and the dashboard of a project.
 
     By default only this machine can reach it, and the owner signs in by a link that is printed here and works
-    once. With --host for other machines, it starts only if the project has an owner with a password.
+    once. With --host for other machines, it starts only if the project has an owner with a password. The
+    owner can set a goal for the runs of --run; the dashboard then shows their estimated scores.
     """
     check_installed()
     if demo == bool(project):
@@ -114,11 +117,12 @@ def serve(
 
     with until_stopped(), ExitStack() as stack:
         place = demo_project(stack) if demo else project
+        runs = run or (sorted(Path(place).parent.glob("runs/*.npy")) if demo else [])
         listening = stack.enter_context(listen(host, port))
         port = listening.getsockname()[1]
         settings = Settings(
             place, host, port, public_url, prefix, tuple(proxy or ()), lease_seconds=60 * lease,
-            published=published, demo=demo,
+            published=published, demo=demo, runs=tuple(map(str, runs)),
         )  # fmt: skip
         web = create_app(settings)
         stack.callback(close_app, web)
@@ -131,6 +135,7 @@ def serve(
         check_open(accounts, settings)
         # Load it now: the first request must not wait for it, and a missing one must be reported here.
         web.state.project.benchmark()
+        web.state.goal.runs.names()
         notes += web.state.pictures.notes()
         notes += [mode_note(web.state.project), known.sentence(web.state.project.where) if known else ""]
         print_notes([note for note in notes if note])

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -96,15 +96,15 @@ def show(result: Result, quiet: bool = False) -> None:
         screen.print(escape(f"note: {note}"))
 
 
-def finish(result: Result, json: Path | None, output: Path | None) -> None:
-    """Write a result where `--json` and `-o` say, then print it."""
+def finish(result: Result, json: Path | None, output: Path | None, **page: Any) -> None:
+    """Write a result where `--json` and `-o` say, then print it; `page` goes to `write_report`."""
     from karat._util import is_page
     from karat.reports import write_report
 
     taken = write_json(result, json)
     if output is not None and is_page(output):
         with waiting(f"writing {output.name}"):
-            write_report(result, output, command=as_typed())  # type: ignore[arg-type]
+            write_report(result, output, command=as_typed(), **page)  # type: ignore[arg-type]
         say_where(output, sys.stderr if taken else sys.stdout)
     elif output is not None:
         result.save(output)

@@ -35,12 +35,7 @@ def simulate(
     times: Annotated[
         int, options.option("--times", min=1, panel=options.ESTIMATED, help="How many repetitions.")
     ] = 50,
-    budget: Annotated[
-        str,
-        options.option(
-            "--budget", panel=options.ESTIMATED, help="How many pairs are vetted: a number, or a share."
-        ),
-    ] = "100%",
+    budget: Annotated[str, options.budget("a number, or a share.")] = "100%",
     batch: Annotated[
         str,
         options.option(

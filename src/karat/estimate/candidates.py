@@ -8,8 +8,7 @@ label, where each run ranks it and which score each run gives it; `VettedLabels`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -18,6 +17,7 @@ import numpy as np
 from karat._util import check_choice, plural
 from karat.benchmarks import SIDES, Benchmark, Direction, JudgedItems, Truth
 from karat.errors import InputError
+from karat.estimate.relevance import KEY_BASE, covered_queries, labels_of, listed_keys
 from karat.measures import Measure, Ranked, leave_out_unjudged, resolve
 from karat.runs import Run, TableRun
 from karat.scores import run_scores
@@ -26,7 +26,6 @@ TIES = ("stable", "expected")
 """How equal scores may be ordered: labels must not change the order, since most are unknown."""
 DEPTH = 50
 """How many first items of each run are candidates by default."""
-KEY_BASE = np.int64(1) << 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,82 +345,11 @@ def check_ties(ties: str) -> str:
     return check_choice(ties, TIES, "ties")
 
 
-def covered_queries(benchmark: Benchmark, direction: Direction, truths: Sequence[Truth]) -> np.ndarray:
-    """Return the queries that all truths cover, sorted; raise where there are none."""
-    queries = np.arange(benchmark.queries(direction).size)
-    names = []
-    for truth in truths:
-        if truth.folds:
-            raise InputError(
-                f"truth {truth.name!r} is scored in folds", fix="name a truth that ranks the whole gallery"
-            )
-        queries = np.intersect1d(queries, np.asarray(truth.queries.get(direction, ()), dtype=np.int64))
-        names.append(truth.name)
-    if not len(queries):
-        which = f"{' and '.join(names)} cover no {direction} query" + (" together" if len(names) > 1 else "")
-        raise InputError(which, fix="name other truths, or another direction")
-    return queries
-
-
 def random_keys(queries: np.ndarray, size: int, sample: int, rng: np.random.Generator) -> np.ndarray:
     """Return pairs of each query with items drawn at random, without duplicates."""
     if sample >= size:
         return (queries[:, None] * KEY_BASE + np.arange(size)).ravel()
     return np.concatenate([query * KEY_BASE + rng.choice(size, sample, replace=False) for query in queries])
-
-
-def listed_keys(
-    truth: Truth,
-    direction: Direction,
-    queries: np.ndarray,
-    size: int,
-    rel: float | str | None,
-    relevant_only: bool = False,
-) -> np.ndarray:
-    """Return the pairs of some queries that a truth lists, inside the gallery."""
-    if truth.implicit:
-        raise InputError(f"truth {truth.name!r} is a rule, which lists no pairs", fix="name another truth")
-    judged = truth.judged(direction)
-    keep = np.isin(judged.query_of_row, queries) & (judged.item < size)
-    if relevant_only:
-        keep &= is_relevant(judged.grade, rel, truth)
-    return judged.query_of_row[keep] * KEY_BASE + judged.item[keep]
-
-
-def is_relevant(grade: np.ndarray, rel: float | str | None, truth: Truth) -> np.ndarray:
-    """Return which grades are relevant."""
-    if rel is None or isinstance(rel, str):
-        return grade > 0
-    return grade >= (rel / truth.top if rel > 1 else rel)
-
-
-def labels_of(
-    truth: Truth, direction: Direction, query: np.ndarray, item: np.ndarray, rel: float | str | None = None
-) -> np.ndarray:
-    """Return what a truth says of given pairs: 1 relevant, 0 not, NaN where it lists nothing.
-
-    In a complete truth, and under a rule, what is not listed is not relevant.
-
-    Examples
-    --------
-    >>> from karat.benchmarks import Judgments, Provenance
-    >>> seen = Judgments([0, 0], [0, 1], rating=[1, 0], sources=[Provenance("people")])
-    >>> truth = Truth("seen", seen, {"i2t": np.arange(1)})
-    >>> labels_of(truth, "i2t", np.array([0, 0, 0]), np.array([0, 1, 2])).tolist()
-    [1.0, 0.0, nan]
-    """
-    if truth.rule is not None:
-        return truth.rule.relevant(direction, query, item).astype(np.float64)
-    judged = truth.judged(direction)
-    keys = judged.query_of_row * KEY_BASE + judged.item
-    order = np.argsort(keys)
-    wanted = query.astype(np.int64) * KEY_BASE + item
-    label = np.full(len(wanted), 0.0 if truth.complete else np.nan)
-    if len(keys):
-        at = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)]
-        listed = keys[at] == wanted
-        label[listed] = is_relevant(judged.grade[at[listed]], rel, truth)
-    return label
 
 
 def rank_candidates(
@@ -444,32 +372,3 @@ def rank_candidates(
         placed = leave_out_unjudged(placed)
     ranked = resolve(placed, ties)  # type: ignore[arg-type]
     return Ranking(ranked.grade.astype(np.int64), ranked)
-
-
-def without_grade(measure: Measure) -> Measure:
-    """Return a measure of labels that are 1 or 0 already: `rel` has been applied to them.
-
-    >>> from karat.measures import parse_measure
-    >>> without_grade(parse_measure("P(rel=0.5)@10"))
-    P@10
-    """
-    plain = copy(measure)
-    if getattr(plain, "rel", None) is not None:
-        plain.rel = None
-    return plain
-
-
-def check_graded(measure: Measure, truths: Iterable[Truth]) -> None:
-    """Raise where labels have grades between 0 and 1 and the measure does not say which are relevant."""
-    if getattr(measure, "rel", None) is not None:
-        return
-    for truth in truths:
-        grade = np.zeros(0) if truth.judgments is None else truth.judgments.pairs().grade
-        if ((grade > 0) & (grade < 1)).any():
-            name = f"{measure}".partition("@")
-            written = f"{name[0]}(rel=1){name[1]}{name[2]}"
-            raise InputError(
-                f"truth {truth.name!r} has grades between 0 and 1, and an estimate is of labels that are "
-                f"relevant or not",
-                fix=f"say from which grade on, as in {written}, or rel=any",
-            )

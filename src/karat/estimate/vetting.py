@@ -19,13 +19,13 @@ import numpy as np
 from karat._util import plural, write_file
 from karat.benchmarks import Truth
 from karat.errors import InputError
-from karat.estimate.candidates import Candidates, VettedLabels, labels_of, without_grade
+from karat.estimate.candidates import Candidates, VettedLabels
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator, run_probabilities, shared
 from karat.estimate.expectation import expected_values
 from karat.estimate.features import check_scores
-from karat.estimate.names import parse_name
+from karat.estimate.relevance import labels_of, without_grade
 from karat.estimate.strategy import STRATEGIES, VettingStrategy
-from karat.measures import Measure
+from karat.measures import Measure, parse_name
 from karat.world import Annotator, World, ask
 
 UNLISTED = ("no", "unknown")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from karat.judging.pools.cost import Cost as Cost
     from karat.judging.pools.cost import estimate_cost as estimate_cost
     from karat.judging.pools.cost import pool_cost as pool_cost
+    from karat.judging.pools.draws import DrawBatch as DrawBatch
     from karat.judging.pools.pool import Pool as Pool
     from karat.judging.publication.correction import correct as correct
     from karat.judging.publication.evidence import Evidence as Evidence
@@ -46,11 +47,19 @@ if TYPE_CHECKING:
     from karat.judging.quality.answers import AnswerTable as AnswerTable
     from karat.judging.quality.answers import make_answers as make_answers
     from karat.judging.quality.assignments import accepted_answers as accepted_answers
+    from karat.judging.quality.drawn_pairs import AnswerCounts as AnswerCounts
+    from karat.judging.quality.drawn_pairs import DrawnLabels as DrawnLabels
+    from karat.judging.quality.drawn_pairs import count_answers as count_answers
+    from karat.judging.quality.drawn_pairs import drawn_labels as drawn_labels
+    from karat.judging.quality.drawn_pairs import plan_draws as plan_draws
     from karat.judging.quality.gold import check_gold as check_gold
+    from karat.judging.quality.marks import answer_marks as answer_marks
+    from karat.judging.quality.marks import project_marks as project_marks
     from karat.judging.quality.report import answer_quality as answer_quality
     from karat.judging.quality.report import project_quality as project_quality
     from karat.judging.quality.verdicts import Aggregated as Aggregated
     from karat.judging.quality.verdicts import aggregate as aggregate
+    from karat.judging.store.goals import Goal as Goal
     from karat.judging.store.project import Project as Project
     from karat.judging.store.project import create_project as create_project
     from karat.judging.store.project import open_project as open_project

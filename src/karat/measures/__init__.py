@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from karat.measures.measure import read_arguments as read_arguments
     from karat.measures.measure import register as register
     from karat.measures.measure import trec_eval_name as trec_eval_name
+    from karat.measures.names import parse_name as parse_name
     from karat.measures.ranked import Ranked as Ranked
     from karat.measures.reference import MeasureList as MeasureList
     from karat.measures.reference import describe_all as describe_all

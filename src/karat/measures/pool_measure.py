@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -46,9 +47,9 @@ class PoolMeasure(Measure):
             return self.when_all_judged().values(ranked)
         return self.estimates(ranked)
 
+    @abstractmethod
     def estimates(self, ranked: Ranked) -> Array:
         """Return one value per query, from the sample."""
-        raise NotImplementedError
 
     def check_truth(self, truth: Truth, direction: Direction) -> None:
         """Raise where the truth does not say how its pool was sampled, unless all of it is judged."""

@@ -15,6 +15,7 @@ from karat._util import PAGE_NEEDS, PAGES, renamed_keywords, require, write_file
 from karat.benchmarks import Benchmark
 from karat.errors import InputError, MissingDataError
 from karat.estimate import ScoreEstimate, Simulation
+from karat.explain import Explanation
 from karat.reports.bundle import (
     packed_plotly,
     plotly_file,
@@ -25,6 +26,7 @@ from karat.reports.bundle import (
     template,
 )
 from karat.reports.estimate_material import EstimateMaterial
+from karat.reports.failure_material import FailureMaterial
 from karat.reports.material import Material
 from karat.reports.section import in_order
 from karat.runs import Run
@@ -43,8 +45,22 @@ from karat.stats import Intervals
 
 SUFFIXES = (".html", ".htm")
 MOST_INLINE = 10_000
-BRANDS = {"report": "karat report", "estimate": "karat estimate", "simulation": "karat simulate"}
-SCRIPTS = {"report": "main.js", "estimate": "estimates.js", "simulation": "estimates.js"}
+BRANDS = {
+    "report": "karat report",
+    "estimate": "karat estimate",
+    "simulation": "karat simulate",
+    "failures": "karat explain",
+}
+SCRIPTS = {
+    "report": "main.js",
+    "estimate": "estimates.js",
+    "simulation": "estimates.js",
+    "failures": "failure-page.js",
+}
+SCRIPTED = {"failures": "The list of failures needs"}
+"""What needs scripts on a page, where it is something else than elsewhere."""
+PLOTLESS = {"failures"}
+"""Pages without a plot go without plotly."""
 
 
 @renamed_keywords(measures="measure", truths="truth", directions="direction", similarities="phi")
@@ -122,7 +138,7 @@ def report(
 
 @renamed_keywords(images="image_folder")
 def write_report(
-    found: Comparison | Scorecard | Leaderboard | ScoreEstimate | Simulation,
+    found: Comparison | Scorecard | Leaderboard | ScoreEstimate | Simulation | Explanation,
     path: str | Path,
     *,
     runs: Sequence[Run] = (),
@@ -139,8 +155,9 @@ def write_report(
     ----------
     found
         What `karat.compare` or `karat.evaluate` returned, a leaderboard of numbers alone, or what
-        `karat.estimate_scores` or `karat.simulate_vetting` returned. Several runs of a scorecard are
-        compared, and one run is given intervals, so that the page does not depend on what called it.
+        `karat.estimate_scores`, `karat.simulate_vetting` or `karat.explain_failures` returned. Several
+        runs of a scorecard are compared, and one run is given intervals, so that the page does not depend on
+        what called it.
     path
         The file, which ends in .html.
     runs
@@ -180,8 +197,10 @@ def write_report(
         "images": None if image_folder is None else Path(image_folder),
         **({} if made is None else {"made": made}),
     }  # fmt: skip
-    material: Material | EstimateMaterial
-    if isinstance(found, ScoreEstimate | Simulation):
+    material: Material | EstimateMaterial | FailureMaterial
+    if isinstance(found, Explanation):
+        material = FailureMaterial(found, **options)
+    elif isinstance(found, ScoreEstimate | Simulation):
         material = EstimateMaterial(found, **options)
     else:
         material = Material(complete(found), tuple(runs), threads=threads, **options)
@@ -223,7 +242,7 @@ def check_target(target: Path) -> None:
         raise InputError(f"has the extension {target.suffix!r}", where=target, fix="name it report.html")
 
 
-def render(material: Material | EstimateMaterial) -> str:
+def render(material: Material | EstimateMaterial | FailureMaterial) -> str:
     """Return the page."""
     from markupsafe import Markup
 
@@ -240,34 +259,38 @@ def render(material: Material | EstimateMaterial) -> str:
             for_scripts[section.name] = data
     pictures = [part.get("thumbnails") or {} for part in for_scripts.values() if isinstance(part, dict)]
     linked = any(some.get("linked") for some in pictures)
-    code, plotly = script(SCRIPTS[material.page]), plotly_file()
+    code = script(SCRIPTS[material.page])
+    plotly = None if material.page in PLOTLESS else plotly_file()
+    known = [code] if plotly is None else [code, plotly.read_text(encoding="utf-8")]
     return template("page.html", trim=True).render(
         title=material.heading,
         brand=BRANDS[material.page],
         sections=sections,
         linked=linked,
-        policy=policy(code, plotly.read_text(encoding="utf-8"), linked),
+        policy=policy(known, linked),
+        page=material.page,
+        scripted=SCRIPTED.get(material.page, "Plots and the table of queries need"),
         # Markup: made by karat itself, or escaped for where it stands.
         style=Markup(styles()),
         script=Markup(code),
         data=Markup(safe_json(for_scripts)),
-        plotly=Markup(packed_plotly(plotly)),
+        plotly=None if plotly is None else Markup(packed_plotly(plotly)),
         version=karat.__version__,
         made=material.made.strftime("%Y-%m-%d"),
     )
 
 
-def policy(code: str, plotly: str, linked: bool) -> str:
-    """Return the content security policy: two known scripts, pictures, nothing from any network.
+def policy(scripts: Sequence[str], linked: bool) -> str:
+    """Return the content security policy: known scripts, pictures, nothing from any network.
 
     Styles may be set by scripts, since plotly does; a style runs nothing.
     """
     local = " 'self' file:" if linked else ""
     return (
-        f"default-src 'none'; script-src {source_hash(code)} {source_hash(plotly)}; "
+        f"default-src 'none'; script-src {' '.join(map(source_hash, scripts))}; "
         f"style-src 'unsafe-inline'; img-src data: blob:{local}; base-uri 'none'; form-action 'none'"
     )
 
 
-for kind in (Scorecard, Comparison, Leaderboard, ScoreEstimate, Simulation):
+for kind in (Scorecard, Comparison, Leaderboard, ScoreEstimate, Simulation, Explanation):
     PAGES.add(kind.__name__, write_report)

@@ -30,7 +30,7 @@ class Section:
         From the material to plain data. Nothing but text, numbers, lists and dictionaries: what it returns
         is both rendered as html and handed to the page's scripts.
     pages
-        The pages that it is a part of: "report", "estimate", "simulation".
+        The pages that it is a part of: "report", "estimate", "simulation", "failures".
     """
 
     name: str

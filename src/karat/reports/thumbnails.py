@@ -29,7 +29,9 @@ def thumbnails(material: Material) -> dict[str, Any] | None:
     return small_pictures(card.benchmark.image_paths, root, material.target, material.inline_bytes)
 
 
-def small_pictures(paths: Sequence[str], root: Path, target: Path, most: int) -> dict[str, Any] | None:
+def small_pictures(
+    paths: Sequence[str], root: Path, target: Path, most: int, side: int = SIDE
+) -> dict[str, Any] | None:
     """Return, per file, a data address, a relative address, or nothing; at most so many bytes of data.
 
     Only files inside the given folder are read or linked, symbolic links followed: the paths in
@@ -42,7 +44,7 @@ def small_pictures(paths: Sequence[str], root: Path, target: Path, most: int) ->
     left = most
     for path in paths:
         file = inside(root, path)
-        small = None if file is None or left <= 0 else shrunk(file)
+        small = None if file is None or left <= 0 else shrunk(file, side)
         if small is not None and len(small) <= left:
             left -= len(small)
             inline.append(small)
@@ -93,7 +95,7 @@ def address(file: Path, home: Path) -> str | None:
     return quote(Path(relative).as_posix(), safe="/.-_")
 
 
-def shrunk(file: Path) -> str | None:
+def shrunk(file: Path, side: int = SIDE) -> str | None:
     """Return a small copy as webp in base64; None where it is not an image, or Pillow is not installed."""
     try:
         from PIL import Image
@@ -107,9 +109,9 @@ def shrunk(file: Path) -> str | None:
         with picture:
             if picture.size[0] * picture.size[1] > MOST_PIXELS:
                 return None
-            picture.draft("RGB", (SIDE, SIDE))
+            picture.draft("RGB", (side, side))
             small = picture.convert("RGB")
-            small.thumbnail((SIDE, SIDE))
+            small.thumbnail((side, side))
         buffer = io.BytesIO()
         small.save(buffer, "WEBP", quality=60, method=3)
     except Exception:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from karat.stats.few_clusters import FEWEST_OTHER as FEWEST_OTHER
     from karat.stats.few_clusters import Spread as Spread
     from karat.stats.few_clusters import difference_ends as difference_ends
+    from karat.stats.few_clusters import exact_share as exact_share
     from karat.stats.few_clusters import mean_ends as mean_ends
     from karat.stats.few_clusters import means_ends as means_ends
     from karat.stats.few_clusters import other_ends as other_ends
@@ -56,12 +57,14 @@ if TYPE_CHECKING:
     from karat.stats.multiplicity import who_beats_whom as who_beats_whom
     from karat.stats.paired_tests import Flips as Flips
     from karat.stats.paired_tests import PairedTest as PairedTest
+    from karat.stats.paired_tests import detection_reach as detection_reach
     from karat.stats.paired_tests import finite_scale as finite_scale
     from karat.stats.paired_tests import is_binary as is_binary
     from karat.stats.paired_tests import least_to_count as least_to_count
     from karat.stats.paired_tests import mcnemar as mcnemar
     from karat.stats.paired_tests import randomisation_test as randomisation_test
     from karat.stats.paired_tests import subtract as subtract
+    from karat.stats.roc_area import auroc as auroc
     from karat.stats.samples import Sample as Sample
     from karat.stats.samples import Samples as Samples
     from karat.stats.samples import divide as divide

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from karat._util import write_file
 from karat.judging import create_project, load_form, make_pool, make_tasks, simulate_answers
 from karat.judging.store import AnswerRows
 from karat.world import average, careful, lazy, make_world, save_world, simulate_systems
@@ -16,7 +18,7 @@ IMAGES, CAPTIONS, DONE = 60, 2, 0.4
 
 
 def make_demo(folder: Path, form: str = "pair", seed: int = 1) -> Path:
-    """Write the world and a project into a folder, and return the project's file.
+    """Write the world, its runs (runs/*.npy) and a project into a folder, and return the project's file.
 
     Parameters
     ----------
@@ -30,7 +32,11 @@ def make_demo(folder: Path, form: str = "pair", seed: int = 1) -> Path:
     chosen = load_form(form)
     world = make_world(images=IMAGES, captions=CAPTIONS, seed=seed)
     save_world(world, folder / "world")
-    pool = make_pool(simulate_systems(world, seed=seed), world.benchmark(), top=2, form=chosen, seed=seed)
+    systems = simulate_systems(world, seed=seed)
+    for system in systems:
+        save = partial(np.save, arr=system.scores)
+        write_file(folder / "runs" / f"{system.name}.npy", save, durable=False, parents=True)
+    pool = make_pool(systems, world.benchmark(), top=2, form=chosen, seed=seed)
     plan = make_tasks(pool, chosen, seed=seed)
     place = folder / "demo.db"
     source = str(folder / "world")

@@ -50,6 +50,8 @@ class Settings:
         The folder for published benchmarks; by default a temporary one, removed when the server stops.
     demo
         Whether this is the demonstration.
+    runs
+        Files of runs, among which the owner can choose those of the goal.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Settings:
     lease_seconds: float = 1800.0
     published: str = ""
     demo: bool = False
+    runs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)

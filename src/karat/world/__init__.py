@@ -23,5 +23,7 @@ if TYPE_CHECKING:
     from karat.world.world import make_world as make_world
     from karat.world.world import read_world as read_world
     from karat.world.world import save_world as save_world
+    from karat.world.wrong_captions import WrongCaptions as WrongCaptions
+    from karat.world.wrong_captions import plant_wrong_captions as plant_wrong_captions
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -77,6 +77,39 @@ class Meanings:
         said = column > ANY if aspect == "number" else column >= 0
         return said.any(axis=1) if said.ndim == 2 else said
 
+    def states(
+        self,
+        noun: str | None = None,
+        colour: str | None = None,
+        size: str | None = None,
+        number: str | None = None,
+    ) -> np.ndarray:
+        """Return whether each caption mentions a thing of which all of these are said, in its own words.
+
+        Parameters
+        ----------
+        noun, colour, size
+            Of `vocabulary.NOUN_NAMES`, `COLOURS` and `SIZES`; None for any.
+        number
+            Of `vocabulary.NUMBER_WORDS`; None for any.
+
+        Examples
+        --------
+        >>> dogs = describe_dogs()
+        >>> dogs.states(noun="dog", colour="red").tolist(), dogs.states(noun="cat").tolist()
+        ([True], [False])
+        """
+        said: np.ndarray = self.noun >= 0
+        for word, column, names in (
+            (noun, self.noun, NOUN_NAMES),
+            (colour, self.colour, COLOURS),
+            (size, self.size, SIZES),
+            (number, self.number, NUMBER_WORDS),
+        ):
+            if word is not None:
+                said = said & (column == names.index(check_choice(word, names, "word")))
+        return np.asarray(said.any(axis=1))
+
     def without(self, aspects: Iterable[str]) -> Meanings:
         """Return the meanings that are left when some aspects are overlooked; "two dogs" becomes "a dog"."""
         blank = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,14 +64,16 @@ def simulate(
     blind: Iterable[str] | str = (),
     instance: float = 0.0,
     uneven: float = 0.0,
+    weak: Sequence[bool] | np.ndarray | None = None,
+    weakness: float = 1.0,
     seed: int = 0,
     name: str = "simulated",
 ) -> MatrixRun:
     """Return the scores that a simulated system gives every image and caption.
 
-    score = strength · (1 − cut) · (share of the statements that it sees which hold)
-    + instance · (the caption was written for the image) + noise,
-    where the cut of each image is between 0 and `uneven`.
+    score = (1 − weakness) · [strength · (1 − cut) · (share of the statements that it sees which hold)
+    + instance · (the caption was written for the image)] + noise,
+    where captions that are not `weak` have no weakness, and the cut of each image is between 0 and `uneven`.
 
     The noise of a pair depends on the seed alone, so that systems with the same seed differ by nothing but
     their settings: more strength helps, and a blind spot changes only captions that mention it.
@@ -82,6 +84,9 @@ def simulate(
         What `make_world` returned.
     strength, blind, instance, uneven, name
         See `System`.
+    weak, weakness
+        A planted weakness: which captions it reads badly, as booleans, such as
+        ``world.meanings.states(noun="dog", colour="red")``, and which share of what it sees it loses on them.
     seed
         Of the noise; give each system its own to make them err independently.
 
@@ -103,14 +108,34 @@ def simulate(
             raise InputError(f"{what} is {value}", fix="give a number of 0 or more")
     if not 0 <= uneven <= 1:
         raise InputError(f"uneven is {uneven}", fix="give a share from 0 to 1")
+    lost = check_weakness(weak, weakness, len(world.texts))
     scores = shares(world.scenes, world.meanings.without(aspects))
     scores *= np.float32(strength)
     if uneven:
         cut = uneven * Draws(seed, 4).uniforms(len(scores))
         scores *= (1 - cut).astype(np.float32)[:, None]
     scores[world.caption_image, np.arange(len(world.texts))] += np.float32(instance)
+    if lost is not None:
+        scores *= (1 - lost).astype(np.float32)
     scores += Draws(seed, 3).noise(scores.size).reshape(scores.shape)
     return MatrixRun(scores, name)
+
+
+def check_weakness(
+    weak: Sequence[bool] | np.ndarray | None, weakness: float, captions: int
+) -> np.ndarray | None:
+    """Return the share that is lost on each caption, or raise; None where there is no weakness."""
+    if not 0 <= weakness <= 1:
+        raise InputError(f"weakness is {weakness}", fix="give a share from 0 to 1")
+    if weak is None:
+        return None
+    rows = np.asarray(weak)
+    if rows.shape != (captions,) or rows.dtype != bool:
+        raise InputError(
+            f"weak has shape {rows.shape} and type {rows.dtype}",
+            fix=f"give {captions:,} booleans, one per caption",
+        )
+    return weakness * rows
 
 
 def simulate_systems(world: World, seed: int = 0, systems: Iterable[System] = SYSTEMS) -> list[MatrixRun]:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from karat.judging.forms import Choice, FollowUp, Form
+from karat.judging.pools import DrawBatch
 from karat.judging.tasks import TaskPlan
 
 WHY = FollowUp(
@@ -38,6 +39,14 @@ def plain_plan(tasks: int, size: int = 2, overlap: int = 1) -> TaskPlan:
     """Tasks that share no pair; the benchmark has 40 images and 120 captions."""
     pairs = [(n // 120, n % 120) for n in range(tasks * size)]
     return plan_of(*(pairs[n * size : (n + 1) * size] for n in range(tasks)), overlap=overlap)
+
+
+def batch_of(pairs: list[tuple[int, int]], **more) -> DrawBatch:
+    """A batch of given pairs, the first with the highest probability."""
+    image, caption = zip(*pairs, strict=True)
+    probability = 1 / (2 + np.arange(len(pairs)))
+    values = {"runs": ("a", "b"), "seed": 4, "frame": 4800, "probability": probability} | more
+    return DrawBatch("proportional(floor=0.1)", "P@10", "t2i", image=image, caption=caption, **values)
 
 
 def finish(project, lease, code: str = "yes", **more) -> None:

@@ -8,7 +8,7 @@ from karat.errors import InputError
 from karat.judging.store import open_project
 from karat.judging.store.tables import APPEND_ONLY
 
-from .small import finish, plain_plan, plan_of
+from .small import batch_of, finish, plain_plan, plan_of
 
 
 def test_the_last_answer_counts_and_every_row_is_kept(project):
@@ -111,7 +111,9 @@ def test_the_database_refuses_changes(project):
     project.calls.add("judge", "model", "hash", 0, 0, {"a": 1}, reply="yes", code="yes")
     with project.database.write() as connection:
         connection.execute(text("INSERT INTO audit (what, detail, at) VALUES ('joined', '{}', 1.0)"))
-    changes = ["UPDATE {} SET at = 0", "DELETE FROM {}"]
+    project.draws.add(batch_of([(3, 3)]))
+    project.goals.set(None)
+    changes = ["UPDATE {} SET id = id", "DELETE FROM {}"]
     changes.append(
         "INSERT OR REPLACE INTO {0} SELECT * FROM {0}" if project.where.endswith(".db") else "TRUNCATE {}"
     )
@@ -120,7 +122,7 @@ def test_the_database_refuses_changes(project):
             with pytest.raises(DBAPIError, match="append-only"), project.database.write() as connection:
                 connection.execute(text(change.format(f'"{table}"')))
         with project.database.read() as connection:
-            assert connection.execute(text(f'SELECT COUNT(*) FROM "{table}" WHERE at > 0')).scalar_one() >= 1
+            assert connection.execute(text(f'SELECT COUNT(*) FROM "{table}" WHERE id > 0')).scalar_one() >= 1
 
 
 def test_reviews_marks_events_settings_and_calls_are_stored(project, where):

@@ -12,6 +12,7 @@ FROZEN = {
     "versions/v0002_machine_judges.py": "eb7177cfa3394b9d",
     "versions/v0003_accounts.py": "5b7e18fa1a8c43ac",
     "versions/v0004_names.py": "d417242b16b31794",
+    "versions/v0005_draws.py": "ca592dd7e4d065e3",
     "append_only.py": "385390b8905c709c",
     "columns.py": "ac44a482dc271c9c",
 }

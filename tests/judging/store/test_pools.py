@@ -9,6 +9,7 @@ from karat.errors import InputError
 from karat.judging import Pool
 from karat.judging.store import open_project
 
+from .plain_pools import GOLD, merge_pools
 from .small import plain_plan
 
 
@@ -40,6 +41,8 @@ def test_a_pool_comes_back_the_same(project, where):
     )
     assert (pool.systems, pool.top, pool.judged, pool.filtered) == (("first", "second"), 5, 11, 2)
     assert rows(pool) == rows(make())
+    bare = project.pools.read(places=False)
+    assert (bare.image.tolist(), bare.systems, rows(bare)) == (pool.image.tolist(), pool.systems, [])
     assert {side: asked.tolist() for side, asked in pool.queries.items()} == {"i2t": [0, 7], "t2i": [3]}
 
 
@@ -67,6 +70,75 @@ def test_a_second_pool_is_merged_and_the_first_is_not_replaced_once_there_are_ta
     ]  # fmt: skip
     assert pool.queries["i2t"].tolist() == [0, 2, 7]
     assert pool.top == 10
+
+
+def random_pool(rng) -> Pool:
+    """A pool of a few of 60 pairs, so that two have pairs and places in common."""
+    keys = np.sort(rng.choice(60, rng.integers(1, 40), replace=False))
+    systems = tuple(rng.permutation(["a", "b", "c", "d"])[: rng.integers(1, 4)].tolist())
+    places = rng.choice(len(keys) * len(systems) * 2, rng.integers(0, 2 * len(keys) * len(systems)), False)
+    pair, rest = np.divmod(places, len(systems) * 2)
+    score = rng.choice([0.5, 2.0, np.nan], len(places))
+    gold = rng.integers(0, 40, (2, rng.integers(0, 5)))
+    return Pool(
+        keys // 10, keys % 10, rng.integers(0, 3, len(keys)), systems, pair, rest // 2, rest % 2,
+        rng.integers(1, 9, len(places)), score, {"i2t": np.sort(rng.choice(40, 6, False))},
+        *rng.integers(0, 20, 3).tolist(), *gold, rng.integers(0, 2, gold.shape[1]),
+    )  # fmt: skip
+
+
+def test_adding_a_pool_comes_to_the_same_as_merging_both(project):
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        expected = random_pool(rng)
+        project.pools.set(expected)
+        for _ in range(2):
+            new = random_pool(rng)
+            expected = merge_pools(expected, new)
+            project.pools.add(new)
+        pool = project.pools.read()
+        assert rows(pool) == rows(expected)
+        for name in ("image", "caption", "why", *GOLD):
+            assert getattr(pool, name).tolist() == getattr(expected, name).tolist(), name
+        for name in ("systems", "top", "judged", "filtered"):
+            assert getattr(pool, name) == getattr(expected, name), name
+        for side, queries in expected.queries.items():
+            assert pool.queries[side].tolist() == queries.tolist()
+
+
+def test_adding_a_pool_leaves_the_other_rows_alone(on_file):
+    on_file.pools.set(make())
+    changed = []
+    with on_file.database.write() as connection:
+        # Counted by SQLite itself, temporary tables excluded.
+        for table in ("pool_pair", "pool_place", "pool_gold", "pool_query", "pool_system"):
+            for kind in ("INSERT", "UPDATE", "DELETE"):
+                connection.exec_driver_sql(
+                    f"CREATE TRIGGER seen_{table}_{kind} AFTER {kind} ON {table} "
+                    "BEGIN INSERT INTO setting VALUES (hex(randomblob(8)), "
+                    f"'{kind} {table}'); END"
+                )
+    on_file.pools.add(make(image=np.array([0, 0, 8]), place_rank=np.array([1, 7, 3])))
+    with on_file.database.read() as connection:
+        changed = sorted(connection.exec_driver_sql("SELECT value FROM setting").scalars())
+    # The pair (8, 1) and its place are new; the other two places, which both have, are replaced.
+    expected = ["DELETE pool_place"] * 2 + ["INSERT pool_pair"] + ["INSERT pool_place"] * 3
+    assert changed == expected
+
+
+def test_a_pool_that_cannot_be_added_changes_nothing(project, monkeypatch):
+    project.pools.set(make())
+
+    def fail(self, *rest):
+        raise OSError("the power went off")
+
+    monkeypatch.setattr("karat.judging.store.pools.Pools._write_gold", fail)
+    with pytest.raises(OSError, match="power"):
+        project.pools.add(make(image=np.array([0, 0, 8]), top=50))
+    monkeypatch.undo()
+    assert (len(project.pools.read()), project.pools.read().top) == (3, 5)
+    project.pools.add(make(image=np.array([0, 0, 8]), top=50))
+    assert (len(project.pools.read()), project.pools.read().top) == (4, 50)
 
 
 def test_pairs_outside_the_benchmark(on_file):

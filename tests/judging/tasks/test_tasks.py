@@ -246,3 +246,80 @@ def test_old_names_of_gold_warn():
     for old, value in (("KNOWN_YES", GOLD_YES), ("KNOWN_NO", GOLD_NO), ("UNKNOWN", NOT_GOLD)):
         with pytest.warns(DeprecationWarning, match=f"{old} is called"):
             assert getattr(tasks, old) == value
+
+
+@given(pools(), st.integers(1, 9), st.integers(0, 3), st.integers(0, 50))
+@settings(max_examples=100, deadline=None)
+def test_a_chosen_subset_is_asked_about_in_its_order(pool, pairs, gold, seed):
+    rng = np.random.default_rng(seed)
+    # Pairs of the pool and others, some of them gold, some already in a task, in random order.
+    keys = rng.permutation(200)[: rng.integers(1, 60)]
+    image, caption = keys // 20, keys % 20
+    planned = None
+    if seed % 2:
+        planned = make_tasks(without(pool, rng.random(len(pool)) < 0.3) if len(pool) > 9 else pool,
+                             load_form("pair"), gold=0)  # fmt: skip
+    known = set(key_of(pool.gold_image, pool.gold_caption).tolist())
+    known |= set() if planned is None else set(key_of(planned.image, planned.caption).tolist())
+    wanted = [key for key in key_of(image, caption).tolist() if key not in known]
+    try:
+        plan = make_tasks(
+            pool, load_form("pair"), task_size=pairs, gold=gold, seed=seed, planned=planned,
+            chosen=(image, caption),
+        )  # fmt: skip
+    except InputError:
+        # Nothing is left to ask, or a task needs more gold of one side than the stock has.
+        counts = [(pool.gold_right == right).sum() for right in (GOLD_YES, GOLD_NO)]
+        assert not wanted or min(counts) < -(-gold // 2) or not counts[0]
+        return
+    asked = plan.gold == NOT_GOLD
+    rank = [wanted.index(key) for key in key_of(plan.image, plan.caption)[asked].tolist()]
+    assert sorted(rank) == list(range(len(wanted)))
+    # The first tasks ask about the first pairs; within a task the order is random.
+    tasks = -(-len(wanted) // pairs)
+    assert plan.tasks == tasks
+    expected = np.repeat(np.arange(tasks), np.diff(np.arange(tasks + 1) * len(wanted) // tasks))
+    assert plan.task[asked].tolist() == expected[rank].tolist()
+    assert np.bincount(plan.task[~asked], minlength=tasks).tolist() == [gold] * tasks
+    # No pair that is asked about is hidden as gold.
+    assert not set(key_of(plan.image, plan.caption)[~asked].tolist()) & set(wanted)
+    note = f"{len(keys) - len(wanted)} of {len(keys)} pairs need no question"
+    assert any(note in each for each in plan.notes) == (len(wanted) < len(keys))
+
+
+def test_a_chosen_subset_gets_further_gold_that_is_not_among_it():
+    bench = make_benchmark(30, 3)
+    runs = [make_run(bench, 1.5, k, f"run {k}") for k in range(2)]
+    pool = make_pool(runs, bench, top=2, gold=0)
+    own = np.arange(0, 90, 2)
+    plan = make_tasks(
+        pool, load_form("pair"), task_size=8, gold=4, benchmark=bench, chosen=(bench.caption_image[own], own)
+    )  # fmt: skip
+    keys, asked = key_of(plan.image, plan.caption), plan.gold == NOT_GOLD
+    assert sorted(keys[asked].tolist()) == sorted(key_of(bench.caption_image[own], own).tolist())
+    assert (~asked).sum() == 4 * plan.tasks
+    assert not np.isin(keys[~asked], keys[asked]).any()
+
+
+def test_a_chosen_subset_in_grids():
+    bench = make_benchmark(30, 4)
+    runs = [make_run(bench, 1.5, k, f"run {k}") for k in range(3)]
+    form = load_form("grid")
+    pool = make_pool(runs, bench, top=2, form=form, gold=300, gold_depth=2)
+    rng = np.random.default_rng(1)
+    rows = rng.permutation(len(pool))[:120]
+    plan = make_tasks(
+        pool, form, task_size=30, gold=10, benchmark=bench, chosen=(pool.image[rows], pool.caption[rows])
+    )
+    gold = set(key_of(pool.gold_image, pool.gold_caption).tolist())
+    wanted = [key for key in key_of(pool.image[rows], pool.caption[rows]).tolist() if key not in gold]
+    asked = plan.gold == NOT_GOLD
+    assert sorted(key_of(plan.image, plan.caption)[asked].tolist()) == sorted(wanted)
+    # Images come in the order of their first pair; only a task that shows the image as gold is skipped.
+    images = list(dict.fromkeys((np.array(wanted) >> 32).tolist()))
+    last = [
+        max(images.index(image) for image in plan.image[asked & (plan.task == t)]) for t in range(plan.tasks)
+    ]
+    for place, image in enumerate(images):
+        for task in range(plan.task[asked & (plan.image == image)].min()):
+            assert last[task] < place or image in plan.image[~asked & (plan.task == task)]

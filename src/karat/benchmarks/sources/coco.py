@@ -146,6 +146,7 @@ def load(
         texts=None if captions is None else read_captions(captions, caption_ids),
         objects=objects,
         find_texts=lambda: read_captions(find_file("coco", "captions", CAPTIONS), caption_ids),
+        find_objects=lambda: read_boxes(find_file("coco", "boxes", BOXES), image_ids),
         find_truths={f"pm(z={zeta})": partial(plausible, zeta) for zeta in ZETAS},
         defaults={
             "coco-5k": RECALLS,

@@ -81,8 +81,21 @@ def scene_graphs(
     return [write(read_facts(tagged, known)) for tagged in tag(captions, parser)]
 
 
+def tag_captions(captions: Sequence[str], parser: ParseWords | None = None) -> Iterator[Tagged]:
+    """Yield each caption as words with tags and tree, mistakes that are common in captions corrected.
+
+    >>> (tagged,) = tag_captions(["Two red buses"])
+    >>> tagged.words, tagged.pos, tagged.labels
+    (['two', 'red', 'buses'], ['NUM', 'ADJ', 'NOUN'], ['nummod', 'amod', 'root'])
+    """
+    known = lemmas()
+    for tagged in tag(captions, parser):
+        correct_tags(tagged, known)
+        yield tagged
+
+
 def tag(captions: Sequence[str], parser: ParseWords | None = None) -> Iterator[Tagged]:
-    """Yield each caption with its tags and tree."""
+    """Yield each caption with its tags and tree, as the parser gives them."""
     if parser is None:
         from karat.lexicon.syntax import load_parser
 

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-
-def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text, each once.
-
-    >>> sorted(word_set("up down up"))
-    ['down', 'up']
-    """
-    return frozenset(text.split())
-
+from karat.lexicon import word_set
 
 ALWAYS_PLURAL = word_set(
     """binoculars boxers briefs capris clothes earphones eyeglasses glasses goggles headphones jeans khakis
@@ -21,13 +13,13 @@ ALWAYS_PLURAL = word_set(
 )
 """Nouns for one thing that have no singular of the same meaning: *shorts* are not a *short*."""
 
-PREPOSITIONS = word_set(
+PREPOSITIONS: frozenset[str] = word_set(
     """about above across against along alongside amid among amongst around aboard at atop behind below
     beneath beside besides between beyond by during for from in inside into like near of on onto
     opposite outside over past through throughout toward towards under underneath upon via with within
     without"""
 )
-PARTICLES = word_set("up down out off away over")
+PARTICLES: frozenset[str] = word_set("up down out off away over")
 
 LONG_PREPOSITIONS = {
     tuple(text.split()): text
@@ -47,7 +39,7 @@ LONG_PREPOSITIONS = {
     )
 }
 
-OPENERS = word_set(
+OPENERS: frozenset[str] = word_set(
     """a an the this that these those some any each every all both another no my your his her its our their
     there here it he she they we i you who what when where while in on at by with from of for to into
     near under over behind between inside outside across along around through as if is are was were not

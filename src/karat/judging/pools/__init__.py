@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from karat.judging.pools.cost import cost_of_tasks as cost_of_tasks
     from karat.judging.pools.cost import estimate_cost as estimate_cost
     from karat.judging.pools.cost import pool_cost as pool_cost
+    from karat.judging.pools.draws import DrawBatch as DrawBatch
     from karat.judging.pools.filters import POOL_FILTERS as POOL_FILTERS
     from karat.judging.pools.filters import FilterKind as FilterKind
     from karat.judging.pools.filters import parse_filter as parse_filter
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from karat.judging.pools.pairs import listed_pairs as listed_pairs
     from karat.judging.pools.pairs import lookup as lookup
     from karat.judging.pools.pairs import split_key as split_key
+    from karat.judging.pools.pool import DRAWN as DRAWN
     from karat.judging.pools.pool import FILLED as FILLED
     from karat.judging.pools.pool import GOLD_NO as GOLD_NO
     from karat.judging.pools.pool import GOLD_YES as GOLD_YES

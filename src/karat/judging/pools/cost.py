@@ -104,9 +104,10 @@ class Cost(Result):
             f"{self.hours:,.1f} hours at {self.seconds:g} seconds per answer.",
         ]
         if self.annotators:
+            needed, enough = self.annotators, self.annotators_enough
             sentences.append(
-                f"At least {plural(self.annotators, 'annotator')} {'is' if self.annotators == 1 else 'are'} "
-                f"needed, since none gets a pair twice; {self.annotators_enough:,} are enough in any order."
+                f"At least {plural(needed, 'annotator')} {be(needed)} needed, since none gets a pair twice; "
+                f"{enough:,} {be(enough)} enough in any order."
             )
         if self.pay:
             with_fee = f", or {self.money:,.2f} with a fee of {100 * self.fee:g}%" if self.fee else ""
@@ -208,6 +209,11 @@ def pool_cost(pool: Pool, form: Form, **options: Any) -> Cost:
     """
     cost = estimate_cost(len(pool), form, **options)
     return replace(cost, about=tuple(pool_sentences(pool)), notes=tuple(gold_notes(pool, form, cost)))
+
+
+def be(number: int) -> str:
+    """Return the verb after a number of things."""
+    return "is" if number == 1 else "are"
 
 
 def gold_notes(pool: Pool, form: Form, cost: Cost) -> list[str]:

@@ -12,8 +12,9 @@ from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError
 from karat.runs import RankingsRun
 
-POOLED, FILLED = 0, 1
-"""Why a pair is in the pool: a model ranked it high, or it fills up a grid and audits the filter."""
+POOLED, FILLED, DRAWN = 0, 1, 2
+"""Why a pair is in the pool: a model ranked it high, it fills up a grid and audits the filter, or it was
+drawn for an estimate. Of several reasons the first counts."""
 NOT_GOLD, GOLD_NO, GOLD_YES = -1, 0, 1
 """Whether the right answer about a pair is known beforehand: not, or, for gold, which one it is."""
 
@@ -27,7 +28,7 @@ class Pool:
     image, caption
         The pairs, as indices into the benchmark, sorted by image, then caption.
     why
-        POOLED or FILLED, for each pair.
+        POOLED, FILLED or DRAWN, for each pair.
     systems
         The names of the runs.
     place_pair, place_system, place_direction, place_rank, place_score
@@ -124,18 +125,23 @@ def pool_sentences(pool: Pool) -> list[str]:
     """
     queries = " and ".join(f"{len(numbers):,} {direction}" for direction, numbers in pool.queries.items())
     items = "item" if pool.top == 1 else f"{pool.top:,} items"
-    filled = int((pool.why == FILLED).sum())
+    filled, drawn = (int((pool.why == reason).sum()) for reason in (FILLED, DRAWN))
     # Suggestions of pairs that were left out are not kept, and so cannot be counted.
     complete = not (pool.judged or pool.filtered or filled)
-    sentences = [
-        f"The first {items} of {plural(len(pool.systems), 'run')} for {queries} queries: "
-        f"{f'{pool.suggestions:,} suggestions, ' if complete else ''}{plural(len(pool) - filled, 'pair')}."
-    ]
+    pairs = plural(len(pool) - filled - drawn, "pair")
+    sentences = []
+    if pool.systems:
+        sentences.append(
+            f"The first {items} of {plural(len(pool.systems), 'run')} for {queries} queries: "
+            f"{f'{pool.suggestions:,} suggestions, ' if complete else ''}{pairs}."
+        )
     if pool.judged:
         sentences.append(f"Left out because they are already judged: {plural(pool.judged, 'pair')}.")
     if pool.filtered or filled:
         audit = f" Added to fill up the images' captions: {plural(filled, 'pair')}." if filled else ""
         sentences.append(f"Filtered out: {plural(pool.filtered, 'pair')}.{audit}")
+    if drawn:
+        sentences.append(f"Drawn for estimates: {plural(drawn, 'further pair')}.")
     return sentences
 
 

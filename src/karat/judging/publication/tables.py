@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 GOLD = ("", "known no", "known yes")
 """By NOT_GOLD, GOLD_NO and GOLD_YES."""
-WHY = ("", "pooled", "filled")
-"""Not in the pool, then by POOLED and FILLED."""
+WHY = ("", "pooled", "filled", "drawn")
+"""Not in the pool, then by POOLED, FILLED and DRAWN."""
 INVALID_COLUMNS = ("kind", "id", "status", "why", "text")
 
 
@@ -97,9 +97,9 @@ def pair_table(evidence: Evidence, correction: Correction) -> pl.DataFrame:
     """Return every pair that was pooled or judged, sorted by image and caption.
 
     Columns: image and caption (ids), grade (as published; nothing where unjudged or invalid), answered_grade,
-    rating, relevance, disagreement, answers, judged_by, pool ("pooled", "filled" or nothing), posterior (a
-    list over the form's ratings), sources (of the published grade), and lists of equal length with the models
-    that suggested the pair: systems, directions, ranks and scores.
+    rating, relevance, disagreement, answers, judged_by, pool ("pooled", "filled", "drawn" or nothing),
+    posterior (a list over the form's ratings), sources (of the published grade), and lists of equal length
+    with the models that suggested the pair: systems, directions, ranks and scores.
     """
     import polars as pl
 

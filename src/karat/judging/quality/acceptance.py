@@ -117,13 +117,18 @@ class AcceptanceRule:
         left_out
             Why other answers do not count, for the message where none does.
         """
-        if not (answers.gold == NOT_GOLD).any():
-            why = "; ".join(left_out) or ("all are about gold pairs" if len(answers) else "")
-            raise InputError(
-                f"no answer counts ({why})" if why else "no answer counts",
-                fix="approve assignments, or require a smaller share of gold",
-            )
+        check_counted(answers, left_out)
         return aggregate_answers(answers, form, self.aggregate, **(self.aggregate_set or {})).asked
+
+
+def check_counted(answers: AnswerTable, left_out: Sequence[str] = ()) -> None:
+    """Raise unless some answer to a pair to judge counts."""
+    if not (answers.gold == NOT_GOLD).any():
+        why = "; ".join(left_out) or ("all are about gold pairs" if len(answers) else "")
+        raise InputError(
+            f"no answer counts ({why})" if why else "no answer counts",
+            fix="approve assignments, or require a smaller share of gold",
+        )
 
 
 def project_verdicts(

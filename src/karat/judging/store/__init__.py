@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from karat.judging.store.failure import StoreError as StoreError
     from karat.judging.store.failure import has_descriptors as has_descriptors
     from karat.judging.store.failure import system_failure as system_failure
+    from karat.judging.store.goals import BUDGET as BUDGET
+    from karat.judging.store.goals import WIDTH as WIDTH
+    from karat.judging.store.goals import WINNER as WINNER
+    from karat.judging.store.goals import Goal as Goal
     from karat.judging.store.open_file import shared_files as shared_files
     from karat.judging.store.project import Project as Project
     from karat.judging.store.project import create_project as create_project

@@ -74,7 +74,7 @@ def migrate(database: Database) -> tuple[str, Path | None] | None:
     with database.read() as connection:
         version = version_of(connection)
         if version is None:
-            raise InputError("is not a project", where=place.shown, fix="create one with create_project")
+            raise InputError("is not a project", where=place.shown, fix="create one with karat pool")
         if version not in [script.revision for script in scripts().walk_revisions()]:
             # Written by a newer karat: refused, never guessed at.
             raise InputError(

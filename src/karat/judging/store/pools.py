@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
-from sqlalchemy import Connection, delete, func, insert, select
+from numpy.typing import ArrayLike
+from sqlalchemy import Connection, MetaData, Table, delete, func, insert, select, update
 
 from karat.benchmarks import DIRECTIONS
 from karat.errors import InputError
@@ -25,7 +29,21 @@ from karat.judging.store.texts import check_name
 from karat.judging.tasks import GOLD_NO, GOLD_YES, NOT_GOLD, TaskPlan
 
 TABLES = (POOL, POOL_GOLD, POOL_PAIR, POOL_PLACE, POOL_QUERY, POOL_SYSTEM)
-GOLD = ("gold_image", "gold_caption", "gold_right")
+PLACES = "SELECT image, caption, system, direction, rank, score FROM pool_place"
+ADD_PAIRS = """
+    INSERT INTO pool_pair (image, caption, why) SELECT image, caption, why FROM incoming WHERE 1 = 1
+    ON CONFLICT (image, caption) DO UPDATE SET why = excluded.why WHERE excluded.why < pool_pair.why
+"""
+REPLACE_PLACES = (
+    """
+    DELETE FROM pool_place WHERE (image, caption, system, direction)
+    IN (SELECT image, caption, system, direction FROM incoming)
+    """,
+    """
+    INSERT INTO pool_place (image, caption, system, direction, rank, score)
+    SELECT image, caption, system, direction, rank, score FROM incoming
+    """,
+)
 
 
 class Pools(StorePart):
@@ -33,7 +51,7 @@ class Pools(StorePart):
 
     def set(self, pool: Pool) -> None:
         """Store a pool and replace the current one; once there are tasks, a pool can only be added to."""
-        self._check_pool(pool)
+        self.check_pool(pool)
         with self._db.write() as connection:
             take_places(connection, 0)
             if connection.execute(select(func.count()).select_from(TASK)).scalar_one():
@@ -43,17 +61,24 @@ class Pools(StorePart):
             self._write_pool(connection, pool)
 
     def add(self, pool: Pool) -> None:
-        """Merge another pool into the current one; a place that both have is taken from the new one."""
-        self._check_pool(pool)
+        """Add another pool to the current one; a place that both have is taken from the new one.
+
+        Only what is new is written: the time grows with the pool that is added, not with the current one.
+        """
+        self.check_pool(pool)
         with self._db.write() as connection:
             take_places(connection, 0)
-            old = self._read_pool(connection)
-            self._write_pool(connection, pool if old is None else merge_pools(old, pool))
+            self.grow(connection, pool)
 
-    def read(self) -> Pool:
-        """Return the pool."""
+    def exists(self) -> bool:
+        """Return whether the project has a pool."""
         with self._db.read() as connection:
-            pool = self._read_pool(connection)
+            return connection.execute(select(POOL.c.id)).first() is not None
+
+    def read(self, places: bool = True) -> Pool:
+        """Return the pool; without the places, which are most of it, a large one is read much faster."""
+        with self._db.read() as connection:
+            pool = self._read_pool(connection, places)
         if pool is None:
             raise InputError(
                 "the project has no pool", where=self._db.place.shown, fix="create one: karat pool"
@@ -62,21 +87,9 @@ class Pools(StorePart):
 
     def add_tasks(self, plan: TaskPlan) -> int:
         """Add the tasks of a plan, numbered after the existing ones; return the number of the first."""
-        task = self._check_plan(plan)
+        self.check_plan(plan)
         with self._db.write() as connection:
-            place = take_places(connection, plan.tasks * plan.overlap)
-            first = next_number(connection, TASK)
-            bulk.insert(
-                connection, TASK, id=first + np.arange(plan.tasks), overlap=[plan.overlap] * plan.tasks
-            )
-            bulk.insert(
-                connection, ITEM, id=next_number(connection, ITEM) + np.arange(len(plan)), task=first + task,
-                position=plan.position, grp=plan.group, image=plan.image, caption=plan.caption,
-                gold=plan.gold,
-            )  # fmt: skip
-            add_assignments(connection, first + np.repeat(np.arange(plan.tasks), plan.overlap), place)
-            self._db.analyse(connection)
-        return first
+            return self.write_tasks(connection, plan)
 
     def plan(self) -> TaskPlan:
         """Return all tasks as one plan; its overlap is the largest of any task."""
@@ -86,7 +99,51 @@ class Pools(StorePart):
             overlap = connection.execute(select(func.max(TASK.c.overlap))).scalar_one()
         return TaskPlan(task, position, group, image, caption, gold, overlap or 0)
 
-    def _check_pool(self, pool: Pool) -> None:
+    def write_tasks(self, connection: Connection, plan: TaskPlan) -> int:
+        """Add the tasks of a plan that was checked within a transaction; return the number of the first."""
+        place = take_places(connection, plan.tasks * plan.overlap)
+        first = next_number(connection, TASK)
+        bulk.insert(connection, TASK, id=first + np.arange(plan.tasks), overlap=[plan.overlap] * plan.tasks)
+        bulk.insert(
+            connection, ITEM, id=next_number(connection, ITEM) + np.arange(len(plan)), task=first + plan.task,
+            position=plan.position, grp=plan.group, image=plan.image, caption=plan.caption, gold=plan.gold,
+        )  # fmt: skip
+        add_assignments(connection, first + np.repeat(np.arange(plan.tasks), plan.overlap), place)
+        self._db.analyse(connection)
+        return first
+
+    def grow(self, connection: Connection, pool: Pool) -> None:
+        """Add a pool that was checked within a transaction; `take_places` must be called before."""
+        facts = connection.execute(select(POOL)).mappings().one_or_none()
+        if facts is None:
+            self._write_pool(connection, pool)
+            return
+        connection.execute(
+            update(POOL).values(
+                top=max(facts["top"], pool.top), judged=facts["judged"] + pool.judged,
+                filtered=facts["filtered"] + pool.filtered,
+            )
+        )  # fmt: skip
+        names = list(connection.execute(select(POOL_SYSTEM.c.name).order_by(POOL_SYSTEM.c.id)).scalars())
+        number = {name: at for at, name in enumerate(dict.fromkeys((*names, *pool.systems)))}
+        added = list(number)[len(names) :]
+        bulk.insert(connection, POOL_SYSTEM, id=len(names) + np.arange(len(added)), name=added)
+        system = np.array([number[name] for name in pool.systems], np.int64)[pool.place_system]
+        with incoming(connection, POOL_PAIR, image=pool.image, caption=pool.caption, why=pool.why):
+            # A pair that a system suggests is in the pool for that reason, also where it filled a grid.
+            connection.exec_driver_sql(ADD_PAIRS)
+        with incoming(connection, POOL_PLACE, **place_columns(pool, last_places(pool), system)):
+            for statement in REPLACE_PLACES:
+                connection.exec_driver_sql(statement)
+        side, query = bulk.read_columns(connection, "SELECT direction, query FROM pool_query", "ii")
+        for at, direction in enumerate(DIRECTIONS):
+            self._write_queries(
+                connection, at, np.setdiff1d(pool.queries.get(direction, ()), query[side == at])
+            )
+        self._write_gold(connection, pool, next_number(connection, POOL_GOLD))
+
+    def check_pool(self, pool: Pool) -> None:
+        """Raise for a pool that cannot be stored."""
         for kind, index, size in (
             ("image", pool.image, self._subject.images),
             ("caption", pool.caption, self._subject.captions),
@@ -109,21 +166,24 @@ class Pools(StorePart):
         connection.execute(insert(POOL).values(id=1, **facts))
         bulk.insert(connection, POOL_SYSTEM, id=np.arange(len(pool.systems)), name=list(pool.systems))
         bulk.insert(connection, POOL_PAIR, image=pool.image, caption=pool.caption, why=pool.why)
-        bulk.insert(
-            connection, POOL_PLACE, image=pool.image[pool.place_pair], caption=pool.caption[pool.place_pair],
-            system=pool.place_system, direction=pool.place_direction, rank=pool.place_rank,
-            score=np.asarray(pool.place_score, np.float64),
-        )  # fmt: skip
+        everything = np.arange(len(pool.place_pair))
+        bulk.insert(connection, POOL_PLACE, **place_columns(pool, everything, pool.place_system))
+        self._write_gold(connection, pool, 0)
+        for number, direction in enumerate(DIRECTIONS):
+            self._write_queries(connection, number, pool.queries.get(direction, ()))
+
+    def _write_gold(self, connection: Connection, pool: Pool, first: int) -> None:
         # Numbered, since the gold pairs are used in this order.
         bulk.insert(
-            connection, POOL_GOLD, id=np.arange(len(pool.gold_image)), image=pool.gold_image,
+            connection, POOL_GOLD, id=first + np.arange(len(pool.gold_image)), image=pool.gold_image,
             caption=pool.gold_caption, gold=np.asarray(pool.gold_right, np.int64),
         )  # fmt: skip
-        for number, direction in enumerate(DIRECTIONS):
-            queries = np.asarray(pool.queries.get(direction, ()), dtype=np.int64)
-            bulk.insert(connection, POOL_QUERY, direction=np.full(len(queries), number), query=queries)
 
-    def _read_pool(self, connection: Connection) -> Pool | None:
+    def _write_queries(self, connection: Connection, direction: int, queries: ArrayLike) -> None:
+        queries = np.asarray(queries, dtype=np.int64)
+        bulk.insert(connection, POOL_QUERY, direction=np.full(len(queries), direction), query=queries)
+
+    def _read_pool(self, connection: Connection, places: bool) -> Pool | None:
         facts = connection.execute(select(POOL)).mappings().one_or_none()
         if facts is None:
             return None
@@ -131,7 +191,7 @@ class Pools(StorePart):
             connection, "SELECT image, caption, why FROM pool_pair ORDER BY image, caption", "iii"
         )
         place_image, place_caption, system, direction, rank, score = bulk.read_columns(
-            connection, "SELECT image, caption, system, direction, rank, score FROM pool_place", "iiiiif"
+            connection, f"{PLACES}{'' if places else ' WHERE 1 = 0'}", "iiiiif"
         )
         names = connection.execute(select(POOL_SYSTEM.c.name).order_by(POOL_SYSTEM.c.id)).scalars()
         side, query = bulk.read_columns(connection, "SELECT direction, query FROM pool_query", "ii")
@@ -145,8 +205,8 @@ class Pools(StorePart):
             facts["top"], facts["judged"], facts["filtered"], gold[0], gold[1], gold[2].astype(np.int8),
         )  # fmt: skip
 
-    def _check_plan(self, plan: TaskPlan) -> np.ndarray:
-        """Return the numbers of the tasks, or raise for a plan that cannot be stored."""
+    def check_plan(self, plan: TaskPlan) -> None:
+        """Raise for a plan that cannot be stored."""
         task, pair = plan.task, plan.image * self._subject.captions + plan.caption
         if not len(plan) or plan.overlap < 1:
             raise InputError(
@@ -179,47 +239,31 @@ class Pools(StorePart):
             raise InputError(
                 f"task {task[order][repeated[0]]} has a duplicate pair", fix="remove one of them"
             )
-        return task
 
 
-def merge_pools(old: Pool, new: Pool) -> Pool:
-    """Return the pairs and places of both; a place that both have is the new one's.
-
-    >>> def pool_of(image, rank):
-    ...     pair, zero = np.array([image]), np.array([0])
-    ...     places = (zero, zero, zero, np.array([rank]), np.array([1.0]))
-    ...     return Pool(pair, zero, zero, ("a",), *places, top=rank)
-    >>> merge_pools(merge_pools(pool_of(3, 1), pool_of(2, 5)), pool_of(3, 2)).place_rank.tolist()
-    [5, 2]
-    """
-    systems = tuple(dict.fromkeys((*old.systems, *new.systems)))
-    image, caption = both(old.image, new.image), both(old.caption, new.caption)
-    width = int(caption.max(initial=0)) + 1
-    key, first, which = np.unique(image * width + caption, return_index=True, return_inverse=True)
-    why = np.full(len(key), np.iinfo(np.int64).max)
-    # A pair that a system suggests is in the pool for that reason, also where it filled a grid before.
-    np.minimum.at(why, which, both(old.why, new.why))
-    number = {name: at for at, name in enumerate(systems)}
-    renumbered = [np.array([number[name] for name in pool.systems], np.int64) for pool in (old, new)]
-    pair = both(which[old.place_pair], which[len(old) + new.place_pair])
-    system = both(renumbered[0][old.place_system], renumbered[1][new.place_system])
-    direction = both(old.place_direction, new.place_direction)
-    place = (pair * len(systems) + system) * 2 + direction
-    # The last of equal places: the new pool's.
-    _, back = np.unique(place[::-1], return_index=True)
-    kept = len(place) - 1 - back
-    queries = {
-        side: np.union1d(old.queries.get(side, ()), new.queries.get(side, ())).astype(np.int64)
-        for side in DIRECTIONS
-    }
-    return Pool(
-        image[first], caption[first], why, systems, pair[kept], system[kept], direction[kept],
-        both(old.place_rank, new.place_rank)[kept], both(old.place_score, new.place_score)[kept], queries,
-        max(old.top, new.top), old.judged + new.judged, old.filtered + new.filtered,
-        *(both(getattr(old, name), getattr(new, name)) for name in GOLD),
-    )  # fmt: skip
+@contextmanager
+def incoming(connection: Connection, table: Table, **columns: np.ndarray) -> Iterator[None]:
+    """Hold rows in the temporary table `incoming`, which has the columns of `table`."""
+    connection.exec_driver_sql(
+        f"CREATE TEMPORARY TABLE incoming AS SELECT {', '.join(columns)} FROM {table.name} WHERE 1 = 0"
+    )
+    bulk.insert(connection, table.to_metadata(MetaData(), name="incoming"), **columns)
+    yield
+    connection.exec_driver_sql("DROP TABLE incoming")
 
 
-def both(old: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """Return two columns as one."""
-    return np.concatenate([old, new])
+def place_columns(pool: Pool, rows: np.ndarray, system: np.ndarray) -> dict[str, np.ndarray]:
+    """Return some places of a pool as columns of their table; `system` numbers the system of each place."""
+    pair = pool.place_pair[rows]
+    return {
+        "image": pool.image[pair], "caption": pool.caption[pair], "system": system[rows],
+        "direction": pool.place_direction[rows], "rank": pool.place_rank[rows],
+        "score": np.asarray(pool.place_score, np.float64)[rows],
+    }  # fmt: skip
+
+
+def last_places(pool: Pool) -> np.ndarray:
+    """Return the rows of the places, the last one where a pair, system and direction have several."""
+    place = (pool.place_pair.astype(np.int64) * len(pool.systems) + pool.place_system) * 2
+    _, back = np.unique((place + pool.place_direction)[::-1], return_index=True)
+    return len(place) - 1 - back

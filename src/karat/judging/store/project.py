@@ -24,6 +24,8 @@ from karat.judging.store.answers import StoredAnswers
 from karat.judging.store.backup import check_file
 from karat.judging.store.calls import Calls
 from karat.judging.store.database import Database, find_place
+from karat.judging.store.draws import StoredDraws
+from karat.judging.store.goals import Goals
 from karat.judging.store.journal import Journal
 from karat.judging.store.migration import check_tables, head, migrate, upgrade
 from karat.judging.store.part import Subject
@@ -83,6 +85,10 @@ class Project:
         Users of the web application, their sessions and invitations.
     calls
         What machine judges were asked.
+    draws
+        Which pairs a sampling design chose, and with which probability.
+    goals
+        What is to be estimated, and when enough has been answered.
     journal
         Events and small settings.
 
@@ -125,6 +131,7 @@ class Project:
         self.answers, self.reviews = StoredAnswers(database, subject), Reviews(database, subject)
         self.annotators, self.calls = Annotators(database, subject), Calls(database, subject)
         self.journal, self.accounts = Journal(database, subject), Accounts(database, self.queue)
+        self.draws, self.goals = StoredDraws(database, subject, self.pools), Goals(database, subject)
 
     def __repr__(self) -> str:
         return f"Project({self.name!r} in {self.where})"
@@ -305,7 +312,7 @@ def open_rows(database: Database, benchmark: Benchmark | None = None, notes: tup
     with database.read() as connection:
         row = project_row(connection)
     if row is None:
-        raise InputError("is not a project", where=database.place.shown, fix="create one with create_project")
+        raise InputError("is not a project", where=database.place.shown, fix="create one with karat pool")
     database.pin()
     try:
         return Project(database, row, benchmark, notes)

@@ -19,6 +19,7 @@ AFTER = f"{COLUMNS} WHERE id > ? ORDER BY id"
 OF_ANNOTATOR = f"{COLUMNS} WHERE annotator = ? AND assignment = ? ORDER BY id"
 SIGNS = text("""
     SELECT (SELECT MAX(id) FROM answer), (SELECT MAX(id) FROM item), (SELECT MAX(id) FROM review),
+        (SELECT MAX(id) FROM draw), (SELECT MAX(id) FROM goal),
         COUNT(*), SUM(state), SUM(annotator), MAX(leased_at), MAX(submitted_at), MAX(expires) FROM assignment
 """)
 LATE = 1000
@@ -32,6 +33,8 @@ class Signs:
     answer: int | None
     item: int | None
     review: int | None
+    draw: int | None
+    goal: int | None
     assignments: tuple[Any, ...]
 
 
@@ -82,8 +85,8 @@ class Snapshot:
 
     def signs(self) -> Signs:
         """Return the values that change with every change."""
-        answer, item, review, *assignments = self._connection.execute(SIGNS).one()
-        return Signs(answer, item, review, tuple(assignments))
+        answer, item, review, draw, goal, *assignments = self._connection.execute(SIGNS).one()
+        return Signs(answer, item, review, draw, goal, tuple(assignments))
 
     def items(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return task, pair and gold of the items by their numbers."""

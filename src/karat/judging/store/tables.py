@@ -27,6 +27,7 @@ POOL_PAIR = Table("pool_pair", METADATA, key("image"), key("caption"), whole("wh
 POOL_PLACE = Table(
     "pool_place", METADATA, whole("image"), whole("caption"), whole("system"), whole("direction"),
     whole("rank"), real("score", null=True),
+    Index("pool_place_pair", "image", "caption"),
 )  # fmt: skip
 POOL_GOLD = Table("pool_gold", METADATA, key(), whole("image"), whole("caption"), whole("gold"))
 """The gold pairs that tasks can hide, in the order in which they are used."""
@@ -84,7 +85,22 @@ CALL = Table(
 )  # fmt: skip
 """Append-only: requests to machine judges and their replies, word for word."""
 
-APPEND_ONLY = ("answer", "review", "mark", "event", "call", "audit")
+DRAW_BATCH = Table(
+    "draw_batch", METADATA, key(counted=True), text("design"), text("measure"), text("direction"),
+    text("runs"), whole("seed"), whole("frame"), text("settings"), real("at"),
+)  # fmt: skip
+DRAW = Table(
+    "draw", METADATA, key(counted=True), whole("batch"), whole("image"), whole("caption"),
+    real("probability"), whole("stratum", null=True), whole("query", null=True), whole("gold"),
+)  # fmt: skip
+"""Append-only, in the order of drawing. `gold` is what the stock of gold said about the pair at that time.
+
+No pair is drawn twice, but no index says so: by one, SQLite would let others replace the row of a pair."""
+
+GOAL = Table("goal", METADATA, key(counted=True), text("goal"), real("at"))
+"""Append-only: the last row counts."""
+
+APPEND_ONLY = ("answer", "review", "mark", "event", "call", "audit", "draw_batch", "draw", "goal")
 
 ACCOUNT_METADATA = MetaData()
 """The tables of accounts; no row contains a password or a token."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from karat.judging.tasks.plan import gold_overlap as gold_overlap
     from karat.judging.tasks.plan import plan_cost as plan_cost
     from karat.judging.tasks.tasks import make_tasks as make_tasks
+    from karat.judging.tasks.tasks import to_ask as to_ask
     from karat.judging.tasks.tasks import unplanned as unplanned
 
 __all__, __getattr__, __dir__ = exports(

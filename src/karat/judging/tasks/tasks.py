@@ -20,7 +20,18 @@ from karat._util import plural, renamed_keywords
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.judging.forms import Form
-from karat.judging.pools import GOLD_NO, GOLD_YES, NOT_GOLD, Pool, find, key_of, more_gold, without
+from karat.judging.pools import (
+    DRAWN,
+    GOLD_NO,
+    GOLD_YES,
+    NOT_GOLD,
+    Pool,
+    find,
+    key_of,
+    more_gold,
+    split_key,
+    without,
+)
 from karat.judging.tasks.plan import TaskPlan, gold_overlap
 
 NO_TWIN = -1
@@ -36,6 +47,7 @@ def make_tasks(
     gold: int | None = None,
     overlap: int = 3,
     planned: TaskPlan | None = None,
+    chosen: tuple[np.ndarray, np.ndarray] | None = None,
     benchmark: Benchmark | Callable[[], Benchmark] | None = None,
     seed: int = 0,
 ) -> TaskPlan:
@@ -61,6 +73,10 @@ def make_tasks(
         How many annotators answer each task, without seeing each other's answers.
     planned
         Tasks that exist: the pairs that they ask about are left out, and their gold is used last.
+    chosen
+        Images and captions of the pairs to ask about, instead of all of the pool; they need not be in it.
+        They are in order of priority: the first tasks ask about the first pairs. Gold pairs are left out,
+        since their answers are known, and a note says how many were.
     benchmark
         Of the pool, or a function that loads it. With it, further gold is drawn where the stock is too small
         for these sizes. Its ranks cannot be checked without the runs; a note says so.
@@ -83,20 +99,25 @@ def make_tasks(
             f"a task has {plural(pairs, 'pair')} and {gold} gold pairs, for {plural(overlap, 'annotator')}",
             fix="give at least 1 pair, 0 gold pairs and 1 annotator",
         )
-    if not len(pool):
+    if not len(pool) and chosen is None:
         raise InputError("the pool is empty", fix="pool deeper, filter less, or leave out fewer judged pairs")
     notes: tuple[str, ...] = ()
+    keys = None if chosen is None else key_of(*chosen)
     if benchmark is not None:
-        pool, notes = with_enough_gold(pool, form, pairs, gold, planned, benchmark, seed)
-    if planned is not None:
-        pool = unplanned(pool, planned)
-        if not len(pool):
-            raise InputError("every pair is already in a task", fix="pool more pairs first")
+        pool, notes = with_enough_gold(pool, form, pairs, gold, planned, keys, benchmark, seed)
+    pool, wanted = to_ask(pool, planned, keys), len(pool) if keys is None else len(keys)
+    if not len(pool):
+        also = "" if keys is None else " or gold"
+        raise InputError(f"every pair is already in a task{also}", fix="pool more pairs first")
+    if keys is not None and len(pool) < wanted:
+        left_out = f"{wanted - len(pool):,} of {plural(wanted, 'pair')} need no question"
+        notes = (*notes, f"{left_out}: they are in a task already, or gold")
+    rank = None if keys is None else rank_of(key_of(pool.image, pool.caption), keys)
     rng = np.random.default_rng([seed, 4])
     if form.layout == "grid":
-        plan = make_grid_tasks(pool, form.columns, pairs, gold, overlap, rng)
+        plan = make_grid_tasks(pool, form.columns, pairs, gold, overlap, rng, rank)
     else:
-        plan = make_pair_tasks(pool, pairs, gold, overlap, rng)
+        plan = make_pair_tasks(pool, pairs, gold, overlap, rng, rank)
     overlapping = gold_overlap(plan, *(() if planned is None else (planned,)))
     places = int((plan.gold != NOT_GOLD).sum())
     distinct = gold_overlap(plan).gold
@@ -106,10 +127,17 @@ def make_tasks(
     return replace(plan, notes=(*notes, *overlapping.notes()))
 
 
-def make_pair_tasks(pool: Pool, pairs: int, gold: int, overlap: int, rng: np.random.Generator) -> TaskPlan:
-    """Return a plan whose tasks show one pair at a time."""
+def make_pair_tasks(
+    pool: Pool,
+    pairs: int,
+    gold: int,
+    overlap: int,
+    rng: np.random.Generator,
+    rank: np.ndarray | None = None,
+) -> TaskPlan:
+    """Return a plan whose tasks show one pair at a time; those of low `rank` come first."""
     tasks = -(-len(pool) // pairs)
-    task, chosen = deal(pool, tasks, gold, rng)
+    task, chosen = deal(pool, tasks, gold, rng, rank)
     task = np.concatenate([task, np.repeat(np.arange(tasks), gold)])
     image = np.concatenate([pool.image, pool.gold_image[chosen]])
     caption = np.concatenate([pool.caption, pool.gold_caption[chosen]])
@@ -126,20 +154,23 @@ def with_enough_gold(
     pairs: int,
     gold: int,
     planned: TaskPlan | None,
+    chosen: np.ndarray | None,
     benchmark: Benchmark | Callable[[], Benchmark],
     seed: int,
 ) -> tuple[Pool, tuple[str, ...]]:
     """Return a pool with enough gold to use none twice, as far as the benchmark has it; and notes."""
-    rest, used = pool, np.zeros(0, np.int64)
-    if planned is not None:
-        rest, used = unplanned(pool, planned), key_of(planned.image, planned.caption)
+    rest = to_ask(pool, planned, chosen)
+    used = np.zeros(0, np.int64) if planned is None else key_of(planned.image, planned.caption)
     new = len(rest)
-    if new <= pairs:
+    if chosen is not None:
+        used = np.union1d(used, chosen)
+    elif new <= pairs:
         # A single task cannot hide what it asks about.
         used = np.union1d(used, key_of(rest.image, rest.caption))
     fresh = ~np.isin(key_of(pool.gold_image, pool.gold_caption), used)
     if form.layout == "grid":
-        tasks = -(-(new // form.columns) // max(1, pairs // form.columns))
+        grids = int((-(-np.bincount(rest.image) // form.columns)).sum())
+        tasks = -(-grids // max(1, pairs // form.columns))
         wanted = tasks * (gold // form.columns), 0
         available = len(np.unique(pool.gold_image[fresh])), 0
     else:
@@ -162,6 +193,44 @@ def with_enough_gold(
     )
 
 
+def to_ask(pool: Pool, planned: TaskPlan | None, chosen: np.ndarray | None) -> Pool:
+    """Return the pairs that need a question, with the stock of gold in the order of its use.
+
+    Parameters
+    ----------
+    pool
+        The pairs to judge, and the stock.
+    planned
+        Tasks that exist.
+    chosen
+        Keys of pairs to ask about instead of those of the pool. Gold is left out: its answer is known, and
+        what is asked about in one task must not be given away by another.
+    """
+    pool = pool if planned is None else unplanned(pool, planned)
+    if chosen is None:
+        return pool
+    known = key_of(pool.gold_image, pool.gold_caption)
+    if planned is not None:
+        known = np.concatenate([known, key_of(planned.image, planned.caption)])
+    image, caption = split_key(np.setdiff1d(chosen, known))
+    return replace(
+        without(pool, np.zeros(len(pool), bool)), image=image, caption=caption,
+        why=np.full(len(image), DRAWN, np.int8),
+    )  # fmt: skip
+
+
+def rank_of(keys: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return the place of each of some sorted keys among `chosen`.
+
+    >>> rank_of(np.array([2, 5, 9]), np.array([5, 7, 9, 2])).tolist()
+    [3, 0, 2]
+    """
+    rank = np.empty(len(keys), np.int64)
+    at = find(keys, chosen)
+    rank[at[at >= 0]] = np.flatnonzero(at >= 0)
+    return rank
+
+
 def unplanned(pool: Pool, plan: TaskPlan) -> Pool:
     """Return the pairs of a pool that are in no task yet; gold that a task already shows comes last.
 
@@ -182,8 +251,13 @@ def unplanned(pool: Pool, plan: TaskPlan) -> Pool:
     return replace(without(pool, new), **stock)
 
 
-def deal(pool: Pool, tasks: int, gold: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the task of each pooled pair, and the gold pairs of all tasks, as rows of the stock."""
+def deal(
+    pool: Pool, tasks: int, gold: int, rng: np.random.Generator, rank: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the task of each pooled pair, and the gold pairs of all tasks, as rows of the stock.
+
+    Pairs are dealt at random, or in the order of `rank`.
+    """
     twin = find(key_of(pool.image, pool.caption), key_of(pool.gold_image, pool.gold_caption))
     sizes = np.diff(np.arange(tasks + 1) * len(pool) // tasks)
     dealer = Dealer(sizes.tolist(), twin.tolist())
@@ -201,7 +275,11 @@ def deal(pool: Pool, tasks: int, gold: int, rng: np.random.Generator) -> tuple[n
             chosen += hidden
     task = np.full(len(pool), -1)
     task[list(dealer.pinned)] = list(dealer.pinned.values())
-    task[task < 0] = rng.permutation(np.repeat(np.arange(tasks), dealer.room))
+    free, rooms = np.flatnonzero(task < 0), np.repeat(np.arange(tasks), dealer.room)
+    if rank is None:
+        task[free] = rng.permutation(rooms)
+    else:
+        task[free[np.argsort(rank[free])]] = rooms
     return task, np.array(chosen, np.int64)
 
 
@@ -309,12 +387,19 @@ class Dealer:
 
 
 def make_grid_tasks(
-    pool: Pool, columns: int, pairs: int, gold: int, overlap: int, rng: np.random.Generator
+    pool: Pool,
+    columns: int,
+    pairs: int,
+    gold: int,
+    overlap: int,
+    rng: np.random.Generator,
+    rank: np.ndarray | None = None,
 ) -> TaskPlan:
     """Return a plan whose tasks contain whole images, each beside `columns` captions; some images are gold.
 
     Hodosh et al. (2013, §4.3.2): six images with ten captions each, one of the six gold. A task shows an
-    image only once wherever possible: not when an image has more grids than there are tasks.
+    image only once wherever possible: not when an image has more grids than there are tasks. With `rank`,
+    images come in the order of their first pair.
     """
     for name, value in (("pairs", pairs), ("gold", gold)):
         if value % columns:
@@ -323,7 +408,7 @@ def make_grid_tasks(
                 fix=f"give a multiple of {columns}: whole images",
             )
     gold_rows = gold_grids(pool, columns)
-    grids, twin = cut_into_grids(pool, columns, gold_rows, rng)
+    grids, twin = cut_into_grids(pool, columns, gold_rows, rng, rank)
     gold_rows = cut_alike(gold_rows, [len(rows) for rows in grids], columns, rng)
     tasks = -(-len(grids) // (pairs // columns))
     sizes = np.diff(np.arange(tasks + 1) * len(grids) // tasks)
@@ -335,7 +420,7 @@ def make_grid_tasks(
             fix="pool again with --form grid, more gold or a lower --gold-depth",
         )
     shown = [{int(pool.gold_image[gold_rows[number][0]]) for number in chosen} for chosen in hidden]
-    members = place_grids(pool, grids, dealer, shown)
+    members = place_grids(pool, grids, dealer, shown, in_order=rank is not None)
     parts = []
     for number, (to_judge, chosen) in enumerate(zip(members, hidden)):
         parts += lay_out(pool, number, [grids[k] for k in to_judge], [gold_rows[k] for k in chosen], rng)
@@ -372,17 +457,25 @@ def cut_alike(gold_rows: list[Rows], sizes: list[int], columns: int, rng: np.ran
 
 
 def cut_into_grids(
-    pool: Pool, columns: int, gold_rows: list[Rows], rng: np.random.Generator
+    pool: Pool,
+    columns: int,
+    gold_rows: list[Rows],
+    rng: np.random.Generator,
+    rank: np.ndarray | None = None,
 ) -> tuple[list[Rows], list[int]]:
     """Return rows of the pool in grids of one image each, and the twin of each gold image among them.
 
     Images and their captions come in random order, except that captions which a gold image shows too are in
-    one grid: only that one is then linked to another task.
+    one grid: only that one is then linked to another task. With `rank`, images come in the order of their
+    first pair.
     """
     gold = np.concatenate([np.zeros(0, np.int64), *gold_rows]).astype(np.int64)
     keys = key_of(pool.image, pool.caption)
     also_gold = np.isin(keys, key_of(pool.gold_image[gold], pool.gold_caption[gold]))
     turn = rng.permutation(int(pool.image.max()) + 1)
+    if rank is not None:
+        turn[:] = len(rank)
+        np.minimum.at(turn, pool.image, rank)
     order = np.lexsort((rng.random(len(pool)), ~also_gold, turn[pool.image]))
     image = pool.image[order]
     first = np.flatnonzero(np.r_[True, np.diff(image) != 0])
@@ -397,8 +490,13 @@ def cut_into_grids(
     return np.split(order, begins[1:]), twin
 
 
-def place_grids(pool: Pool, grids: list[Rows], dealer: Dealer, shown: list[set[int]]) -> list[list[int]]:
-    """Return the grids of each task: pinned ones first, the others in turn where their image is not shown."""
+def place_grids(
+    pool: Pool, grids: list[Rows], dealer: Dealer, shown: list[set[int]], in_order: bool = False
+) -> list[list[int]]:
+    """Return the grids of each task: pinned ones first, the others in turn where their image is not shown.
+
+    `in_order` fills the first task before the next one, so that the first grids are in the first tasks.
+    """
     members: list[list[int]] = [[] for _ in shown]
     images = [int(pool.image[rows[0]]) for rows in grids]
     for grid, task in dealer.pinned.items():
@@ -406,16 +504,16 @@ def place_grids(pool: Pool, grids: list[Rows], dealer: Dealer, shown: list[set[i
         shown[task].add(images[grid])
     turn = deque(task for task, room in enumerate(dealer.room) if room)
     for grid in (grid for grid in range(len(grids)) if grid not in dealer.pinned):
-        for _ in range(len(turn)):
-            if images[grid] not in shown[turn[0]]:
-                break
-            turn.rotate(-1)
+        at = next((at for at, task in enumerate(turn) if images[grid] not in shown[task]), 0)
+        turn.rotate(-at)
         task = turn.popleft()
         members[task].append(grid)
         shown[task].add(images[grid])
         dealer.room[task] -= 1
         if dealer.room[task]:
-            turn.append(task)
+            turn.insert(0 if in_order else len(turn), task)
+        if in_order:
+            turn.rotate(at)
     return members
 
 

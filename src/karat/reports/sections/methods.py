@@ -11,9 +11,11 @@ from typing import Any
 import karat
 from karat._util import MISSING, plural
 from karat.estimate import ESTIMATORS, STRATEGIES, TARGETS, ScoreEstimate, VettingStrategy
+from karat.explain import FAULTS
 from karat.measures import Measure, Named
 from karat.reports.columns import truths_of
 from karat.reports.estimate_material import EstimateMaterial
+from karat.reports.failure_material import FailureMaterial
 from karat.reports.material import Material
 from karat.reports.presentation import in_words, table
 from karat.reports.section import SectionData, section
@@ -53,9 +55,14 @@ PACKAGES = ("numpy", "numba", "scipy", "polars", "plotly")
 
 
 @section(
-    "methods", "Methods", "Methods", order=120, scripted=False, pages=["report", "estimate", "simulation"]
+    "methods",
+    "Methods",
+    "Methods",
+    order=120,
+    scripted=False,
+    pages=["report", "estimate", "simulation", "failures"],
 )
-def collect(material: Material | EstimateMaterial) -> SectionData:
+def collect(material: Material | EstimateMaterial | FailureMaterial) -> SectionData:
     """Return the choices, the measures, the labels, the runs, the versions and the notes."""
     repeated = {
         "versions": versions(),
@@ -64,6 +71,8 @@ def collect(material: Material | EstimateMaterial) -> SectionData:
     }
     if isinstance(material, EstimateMaterial):
         return estimate_methods(material) | repeated
+    if isinstance(material, FailureMaterial):
+        return failure_methods(material) | repeated
     card = material.card
     return {
         "choices": choices(material),
@@ -72,6 +81,35 @@ def collect(material: Material | EstimateMaterial) -> SectionData:
         "runs": run_table(material),
         "notes": notes(material),
         **repeated,
+    }
+
+
+def failure_methods(material: FailureMaterial) -> dict[str, Any]:
+    """Return the choices behind explained failures."""
+    found = material.found
+    column = found.columns[0]
+    metrics = next(iter(column.metrics.values()))
+    out = [
+        ("Failure", "A query whose item at a rank is wrong although a relevant one is still to come; ranks: "
+         f"{', '.join(map(str, found.ranks))}. The ground truth is the query's original positive."),
+        ("Concepts", f"WordNet synsets of what an image shows, from {found.concepts.source}."),
+        ("Agreement", "The share of the ground truth's concepts that the retrieved image has."),
+        ("Similarity", "Concepts that only one image has are matched so that the sum of their WordNet path "
+         "similarities is largest; the mean over matched pairs."),
+        ("Numbers", "The sum over common concepts of the difference of their counts."),
+        ("Sizes", "Boxes of the same concept are paired so that the differences of their areas are smallest; "
+         f"they disagree from {100 * metrics.threshold:g}% on."),
+        ("Source", "Lymperaiou et al., Towards Explainable Evaluation of Language Models on the Semantic "
+         "Similarity of Visual Concepts, COLING 2022, section 4."),
+    ]  # fmt: skip
+    if column.faults is not None:
+        out.insert(1, ("Marks", "; ".join(FAULTS[name] for name in column.faults.marks()) + "."))
+    return {
+        "choices": [{"term": term, "text": text} for term, text in out],
+        "measures": None,
+        "truths": None,
+        "runs": None,
+        "notes": list(found.notes),
     }
 
 

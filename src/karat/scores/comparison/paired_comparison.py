@@ -26,7 +26,7 @@ from karat.scores.intervals import (
     with_ends,
 )
 from karat.scores.scorecard import Scorecard
-from karat.stats import FEWEST, Intervals, check_count, check_seed, holm, subtract
+from karat.stats import FEWEST, Intervals, check_count, check_seed, detection_reach, holm, subtract
 
 
 @renamed_keywords(measures="measure", truths="truth", directions="direction", similarities="phi")
@@ -168,18 +168,15 @@ def detectable(
 ) -> float | None:
     """Return the smallest true difference of two columns that a test at a level finds with some power.
 
-    (t₁₋α/₂ + t_power) times the standard error of the difference (Cohen 1988, §2.2), with as many degrees of
-    freedom as there are clusters, less one. Nothing where no two clusters differ, or there are too few.
+    `detection_reach` times the standard error of the difference. Nothing where no two clusters differ, or
+    there are too few.
     """
-    # Imported late: the core stays light.
-    from scipy.special import stdtrit
-
     clusters = max(column_samples.sizes[at] for at in pair)
     if clusters < FEWEST:
         return None
     error = float(np.nanstd(subtract(*draws[list(pair)]))) * np.sqrt(clusters / (clusters - 1))
-    reach = stdtrit(clusters - 1, 1 - alpha / 2) + stdtrit(clusters - 1, power)
-    return float(reach * error) if np.isfinite(error) and error > 0 else None
+    reach = detection_reach(clusters, alpha, power)
+    return reach * error if np.isfinite(error) and error > 0 else None
 
 
 def check_choices(

@@ -15,6 +15,7 @@ from karat.judging.exchange import FORMATS
 from karat.judging.quality import AGGREGATIONS, AcceptanceRule, review_assignments
 from karat.judging.store.accounts import OWNER, READER, User
 from karat.web.access import require
+from karat.web.dashboard import goal
 from karat.web.dashboard.jobs import DONE, Jobs, Shelf, export_job, publish_job, zipped
 from karat.web.dashboard.live import PAY, Pay
 from karat.web.dashboard.statistics import answers_about
@@ -24,6 +25,7 @@ from karat.web.pages import base_of, render
 from karat.web.shapes import Body, Number, Short, Storable
 
 router = APIRouter()
+router.include_router(goal.router)
 old = APIRouter(deprecated=True, include_in_schema=False)
 """The addresses of the previous version, which keep working for one version."""
 Owner = Annotated[User, Depends(require(OWNER))]
@@ -57,7 +59,7 @@ class Review(Body):
     ask_again: bool = True
 
 
-class Decision(Body):
+class PairDecision(Body):
     """The decision about a pair; None withdraws it."""
 
     code: Short | None
@@ -72,6 +74,7 @@ def prepare(app: FastAPI) -> None:
     state.jobs = Jobs(lambda: publish_jobs(jobs_of(app)))
     state.closing += [state.shelf.close, state.jobs.close, state.watch.close]
     publish_jobs(jobs_of(app))
+    goal.prepare_goal(app)
 
 
 def jobs_of(app: FastAPI) -> dict[str, Any]:
@@ -89,6 +92,7 @@ def dashboard_page(request: Request, user: Reader) -> Response:
     return render(
         request, "dashboard.html", form=project.form, aggregations=aggregations, formats=formats,
         aggregation=AcceptanceRule.aggregate, kept=shelf.kept, owner=user.may(OWNER),
+        runs=request.app.state.goal.runs.names(), measures=goal.SUGGESTED,
     )  # fmt: skip
 
 
@@ -251,7 +255,9 @@ def disagreement(request: Request, user: Owner, image: Number, caption: Number) 
 
 
 @router.put("/api/dashboard/disagreements/{image}/{caption}")
-def decide(request: Request, user: Owner, image: Number, caption: Number, body: Decision) -> dict[str, Any]:
+def decide(
+    request: Request, user: Owner, image: Number, caption: Number, body: PairDecision
+) -> dict[str, Any]:
     """Decide about a pair, or withdraw the decision; it replaces the verdict of the answers."""
     project = request.app.state.project
     if request.app.state.watch.current().disagreements.row_of(image, caption) is None:

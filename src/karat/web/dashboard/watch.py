@@ -9,6 +9,8 @@ import logging
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from fastapi import Request
@@ -16,7 +18,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from karat.errors import KaratError
 from karat.judging import Project
-from karat.judging.store import StoreError
+from karat.judging.store import Signs, StoreError
 from karat.judging.store.accounts import READER, User
 from karat.web.dashboard.live import live_numbers
 from karat.web.dashboard.statistics import Statistics, compute
@@ -34,6 +36,42 @@ REFRESH = 30.0
 BEAT = 15.0
 """Seconds after which an idle stream sends a comment, and checks that its user may still read."""
 LOG = logging.getLogger("karat.web")
+
+
+@dataclass(eq=False)
+class Follower:
+    """Work of the slow thread that is repeated after every change of the project, with pauses between.
+
+    Parameters
+    ----------
+    work
+        What to do.
+    """
+
+    work: Callable[[], None]
+    _requested: bool = True
+    _due: float = 0.0
+    _earliest: float = 0.0
+    _done_for: Any = None
+
+    def ask(self) -> None:
+        """Have it done soon, even if nothing changed."""
+        self._requested, self._due = True, min(self._due, self._earliest)
+
+    def is_due(self, signs: Signs | None, now: float) -> bool:
+        """Whether something changed since the last time, and the pause is over."""
+        return (self._requested or signs != self._done_for) and now >= self._due
+
+    def run(self, signs: Signs | None) -> None:
+        """Do it, and pause: a tenth of the time is worked at most, on request a third."""
+        self._requested, self._done_for = False, signs
+        start = time.monotonic()
+        try:
+            self.work()
+        finally:
+            end = time.monotonic()
+            self._earliest = end + 2 * (end - start)
+            self._due = end + max(EVERY, SHARE * (end - start))
 
 
 class Watch:
@@ -63,6 +101,7 @@ class Watch:
         self._requested = True
         self._due = self._earliest = 0.0
         self._computed_for: Any = None
+        self._followers: list[Follower] = []
 
     def listen(self, loop: asyncio.AbstractEventLoop) -> tuple[object, asyncio.Event]:
         """Start to watch; return a key for `leave`, and an event that is set when there is something new."""
@@ -118,6 +157,20 @@ class Watch:
             self._wake_all()
 
         return publish
+
+    def follow(self, work: Callable[[], None]) -> Callable[[], None]:
+        """Have the slow thread do some work whenever the project changed; return a function that asks for it.
+
+        It is done only while a dashboard is open, and less often the longer it takes.
+        """
+        follower = Follower(work)
+        self._followers.append(follower)
+
+        def ask() -> None:
+            follower.ask()
+            self._wake.set()
+
+        return ask
 
     def news(self, user: User) -> list[tuple[str, int, str]]:
         """Return the newest event of every source that a user may see, by age: name, number and data."""
@@ -181,9 +234,17 @@ class Watch:
                     self.count()
                     last = start
                 changed = self._requested or self.tally.signs != self._computed_for
-                free = self._slow is None or not self._slow.is_alive()
-                if changed and start >= self._due and free:
-                    self._slow = threading.Thread(target=self._compute, name="karat-statistics", daemon=True)
+                works = [self._compute] if changed and start >= self._due else []
+                signs = self.tally.signs
+                works += [
+                    partial(self._attempt, partial(follower.run, signs))
+                    for follower in self._followers
+                    if follower.is_due(signs, start)
+                ]
+                if works and (self._slow is None or not self._slow.is_alive()):
+                    self._slow = threading.Thread(
+                        target=do_all, args=(works,), name="karat-statistics", daemon=True
+                    )
                     self._slow.start()
             except Exception as error:  # The thread must survive a locked or restored database.
                 self._failed(error)
@@ -198,6 +259,12 @@ class Watch:
             self._due = time.monotonic() + STATISTICS_EVERY
             self._failed(error)
 
+    def _attempt(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:
+            self._failed(error)
+
     def _failed(self, error: Exception) -> None:
         """Publish what went wrong in one sentence; the log has the details."""
         if self.closed:
@@ -208,6 +275,12 @@ class Watch:
         if isinstance(error, StoreError):
             reason = sentence_of(error.state)  # readers need not know where the project is
         self._trouble({"message": f"The numbers could not be computed: {reason}", "at": time.time()})
+
+
+def do_all(works: list[Callable[[], None]]) -> None:
+    """Do one work after the other."""
+    for work in works:
+        work()
 
 
 async def events(request: Request, watch: Watch, user: User) -> AsyncIterator[str]:

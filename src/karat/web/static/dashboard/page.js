@@ -3,6 +3,7 @@ import { $ } from "../judge/dom.js";
 import { send, url } from "../http.js";
 import { sentence } from "../forms.js";
 import { annotators } from "./annotators.js";
+import { goal, proposal, startGoal } from "./goal.js";
 import { fillPay, jobs, startForms } from "./jobs.js";
 import { progress, stuck, tiles } from "./progress.js";
 import { agreement, machines, pool } from "./quality.js";
@@ -44,6 +45,8 @@ const EVENTS = {
     if (now.live) annotators(now.live, data);
     document.documentElement.dataset.ready = "yes";
   },
+  goal,
+  proposal,
   jobs,
   trouble: (data) => failed({ message: data.message }),
 };
@@ -78,5 +81,8 @@ $("recount").addEventListener("click", async (event) => {
   }
   setTimeout(() => (event.target.disabled = false), 5000);
 });
-if (owner) startForms();
+if (owner) {
+  startForms();
+  startGoal();
+}
 listen();

@@ -12,6 +12,9 @@ export function decimal(number, digits = 2) {
   return number === null || number === undefined ? MISSING : number.toFixed(digits);
 }
 
+// With a true minus sign.
+export const minus = (number, digits) => number.toFixed(digits).replace("-", "−");
+
 export function clock(at) {
   return new Date(at * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }

@@ -1,4 +1,4 @@
-"""Names of estimators and strategies: written as measures are, ``name(parameter=value, …)``."""
+"""Names of registered things, such as estimators: written as measures are, ``name(parameter=value, …)``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from karat._util import Registry
 from karat.errors import InputError
-from karat.measures import Named, read_arguments
+from karat.measures.measure import Named, read_arguments
 
 N = TypeVar("N", bound=Named)
 

@@ -1,0 +1,194 @@
+"""Explainable evaluation (Lymperaiou et al. 2022): its published tables beside what karat computes.
+
+- Table 3: concept metrics of failures. The paper's models and Visual Genome's regions are not at hand; its
+  columns are computed for systems that see an image through its captions, on COCO's test split with boxes and
+  on Flickr8k's with concepts from captions, where numbers and sizes of things are not known. A caption asks
+  for images (t2i) and is never compared with itself: the image's other captions stand for it.
+- Columns, stated precisely: CA, NCS, CE and SD are means per failure where defined; SD is binary, from a
+  difference of 100% of the ground truth's area on, over all matched boxes. obj hit is Σ|V(g) ∩ V(r)|, obj
+  miss counts both sides, matched % synsets is matched pairs per non-common synset (at most 50%), and "avg%
+  enum disagr." is how many common concepts differ in number per failure: a count, as in the paper.
+- Tables 1 and 6 to 13: the share of failures is 100% − R@1, computed from the printed R@1; one row of table 9
+  contradicts it. Table 2: the printed shares as parts of 103 pairs. Tables 4 and 5 need sentence models.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from _harness import Records, main, number, read_table, record
+from _text_systems import BagMetric
+
+import karat
+from karat.benchmarks import Benchmark
+from karat.captions import CAPTION_METRICS, all_pairs
+from karat.errors import MissingDataError
+from karat.explain import find_concepts
+
+SYSTEMS = {"BoW": BagMetric(), "CIDEr": CAPTION_METRICS["cider"], "SPICE": CAPTION_METRICS["spice"]}
+BOXES, CAPTIONS = (
+    Path("coco", "coco_karpathy_test_boxes.json"),
+    Path("coco", "coco_karpathy_test_captions.tsv"),
+)
+FLICKR8K = Path("flickr8k")
+COLUMNS: dict[str, tuple[str, float]] = {
+    "CA": ("agreement", 100),
+    "NCS": ("similarity", 1),
+    "CE": ("enumeration", 1),
+    "SD": ("size_binary", 100),
+    "obj hit": ("hit", 1),
+    "obj miss": ("miss", 1),
+    "matched % synsets": ("matched_share", 100),
+    "avg% enum disagr.": ("differing_per_failure", 1),
+}
+"""The columns of table 3, by what karat calls them, and the paper's units."""
+BESIDE: dict[str, tuple[str, float, str]] = {
+    "Fails (%)": ("failure_share", 100, "the share of failures"),
+    "obj miss, ground truth": ("miss_ground_truth", 1, "concepts of the ground truth alone"),
+    "enum disagr. %": ("differing_share", 100, "of common concepts, those that differ in number"),
+    "CE mode": ("enumeration_mode", 1, "the most frequent CE of a failure"),
+    "CA per concept": ("agreement_per_concept", 100, "common concepts of all of the ground truth's"),
+    "NCS per pair": ("similarity_per_pair", 1, "mean over matched pairs of all failures"),
+    "CE per concept": ("enumeration_per_concept", 1, "mean over common concepts of all failures"),
+    "SD per box": ("size_binary_per_box", 100, "mean over matched boxes of all failures"),
+    "SD, mean difference": ("size", 1, "the mean difference of areas, not its binary form"),
+    "SD, formula": ("size_binary_by_concept", 1, "shares of each concept, added up, as the formula says"),
+}
+"""What stands beside table 3 and the paper does not print."""
+NEEDS_VG = "needs the paper's sentence models, and Visual Genome's images and regions"
+UNDEFINED = "not defined: captions do not say how many things there are, or how large"
+PAIRS = 103
+RANKED = {
+    "1": NEEDS_VG,
+    "6": "needs the paper's sentence models",
+    "7": "needs a T5 summariser",
+    "8": "needs a Pegasus summariser",
+    "9": "needs the paper's sentence models and all of Flickr30k",
+    "10": "needs a T5 summariser and all of Flickr30k",
+    "11": NEEDS_VG,
+    "12": f"{NEEDS_VG}, and a T5 summariser",
+    "13": f"{NEEDS_VG}, and a Pegasus summariser",
+}
+"""What the tables of ranks would need."""
+
+
+def coco(data: Path) -> Benchmark:
+    """Return COCO's test split with captions and boxes."""
+    return karat.load_benchmark("coco", captions=data / CAPTIONS, boxes=data / BOXES)
+
+
+def flickr8k(data: Path) -> Benchmark:
+    """Return Flickr8k's test split with all captions."""
+    return karat.load_benchmark("flickr8k", folder=data / FLICKR8K)
+
+
+COLLECTIONS: dict[str, tuple[Callable[[Path], Benchmark], tuple[Path, ...]]] = {
+    "COCO test, boxes": (coco, (BOXES, CAPTIONS)),
+    "Flickr8k test, captions": (flickr8k, (FLICKR8K,)),
+}
+
+
+def table_3(data: Path | None) -> Records:
+    """Return the paper's rows, which cannot be computed, and ours."""
+    out = [
+        record("3", line["row"], column, number(line[column]), None, NEEDS_VG)
+        for line in read_table("explainable_3")
+        for column in COLUMNS
+    ]
+    for collection, (load, files) in COLLECTIONS.items():
+        if data is None or not all((data / file).exists() for file in files):
+            note = f"needs {' and '.join(map(str, files))} under --data"
+            out += [
+                record("3", f"{name}: {collection}", column, None, None, note)
+                for name in SYSTEMS
+                for column in COLUMNS
+            ]
+            continue
+        out += explained(collection, load(data))
+    return out
+
+
+def explained(collection: str, bench: Benchmark) -> Records:
+    """Return the rows of the systems on one collection, for all concepts and for what queries mention."""
+    tables, missing = {}, {}
+    for name, metric in SYSTEMS.items():
+        try:
+            tables[name] = all_pairs(bench, metric, leave_out=True)
+        except MissingDataError as error:
+            missing[name] = str(error)
+    concepts = find_concepts(bench)
+    found = karat.explain_failures(tables, bench, direction="t2i", concepts=concepts, query_informed=True)
+    out = [
+        record("3", f"{name}: {collection}", column, None, None, why)
+        for name, why in missing.items()
+        for column in COLUMNS
+    ]
+    for row in found.records():
+        informed = row["concepts"] != "all"
+        title = f"{row['run']}: {collection}{', query-informed' if informed else ''}"
+        for column, (key, unit) in COLUMNS.items():
+            defined = row.get(f"{key}_defined")
+            note = "" if defined is None else f"defined for {defined:,} of {row['failures']:,} failures"
+            out.append(entry(title, column, row[key], unit, note))
+        for column, (key, unit, note) in BESIDE.items():
+            if not (informed and column == "Fails (%)"):
+                out.append(entry(title, column, row[key], unit, note))
+    return out
+
+
+def entry(row: str, column: str, value: float | None, unit: float, note: str) -> dict:
+    """Return one of our own numbers in the paper's units."""
+    return record(
+        "3", row, column, None, None if value is None else unit * value, UNDEFINED if value is None else note
+    )
+
+
+def ranked(table: str, data: Path | None = None) -> Records:
+    """Return a table of ranks: shares of failures from the printed R@1, nothing for the rest."""
+    out = []
+    for line in read_table("explainable_ranks", table):
+        for column in list(line)[2:]:
+            ours, note = None, RANKED[table]
+            if column == "Fails (%)":
+                recall = float(line["Recall @1"]) * (1 if table in ("1", "11") else 100)
+                ours, note = round(100 - recall, 2), "100% less the printed R@1"
+                if abs(ours - float(line[column])) > 0.01:
+                    note += ", which the printed share contradicts"
+            out.append(record(table, line["row"], column, number(line[column]), ours, note))
+    return out
+
+
+def table_2(data: Path | None = None) -> Records:
+    """Return the shares of misread semantics: which number of 103 pairs each can be."""
+    out = []
+    for line in read_table("explainable_2_4_5", "2"):
+        printed = float(line["paper"])
+        times = round(printed * PAIRS / 100)
+        share = round(100 * times / PAIRS, 2)
+        fits = abs(share - printed) < 0.005
+        note = f"{times} of {PAIRS} pairs" if fits else f"no number of {PAIRS} pairs gives this share"
+        note += "; the answers themselves need people who look at the images"
+        out.append(record("2", line["row"], line["column"], printed, share if fits else None, note))
+    return out
+
+
+def adversarial(table: str, data: Path | None = None) -> Records:
+    """Return a table of perturbed queries, which need a sentence model."""
+    return [
+        record(
+            table, line["row"], line["column"], number(line["paper"]), None, f"perturbed queries: {NEEDS_VG}"
+        )
+        for line in read_table("explainable_2_4_5", table)
+    ]
+
+
+MAKERS = {
+    "1": partial(ranked, "1"),
+    "2": table_2,
+    "3": table_3,
+    **{table: partial(adversarial, table) for table in ("4", "5")},
+    **{table: partial(ranked, table) for table in RANKED if table != "1"},
+}
+
+if __name__ == "__main__":
+    main(MAKERS, __doc__)

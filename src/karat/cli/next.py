@@ -1,0 +1,79 @@
+"""``karat next``: the next pairs that are worth a person's time, into the judging queue."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated
+
+import typer
+
+from karat._util import check_writable
+from karat.cli import options
+from karat.cli.command import Command
+from karat.errors import InputError
+
+app = typer.Typer()
+
+
+@app.command(cls=Command)
+def next(
+    project: options.ProjectPlace,
+    run: options.RunFile = None,
+    budget: Annotated[str, options.budget("how many more now.")] = "200",
+    measure: options.Measure = None,
+    design: Annotated[
+        str | None,
+        options.option(
+            "--design",
+            panel=options.ESTIMATED,
+            choices="designs",
+            show_default=False,
+            help="How pairs are drawn: {designs}; by default what fits the measure.",
+        ),
+    ] = None,
+    estimator: options.LabelEstimator = "mixed",
+    noisy: options.OptionalNoisyTruth = None,
+    direction: options.Direction = None,
+    depth: options.OptionalDepth = None,
+    ties: options.OptionalFixedTies = None,
+    task_size: options.TaskSize = None,
+    gold: options.Gold = None,
+    overlap: options.Overlap = 3,
+    seconds: options.Seconds = None,
+    per_hour: options.PerHour = 15.0,
+    per_task: options.PerTask = None,
+    fee: options.Fee = 0.2,
+    dry_run: options.DryRun = False,
+    seed: options.Seed = 0,
+    name: options.Name = None,
+    ids: options.Ids = None,
+    similarity: options.Similarity = "dot",
+    transpose: options.Transpose = False,
+    json: options.Json = None,
+    threads: options.Threads = None,
+) -> None:
+    """Draw the next pairs that people should judge.
+
+    Pairs are drawn at random, those that may move the score with a larger chance, and stored with their
+    chances as tasks of the project: `karat estimate PROJECT` then says what the answers prove. What the
+    options leave open is as for the pairs before.
+    """
+    from karat.cli.show import opening, show, waiting, write_json
+    from karat.estimate import next_pairs
+
+    check_writable(json)
+    number = int(budget) if budget.strip().isdecimal() else 0
+    if not number:
+        raise InputError(f"--budget is {budget!r}", fix="give a number of pairs, such as 200")
+    with opening(project) as opened, waiting("drawing pairs"):
+        drawn = next_pairs(
+            opened, run, measure, budget=number, design=design, estimator=estimator, noisy=noisy,
+            direction=direction, depth=depth, ties=ties, task_size=task_size, gold=gold, overlap=overlap,
+            seconds=seconds, per_hour=per_hour, per_task=per_task, fee=fee, dry_run=dry_run, seed=seed,
+            threads=threads, name=name, ids=ids, similarity=similarity, transpose=transpose,
+        )  # fmt: skip
+    taken = write_json(drawn, json)
+    show(drawn, quiet=taken)
+    if not dry_run and not taken:
+        place = shlex.quote(project)
+        print(f"wrote batch {drawn.batch.number} into {project}; next: karat serve {place}")

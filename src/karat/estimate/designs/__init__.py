@@ -1,0 +1,1 @@
+"""Sampling designs: one file each."""

@@ -1,0 +1,166 @@
+"""Inputs: what estimates, simulations and plans start from: runs, measures, and truths of a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat._util import check_choice, split_names
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth, load_benchmark
+from karat.errors import InputError
+from karat.estimate.candidates import Candidates, check_ties
+from karat.estimate.features import score_features
+from karat.estimate.label_file import find_truth
+from karat.estimate.relevance import check_graded
+from karat.measures import MEAN, Measure, Named, Semantic, parse_measures
+from karat.runs import Order, Run, load_runs, notes_on_loading
+
+SEARCH: Direction = "t2i"
+"""The direction that is taken where one is needed and nothing says which: image search."""
+
+
+@dataclass(frozen=True, eq=False)
+class EstimationInputs:
+    """What is scored, on what; `load_inputs` makes it.
+
+    Parameters
+    ----------
+    benchmark
+        The one of the runs.
+    measures
+        What is estimated.
+    truths
+        Those that were named, in this order.
+    runs
+        The runs, matched to the benchmark.
+    directions
+        The ways to ask that were chosen, or those that all runs and truths have.
+    notes
+        What a reader should know about files.
+    """
+
+    benchmark: Benchmark
+    measures: tuple[Measure, ...]
+    truths: tuple[Truth, ...]
+    runs: tuple[Run, ...]
+    directions: tuple[Direction, ...]
+    notes: tuple[str, ...]
+
+
+def load_inputs(
+    runs: Run | Sequence[Run] | Any,
+    benchmark: Benchmark | str | Path,
+    measure: Iterable[str | Named] | Named | str,
+    truths: Sequence[str | Path | Truth | None],
+    *,
+    direction: Iterable[str] | str | None,
+    ties: str,
+    name: Iterable[str] | str | None,
+    ids: Order | None,
+    similarity: str,
+    transpose: bool,
+    setting: Mapping[str, Any] | None,
+) -> EstimationInputs:
+    """Read what an estimate, a simulation or a plan starts from, and check that it fits together.
+
+    Parameters
+    ----------
+    runs, benchmark, measure, direction, ties, name, ids, similarity, transpose, setting
+        As in `karat.estimate_scores`.
+    truths
+        Names, files of labels, or truths; None is the benchmark's first.
+    """
+    bench = benchmark if isinstance(benchmark, Benchmark) else load_benchmark(benchmark, **(setting or {}))
+    measures = check_measures(measure)
+    check_ties(ties)
+    default = next(iter(bench.truths))
+    named = [find_truth(bench, default if truth is None else truth) for truth in truths]
+    for one in measures:
+        check_graded(one, [truth for truth, _ in named])
+    loaded = load_runs(runs, bench, name=name, ids=ids, similarity=similarity, transpose=transpose)
+    ways = directions_of(direction, loaded, [truth for truth, _ in named])
+    notes = [*notes_on_loading(loaded), *(note for _, file_notes in named for note in file_notes)]
+    return EstimationInputs(
+        loaded[0].benchmark or bench,
+        tuple(measures),
+        tuple(truth for truth, _ in named),
+        tuple(loaded),
+        tuple(ways),
+        tuple(notes),
+    )
+
+
+def check_measures(measure: Iterable[str | Named] | Named | str) -> list[Measure]:
+    """Return measures whose score is a mean over queries, or raise."""
+    names = split_names(measure) if isinstance(measure, str) else measure
+    measures = []
+    for named in parse_measures([names] if isinstance(names, Named) else names):
+        if not isinstance(named, Measure):
+            raise InputError(f"{named} is made of several columns", fix="estimate its parts: R@1,R@5,R@10")
+        if isinstance(named, Semantic):
+            raise InputError(f"{named} looks at similarities, not at labels", fix="choose P@10, RP, AP, …")
+        if named.aggregate is not MEAN or named.better == "low":
+            raise InputError(
+                f"{named} is not a mean of shares over queries", fix="choose P@10, R@1, RP, mAP@R, AP or nDCG"
+            )
+        measures.append(named)
+    if not measures:
+        raise InputError("there is no measure to estimate", fix="name one: P@10")
+    return measures
+
+
+def directions_of(
+    direction: Iterable[str] | str | None, runs: Sequence[Run], truths: Sequence[Truth]
+) -> list[Direction]:
+    """Return the directions that were asked for, or those that all runs and truths have."""
+    if direction is not None:
+        names = [direction] if isinstance(direction, str) else list(direction)
+        return [check_choice(name, DIRECTIONS, "direction") for name in names]  # type: ignore[misc]
+    possible = [
+        way
+        for way in DIRECTIONS
+        if all(way in run.directions for run in runs) and all(len(t.queries.get(way, ())) for t in truths)
+    ]
+    if not possible:
+        raise InputError("no direction is in all runs and both truths", fix="choose other runs or truths")
+    return possible
+
+
+def one_direction(
+    direction: Iterable[str] | str | None, possible: Sequence[Direction]
+) -> tuple[Direction, list[str]]:
+    """Return the direction that was asked for, image search where none was, and what a reader should know."""
+    if len(possible) == 1:
+        return possible[0], []
+    if direction is not None:
+        raise InputError("pairs are drawn for one direction", fix="choose t2i or i2t")
+    return SEARCH, [f"the direction is {SEARCH}, that of image search; for the other, give --direction i2t"]
+
+
+def is_cut(measure: Measure) -> bool:
+    """Whether a measure looks at nothing below its cut-off."""
+    return (
+        measure.cutoff is not None and measure.bounded and getattr(measure, measure.cutoff.name) is not None
+    )
+
+
+def depth_of(measures: Sequence[Measure], depth: int) -> int:
+    """Return how many first items of each run are candidates."""
+    if depth < 1:
+        raise InputError(f"depth is {depth}", fix="give a whole number from 1")
+    cuts = [getattr(one, one.cutoff.name) for one in measures if is_cut(one) and one.cutoff is not None]
+    return max(cuts) if len(cuts) == len(measures) else max([depth, *cuts])
+
+
+def table_features(
+    tables: Mapping[str, Any], benchmark: Benchmark, candidates: Candidates
+) -> dict[str, np.ndarray]:
+    """Return the scores that tables or runs give the candidates."""
+    if not tables:
+        return {}
+    loaded = {name: load_runs(table, benchmark)[0] for name, table in tables.items()}
+    return score_features(loaded, benchmark, candidates)

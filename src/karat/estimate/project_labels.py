@@ -1,0 +1,369 @@
+"""Labels of a project: what was drawn, and what people answered, as estimates need it.
+
+A project stores draws as images and captions. Candidates are made again from the runs, so that runs may be
+added later. What a batch could have drawn is known from the lists of its runs: of each, the batch keeps a
+fingerprint. A pair that an earlier batch could not have drawn is not covered by it (`DrawnSample.frame`). A
+drawn pair whose batch cannot be made again, since its runs have changed, keeps its label, and stands for
+itself alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat._util import plural
+from karat.benchmarks import Benchmark, Direction, Truth
+from karat.errors import InputError
+from karat.estimate.candidates import DEPTH, Candidates, VettedLabels, make_candidates
+from karat.estimate.design import IN_OTHER_TASKS, IN_OWN_TASKS, NOWHERE, DrawnSample
+from karat.estimate.inputs import check_measures, depth_of, directions_of, is_cut, one_direction
+from karat.estimate.label_errors import answer_errors, answer_posterior
+from karat.estimate.label_file import find_truth
+from karat.estimate.query_means import clusters_of
+from karat.estimate.relevance import KEY_BASE, check_graded, without_grade
+from karat.judging import DrawBatch, DrawnLabels, TaskPlan, count_answers, drawn_labels
+from karat.judging.pools import key_of
+from karat.judging.tasks import NOT_GOLD
+from karat.measures import Measure, Named
+from karat.runs import Run, load_runs, notes_on_loading
+
+if TYPE_CHECKING:
+    from karat.judging import Project
+
+DEFAULT_MEASURE = "P@10"
+ENOUGH_GOLD = 10
+"""How many answers about gold pairs of each kind tell how often annotators err."""
+VERSIONS = 50
+"""How many versions of labels are drawn from what gold leaves open."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectLabels:
+    """What a project knows about the candidates of some runs; `read_project` makes it.
+
+    Parameters
+    ----------
+    benchmark, measure, candidates
+        What is estimated.
+    labels
+        The labels of drawn pairs: whether they are relevant, or with which probability.
+    batches
+        What was drawn, as far as the candidates have it.
+    frame, since, versions
+        As `interval_estimates` takes them.
+    taken
+        Per candidate, whether it was drawn, whatever for.
+    stored
+        All batches of the project.
+    settings
+        What a batch keeps about its candidates.
+    drawn
+        How many of the drawn pairs are candidates.
+    notes
+        What a reader should know.
+    """
+
+    benchmark: Benchmark
+    measure: Measure
+    candidates: Candidates
+    labels: VettedLabels
+    batches: tuple[DrawnSample, ...]
+    frame: np.ndarray
+    since: np.ndarray
+    versions: np.ndarray
+    taken: np.ndarray
+    stored: tuple[DrawBatch, ...]
+    settings: dict[str, Any]
+    drawn: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def plain(self) -> Measure:
+        """The measure of labels that are 1 or 0."""
+        return without_grade(self.measure)
+
+    @property
+    def cluster(self) -> np.ndarray:
+        """Per query, its cluster."""
+        return clusters_of(self.benchmark, self.candidates)
+
+    def census(self, project: Project) -> VettedLabels:
+        """Return all labels of candidates that people have given, drawn or not."""
+        image, caption = self.candidates.pairs
+        runs, n = self.candidates.runs, len(image)
+        every = DrawBatch(
+            "all", str(self.measure), self.candidates.direction, runs, 0, n, image, caption, np.ones(n)
+        )
+        relevant = drawn_labels(project, [every]).relevant
+        rows = np.flatnonzero(~np.isnan(relevant))
+        return VettedLabels(self.candidates, rows, relevant[rows] > 0)
+
+
+def read_project(
+    project: Project,
+    runs: Run | Sequence[Run] | Any,
+    measure: Iterable[str | Named] | str | Named | None = None,
+    *,
+    direction: Iterable[str] | str | None = None,
+    noisy: str | Truth | None = None,
+    depth: int | None = None,
+    ties: str | None = None,
+    certain: bool = False,
+    threads: int | None = None,
+    **loading: Any,
+) -> ProjectLabels:
+    """Return what a project knows about the candidates of some runs.
+
+    Parameters
+    ----------
+    project
+        As `karat.judging.open_project` returns it.
+    runs
+        What `karat.evaluate` takes.
+    measure
+        One measure. What is not given, this and the following, is that of the latest batch.
+    direction
+        "i2t" or "t2i"; before the first batch "t2i", image search, if the runs have it.
+    noisy, depth, ties
+        As in `karat.estimate_scores`; before the first batch the benchmark's first truth,
+        50 and "stable".
+    certain
+        Take verdicts as right, instead of as probable as the answers make them.
+    threads
+        How many; all by default.
+    **loading
+        `name`, `ids`, `similarity` and `transpose`, as in `karat.evaluate`.
+    """
+    stored = tuple(project.draws.read())
+    last = stored[-1] if stored else None
+    kept = dict(last.settings) if last is not None else {}
+    if measure is None:
+        measure = DEFAULT_MEASURE if last is None else last.measure
+    measures = check_measures([measure] if isinstance(measure, Named) else measure)
+    if len(measures) > 1:
+        raise InputError("pairs are drawn for one measure", fix=f"choose {measures[0]}")
+    one = measures[0]
+    depth = int(kept.get("depth", DEPTH)) if depth is None else depth
+    ties = str(kept.get("ties", "stable")) if ties is None else ties
+    bench = project.benchmark()
+    if noisy is None:
+        noisy = kept.get("noisy", next(iter(bench.truths)))
+    first, _ = find_truth(bench, noisy)
+    check_graded(one, (first,))
+    loaded = [run.align(bench) for run in load_runs(as_list(runs), bench, **loading)]
+    if loaded[0].benchmark is not None and loaded[0].benchmark is not bench:
+        raise InputError(
+            f"the runs list items that {bench.name} does not have",
+            fix="leave them out: people can be asked about what the benchmark has",
+        )
+    if direction is None and last is not None:
+        direction = last.direction
+    way, way_notes = one_direction(direction, directions_of(direction, loaded, (first,)))
+    cut = depth_of([one], depth)
+    candidates = make_candidates(
+        loaded, bench, first, direction=way, depth=cut, noisy_positives=not is_cut(one),
+        rel=getattr(one, "rel", None), ties=ties, threads=threads,
+    )  # fmt: skip
+    lists = RunLists(loaded, way, candidates.queries, ties == "expected")
+    settings = {
+        "noisy": first.name, "depth": depth, "ties": ties, "cut": cut,
+        "positives": None if is_cut(one) else first.name, "lists": lists.at(cut),
+    }  # fmt: skip
+    notes = [*notes_on_loading(loaded), *candidates.notes, *way_notes]
+    known = drawn_labels(project, stored)
+    values, versions = known.relevant, np.zeros((0, len(known)))
+    doubts: list[str] = []
+    if not certain:
+        values, versions, doubts = probable_labels(project, stored, known)
+    place = np.concatenate([np.zeros(0, np.int64), *(find_pairs(candidates, batch) for batch in stored)])
+    number = np.repeat(np.arange(len(stored)), [len(batch) for batch in stored])
+    frame = frames([covered(candidates, batch, lists, first) for batch in stored], len(candidates))
+    inside = place >= 0
+    counts = inside.copy()
+    counts[inside] = frame[place[inside]] <= number[inside]
+    labelled = ~np.isnan(values)
+    # What was drawn and is not answered cannot be drawn again; nothing stands for it.
+    frame[place[inside & ~counts & ~labelled]] = len(stored)
+    batches = []
+    plan = project.pools.plan()
+    for b, batch in enumerate(stored):
+        keep = counts[number == b]
+        batches.append(as_sample(candidates, batch, place[number == b], keep, b, plan))
+    rows = inside & labelled
+    taken = np.zeros(len(candidates), bool)
+    taken[place[inside]] = True
+    notes += [*known.notes, *doubts, *lost_notes(stored, inside, counts, number, way)]
+    kept_values = values[rows] if not certain else values[rows] > 0.5
+    return ProjectLabels(
+        bench, one, candidates, VettedLabels(candidates, place[rows], kept_values),
+        tuple(batches), frame, np.where(counts[rows], 0, number[rows] + 1), versions[:, rows], taken, stored,
+        settings, int(inside.sum()), tuple(notes),
+    )  # fmt: skip
+
+
+def probable_labels(
+    project: Project, batches: Sequence[DrawBatch], known: DrawnLabels
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return how probable it is that each drawn pair is relevant, other versions of that, and notes.
+
+    Where several annotators answer, agreement tells how often they err (Dawid–Skene). One answer per pair
+    has nothing to agree with; then hidden gold tells.
+    """
+    none, asked = np.zeros((0, len(known))), known.answers > 0
+    if not asked.any() or np.median(known.answers[asked]) > 1:
+        return np.where(np.isnan(known.probability), known.relevant, known.probability), none, []
+    counts = count_answers(project, batches)
+    values = known.relevant.copy()
+    possible: list[np.ndarray] = []
+    if min(counts.gold_yes[1], counts.gold_no[1]) >= ENOUGH_GOLD:
+        tau, drawn = answer_posterior(
+            counts.yes[asked], counts.answers[asked], counts.gold_yes, counts.gold_no, versions=VERSIONS
+        )
+        for some in (tau, *drawn):
+            version = known.relevant.copy()
+            version[asked] = some
+            possible += [version] if tells(version) else []
+        values[asked] = tau
+    # Some rates that few gold pairs allow would explain every answer as an error.
+    if not tells(values) or 2 * len(possible) < VERSIONS:
+        note = (
+            "one answer per pair, and too few gold pairs to tell how often annotators err: answers are taken "
+            "as right"
+        )
+        return known.relevant, none, [note]
+    return values, np.array(possible[1:]), []
+
+
+def tells(values: np.ndarray) -> bool:
+    """Whether probable labels tell relevant pairs from others; NaN where there is none."""
+    try:
+        answer_errors(values[~np.isnan(values)])
+    except InputError:
+        return False
+    return True
+
+
+def as_list(runs: Any) -> Any:
+    """Return runs as `load_runs` takes them, or raise where there are none."""
+    if runs is None or (isinstance(runs, Sequence) and not len(runs)):
+        raise InputError("no run was given", fix="name the files of the runs: --run a.npy")
+    return list(runs) if isinstance(runs, Sequence) and not isinstance(runs, str) else runs
+
+
+@dataclass(frozen=True, eq=False)
+class RunLists:
+    """The first items of runs, known by fingerprints."""
+
+    runs: Sequence[Run]
+    direction: Direction
+    queries: np.ndarray
+    whole_ties: bool
+
+    def at(self, depth: int) -> dict[str, str]:
+        """Return per run a fingerprint of which items are the first `depth` of each query."""
+        size = self.runs[0].benchmark.items(self.direction).size if self.runs[0].benchmark else depth
+        out = {}
+        for run in self.runs:
+            top = run.top(self.direction, min(depth, size), self.queries, whole_ties=self.whole_ties)
+            keys = np.sort(np.repeat(self.queries, np.diff(top.ptr)).astype(np.int64) * KEY_BASE + top.item)
+            out[run.name] = sha256(keys.tobytes()).hexdigest()[:16]
+        return out
+
+
+def find_pairs(candidates: Candidates, batch: DrawBatch) -> np.ndarray:
+    """Return the candidates that a batch drew, −1 for what is none."""
+    pair = (batch.image, batch.caption)
+    query, item = pair if candidates.direction == "i2t" else pair[::-1]
+    return candidates.find(query, item)
+
+
+def covered(candidates: Candidates, batch: DrawBatch, lists: RunLists, noisy: Truth) -> np.ndarray:
+    """Return which candidates a batch could have drawn, unless an earlier one had them."""
+    out = np.zeros(len(candidates), bool)
+    if batch.direction != candidates.direction:
+        return out
+    cut = batch.settings.get("cut")
+    if cut is None:
+        # A batch that was drawn by other means says no more than the names of its runs.
+        same, cut = [run for run in candidates.runs if run in batch.runs], np.inf
+    else:
+        then = set(batch.settings["lists"].values())
+        same = [run for run, print_of in lists.at(int(cut)).items() if print_of in then]
+        if batch.settings["positives"] == noisy.name:
+            out |= candidates.noisy
+    for run in same:
+        out |= candidates.places[run] < cut
+    return out
+
+
+def frames(covers: Sequence[np.ndarray], size: int) -> np.ndarray:
+    """Return per candidate the first batch from which on all batches cover it.
+
+    >>> frames([np.array([True, True, False]), np.array([True, False, True])], 3).tolist()
+    [0, 2, 1]
+    """
+    frame = np.zeros(size, np.int64)
+    for b, covers_row in enumerate(covers):
+        frame[~covers_row] = b + 1
+    return frame
+
+
+def as_sample(
+    candidates: Candidates,
+    batch: DrawBatch,
+    place: np.ndarray,
+    keep: np.ndarray,
+    number: int,
+    plan: TaskPlan,
+) -> DrawnSample:
+    """Return what counts of a stored batch; `plan` are all tasks."""
+    query = batch.query[keep]
+    at = np.where(query >= 0, np.searchsorted(candidates.queries, query), -1)
+    first, end = batch.settings.get("tasks", (0, 0))
+    own = (first <= plan.task) & (plan.task < end)
+    asked = np.full(int(keep.sum()), NOWHERE)
+    for where, tasks in ((IN_OTHER_TASKS, ~own), (IN_OWN_TASKS, own)):
+        rows = tasks & (plan.gold == NOT_GOLD)
+        asked[np.isin(batch.keys[keep], key_of(plan.image[rows], plan.caption[rows]))] = where
+    asked[batch.gold[keep] != NOT_GOLD] = NOWHERE
+    return DrawnSample(
+        place[keep], batch.probability[keep], batch.stratum[keep], at, batch.design, number, asked
+    )
+
+
+def lost_notes(
+    stored: Sequence[DrawBatch], inside: np.ndarray, counts: np.ndarray, number: np.ndarray, way: Direction
+) -> list[str]:
+    """Return how many draws say less than they did, and why."""
+    notes = []
+    gone = int((~inside).sum())
+    if gone:
+        notes.append(
+            f"{gone:,} of {plural(len(inside), 'drawn pair')} are not among the first items of these runs, "
+            "and do not count"
+        )
+    alone = inside & ~counts
+    if alone.any():
+        which = sorted({stored[b].number or b + 1 for b in number[alone].tolist()})
+        others = any(stored[b].direction != way for b in np.unique(number[alone]))
+        why = "was for the other direction" if others else "was drawn from the lists of other runs"
+        numbers = ", ".join(map(str, which))
+        notes.append(
+            f"{plural(int(alone.sum()), 'drawn pair')} of batch {numbers} stand for themselves alone: the "
+            f"batch {why}"
+        )
+    return notes
+
+
+def reordered(sample: DrawnSample, rng: np.random.Generator) -> DrawnSample:
+    """Return a sample in random order, queries as a whole, so that its first part is a smaller sample."""
+    group = sample.query if sample.unit == "query" else sample.rows
+    _, member = np.unique(group, return_inverse=True)
+    order = np.argsort(rng.permutation(int(member.max(initial=-1)) + 1)[member], kind="stable")
+    columns = {name: getattr(sample, name)[order] for name in ("rows", "probability", "stratum", "query")}
+    return replace(sample, **columns)

@@ -1,0 +1,224 @@
+"""The cleaning list: captions that probably do not belong to their image, the worst first.
+
+Three signs, each from 0 (fits) to 1 (does not), and their mean:
+
+- concepts: the share of the caption's concepts that neither the objects of its image nor its other captions
+  have;
+- words: one minus the highest share of content words that it has in common with another caption of its image;
+- rank: log(place) / log(size of the gallery), the mean over runs and directions of the place at which a run
+  ranks the image for the caption and the caption for the image.
+
+A caption has the signs for which its benchmark and runs have what is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat._util import Layout, Part, Result, plural
+from karat.benchmarks import Benchmark
+from karat.errors import InputError, KaratError
+from karat.explain.concept_sources import find_concepts
+from karat.explain.noun_senses import MentionedConcepts, NounSenses, names_in
+from karat.runs import Run, load_runs, pairs_to_place
+
+SIGNS = {
+    "concepts": "names what its image and other captions do not show",
+    "words": "shares few words with other captions of its image",
+    "rank": "is ranked low for its image",
+}
+"""The signs of a wrong caption, in words."""
+SUSPICIOUS = 0.5
+"""From this value on a sign is given as a reason."""
+SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False)
+class CleaningList(Result):
+    """Captions with their own images, the most suspicious first; `make_cleaning_list` makes it.
+
+    Parameters
+    ----------
+    benchmark
+        With ids and captions.
+    score
+        Per caption, how suspicious it is, from 0 to 1; NaN where nothing is known.
+    signs
+        By name, the parts of the score.
+    notes
+        What a reader should know.
+    """
+
+    benchmark: Benchmark
+    score: np.ndarray
+    signs: dict[str, np.ndarray]
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return int((~np.isnan(self.score)).sum())
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per caption, the most suspicious first."""
+        order = np.argsort(-np.where(np.isnan(self.score), -1, self.score), kind="stable")
+        owner = np.asarray(self.benchmark.caption_image)
+        texts = self.benchmark.needed_texts
+        captions, images = self.benchmark.captions.values.tolist(), self.benchmark.images.values.tolist()
+        return [
+            {
+                "caption": captions[k], "image": images[owner[k]], "score": round(float(self.score[k]), 4),
+                "reasons": "; ".join(
+                    SIGNS[name] for name, values in self.signs.items() if values[k] >= SUSPICIOUS
+                ),
+                **{
+                    name: None if np.isnan(values[k]) else round(float(values[k]), 4)
+                    for name, values in self.signs.items()
+                },
+                "text": texts[k],
+            }
+            for k in order.tolist()
+            if not np.isnan(self.score[k])
+        ]  # fmt: skip
+
+    def parts(self) -> list[Part]:
+        """Return how many captions there are, and the first of them."""
+        rows = [
+            [str(row["caption"]), str(row["image"]), f"{row['score']:.3f}", row["text"][:60]]
+            for row in self.records()[:SHOWN]
+        ]
+        return [
+            f"{plural(len(self), 'caption')} by how badly they fit their images: {', '.join(self.signs)}",
+            Layout(["caption", "image", "score", "text"], rows, labels=2),
+        ]
+
+
+def make_cleaning_list(
+    runs: Run | Sequence[Run] | Any,
+    benchmark: Benchmark | str | Path,
+    *,
+    concepts: bool = True,
+    setting: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> CleaningList:
+    """Rank the captions of a benchmark by how badly they fit the image that they belong to.
+
+    Parameters
+    ----------
+    runs
+        As `karat.evaluate` takes them; None for signs from captions and objects alone.
+    benchmark
+        A benchmark with captions whose images are known, its name or its folder.
+    concepts
+        Whether captions are parsed for concepts, the slowest part.
+    setting
+        Of the benchmark, as `karat.evaluate` takes it.
+    **options
+        Of the runs, as `karat.evaluate` takes them: name, ids, similarity, transpose.
+
+    Returns
+    -------
+    CleaningList
+
+    Examples
+    --------
+    >>> from karat.world import make_world, plant_wrong_captions, simulate
+    >>> world = make_world(40, seed=1)
+    >>> planted, wrong, _ = plant_wrong_captions(world.benchmark(), 0.05, seed=2)
+    >>> cleaning = make_cleaning_list(None, planted)
+    >>> bool(cleaning.score[wrong].mean() > cleaning.score[~wrong].mean())
+    True
+    """
+    from karat.scores import check_options
+
+    bench = check_options(benchmark, "R@1", setting=setting).benchmark
+    if bench.caption_image is None:
+        raise InputError(f"{bench.name} does not say which images its captions belong to", fix="use another")
+    loaded = [] if runs is None else load_runs(runs, bench, **options)
+    bench = loaded[0].benchmark or bench if loaded else bench
+    signs = {}
+    if concepts:
+        signs["concepts"] = missing_concepts(bench)
+    signs["words"] = missing_words(bench)
+    if loaded:
+        signs["rank"] = low_ranks(loaded, bench)
+    known = np.array(list(signs.values()))
+    seen = ~np.isnan(known)
+    score = np.where(seen, known, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    score[~seen.any(axis=0) | (np.asarray(bench.caption_image) < 0)] = np.nan
+    return CleaningList(bench, score, signs)
+
+
+def missing_concepts(benchmark: Benchmark) -> np.ndarray:
+    """Return, per caption, the share of its concepts that its image and its other captions lack."""
+    from karat.captions import scene_graphs
+
+    owner, texts = np.asarray(benchmark.caption_image), benchmark.needed_texts
+    senses = NounSenses()
+    names = [[full for _, full in names_in(graph)] for graph in scene_graphs(list(texts))]
+    synsets = [{s for name in each if (s := senses.synset(name)) is not None} for each in names]
+    shown: list[set[int]] | None = None
+    try:
+        known = find_concepts(benchmark, "objects", facts=False)
+        mentions = MentionedConcepts(known.synsets)
+        shown = [set(known.synset[known.ptr[i] : known.ptr[i + 1]].tolist()) for i in range(len(known))]
+    except KaratError:
+        pass
+    siblings: dict[int, list[int]] = {}
+    for k, image in enumerate(owner.tolist()):
+        siblings.setdefault(image, []).append(k)
+    out = np.full(len(texts), np.nan)
+    for k, image in enumerate(owner.tolist()):
+        others = set().union(*(synsets[j] for j in siblings[image] if j != k))
+        told = len(siblings[image]) > 1
+        if image < 0 or not names[k] or not (told or shown):
+            continue
+        missing = 0
+        for name in names[k]:
+            synset = senses.synset(name)
+            in_others = synset is not None and synset in others
+            in_image = shown is not None and bool(mentions.of_name(name) & shown[image])
+            missing += not (in_others or in_image)
+        out[k] = missing / len(names[k])
+    return out
+
+
+def missing_words(benchmark: Benchmark) -> np.ndarray:
+    """Return, per caption, one minus its best overlap of content words with another caption of its image."""
+    from karat.captions import STOP_WORDS, stem, tokenise
+
+    owner, texts = np.asarray(benchmark.caption_image), benchmark.needed_texts
+    words = [{stem(word) for word in tokenise(text) if word not in STOP_WORDS} for text in texts]
+    further = benchmark.other_texts or ()
+    siblings: dict[int, list[int]] = {}
+    for k, image in enumerate(owner.tolist()):
+        siblings.setdefault(image, []).append(k)
+    out = np.full(len(texts), np.nan)
+    for k, image in enumerate(owner.tolist()):
+        others = [words[j] for j in siblings[image] if j != k]
+        others += [{stem(word) for word in tokenise(text)} for text in (further[image] if further else ())]
+        if image < 0 or not others or not words[k]:
+            continue
+        out[k] = 1 - max(len(words[k] & other) / len(words[k]) for other in others)
+    return out
+
+
+def low_ranks(runs: Sequence[Run], benchmark: Benchmark) -> np.ndarray:
+    """Return, per caption, the mean log place of its own pair over runs and directions, from 0 to 1."""
+    owner = np.asarray(benchmark.caption_image)
+    kept = np.flatnonzero(owner >= 0)
+    parts = []
+    for run in runs:
+        for direction in run.directions:
+            query, item = (kept, owner[kept]) if direction == "t2i" else (owner[kept], kept)
+            order = np.lexsort((item, query))
+            placed = run.place([pairs_to_place(direction, query[order], item[order])])[0]
+            size = benchmark.items(direction).size
+            place = np.where(placed.above >= 0, placed.above + placed.tied / 2 + 1, size)
+            values = np.full(len(owner), np.nan)
+            values[kept[order]] = np.log(place) / np.log(max(size, 2))
+            parts.append(values)
+    return np.mean(parts, axis=0)

@@ -1,0 +1,1 @@
+"""Perturbations: ways to change a caption, one registered file each."""

@@ -1,0 +1,58 @@
+"""Explainable's published tables beside ours; the systems of table 3 on a small world."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from karat.world import make_world
+
+FOLDER = Path(__file__).parents[2] / "replications"
+KEYS = ["table", "row", "column", "paper", "ours", "note"]
+PARTS = ("explainable", "_text_systems", "_harness")
+
+
+@pytest.fixture(scope="module")
+def explainable():
+    sys.path.insert(0, str(FOLDER))
+    try:
+        yield importlib.import_module("explainable")
+    finally:
+        sys.path.remove(str(FOLDER))
+        for name in PARTS:
+            sys.modules.pop(name, None)
+
+
+def test_every_table_says_what_it_needs(explainable):
+    records = [one for maker in explainable.MAKERS.values() for one in maker(None)]
+    assert all(list(one) == KEYS for one in records)
+    assert {one["table"] for one in records} == {str(table) for table in range(1, 14)}
+    assert all(one["note"] for one in records if one["ours"] is None)
+
+
+def test_one_share_of_failures_contradicts_its_recall(explainable):
+    ranked = [one for table in explainable.RANKED for one in explainable.ranked(table)]
+    shares = [one for one in ranked if one["column"] == "Fails (%)"]
+    assert len(shares) == 194
+    wrong = [one for one in shares if abs(one["ours"] - one["paper"]) > 0.01]
+    assert [(one["table"], one["row"], one["ours"]) for one in wrong] == [
+        ("9", "multi qa MiniLM L6 cos", 76.03)
+    ]
+    assert "contradicts" in wrong[0]["note"]
+
+
+def test_shares_of_table_2_are_parts_of_103_pairs(explainable):
+    ours = {one["column"]: one["ours"] for one in explainable.table_2()}
+    assert [column for column, share in ours.items() if share is None] == ["size %"]
+
+
+def test_table_3_of_a_world(explainable):
+    rows = explainable.explained("world", make_world(15, captions=3, seed=2).benchmark())
+    ours = {(one["row"], one["column"]): one["ours"] for one in rows}
+    for system in explainable.SYSTEMS:
+        name = f"{system}: world"
+        assert 0 <= ours[name, "matched % synsets"] <= 50
+        assert ours[name, "obj miss, ground truth"] <= ours[name, "obj miss"]
+        assert ours[f"{name}, query-informed", "obj hit"] <= ours[name, "obj hit"]
+        assert all((name, column) in ours for column in explainable.COLUMNS)
