@@ -10,9 +10,9 @@ from karat.benchmarks import build
 from karat.errors import InputError, KaratError
 from karat.explain import SLICE_KINDS, SliceReport, find_slices, slice_table
 from karat.explain.query_words import read_mentions
+from karat.explain.rivals import overlooked, rivals_of
 from karat.explain.search import Controls, Noise, compressed, corrected_p, critical_value, deals
 from karat.explain.slice_columns import positives_of
-from karat.explain.slice_kinds import SlicedQueries, overlooked, rivals_of
 from karat.runs import EmbeddingRun
 from karat.world import make_world, simulate
 
@@ -131,7 +131,7 @@ def test_rivals_come_close_to_the_number_of_images_that_fit():
     images = benchmark().caption_image
     positives = positives_of(benchmark().truth("complete"), "t2i", np.arange(750))
     mentions = [[each] for each in read_mentions(benchmark().texts)]
-    rivals = rivals_of(SlicedQueries(mentions, images, positives))
+    rivals = rivals_of(mentions, images)
     assert np.corrcoef(np.log(rivals), np.log(positives))[0, 1] > 0.925
     assert overlooked(1.0, 1) == 0
     k, m = 5, 0.075

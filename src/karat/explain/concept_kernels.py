@@ -104,18 +104,9 @@ def count_rows(begin, end, ground, retrieved, concepts, informed, mention_ptr, m
     only_g, only_r = np.empty(most, np.int64), np.empty(most, np.int64)
     for pair in range(begin, end):
         both, left, right = split(
-            ground[pair],
-            retrieved[pair],
-            ptr,
-            synset,
-            pair,
-            informed,
-            mention_ptr,
-            mention,
-            common,
-            only_g,
+            ground[pair], retrieved[pair], ptr, synset, pair, informed, mention_ptr, mention, common, only_g,
             only_r,
-        )
+        )  # fmt: skip
         sizes = 0
         for k in range(both):
             i, j = common[0, k], common[1, k]
@@ -140,18 +131,9 @@ def compare_rows(
     chosen = np.empty(widest, np.int64)
     for pair in range(begin, end):
         both, left, right = split(
-            ground[pair],
-            retrieved[pair],
-            ptr,
-            synset,
-            pair,
-            informed,
-            mention_ptr,
-            mention,
-            common,
-            only_g,
+            ground[pair], retrieved[pair], ptr, synset, pair, informed, mention_ptr, mention, common, only_g,
             only_r,
-        )
+        )  # fmt: skip
         rows, columns, turned = (left, right, False) if left <= right else (right, left, True)
         if rows:
             for i in range(rows):

@@ -17,7 +17,7 @@ from karat._util import Layout, Part, Result, ends, plural, signed
 from karat.errors import InputError, unknown_name
 from karat.explain.search import Controls, Noise, cluster_sums, compressed, corrected_p, critical_value, deals
 from karat.scores import read_cells
-from karat.stats import check_count, check_level, check_seed
+from karat.stats import check_count, check_level, check_seed, wilson_ends
 
 FEWEST_ROWS = 10
 MOST_RULES = 20_000
@@ -408,6 +408,5 @@ def score_interval(share: float, error: float, n: int, reach: float) -> tuple[fl
     """
     if 0 < share < 1 and error > 0:
         n = min(n, share * (1 - share) / error**2)  # type: ignore[assignment]
-    centre = (share + reach**2 / (2 * n)) / (1 + reach**2 / n)
-    half = reach * np.sqrt(share * (1 - share) / n + reach**2 / (4 * n**2)) / (1 + reach**2 / n)
-    return float(max(0.0, centre - half)), float(min(1.0, centre + half))
+    low, high = wilson_ends(np.array(share), np.array(float(n)), reach)
+    return float(low), float(high)

@@ -17,12 +17,7 @@ import numpy as np
 from karat._util import Registry, plural
 from karat.captions import STOP_WORDS
 from karat.explain.query_words import Mentions, concepts_of, once
-from karat.lexicon import ATTRIBUTE_KINDS
-
-ANY = "any"
-SEVERAL = "several"
-WEIGHT = 5
-"""How many captions or images what holds of all things counts for, beside those of the thing itself."""
+from karat.explain.rivals import ANY, rivals_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +86,9 @@ class MentionKind(SliceKind):
     joins = True
     from_text = True
 
-    @abstractmethod
     def labels(self, mentions: Mentions) -> Iterable[str]:
-        """Return the slices that a caption belongs to."""
+        """Return the slices that a caption belongs to: by default what it mentions of the kind's name."""
+        return with_any(getattr(mentions, self.name))
 
     def columns(self, queries: SlicedQueries) -> dict[str, np.ndarray]:
         """Return booleans per query, by the name of the slice."""
@@ -130,10 +125,6 @@ class ColourKind(MentionKind):
     label = "colour"
     about = "mentions a colour"
 
-    def labels(self, mentions: Mentions) -> Iterable[str]:
-        """Return the colours of a caption."""
-        return with_any(mentions.colours)
-
 
 @register_slice_kind
 class NumberKind(MentionKind):
@@ -157,10 +148,6 @@ class SizeKind(MentionKind):
     label = "size"
     about = "mentions a size"
 
-    def labels(self, mentions: Mentions) -> Iterable[str]:
-        """Return the sizes of a caption."""
-        return with_any(mentions.sizes)
-
 
 @register_slice_kind
 class ActionKind(MentionKind):
@@ -170,10 +157,6 @@ class ActionKind(MentionKind):
     label = "action"
     about = "says what is done (verbs)"
 
-    def labels(self, mentions: Mentions) -> Iterable[str]:
-        """Return the verbs of a caption."""
-        return with_any(mentions.actions)
-
 
 @register_slice_kind
 class RelationKind(MentionKind):
@@ -182,10 +165,6 @@ class RelationKind(MentionKind):
     name = "relations"
     label = "relation"
     about = "says how two things relate"
-
-    def labels(self, mentions: Mentions) -> Iterable[str]:
-        """Return the relations of a caption."""
-        return with_any(mentions.relations)
 
 
 @register_slice_kind
@@ -317,7 +296,7 @@ class RivalsKind(SliceKind):
 
     def columns(self, queries: SlicedQueries) -> dict[str, np.ndarray]:
         """Return ranges of expected numbers of images; of an image query the mean over its captions."""
-        rivals = rivals_of(queries)
+        rivals = rivals_of(queries.mentions, queries.image)
         cuts = np.unique(np.quantile(rivals, np.arange(1, 24) / 24))
         place = np.searchsorted(cuts, rivals)
         columns = {}
@@ -325,146 +304,6 @@ class RivalsKind(SliceKind):
             inside = place == part
             columns[f"{rivals[inside].min():.1f}–{rivals[inside].max():.1f} images"] = inside
         return columns
-
-
-class Shown:
-    """What the captions of each image mention, for the number of images that fit a query."""
-
-    def __init__(self, queries: SlicedQueries) -> None:
-        image = np.unique(queries.image, return_inverse=True)[1]
-        self.images = int(image.max(initial=0)) + 1
-        self._per_image = sum(map(len, queries.mentions)) / self.images
-        self._rows: dict[tuple[str, ...], int] = {}
-        self._stated: Counter[tuple[str, ...]] = Counter()
-        pairs: set[tuple[int, int]] = set()
-        for own, captions in zip(image.tolist(), queries.mentions):
-            for caption in captions:
-                facts = {
-                    fact
-                    for thing, attributes in by_thing(caption)
-                    for concept in (ANY, *concepts_of(thing))
-                    for fact in facts_of(concept, attributes)
-                }
-                self._stated.update(facts)
-                pairs.update((self._rows.setdefault(fact, len(self._rows)), own) for fact in facts)
-        self._shown = np.zeros((len(self._rows), self.images), bool)
-        self._shown[tuple(np.array([*pairs], int).reshape(-1, 2).T)] = True
-        things = [fact for fact in self._rows if len(fact) == 1 and fact != (ANY,)]
-        places = [self._rows[fact] for fact in things]
-        shown = max(1, int(self._shown[places].sum()))
-        self._repeats = sum(self._stated[fact] for fact in things) / shown
-
-    def fitting(self, caption: Mentions) -> float:
-        """Return how many images are expected to fit a caption."""
-        chance = np.ones(self.images)
-        for thing, attributes in by_thing(caption):
-            concept = concepts_of(thing)[0]
-            chance *= self._there(concept)
-            for what in attributes:
-                shown = self._shown[self._rows[(concept, what)]]
-                other = self._shown[self._rows[(concept, any_of(what))]]
-                chance *= np.where(shown, 1.0, np.where(other, 0.0, self._prior(concept, what)))
-        return float(chance.sum())
-
-    def _there(self, concept: str) -> np.ndarray:
-        """Return the chance that each image shows a thing: 1 where a caption names it.
-
-        How often all captions overlook it follows from how often the captions of an image repeat it.
-        """
-        named = self._shown[self._rows[(concept,)]]
-        images = int(named.sum())
-        repeats = (self._stated[(concept,)] + WEIGHT * self._repeats) / (images + WEIGHT)
-        missed = overlooked(repeats, self._per_image)
-        return np.where(named, 1.0, min(1.0, images * missed / (1 - missed) / max(1, self.images - images)))
-
-    def _prior(self, concept: str, what: str) -> float:
-        """Return how often something is so where captions do not say: as they say of it elsewhere."""
-        # No word about a number mostly means one; no word about a colour means nothing.
-        counted = what == SEVERAL or ATTRIBUTE_KINDS[what] == "number"
-        base = () if counted else (any_of(what),)
-        everywhere = self._stated[(ANY, what)] / self._stated[(ANY, *base)]
-        known = self._stated[(concept, *base)]
-        return (self._stated[(concept, what)] + WEIGHT * everywhere) / (known + WEIGHT)
-
-
-def overlooked(repeats: float, captions: float) -> float:
-    """Return how often none of an image's captions names what is there.
-
-    Of images with k captions that each name it with probability m, a share 1 − (1 − m)^k is named at all, on
-    average km / (1 − (1 − m)^k) times: a binomial without its zeros.
-
-    Parameters
-    ----------
-    repeats
-        How many captions of an image name it, on average over those with one that does.
-    captions
-        How many captions an image has. One says nothing about what it leaves out: 0.
-
-    Examples
-    --------
-    >>> round(overlooked(5 * 0.3 / (1 - 0.7**5), 5), 4), 0.7**5
-    (0.1681, 0.16806999999999994)
-    """
-    if captions <= 1 or repeats >= captions:
-        return 0.0
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        share = (low + high) / 2
-        more = captions * share < repeats * (1 - (1 - share) ** captions)
-        low, high = (share, high) if more else (low, share)
-    return float((1 - high) ** captions)
-
-
-def rivals_of(queries: SlicedQueries) -> np.ndarray:
-    """Return how many images are expected to fit each query, by the captions of all queries."""
-    shown = Shown(queries)
-    fits: dict[Mentions, float] = {}
-    counts = np.empty(len(queries))
-    for query, captions in enumerate(queries.mentions):
-        for caption in captions:
-            if caption not in fits:
-                fits[caption] = shown.fitting(caption)
-        counts[query] = np.mean([fits[caption] for caption in captions] or [shown.images])
-    return counts
-
-
-def by_thing(mentions: Mentions) -> list[tuple[str, list[str]]]:
-    """Return each thing of a caption with what it is like; a single one is nothing but one.
-
-    >>> from karat.explain.query_words import read_mentions
-    >>> by_thing(read_mentions(["Dogs and a red ball."])[0])
-    [('dog', ['several']), ('ball', ['red'])]
-    """
-    pairs = []
-    for thing in mentions.things:
-        attributes = [what for of, what in mentions.attributes if of == thing and what != "one"]
-        # A thing is a lemma: where it does not occur as such, its plural does.
-        if mentions.several and thing not in mentions.words:
-            attributes.append(SEVERAL)
-        pairs.append((thing, attributes))
-    return pairs
-
-
-def facts_of(concept: str, attributes: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return that there is a thing, what it is like, and of which kinds that is.
-
-    >>> facts_of("dog", ["red"])
-    [('dog',), ('dog', 'red'), ('dog', 'any colour')]
-    """
-    return [
-        (concept,),
-        *((concept, what) for what in attributes),
-        *((concept, any_of(what)) for what in attributes),
-    ]
-
-
-def any_of(what: str) -> str:
-    """Return the name of all attributes of the same kind.
-
-    >>> any_of("red"), any_of("several")
-    ('any colour', 'any several')
-    """
-    return f"any {ATTRIBUTE_KINDS.get(what, what)}"
 
 
 @register_slice_kind

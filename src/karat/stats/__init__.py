@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from karat.stats.intervals import check_level as check_level
     from karat.stats.intervals import check_seed as check_seed
     from karat.stats.intervals import how_intervals as how_intervals
+    from karat.stats.intervals import wilson as wilson
+    from karat.stats.intervals import wilson_ends as wilson_ends
     from karat.stats.item_kinds import Kinds as Kinds
     from karat.stats.item_kinds import as_numbers as as_numbers
     from karat.stats.item_kinds import number_clusters as number_clusters

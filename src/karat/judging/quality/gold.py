@@ -11,7 +11,7 @@ from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.quality.answers import AnswerTable
 from karat.judging.tasks import GOLD_YES, NOT_GOLD
-from karat.stats import check_level, divide
+from karat.stats import divide, wilson
 
 APPROVE, REVIEW, UNCHECKED = "approve", "review", "unchecked"
 """The outcome for an assignment: its gold is right; it should be reviewed; it has no gold."""
@@ -150,28 +150,3 @@ def number_rows(*columns: np.ndarray) -> np.ndarray:
         place = np.unique(column, return_inverse=True)[1]
         number = np.unique(number * (place.max(initial=0) + 1) + place, return_inverse=True)[1]
     return number
-
-
-def wilson(right: np.ndarray, total: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the interval of shares right / total; 0 and 1 where the total is 0.
-
-    The shares p for which (p̂ − p)² ≤ z² p (1 − p) / n (Wilson, JASA 1927). It stays within 0 and 1, and
-    its coverage is close to its level from a handful of answers on.
-
-    Examples
-    --------
-    >>> low, high = wilson(np.array([8, 0, 0]), np.array([10, 5, 0]))
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.49, 0.0, 0.0], [0.943, 0.434, 1.0])
-    """
-    from statistics import NormalDist
-
-    z2 = NormalDist().inv_cdf((1 + check_level(level)) / 2) ** 2
-    n = np.asarray(total, dtype=np.float64)
-    counted = n > 0
-    share = np.divide(right, n, out=np.full(n.shape, 0.5), where=counted)
-    middle = (n * share + z2 / 2) / (n + z2)
-    half = np.sqrt(z2 * (n * share * (1 - share) + z2 / 4)) / (n + z2)
-    # Where all or none are right, the end is exactly 1 or 0: rounding must not move it.
-    low = np.where(counted & (share > 0), middle - half, 0.0)
-    return low, np.where(counted & (share < 1), middle + half, 1.0)
