@@ -18,13 +18,16 @@ from karat.explain import PERTURBATIONS
 from karat.judging import FORMS, Form, load_form
 from karat.judging.quality import AGGREGATIONS
 from karat.measures.reference import describe_param, to_markdown
+from karat.models import ENCODERS, SUMMARISERS
+from karat.train import LOSSES
 
 HERE = Path(__file__).parent / "reference"
 PACKAGES = (
     "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores",
     "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.models",
     "karat.models.images", "karat.models.text", "karat.explain", "karat.judging", "karat.judging.store",
-    "karat.judging.machine_judges", "karat.judging.exchange", "karat.estimate", "karat.reports", "karat.web",
+    "karat.judging.machine_judges", "karat.judging.exchange", "karat.estimate", "karat.train",
+    "karat.reports", "karat.web",
 )  # fmt: skip
 
 
@@ -72,6 +75,27 @@ def caption_metrics() -> str:
     return "\n".join(lines)
 
 
+def models() -> str:
+    """Return the page of names of models, and of summarisers."""
+    lines = [
+        "# Names of models",
+        "",
+        "What `karat encode` and `karat search` take; made from the registry by",
+    ]
+    lines += ["`make docs`.", "", "| name | what it is |", "|---|---|"]
+    lines += [f"| `{scheme.form}` | {scheme.help} |" for scheme in ENCODERS.values()]
+    lines += [
+        "",
+        "A name may always begin with its kind: `function:sentence:encode` is the function `encode` of",
+    ]
+    lines += [
+        "your module `sentence`.",
+        "",
+        f"Summarisers: {', '.join(f'`{name}`' for name in SUMMARISERS)}.",
+    ]
+    return "\n".join([*lines, ""])
+
+
 def aggregations() -> str:
     """Return the page of aggregations: each with what it does and its settings."""
     lines = ["# Aggregations", "", "How answers become verdicts; made from the registry by `make docs`.", ""]
@@ -112,6 +136,27 @@ def named_thing(name: str, kind: Any) -> list[str]:
     return [*lines, ""]
 
 
+def losses() -> str:
+    """Return the page of losses: each with its formula and paper."""
+    lines = [
+        "# Losses",
+        "",
+        "Made from the registry by `make docs`; [how to use them](../train-losses.md).",
+        "",
+    ]
+    for name in sorted(LOSSES):
+        loss = LOSSES[name]
+        lines += [f"## `{name}`", "", (inspect.getdoc(loss) or "").split("\n")[0], ""]
+        lines += [f"- **class**: `karat.train.{loss.__name__}`", f"- **formula**: {loss.formula}"]
+        lines += [
+            f"- **paper**: {loss.source}",
+            f"- **needs margins**: {'yes' if loss.needs_margins else 'no'}",
+        ]
+        lines += [f"- **also**: {', '.join(loss.aliases)}"] if loss.aliases else []
+        lines.append("")
+    return "\n".join(lines)
+
+
 def perturbations() -> str:
     """Return the page of perturbations: those that change the meaning, then the controls that keep it."""
     lines = [
@@ -144,6 +189,7 @@ def form_facts(form: Form) -> list[str]:
     """Return what a form shows, how large its tasks are, and what it asks afterwards."""
     shown = f"an image and {form.columns} captions" if form.layout == "grid" else "an image and a caption"
     own = ", and the image that the caption was written for" if form.own_image else ""
+    own += ", with the box and the mask of an instance drawn over the image" if form.regions else ""
     facts = [
         f"Shows {shown} at a time{own}.",
         f"A task has {form.pairs} pairs to judge and {form.gold} gold pairs; an answer takes about "
@@ -217,11 +263,13 @@ def pages() -> dict[Path, str]:
     """Return every generated page by its path."""
     return {
         HERE / "measures.md": to_markdown(),
+        HERE / "models.md": models(),
         HERE / "api.md": api(),
         HERE / "caption-metrics.md": caption_metrics(),
         HERE / "aggregations.md": aggregations(),
         HERE / "estimators.md": estimates(),
         HERE / "forms.md": forms(),
+        HERE / "losses.md": losses(),
         HERE / "options.md": options(),
         HERE / "perturbations.md": perturbations(),
     }

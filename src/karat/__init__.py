@@ -20,17 +20,22 @@ if TYPE_CHECKING:
     from karat.benchmarks import load_benchmark as load_benchmark
     from karat.benchmarks import save_benchmark as save_benchmark
     from karat.errors import KaratError as KaratError
+    from karat.estimate import estimate_detections as estimate_detections
     from karat.estimate import estimate_project as estimate_project
     from karat.estimate import estimate_scores as estimate_scores
     from karat.estimate import next_pairs as next_pairs
     from karat.estimate import plan_vetting as plan_vetting
+    from karat.estimate import simulate_detections as simulate_detections
     from karat.estimate import simulate_vetting as simulate_vetting
+    from karat.explain import assess_robustness as assess_robustness
     from karat.explain import explain_failures as explain_failures
     from karat.explain import perturb_captions as perturb_captions
     from karat.measures import list_measures as list_measures
     from karat.measures import parse_measure as parse_measure
+    from karat.models import encode as encode
     from karat.models import fit as fit
     from karat.models import fuse as fuse
+    from karat.models import load_model as load_model
     from karat.reports import report as report
     from karat.reports import write_report as write_report
     from karat.runs import Run as Run

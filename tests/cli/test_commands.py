@@ -366,7 +366,7 @@ def test_the_module_runs_in_a_process_and_a_closed_pipe_is_no_error(folder):
         text=True,
         check=True,
     )
-    assert done.stdout.startswith("AP")
+    assert done.stdout.startswith("acc")
     assert done.stderr == ""
 
 

@@ -61,8 +61,12 @@ TWO_MEANINGS = {
     ("bias", "--depth"),
     # How runs are fused, not how pairs are chosen and estimated.
     ("fuse", "--method"),
+    # A truth that says which queries count, not changed captions.
+    ("pool", "--queries"),
     # What is changed in captions, not what a file of runs holds.
     ("perturb", "--kind"),
+    # Files of changed queries, not the truth whose queries are pooled.
+    ("robustness", "--queries"),
 }
 # One thing in several types: one metric or several, a number for both directions or one for each.
 TWO_TYPES = {"--metric", "--sample", "--output"}
@@ -135,9 +139,11 @@ BY_HAND = {
             ["karat.scores:semantic_recall_curve", "karat:evaluate"],
             set(),
         ),
+        ("encode", ["karat:encode"], set()),
         ("fuse", ["karat.models:fuse"], {"method_set"}),
         ("convert", ["karat.runs:convert"], set()),
         ("perturb", ["karat:perturb_captions"], set()),
+        ("robustness", ["karat:assess_robustness"], set()),
         ("pool", ["karat.judging:make_pool", "karat.judging:estimate_cost"], {"dry_run", "force"}),
         ("tasks", ["karat.judging:make_tasks", "karat.judging:estimate_cost"], {"dry_run"}),
         ("bias", ["karat.judging:measure_bias", "karat.judging:project_bias"], {"run", "drop_empty"}),

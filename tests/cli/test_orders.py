@@ -124,7 +124,7 @@ def test_a_file_is_a_benchmark_as_a_folder_is(command, inside, monkeypatch, tmp_
     command("benchmarks", "add", "dataset_small.json", "--name", "small")
     assert "120 images" in command("benchmarks", "small")
     assert "none.json: there is no such file" in command("benchmarks", "none.json", code=2)
-    assert "it knows coco-json, flickr30k, karpathy" in command("benchmarks", "text.json", code=2)
+    assert "of files it knows aro-attribute" in command("benchmarks", "text.json", code=2)
 
 
 def test_the_command_in_a_message_is_quoted(command, home, monkeypatch, tmp_path):

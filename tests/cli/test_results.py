@@ -51,6 +51,7 @@ def place(tmp_path_factory):
         rows.append(f"{bench.images[k // 2]},{bench.captions[(k + 7) % 60]},1,{1 + k % 2}")
     (folder / "ratings.csv").write_text("\n".join(rows) + "\n")
     (folder / "dog.txt").write_text("a dog runs\na black dog\n")
+    karat.perturb_captions(bench, "full-stop").save(folder / "queries.tsv")
     return folder
 
 
@@ -227,6 +228,7 @@ TO_STANDARD_OUTPUT = {
     "plan": ["a.npy", "-b", "world", "--noisy", "original", "-m", "P@3", "--rho", 0.5, "--prevalence", 0.3],
     "publish": ["p.db", "-o", "published", "-a", "majority"],
     "quality": ["p.db", "--resamples", 50],
+    "robustness": ["a.npy", "b.npy", "-b", "world", "--queries", "queries.tsv", "--resamples", 50],
     "rules": ["p.db"],
     "simulate": [
         *("a.npy", "-b", "world", "--noisy", "original", "--vetted", "complete", "-m", "P@3"),

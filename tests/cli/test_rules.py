@@ -142,6 +142,10 @@ def test_mistakes(command, folder, table, tmp_path):
     assert "--then with a project" in command("rules", folder / "p.db", "--then", "color", code=2)
     assert "--slices with a table" in command("rules", table, "--slices", code=2)
     assert "--approved-only with a table" in command("rules", table, "--approved-only", code=2)
+    for name, value in [("--aggregate", "majority"), ("--gold-share", 0.5), ("--captions-wrong", 1)]:
+        assert f"{name} with a table" in command("rules", table, name, value, code=2)
+    command("rules", table, "--then", "failed", "--given", "red", "-o", tmp_path / "rules.html")
+    assert "<table" in (tmp_path / "rules.html").read_text()
     (tmp_path / "no.db").write_text("not a project")
     assert "no.db" in command("rules", tmp_path / "no.db", code=2)
     assert "none.db" in command("rules", tmp_path / "none.db", code=2)

@@ -50,6 +50,7 @@ SIMULATE = f"{ESTIMATE.replace('estimate', 'simulate')} --times 1 --batch 50% --
 PLAN = "karat plan a.npy -b my --noisy original -m P@3 --rho 0.5 --prevalence 0.3"
 NEXT = "karat next OUT/empty.db --run a.npy,b.npy -m P@3"
 EXPLAIN = "karat explain a.npy -b my --truth original --direction t2i"
+ROBUSTNESS = "karat robustness a.npy b.npy -b my --queries queries.tsv -m R@1 --resamples 20"
 CASES = {
     "evaluate --json": f"{SCORES} --json OUT/scores.json",
     "evaluate --output": [f"{SCORES} -o OUT/table{kind}" for kind in Scorecard.formats if kind != ".htm"],
@@ -66,6 +67,8 @@ CASES = {
     "explain --output": f"{EXPLAIN} -o OUT/why.html",
     "explain --local": f"{EXPLAIN} --local OUT/failures.csv",
     "explain --clean": f"{EXPLAIN} --clean OUT/cleaning.csv",
+    "robustness --json": f"{ROBUSTNESS} --json OUT/robustness.json",
+    "robustness --output": f"{ROBUSTNESS} -o OUT/robustness.csv",
     "rules --json": "karat rules partly.db --json OUT/rules.json",
     "rules --output": "karat rules partly.db -o OUT/rules.csv",
     "leaderboard --output": "karat leaderboard board.csv -o OUT/report.html",
@@ -77,6 +80,7 @@ CASES = {
     "parse --json": "karat parse 'a man on a horse' --json OUT/graph.json",
     "filter --json": "karat filter my --ratings ratings.csv --resamples 20 --json OUT/filter.json",
     "fit --output": "karat fit my-photos -o OUT/model",
+    "train --output": "karat train my-photos -o OUT/model --pixels --epochs 1 --dimensions 8 --device cpu",
     "encode --output": "karat encode model -b my-photos -o OUT/run.safetensors",
     "search --output": "karat search model 'a dog' --in my-photos -o OUT/found.html",
     "estimate --json": f"{ESTIMATE} --json OUT/e.json",
@@ -170,6 +174,7 @@ def made(tmp_path_factory):
     karat(folder, "world", "-o", "my", "--images", "16", "--captions", "2", "--seed", "7", "--systems")
     for name, system in {"a": "seer", "b": "learner"}.items():
         shutil.copy(folder / "my" / "runs" / f"{system}.npy", folder / f"{name}.npy")
+    karat(folder, "perturb", "my", "--kind", "full-stop", "-o", "queries.tsv")
     world = folders.World(folder / "my")
     folders.make_tables(folder, world)
     shutil.copytree(FILES / "model", folder / "model")

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+import choice_files
+
 IMAGES, CAPTIONS = 24, 5
 SYSTEMS = {
     "seer": ("a", "sims", "run", "old"),
@@ -31,6 +33,8 @@ DATA = {
     "captions.tsv": "coco/coco_karpathy_test_captions.tsv",
     "boxes.json": "coco/coco_karpathy_test_boxes.json",
     "sits_test.csv": "cxc/sits_test.csv",
+    "instances_val2014_100.json": "cocoapi/instances_val2014_100.json",
+    "fakesegm100_results.json": "cocoapi/instances_val2014_fakesegm100_results.json",
 }
 """Names in commands of files that are nobody's to copy, and where they lie below KARAT_DATA."""
 
@@ -159,6 +163,7 @@ def make_small(folder: Path, karat: Karat) -> None:
     make_tables(folder, world)
     make_projects(folder, world, karat)
     make_results(folder, karat)
+    make_choices(folder)
     link_data(folder)
 
 
@@ -197,6 +202,21 @@ def make_runs(folder: Path, world: World, karat: Karat) -> None:
         (folder / name).write_text(json.dumps(best))
     (folder / "order.json").write_text(json.dumps({"images": world.images[::-1], "captions": world.captions}))
     np.save(folder / "reversed.npy", scores[::-1])
+
+
+def make_choices(folder: Path) -> None:
+    """Write benchmarks of choices with invented content, and runs on them."""
+    (folder / "winoground").mkdir()
+    choice_files.winoground(folder / "winoground", count=120)
+    choice_files.sugarcrepe(folder / "sugarcrepe", count=100)
+    lines = "".join(f"a {a} on a {b}\n" for a, b in choice_files.pairs(300, seed=1))
+    (folder / "plain-captions.txt").write_text(lines, encoding="utf-8")
+    rng = np.random.default_rng(5)
+    for name, strength in (("wino-clip", 0.4), ("wino-blip", 1.2)):
+        scores = rng.normal(size=(120, 2, 2)) + strength * np.eye(2)
+        np.save(folder / f"{name}.npy", scores.astype(np.float32))
+    scores = rng.normal(size=(200, 2)) + np.array([1, 0])
+    np.save(folder / "sugar-clip.npy", scores.astype(np.float32))
 
 
 def make_photos(folder: Path, world: World) -> None:
@@ -394,3 +414,8 @@ def link_data(folder: Path) -> None:
     for name, path in DATA.items():
         if data is not None and (data / path).exists():
             (folder / name).symlink_to(data / path)
+    instances = folder / "instances_val2014_100.json"
+    if instances.exists():
+        entries = json.loads(instances.read_text())["annotations"]
+        ids = [entry["id"] for entry in entries if not entry["iscrowd"]][::2]
+        (folder / "approved.csv").write_text("annotation,approved\n" + "".join(f"{at},1\n" for at in ids))

@@ -17,12 +17,20 @@ from karat.captions.metric import CAPTION_METRICS
 from karat.captions.similarity import pair_scores
 from karat.estimate import Curve, Simulated
 from karat.measures import parse_measure
+from karat.models import TextMetric
 from karat.runs import MatrixRun
 from karat.world import make_world
 
 FOLDER = Path(__file__).parents[2] / "replications"
 KEYS = ["table", "row", "column", "paper", "ours", "note"]
-PARTS = ("_active_curves", "_active_nuswide", "_active_retrieval", "_text_systems", "active_testing")
+PARTS = (
+    "_active_curves",
+    "_active_nuswide",
+    "_active_retrieval",
+    "_text_systems",
+    "active_testing",
+    "_active_segmentation",
+)
 DIRECTIONS = ("t2i", "i2t")
 
 
@@ -59,9 +67,8 @@ def check_contract(records, tables):
 
 
 @pytest.fixture
-def metrics(parts):
-    systems = parts["_text_systems"]
-    return [systems.BagMetric(), systems.SentenceMetric(embedded), CAPTION_METRICS["cider"]]
+def metrics():
+    return [CAPTION_METRICS["bow"], TextMetric(embedded), CAPTION_METRICS["cider"]]
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -77,11 +84,11 @@ def test_tables_of_some_queries_hold_what_single_pairs_have(parts, bench, metric
         np.testing.assert_allclose(table, expected, atol=1e-5)
 
 
-def test_a_caption_never_meets_itself(parts):
+def test_a_caption_never_meets_itself():
     """An own caption scores as if it were not among the captions of its image: by hand, with numpy."""
     texts = ["dog dog cat", "cat bird", "cat", "fish", "sun", "sea"]
     tiny = karat.benchmarks.build("tiny", list("wxyz"), range(6), list("wwwxyz"), texts, where="", about="")
-    bags = parts["_text_systems"].BagMetric()
+    bags = CAPTION_METRICS["bow"]
     own = pair_scores(tiny, bags, [0, 0], [0, 3], leave_out=True)
     words = ["dog", "cat", "bird", "fish"]
     # Every word is in the captions of one image, so all have the same idf.
@@ -89,7 +96,7 @@ def test_a_caption_never_meets_itself(parts):
     rest, asked = counts[1] + counts[2], counts[0]
     assert own[0] == pytest.approx(rest @ asked / np.linalg.norm(rest) / np.linalg.norm(asked))
     assert own[1] == 0
-    sentences = parts["_text_systems"].SentenceMetric(lambda rows: embedded(rows))
+    sentences = TextMetric(embedded)
     rows = embedded(texts) / np.linalg.norm(embedded(texts), axis=1, keepdims=True)
     rest = rows[1] + rows[2]
     expected = rest @ rows[0] / np.linalg.norm(rest)
@@ -180,11 +187,32 @@ def test_nuswide_in_small(parts, data, monkeypatch, capsys):
     assert "0.00 ± 0.00" in shown
 
 
+def test_instance_segmentation(parts, data, monkeypatch, capsys):
+    """COCO's sample, with the quick estimator and two of the systems."""
+    module = parts["_active_segmentation"]
+    quick = ("whole-images+vetted-only", "random+naive", "meec+direct")
+    for name, value in {
+        "DETECTION_METHODS": quick, "FURTHER": (), "LEARNED": "meec+direct", "COMPARING": quick, "BATCH": 0.5,
+        "DRAWS": 8,
+    }.items():  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+    systems = module.systems
+    monkeypatch.setattr(module, "systems", lambda data: systems(data)[:2])
+    records = [*module.figure_3(data), *module.figure_7(data, times=2), *module.figure_8(data, times=2)]
+    check_contract(records, {"3", "7", "8"})
+    found = {(r["table"], r["row"], r["column"]): r["ours"] for r in records}
+    assert found["3", "detections with masks", "COCO's AP by masks"] == pytest.approx(31.95, abs=0.01)
+    assert found["3", "detections with masks", "COCO's AP by boxes"] == pytest.approx(12.62, abs=0.01)
+    assert found["7", "meec+direct − random+naive", "absolute error per category, difference"] < 0
+    assert found["8", "detections, vetted only", "wrong order at 50% vetted, text"] is not None
+    assert "Pairs in the wrong order" in capsys.readouterr().out
+
+
 @pytest.fixture
 def retrieval(parts, monkeypatch):
     """The simulation with two quick systems."""
     module = parts["_active_retrieval"]
-    quick = {"bow": parts["_text_systems"].BagMetric(), "hodosh-bleu": CAPTION_METRICS["hodosh-bleu"]}
+    quick = {name: CAPTION_METRICS[name] for name in ("bow", "hodosh-bleu")}
     monkeypatch.setattr(module, "text_metrics", lambda: (quick, "quick systems"))
     return module
 
@@ -227,9 +255,9 @@ def test_the_command_line_without_data(tmp_path):
     env = {key: value for key, value in os.environ.items() if key != "KARAT_DATA"}
     subprocess.run([*run, "--times", "2", "--json", tmp_path / "all.json"], check=True, env=env)
     records = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
-    check_contract(records, {"4.1", "5", "S1", "6", "7", "8", "retrieval"})
+    check_contract(records, {"3", "4.1", "5", "S1", "6", "7", "8", "retrieval"})
     assert all(record["ours"] is None for record in records)
-    assert sum(record["paper"] is not None for record in records) == 11
+    assert sum(record["paper"] is not None for record in records) == 14
     wrong = subprocess.run([*run, "--times", "0"], capture_output=True, text=True, env=env)
     assert wrong.returncode == 2
     assert "times is 0; give a whole number from 1" in wrong.stderr

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from karat.models import Encoder
 from karat.world import make_world
 
 FOLDER = Path(__file__).parents[2] / "replications"
@@ -56,3 +57,29 @@ def test_table_3_of_a_world(explainable):
         assert ours[name, "obj miss, ground truth"] <= ours[name, "obj miss"]
         assert ours[f"{name}, query-informed", "obj hit"] <= ours[name, "obj hit"]
         assert all((name, column) in ours for column in explainable.COLUMNS)
+
+
+def test_table_6_of_a_made_up_model(explainable, tmp_path, monkeypatch):
+    """Two images whose captions a model tells apart, and one that it confuses with the first."""
+    folder = tmp_path / "flickr8k"
+    folder.mkdir()
+    words = {"x": "dog", "y": "cat", "z": "dog"}
+    lines = [f"{name}.jpg#{k}\ta {word}{' now' * k}" for name, word in words.items() for k in range(5)]
+    (folder / "Flickr8k.token.txt").write_text("\n".join(lines) + "\n")
+    for split in ("train", "test"):
+        (folder / f"Flickr_8k.{split}Images.txt").write_text("x.jpg\ny.jpg\n")
+
+    def animals(texts):
+        return [[float("dog" in text), float("cat" in text)] for text in texts]
+
+    monkeypatch.setattr(explainable, "load_model", lambda name: Encoder(name, texts=animals))
+    records = explainable.table_6(tmp_path)
+    ours = {(one["row"], one["column"]): one["ours"] for one in records}
+    row = explainable.MODEL_ROW
+    # The ties of x and z count against both.
+    assert ours[row, "Recall @1"] == pytest.approx(1 / 3)
+    assert ours[row, "MRR @all"] == pytest.approx((1 + 1 / 2 + 1 / 2) / 3)
+    assert ours[row, "Median Rank"] == 2
+    assert ours[f"{row}: mean of four others, test split", "Recall @1"] == 1
+    assert ours[f"{row}: two ask, mean of three others", "Recall @5"] == 1
+    assert len(records) - len(explainable.ranked("6")) == 7 * (len(explainable.READINGS) - 1)

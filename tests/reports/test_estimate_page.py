@@ -296,3 +296,19 @@ def test_everything_vetted_guesses_nothing(tmp_path):
     assert "nothing is guessed" in page.text
     assert done.benchmark is not None
     assert (tmp_path / "full.html").stat().st_size < 3_000_000
+
+
+def test_page_of_detections_speaks_of_instances(tmp_path):
+    found = replace(
+        make_simulated(), measure=parse_measure("iAP"), direction=None, unit="instance", per="category"
+    )
+    Simulation((found,), 3, "boxes", "masks").save(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    text = re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL)
+    for words in (
+        "a way to choose instances", "the mean over categories of how", "which instances happened",
+        "the masks of all instances would give", "random over categories", "Error per category",
+        "per category against the share of vetted instances",
+    ):  # fmt: skip
+        assert words in text
+    assert "vetted pairs" not in text

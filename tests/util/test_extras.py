@@ -24,7 +24,7 @@ def test_an_installed_package_is_returned():
     [
         ("PIL.Image", "the package Pillow is not installed; pip install 'karat[images]'."),
         ("cv2", "the package opencv-python-headless is not installed; pip install 'karat[models]'."),
-        ("torch", "the package torch is not installed; pip install torch."),
+        ("torch", "the package torch is not installed; pip install 'karat[train]'."),
         ("eccv_caption", "the package eccv_caption is not installed; pip install eccv_caption."),
     ],
 )

@@ -13,6 +13,7 @@ import pytest
 
 import karat
 from estimate.projects import answer, new_project
+from estimate.scenes import scene, write
 from judging.publication.published import small_evidence, small_project
 from karat._util import PAGES, Layout, Result
 from karat._util.tables import text_of
@@ -55,6 +56,13 @@ def runs():
 def scorecard(folder):
     card = karat.evaluate(runs(), WORLD.benchmark(), ["R@1", "MedR"], truth="original", intervals=FEW)
     return card.with_notes([f"named {HOSTILE}"])
+
+
+def detected(folder):
+    from karat.estimate import estimate_detections
+
+    instances, detections = write(folder, *scene(0))
+    return estimate_detections(detections, instances, vetted={10: True}, draws=4, name=HOSTILE)
 
 
 def comparison(folder):
@@ -155,6 +163,13 @@ def explained(folder=None):
     return karat.explain_failures(runs(), WORLD.benchmark(), direction="t2i").with_notes([HOSTILE])
 
 
+def robustness(folder=None):
+    bench = WORLD.benchmark()
+    first, second = runs()[:2]
+    queries = karat.perturb_captions(bench, "full-stop")
+    return karat.assess_robustness(first, second, bench, queries, "R@1", intervals=FEW)
+
+
 MADE = {
     "Scorecard": scorecard,
     "Comparison": comparison,
@@ -171,6 +186,7 @@ MADE = {
     "RuleReport": lambda folder: find_rules(misread(), deals=39).with_notes(["one note"]),
     "MarkSummary": lambda folder: summarise_marks(Marks(misread(), np.full(60, 7))),
     "PerturbedCaptions": lambda folder: karat.perturb_captions(captioned(), "full-stop"),
+    "Robustness": robustness,
     "SearchResult": lambda folder: SearchResult(HOSTILE, (Hit(HOSTILE, "a.png", 0.5),), (HOSTILE,)),
     "BiasReport": bias,
     "QualityReport": judged_quality,
@@ -186,6 +202,7 @@ MADE = {
     "ScoreEstimate": lambda folder: karat.estimate_scores(
         runs(), WORLD.benchmark(), "P@3", noisy="original", vetted="complete", direction="t2i"
     ),
+    "DetectionEstimate": detected,
     "IntervalEstimates": lambda folder: drawn_intervals(interval_estimates),
     "QueryIntervals": lambda folder: drawn_intervals(query_intervals, "whole-queries"),
     "NextPairs": next_of_project,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from karat._util.files import config_folder as config_folder
     from karat._util.files import fill_folder as fill_folder
     from karat._util.files import filling_folder as filling_folder
+    from karat._util.files import is_database as is_database
     from karat._util.files import is_empty as is_empty
     from karat._util.files import replacing as replacing
     from karat._util.files import replacing_all as replacing_all
@@ -89,6 +90,8 @@ if TYPE_CHECKING:
     from karat._util.text_files import first_text as first_text
     from karat._util.text_files import read_json as read_json
     from karat._util.text_files import read_json_lines as read_json_lines
+    from karat._util.text_files import read_json_list as read_json_list
+    from karat._util.text_files import read_json_value as read_json_value
     from karat._util.text_files import read_lines as read_lines
     from karat._util.text_files import read_rows as read_rows
     from karat._util.text_files import read_table as read_table

@@ -24,9 +24,11 @@ EXTRAS = {
     "httpx": "judging",
     "prometheus_client": "web",
     "psycopg": "judging,postgres",
+    "pycocotools": "masks",
     "pydantic": "judging",
     "sklearn": "models",
     "sqlalchemy": "judging",
+    "torch": "train",
     "uvicorn": "web",
     "wn": "text",
 }

@@ -490,3 +490,18 @@ def flush_all(folder: Path, target: Path) -> None:
             pass
     for path in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
         flush_names(path)
+
+
+def is_database(place: str | Path) -> bool:
+    """Return whether a place is a database: an address, or a file that is, or is named like, one of SQLite.
+
+    >>> is_database("project.db"), is_database("approved.csv"), is_database("postgresql://host/name")
+    (True, False, True)
+    """
+    path = Path(place)
+    if "://" in str(place) or path.suffix == ".db":
+        return True
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(15) == b"SQLite format 3"

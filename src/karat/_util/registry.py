@@ -190,8 +190,10 @@ class Registry(Generic[T]):
 
 
 PLUGINS = {
+    "model": ("karat.models.image_text_model", "karat.train.trained_model"),
     "page": ("karat.reports.page",),
     "similarity": ("karat.captions.similarity",),
+    "text-only": ("karat.captions.language_model",),
     "truth": ("karat.captions.machine_truths",),
 }
 """Per kind, the modules that register things with a package that may not import them."""

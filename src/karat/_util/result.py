@@ -155,6 +155,10 @@ class Result(ABC):
             if kind.__name__ in PAGES:
                 PAGES[kind.__name__](self, path)
                 return
+        self.save_page(path)
+
+    def save_page(self, path: Path) -> None:
+        """Write a plain page of what is shown."""
         page = PAGE.format(
             title=escape(type(self).__name__), body=fragment(self.parts(), self.notes, cut=False)
         )

@@ -151,15 +151,27 @@ class Record:
         return [Record(entry, f"{inner}[{n}]", self.where) for n, entry in enumerate(self.get(key, LIST))]
 
 
-def read_json(path: Path) -> Record:
-    """Return the object that a json file holds."""
+def read_json_value(path: Path) -> Any:
+    """Return what a json file holds."""
     text = read_text(path)
     try:
-        content = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         # Besides wrong syntax: numbers of thousands of digits, and brackets nested thousands deep.
         raise InputError(f"is not json ({str(error).splitlines()[0]})", where=path, fix=COMPLETE) from None
-    return Record(content, "", path)
+
+
+def read_json(path: Path) -> Record:
+    """Return the object that a json file holds."""
+    return Record(read_json_value(path), "", path)
+
+
+def read_json_list(path: Path) -> list[Any]:
+    """Return the list that a json file holds."""
+    content = read_json_value(path)
+    if not isinstance(content, list):
+        raise InputError("is not a json list", where=path, fix="write […]")
+    return content
 
 
 def read_json_lines(path: Path) -> list[Record]:

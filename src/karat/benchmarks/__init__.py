@@ -10,12 +10,21 @@ if TYPE_CHECKING:
     from karat.benchmarks.benchmark import build as build
     from karat.benchmarks.catalogue import BenchmarkList as BenchmarkList
     from karat.benchmarks.catalogue import list_benchmarks as list_benchmarks
+    from karat.benchmarks.choices import ALL as ALL
+    from karat.benchmarks.choices import Choices as Choices
+    from karat.benchmarks.coco_records import box_of as box_of
     from karat.benchmarks.cxc import read_pairs as read_pairs
+    from karat.benchmarks.examples import ChoiceExample as ChoiceExample
+    from karat.benchmarks.examples import build_choices as build_choices
     from karat.benchmarks.ids import Ids as Ids
     from karat.benchmarks.ids import as_id_array as as_id_array
     from karat.benchmarks.image_files import common_folder as common_folder
     from karat.benchmarks.image_files import find_images as find_images
     from karat.benchmarks.image_files import picture_kind as picture_kind
+    from karat.benchmarks.instances import Instances as Instances
+    from karat.benchmarks.instances import is_instances as is_instances
+    from karat.benchmarks.instances import load_instances as load_instances
+    from karat.benchmarks.instances import read_approvals as read_approvals
     from karat.benchmarks.judgments import RELEVANT as RELEVANT
     from karat.benchmarks.judgments import Judgments as Judgments
     from karat.benchmarks.judgments import Mapping as Mapping
@@ -28,6 +37,11 @@ if TYPE_CHECKING:
     from karat.benchmarks.karat_format import describe_truth as describe_truth
     from karat.benchmarks.karat_format import read_benchmark as read_benchmark
     from karat.benchmarks.karat_format import save_benchmark as save_benchmark
+    from karat.benchmarks.masks import box_masks as box_masks
+    from karat.benchmarks.masks import mask_boxes as mask_boxes
+    from karat.benchmarks.masks import outline as outline
+    from karat.benchmarks.masks import overlaps as overlaps
+    from karat.benchmarks.masks import read_mask as read_mask
     from karat.benchmarks.objects import Objects as Objects
     from karat.benchmarks.pool_design import PoolDesign as PoolDesign
     from karat.benchmarks.registry import SOURCES as SOURCES

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from karat._util import COMPLETE, Layout, Part, Result, check_unique_ids, plural
+from karat.benchmarks.choices import Choices
 from karat.benchmarks.ids import Ids, as_id_array
 from karat.benchmarks.image_files import common_folder
+from karat.benchmarks.instances import Instances
 from karat.benchmarks.judgments import Judgments, Provenance
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.truth import COUNTS, DIRECTIONS, SIDES, Direction, Truth
@@ -63,6 +65,10 @@ class Benchmark:
         What follows ``-b`` on the command line to load it again, quoted for the shell; the name by default.
     image_folder
         The folder that the source of `image_paths` was given; the web application shows no file outside it.
+    choices
+        The examples of a benchmark of choices, such as Winoground; None of one whose galleries are ranked.
+    instances
+        Where the captions are objects whose masks are vetted, what they look like; None elsewhere.
 
     Examples
     --------
@@ -89,6 +95,8 @@ class Benchmark:
     caption_orders: Mapping[str, np.ndarray] = field(default_factory=dict)
     shown_as: str = ""
     image_folder: str | None = None
+    choices: Choices | None = None
+    instances: Instances | None = None
 
     def __post_init__(self) -> None:
         if not self.truths:
@@ -138,6 +146,14 @@ class Benchmark:
         if self.find_texts is None:
             raise InputError(f"{self.name} has no captions", fix="choose a benchmark that has captions")
         return self.find_texts()
+
+    def check_gallery(self) -> None:
+        """Raise for a benchmark of choices, where a gallery is needed."""
+        if self.choices is not None:
+            raise InputError(
+                f"{self.name} is a benchmark of choices: it has no gallery to rank",
+                fix="score it with karat evaluate or karat compare",
+            )
 
     @cached_property
     def needed_objects(self) -> Objects:
@@ -300,6 +316,16 @@ def summarise(benchmark: Benchmark, truth: Truth) -> dict[str, Any]:
     return row
 
 
+def choice_parts(choices: Choices) -> list[Part]:
+    """Return the counts of the groups of examples, and what a run has to give."""
+    rows = [[row["truth"], *(f"{row[key]:,}" for key in list(row)[1:])] for row in choices.summary()]
+    others = [field for field in choices.groups if field not in choices.shown]
+    lines = [f"a run is a table of {choices.shape_shown()}, or embeddings of all images and captions"]
+    if others:
+        lines.append(f"--truth {','.join(others)} scores these groups, too")
+    return [Layout(["truth", "examples", "images", "captions"], rows, labels=1), "\n".join(lines)]
+
+
 @dataclass(frozen=True, eq=False)
 class BenchmarkSummary(Result):
     """A benchmark with the counts of its truths.
@@ -324,7 +350,9 @@ class BenchmarkSummary(Result):
     benchmark: Benchmark
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one record per truth and direction."""
+        """Return one record per truth and direction; of choices, one per truth."""
+        if self.benchmark.choices is not None:
+            return self.benchmark.choices.summary()
         return [
             {
                 "truth": row["truth"],
@@ -344,8 +372,11 @@ class BenchmarkSummary(Result):
 
     def parts(self) -> list[Part]:
         """Return the counts of every truth, and what each is."""
-        bench, summary = self.benchmark, self.benchmark.summary()
+        bench = self.benchmark
         counts = f"{bench.name}: {bench.images.size:,} images, {bench.captions.size:,} captions"
+        if bench.choices is not None:
+            return [f"{counts}\n{bench.about}", *choice_parts(bench.choices)]
+        summary = bench.summary()
         rows = [
             [
                 row["truth"] if direction == "i2t" else "",

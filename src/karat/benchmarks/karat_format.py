@@ -70,6 +70,11 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
     ...     read_benchmark(folder)
     Benchmark('tiny': 2 images, 2 captions; truths own)
     """
+    if benchmark.choices is not None:
+        raise InputError(
+            f"{benchmark.name} is a benchmark of choices, which karat's own format does not hold",
+            fix="keep its files, and remember them with karat benchmarks add",
+        )
     truths = [describe_truth(truth) for truth in benchmark.truths.values()]
     paths = kept_paths(benchmark.image_paths, Path(folder))
     fill_folder(Path(folder), lambda draft: write_tables(benchmark, truths, paths, draft), last=[HEAD])

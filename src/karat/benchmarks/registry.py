@@ -19,7 +19,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What a benchmark of the user may be called."""
 
 
-FILES = (".json", ".tsv", ".csv", ".txt")
+FILES = (".json", ".jsonl", ".tsv", ".csv", ".txt")
 """The extensions by which a word is meant as the name of a file, whether it is there or not."""
 
 
@@ -152,6 +152,19 @@ def find_file(source: str, setting: str, name: str) -> Path:
         f"{source} comes without {what}" + (f", and there is no {path}" if path else ""),
         fix=f"name the file: --set {setting}={name}, "
         f"or the folder that has {source}/{name}: KARAT_DATA=FOLDER",
+    )
+
+
+def find_folder(source: str, holds: str) -> Path:
+    """Return the folder of a source below ``KARAT_DATA``, or raise an error that says what it holds."""
+    data = os.environ.get("KARAT_DATA")
+    path = Path(data, source) if data else None
+    if path is not None and path.is_dir():
+        return path
+    raise MissingDataError(
+        f"{source} comes without its files, {holds}" + (f", and there is no {path}" if path else ""),
+        fix=f"name their folder: --set folder=FOLDER, or the one that has the folder {source}: "
+        "KARAT_DATA=FOLDER",
     )
 
 

@@ -23,10 +23,15 @@ if TYPE_CHECKING:
     from karat.captions.machine_truths import with_machine_truths as with_machine_truths
     from karat.captions.metric import CAPTION_METRICS as CAPTION_METRICS
     from karat.captions.metric import CaptionMetric as CaptionMetric
+    from karat.captions.metric import Prepared as Prepared
+    from karat.captions.metric import References as References
     from karat.captions.metrics.bleu import corpus_bleu as corpus_bleu
     from karat.captions.porter import stem as stem
     from karat.captions.score_sources import collect_scores as collect_scores
+    from karat.captions.similarity import Queries as Queries
     from karat.captions.similarity import all_pairs as all_pairs
+    from karat.captions.similarity import asked_texts as asked_texts
+    from karat.captions.similarity import own_references as own_references
     from karat.captions.similarity import pair_scores as pair_scores
     from karat.captions.similarity import references_of as references_of
     from karat.captions.system_words import PARTS as PARTS

@@ -138,6 +138,19 @@ class CaptionMetric(ABC):
             self.prepare(references, candidates), own=own, out=out, threads=threads, progress=progress
         )
 
+    def blocks(
+        self,
+        references: References,
+        candidates: Sequence[str],
+        *,
+        own: Own | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield the rows of `matrix` in blocks, each after the number of its first image."""
+        prepared = self.prepare(references, candidates)
+        return blocks(prepared, None if own is None else check_own(own, prepared), threads, progress)
+
 
 CAPTION_METRICS: Registry[CaptionMetric] = Registry(
     "caption metric", fill=lambda: import_all("karat.captions.metrics")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,8 @@ from karat.captions.metric import CAPTION_METRICS, CaptionMetric
 from karat.errors import InputError
 from karat.scores import SIMILARITIES
 
+Queries = Mapping[str, str]
+"""By the id of a caption, the text that is asked in its place."""
 LARGE = 1 << 30
 """Tables of more bytes than this are kept in a file of the cache folder instead of in memory."""
 
@@ -111,6 +113,7 @@ def all_pairs(
     metric: str | CaptionMetric = "cider",
     *,
     leave_out: bool = False,
+    queries: Queries | None = None,
     out: str | Path | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
@@ -125,6 +128,9 @@ def all_pairs(
         A caption metric or its name.
     leave_out
         Whether a caption is left out of the references of its own image.
+    queries
+        Other texts in place of captions, by the captions' ids, such as perturbed ones: the columns are these,
+        in their order. With `leave_out`, the original caption is what is left out.
     out
         Write the table into this npy file, block by block, and return it mapped into memory.
     threads, progress
@@ -132,7 +138,7 @@ def all_pairs(
 
     Returns
     -------
-    Images by captions, float32, in the benchmark's order.
+    Images by captions, float32, in the benchmark's order; or images by queries.
 
     Examples
     --------
@@ -142,10 +148,30 @@ def all_pairs(
     (20, 100)
     """
     references = references_of(benchmark)
-    own = own_references(benchmark, np.arange(benchmark.captions.size)) if leave_out else None
-    return find_metric(metric).matrix(
-        references, benchmark.needed_texts, own=own, out=out, threads=threads, progress=progress
-    )
+    caption, texts = asked_texts(benchmark, queries)
+    own = own_references(benchmark, caption) if leave_out else None
+    return find_metric(metric).matrix(references, texts, own=own, out=out, threads=threads, progress=progress)
+
+
+def asked_texts(benchmark: Benchmark, queries: Queries | None) -> tuple[np.ndarray, Sequence[str]]:
+    """Return which captions of the gallery are asked, and their texts: the queries', or all of the gallery.
+
+    >>> from karat.benchmarks import build
+    >>> tiny = build("tiny", ["x"], ["1", "2"], ["x", "x"], ["a dog", "a cat"], where="tiny", about="")
+    >>> asked_texts(tiny, {"2": "a bird"})
+    (array([1]), ['a bird'])
+    """
+    if queries is None:
+        return np.arange(benchmark.captions.size), benchmark.needed_texts
+    if not queries:
+        raise InputError("there are no queries", fix="give at least one")
+    names = list(queries)
+    caption = benchmark.captions.find(names)
+    outside = np.flatnonzero((caption < 0) | (caption >= benchmark.captions.size))
+    if outside.size:
+        fix = "give the benchmark that the queries were made from"
+        raise InputError(f"{benchmark.name} has no caption {names[outside[0]]!r}", fix=fix)
+    return caption, list(queries.values())
 
 
 class KeptTable:

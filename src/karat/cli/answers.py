@@ -22,6 +22,7 @@ class What(StrEnum):
 
     tasks = "tasks"
     answers = "answers"
+    approvals = "approvals"
 
 
 @answers.command("export", cls=Command)
@@ -32,7 +33,9 @@ def export(
     what: Annotated[
         What,
         options.option(
-            "--what", panel=options.OUTPUT, help="Tasks for annotators to answer, or the answers so far."
+            "--what",
+            panel=options.OUTPUT,
+            help="Tasks for annotators to answer, the answers so far, or the masks that these approve.",
         ),
     ] = What.tasks,
     image_url: Annotated[
@@ -47,14 +50,17 @@ def export(
 ) -> None:
     """Write tasks for another tool, or the answers so far.
 
-    Tasks never reveal which pairs are gold, what systems scored or what others answered.
+    Tasks never reveal which pairs are gold, what systems scored or what others answered. Approvals are the
+    verdicts on masks of instances, as csv.
     """
     from karat.cli.show import opening, print_notes, waiting
-    from karat.judging import export_answers, export_tasks
+    from karat.judging import export_answers, export_approvals, export_tasks
 
     with opening(project) as opened, waiting(f"writing {what.value}"):
         if what is What.tasks:
             exported = export_tasks(opened, output, format, image_url)
+        elif what is What.approvals:
+            exported = export_approvals(opened, output)
         else:
             exported = export_answers(opened, output, format)
     files = " and ".join(str(path) for path in exported.files)

@@ -55,6 +55,7 @@ def score_table(
     metric: options.CaptionMetricNames = None,
     output: Annotated[Path | None, options.output("a table of images by captions, .npy.")] = None,
     leave_out: options.LeaveOut = False,
+    queries: options.ChangedCaptions = None,
     corpus: options.Corpus = None,
     save_corpus: Annotated[Path | None, typer.Option("--save-corpus", hidden=True)] = None,
     setting: options.Setting = None,
@@ -76,7 +77,7 @@ def score_table(
     bench = with_captions(benchmark, setting)
     if save_corpus is not None:
         write_corpus(bench, save_corpus)
-    score_all(bench, metrics[0], leave_out, output, threads)
+    score_all(bench, metrics[0], leave_out, options.read_changed(queries, bench), output, threads)
 
 
 @captions.command("pairs", cls=Command)
@@ -195,19 +196,27 @@ def find_metrics(names: list[str] | None, corpus: Path | None) -> dict[str, Capt
 
 
 def score_all(
-    bench: Benchmark, metric: CaptionMetric, leave_out: bool, output: Path, threads: int | None
+    bench: Benchmark,
+    metric: CaptionMetric,
+    leave_out: bool,
+    queries: dict[str, str] | None,
+    output: Path,
+    threads: int | None,
 ) -> None:
     """Write φ of every image and caption, and the ids of rows and columns beside it."""
     from karat._util import replacing_all
-    from karat.captions import all_pairs
+    from karat.captions import all_pairs, asked_texts
     from karat.runs import write_ids
 
     beside = output.with_suffix(".ids.json")
-    ids = {"images": bench.images.gallery, "captions": bench.captions.gallery}
+    caption, _ = asked_texts(bench, queries)
+    ids = {"images": bench.images.gallery, "captions": bench.captions.gallery[caption]}
     with replacing_all(output, beside) as (table, listed), blocks(metric.name) as progress:
-        all_pairs(bench, metric, leave_out=leave_out, out=table, threads=threads, progress=progress)
+        all_pairs(
+            bench, metric, leave_out=leave_out, queries=queries, out=table, threads=threads, progress=progress
+        )
         write_ids(ids, listed)
-    sizes = f"{plural(bench.images.size, 'image')} by {plural(bench.captions.size, 'caption')}"
+    sizes = f"{plural(bench.images.size, 'image')} by {plural(len(caption), 'caption')}"
     print(f"wrote {output}: {metric.name} of {sizes}, from 0 to {metric.highest:g}; ids in {beside.name}")
 
 

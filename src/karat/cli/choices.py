@@ -45,6 +45,8 @@ CHOICES = {
     "readings": "karat.measures:READINGS",
     "relative_to": "karat.explain:RELATIVE_TO",
     "resampled": "karat.scores:RESAMPLED",
+    "robustness_files": "karat.explain:Robustness.formats",
+    "robustness_units": "karat.explain:ROBUSTNESS_UNITS",
     "rule_files": "karat.explain:RuleReport.formats",
     "run_files": "karat.runs:READERS",
     "run_targets": "karat.runs:WRITERS",

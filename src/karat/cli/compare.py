@@ -27,6 +27,7 @@ def compare(
     ties: options.Ties = "pessimistic",
     unjudged: options.Unjudged = "misses",
     like: options.Like = None,
+    text_only: options.TextOnly = "none",
     phi: options.Phi = None,
     test: options.Test = "randomisation",
     samples: options.Samples = 100_000,
@@ -75,7 +76,8 @@ def compare(
             files, benchmark, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged,
             like=like, test=test, samples=samples, alpha=alpha, correction=correction, margin=margin,
             power=power, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
-            name=name, ids=ids, similarity=similarity, transpose=transpose, phi=parse_files(phi),
-            setting=parse_settings(setting), details=is_page(output), threads=threads, progress=step,
+            name=name, ids=ids, similarity=similarity, transpose=transpose, text_only=text_only,
+            phi=parse_files(phi), setting=parse_settings(setting),
+            details=is_page(output), threads=threads, progress=step,
         )  # fmt: skip
     finish(replace(comparison, detail=detail, show_intervals=intervals), json, output)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from karat._util import check_writable, plural
+from karat._util import Result, check_writable, is_database, plural
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_files, parse_settings
@@ -19,6 +19,11 @@ OF_FILES = ("vetted", "benchmark", "unlisted", "sample", "feature", "draws", "se
 """The options that a project does not take: it has its own benchmark and labels."""
 OF_PROJECTS = ("run", "level", "interval_method", "anytime", "rule", "certain")
 """The options that say how answers of a project are read."""
+OF_PAIRS = (
+    "target", "direction", "unlisted", "depth", "sample", "ties", "feature", "ids", "similarity", "transpose",
+    "setting", "threads",
+)  # fmt: skip
+"""The options that detections do not take: they have no queries and no gallery."""
 
 
 @app.command(cls=Command)
@@ -88,19 +93,19 @@ def estimate(
 
     Of a project, with its runs as --run, the labels are the answers about pairs that `karat next` drew, and
     intervals say what they prove. Without --run, the goal of the project says what is estimated.
+
+    With -b instances.json, in COCO's form, the files are detections: --noisy boxes --vetted masks, or a
+    project in which annotators approved masks, or a csv file.
     """
+    from karat.benchmarks import is_instances
     from karat.cli.show import finish, waiting
-    from karat.estimate import ScoreEstimate, estimate_scores
+    from karat.estimate import DETECTION_ESTIMATOR, ScoreEstimate, estimate_detections, estimate_scores
 
     for path in (json, output):
         check_writable(path)
     ScoreEstimate.check_path(output)
-    typed = {
-        parameter
-        for parameter in context.params
-        if getattr(context.get_parameter_source(parameter), "name", "") == "COMMANDLINE"
-    }
-    if any(is_project(file) for file in files) or ("run" in typed and len(files) == 1):
+    typed = typed_options(context)
+    if any(is_database(file) for file in files) or ("run" in typed and len(files) == 1):
         check_typed(typed, OF_FILES, "a project has its own benchmark and labels", "leave out")
         if len(files) > 1:
             raise InputError(
@@ -115,6 +120,17 @@ def estimate(
             f"--{'noisy' if noisy is None else 'vetted'} is not given",
             fix="name the truth with the labels of all pairs, and that with the right ones, or a project",
         )
+    if is_instances(benchmark):
+        check_typed(typed, OF_PAIRS, "detections of instances do not have it", "leave out")
+        check_noisy(noisy)
+        how = estimator if "estimator" in typed else DETECTION_ESTIMATOR
+        with waiting("estimating"):
+            found = estimate_detections(
+                [Path(file) for file in files], benchmark, measure, vetted=vetted, estimator=how, draws=draws,
+                seed=seed, name=name,
+            )  # fmt: skip
+        write_and_show(found, json, output)
+        return
     with waiting("estimating"):
         result = estimate_scores(
             [Path(file) for file in files], benchmark, measure, noisy=noisy, vetted=vetted,
@@ -126,15 +142,21 @@ def estimate(
     finish(result, json, output)
 
 
-def is_project(place: str) -> bool:
-    """Whether an argument is a project: an address, or a file that is, or is named like, a database."""
-    path = Path(place)
-    if "://" in place or path.suffix == ".db":
-        return True
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(15) == b"SQLite format 3"
+def check_noisy(noisy: str) -> None:
+    """Raise unless the noisy labels of detections are the boxes."""
+    from karat.estimate import BOXES
+
+    if noisy != BOXES:
+        raise InputError(f"the noisy labels of detections are not {noisy!r}", fix=f"write --noisy {BOXES}")
+
+
+def typed_options(context: typer.Context) -> set[str]:
+    """Return the names of the parameters that were typed."""
+    return {
+        parameter
+        for parameter in context.params
+        if getattr(context.get_parameter_source(parameter), "name", "") == "COMMANDLINE"
+    }
 
 
 def check_typed(typed: set[str], wrong: tuple[str, ...], why: str, fix: str) -> None:
@@ -147,7 +169,7 @@ def check_typed(typed: set[str], wrong: tuple[str, ...], why: str, fix: str) -> 
 
 def estimate_answers(place: str, given: dict[str, Any], json: Path | None, output: Path | None) -> None:
     """Print what the answers of a project prove."""
-    from karat.cli.show import opening, show, waiting, write_json
+    from karat.cli.show import opening, waiting
     from karat.estimate import estimate_goal, estimate_project
 
     runs = given.pop("run", None)
@@ -160,6 +182,13 @@ def estimate_answers(place: str, given: dict[str, Any], json: Path | None, outpu
             result = estimate_goal(opened, **given)
         else:
             result = estimate_project(opened, runs, **given)
+    write_and_show(result, json, output)
+
+
+def write_and_show(result: Result, json: Path | None, output: Path | None) -> None:
+    """Write a result that has no report of its own, and print it."""
+    from karat.cli.show import show, write_json
+
     taken = write_json(result, json)
     if output is not None:
         result.save(output)

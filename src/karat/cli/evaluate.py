@@ -30,6 +30,7 @@ def evaluate(
     ties: options.Ties = "pessimistic",
     unjudged: options.Unjudged = "misses",
     like: options.Like = None,
+    text_only: options.TextOnly = None,
     phi: options.Phi = None,
     intervals: options.ScoreIntervals = False,
     interval_method: options.IntervalMethod = "percentile",
@@ -56,7 +57,8 @@ def evaluate(
 
     In both directions, on every truth. Several runs are shown side by side in one table.
 
-    A bare table is read in the benchmark's own order of ids (`karat benchmarks coco --ids FILE`).
+    A bare table is read in the benchmark's own order of ids (`karat benchmarks coco --ids FILE`). On a
+    benchmark of choices, such as winoground, a table is examples by images by captions, in this order.
     """
     from karat._util import is_page
     from karat.cli.show import finish, progress
@@ -73,8 +75,9 @@ def evaluate(
             unjudged=unjudged, like=like,
             intervals=intervals, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
             label_uncertainty=label_uncertainty, label_versions=label_versions,
-            name=name, ids=ids, similarity=similarity, transpose=transpose, phi=parse_files(phi),
-            setting=parse_settings(setting), details=is_page(output), threads=threads, progress=step,
+            name=name, ids=ids, similarity=similarity, transpose=transpose, text_only=text_only,
+            phi=parse_files(phi), setting=parse_settings(setting),
+            details=is_page(output), threads=threads, progress=step,
         )  # fmt: skip
     check_computed(card)
     if per_query is not None:

@@ -41,11 +41,13 @@ from karat.cli import (
     quality,
     report,
     restore,
+    robustness,
     rules,
     search,
     serve,
     simulate,
     tasks,
+    train,
     world,
 )
 from karat.cli.command import Group
@@ -56,8 +58,8 @@ PANELS = {
     "Every day": (evaluate, compare, report, inspect, convert, benchmarks, measures, serve),
     "Scores": (explain, rules, leaderboard, curve, correlate, agree),
     "Estimates": (plan, next, estimate, simulate),
-    "Captions": (captions, parse, filter, perturb),
-    "Models": (fit, encode, search, fuse),
+    "Captions": (captions, parse, filter, perturb, robustness),
+    "Models": (fit, train, encode, search, fuse),
     "Judging": (pool, tasks, answers, quality, judge, publish, bias, backup, restore),
     "Data": (world,),
 }

@@ -150,6 +150,15 @@ Files = Annotated[
         show_default=False,
     ),
 ]
+FilesOrNone = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="FILE...",
+        help="Runs: score tables (images by captions), pairs of embedding tables, or ranked lists; "
+        "{run_files}. With -b instances.json detections, or none.",
+        show_default=False,
+    ),
+]
 FilesOrProject = Annotated[
     list[str],
     typer.Argument(
@@ -166,7 +175,12 @@ ProjectPlace = Annotated[
     ),
 ]
 Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A folder that karat fit wrote.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="A folder that karat fit or karat train wrote, sentence:FOLDER, or your own module:function.",
+        show_default=False,
+    ),
 ]
 Captioned = Annotated[
     str,
@@ -216,6 +230,15 @@ Corpus = Annotated[
     Path | None,
     option("--corpus", panel=INPUT, help="For cider: document frequencies, from `karat captions corpus`."),
 ]
+ChangedCaptions = Annotated[
+    Path | None,
+    option(
+        "--queries",
+        panel=INPUT,
+        show_default=False,
+        help="Changed captions in place of the benchmark's, in the order of the file, from `karat perturb`.",
+    ),
+]
 LeaveOut = Annotated[bool, option("--leave-out", panel=SCORED, help="Do not compare a caption with itself.")]
 
 # What is scored.
@@ -257,6 +280,16 @@ Like = Annotated[
 Unjudged = Annotated[
     str,
     option("--unjudged", panel=SCORED, choices="readings", help="Unjudged pairs: {readings}."),
+]
+TextOnly = Annotated[
+    str | None,
+    option(
+        "--text-only",
+        panel=SCORED,
+        metavar="CONTROL",
+        show_default=False,
+        help="Of choices, a control without images: length, ngram:captions.txt, a file of scores, or none.",
+    ),
 ]
 Phi = Annotated[
     list[str] | None,
@@ -600,3 +633,12 @@ def load_runs(
     runs = load(files, benchmark, name=name, **loading)
     print_notes(notes_on_loading(runs))
     return runs
+
+
+def read_changed(path: Path | None, benchmark: Benchmark) -> dict[str, str] | None:
+    """Return the new texts of `ChangedCaptions` by the ids of the captions; None without a file."""
+    from karat.explain import read_queries
+
+    if path is None:
+        return None
+    return {query.caption: query.new for query in read_queries(path, benchmark)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,18 +12,29 @@ import typer
 from karat._util import plural, require
 from karat.cli import options
 from karat.cli.command import Command
+from karat.cli.estimate import check_typed, typed_options
 from karat.cli.options import parse_settings
 from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat.judging import Form
+    from karat.benchmarks import Benchmark
+    from karat.judging import Form, Pool
 
 app = typer.Typer()
+
+OF_PAIRS = (
+    "top", "direction", "queries", "judged", "filter", "fill", "gold_truth", "gold_depth", "ids",
+    "similarity", "transpose", "name",
+)  # fmt: skip
+"""The options that instances do not take: they have no rankings."""
+REGIONS = "mask"
+"""The form of instances, unless another is given."""
 
 
 @app.command(cls=Command)
 def pool(
-    files: options.Files,
+    context: typer.Context,
+    files: options.FilesOrNone = None,
     benchmark: options.BenchmarkName = "coco",
     output: Annotated[str | None, options.output("a new project, a file or postgresql://…")] = None,
     force: options.Force = False,
@@ -46,7 +58,9 @@ def pool(
             help="Only the queries that this truth covers.",
         ),
     ] = None,
-    sample: Annotated[list[str] | None, options.sample("queries, 500 or i2t=1261,t2i=1333.")] = None,
+    sample: Annotated[
+        list[str] | None, options.sample("queries, 500 or i2t=1261,t2i=1333; or instances.")
+    ] = None,
     judged: Annotated[
         list[str] | None,
         options.option(
@@ -110,11 +124,14 @@ def pool(
 
     Takes the first items of each run, and prints what judging them costs before anything is written. `karat
     tasks` packs the pool into tasks.
+
+    With -b instances.json, in COCO's form, annotators approve or reject the masks of instances, which are
+    drawn over the images of --set images=FOLDER: all, or those that the detections in FILE overlap.
     """
-    from karat.benchmarks import load_benchmark
+    from karat.benchmarks import is_instances, load_benchmark
     from karat.cli.show import show, waiting
     from karat.judging import make_pool, pool_cost
-    from karat.judging.pools import parse_filter, pool_sentences
+    from karat.judging.pools import parse_filter
 
     # Mistakes in these are reported before anything large is read.
     if output is None and not dry_run:
@@ -124,7 +141,34 @@ def pool(
     if output is not None and not dry_run:
         require("pydantic", "sqlalchemy", "alembic")
         check_new(output, force)
-    sized = sized_form(form, task_size, gold)
+    of_instances = is_instances(benchmark)
+    typed = typed_options(context)
+    sized = sized_form(REGIONS if of_instances and "form" not in typed else form, task_size, gold)
+    if sized.regions != of_instances:
+        raise InputError(
+            f"the form {sized.name!r} {'shows masks' if sized.regions else 'shows no masks'}",
+            fix="give instances of COCO's form and images: -b instances.json --set images=FOLDER --form mask",
+        )
+    rates: dict[str, Any] = {
+        "overlap": overlap, "per_hour": per_hour, "per_task": per_task, "fee": fee
+    }  # fmt: skip
+    if of_instances:
+        check_typed(typed, OF_PAIRS, "instances do not have it", "leave out")
+        kept, bench, pooled = pool_instances(
+            files or [], benchmark, parse_settings(setting), parse_sample(sample), sized, seed
+        )
+        check_any(pooled, "give other detections or none, or fewer known answers")
+        show(pool_cost(pooled, sized, **rates))
+        if output is not None and not dry_run:
+            facts: dict[str, Any] = {
+                "runs": [str(file) for file in files or []],
+                "sample": sample,
+                "seed": seed,
+            }
+            save_pool(output, bench, sized, pooled, "instances", kept, facts)
+        return
+    if not files:
+        raise InputError("no run is given", fix="name one or more files")
     rules = filter or []
     for rule in rules:
         parse_filter(rule)
@@ -154,25 +198,77 @@ def pool(
             gold_depth=gold_depth,
             seed=seed,
         )
-    if not len(pooled):
-        print("\n".join(pool_sentences(pooled)))
-        raise InputError("nothing is left to judge", fix="pool deeper, filter less, or leave out fewer pairs")
-    show(pool_cost(pooled, sized, overlap=overlap, per_hour=per_hour, per_task=per_task, fee=fee))
+    check_any(pooled, "pool deeper, filter less, or leave out fewer pairs")
+    show(pool_cost(pooled, sized, **rates))
     if dry_run or output is None:
         return
+    facts = {
+        "runs": [str(file) for file in files], "top": top, "queries": queries, "sample": sample,
+        "judged": left_out, "filters": rules, "gold_truth": gold_truth, "gold_depth": gold_depth,
+        "seed": seed,
+    }  # fmt: skip
+    save_pool(output, bench, sized, pooled, lasting(benchmark), settings, facts)
+
+
+def pool_instances(
+    files: list[Path],
+    benchmark: str,
+    settings: dict[str, str],
+    sample: Any,
+    form: Form,
+    seed: int,
+) -> tuple[dict[str, str], Benchmark, Pool]:
+    """Return settings that load the instances again, the benchmark, and the pool."""
+    from karat.benchmarks import load_benchmark
+    from karat.cli.show import waiting
+    from karat.judging import make_instance_pool
+    from karat.runs import load_detections
+
+    if isinstance(sample, dict):
+        raise InputError("instances have no directions", fix="write --sample 500")
+    if "digest" in settings:
+        raise InputError("the digest is that of the file", fix="leave out --set digest")
+    if "images" not in settings:
+        raise InputError("the images are not given", fix="name their folder: --set images=FOLDER")
+    # Absolute, so that the project can be opened anywhere.
+    kept = {key: os.path.abspath(value) for key, value in {"file": benchmark, **settings}.items()}
+    with waiting("pooling instances"):
+        bench = load_benchmark("instances", **kept)
+        instances = bench.instances
+        assert instances is not None
+        runs = [load_detections(file, instances) for file in files]
+        pooled = make_instance_pool(bench, runs, sample=sample, form=form, seed=seed)
+    return {**kept, "digest": instances.digest}, bench, pooled
+
+
+def check_any(pool: Pool, fix: str) -> None:
+    """Print what a pool is and raise where it is empty."""
+    from karat.judging.pools import pool_sentences
+
+    if not len(pool):
+        print("\n".join(pool_sentences(pool)))
+        raise InputError("nothing is left to judge", fix=fix)
+
+
+def save_pool(
+    output: str,
+    benchmark: Benchmark,
+    form: Form,
+    pool: Pool,
+    source: str,
+    settings: dict[str, str],
+    facts: dict[str, Any],
+) -> None:
+    """Write a new project with a pool, and say what comes next."""
     from karat.judging import create_project
     from karat.judging.store import write_project
 
-    settings_used = {
-        "runs": [str(file) for file in files], "systems": list(pooled.systems), "top": top,
-        "queries": queries, "sample": sample, "judged": left_out, "filters": rules, "gold_truth": gold_truth,
-        "gold_depth": gold_depth, "seed": seed, "pairs": len(pooled), "suggestions": pooled.suggestions,
-    }  # fmt: skip
+    facts = {**facts, "systems": list(pool.systems), "pairs": len(pool), "suggestions": pool.suggestions}
 
     def write(place: str | Path) -> None:
-        with create_project(place, bench, sized, source=lasting(benchmark), settings=settings) as project:
-            project.pools.set(pooled)
-            project.journal.log("pool", settings_used)
+        with create_project(place, benchmark, form, source=source, settings=settings) as project:
+            project.pools.set(pool)
+            project.journal.log("pool", facts)
 
     if "://" in output:
         write(output)

@@ -29,6 +29,7 @@ def report(
     ties: options.Ties = "pessimistic",
     unjudged: options.Unjudged = "misses",
     like: options.Like = None,
+    text_only: options.TextOnly = "none",
     phi: options.Phi = None,
     test: options.Test = "randomisation",
     samples: options.Samples = 100_000,
@@ -59,8 +60,8 @@ def report(
             inline_images=inline_images, command=as_typed(), truth=truth, direction=direction, ties=ties,
             unjudged=unjudged, like=like, test=test, samples=samples, alpha=alpha, correction=correction,
             interval_method=interval_method, level=level, resamples=resamples, seed=seed, name=name, ids=ids,
-            similarity=similarity, transpose=transpose, phi=parse_files(phi), setting=parse_settings(setting),
-            threads=threads, progress=step,
+            similarity=similarity, transpose=transpose, text_only=text_only, phi=parse_files(phi),
+            setting=parse_settings(setting), threads=threads, progress=step,
         )  # fmt: skip
     say_where(output)
     print_notes(found.notes)

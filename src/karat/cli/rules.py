@@ -123,7 +123,10 @@ def rules(
     found: Result
     if Path(source).suffix.lower() in TABLES:
         refuse("a table", "a project", question=question, slices=slices, share=share, exclude=exclude,
-               approved_only=approved_only, only_if_certain=only_if_certain)  # fmt: skip
+               approved_only=approved_only, only_if_certain=only_if_certain,
+               captions_wrong=captions_wrong or None,
+               aggregate=aggregate if aggregate != options.AGGREGATE else None,
+               gold_share=gold_share if gold_share != options.GOLD_SHARE else None)  # fmt: skip
         with waiting("searching for rules"):
             found = find_rules(source, then, given=given, clusters=clusters, parts=parts or 1, **chosen)
     else:

@@ -10,13 +10,16 @@ import typer
 from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
+from karat.cli.estimate import OF_PAIRS, check_noisy, check_typed, typed_options
 from karat.cli.options import parse_amount, parse_files, parse_settings
+from karat.errors import InputError
 
 app = typer.Typer()
 
 
 @app.command(cls=Command)
 def simulate(
+    context: typer.Context,
     files: options.Files,
     noisy: options.NoisyTruth,
     vetted: options.VettedTruth,
@@ -73,19 +76,48 @@ def simulate(
 
     It shows how the error of an estimated score falls with the number of vetted pairs, for several ways to
     choose pairs and to estimate: figures 5 to 8 of "Active Testing" (Nguyen et al. 2018).
+
+    With -b instances.json, in COCO's form, the files are detections: --noisy boxes --vetted masks.
     """
+    from karat.benchmarks import is_instances
     from karat.cli.show import finish, saying
-    from karat.estimate import METHODS, Simulation, simulate_vetting
+    from karat.estimate import (
+        DETECTION_METHODS,
+        MASKS,
+        METHODS,
+        Simulation,
+        simulate_detections,
+        simulate_vetting,
+    )
 
     for path in (json, output):
         check_writable(path)
     Simulation.check_path(output)
+    amounts = {
+        "budget": parse_amount(budget, "--budget"),
+        "batch": parse_amount(batch, "--batch"),
+    }
+    if is_instances(benchmark):
+        check_typed(typed_options(context), OF_PAIRS, "detections of instances do not have it", "leave out")
+        check_noisy(noisy)
+        if vetted != MASKS:
+            raise InputError(
+                f"the true labels of detections are not {vetted!r}", fix=f"write --vetted {MASKS}"
+            )
+        with saying() as say:
+            result = simulate_detections(
+                [Path(file) for file in files], benchmark, measure or "iAP",
+                method=method or DETECTION_METHODS, times=times, draws=draws, seed=seed, name=name,
+                progress=say, **amounts,
+            )  # fmt: skip
+        finish(result, json, output)
+        return
     with saying() as say:
         result = simulate_vetting(
             files, benchmark, measure or "P@10", noisy=noisy, vetted=vetted, method=method or METHODS,
-            times=times, budget=parse_amount(budget, "--budget"), batch=parse_amount(batch, "--batch"),
-            direction=direction, unlisted=unlisted, depth=depth, sample=sample, ties=ties,
+            times=times, direction=direction, unlisted=unlisted, depth=depth, sample=sample, ties=ties,
             features=parse_files(feature), draws=draws, seed=seed, name=name, ids=ids, similarity=similarity,
             transpose=transpose, setting=parse_settings(setting), threads=threads, progress=say,
+            **amounts,
         )  # fmt: skip
     finish(result, json, output)

@@ -38,6 +38,7 @@ def tasks(
     from karat.judging.tasks import plan_cost, unplanned
 
     with opening(project) as opened:
+        regions = opened.form.regions
         pool, planned = opened.pools.read(), opened.pools.plan()
         if len(pool) and not len(unplanned(pool, planned)):
             raise InputError("every pair is already in a task", where=project, fix="pool more pairs first")
@@ -57,4 +58,5 @@ def tasks(
     last = first + plan.tasks - 1
     print(f"wrote tasks {first} to {last} into {project}; ", end="")
     place = shlex.quote(project)
-    print(f"next: karat serve {place}, or karat answers export {place} -o tasks.csv")
+    elsewhere = "" if regions else f", or karat answers export {place} -o tasks.csv"
+    print(f"next: karat serve {place}{elsewhere}")

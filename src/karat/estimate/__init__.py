@@ -28,6 +28,16 @@ if TYPE_CHECKING:
     from karat.estimate.design import SamplingDesign as SamplingDesign
     from karat.estimate.design import register_design as register_design
     from karat.estimate.design import run_weights as run_weights
+    from karat.estimate.detected_pairs import THRESHOLDS as THRESHOLDS
+    from karat.estimate.detected_pairs import DetectedPairs as DetectedPairs
+    from karat.estimate.detected_pairs import DetectionRanking as DetectionRanking
+    from karat.estimate.detected_pairs import make_detected_pairs as make_detected_pairs
+    from karat.estimate.detection_estimate import BOXES as BOXES
+    from karat.estimate.detection_estimate import DETECTION_ESTIMATOR as DETECTION_ESTIMATOR
+    from karat.estimate.detection_estimate import MASKS as MASKS
+    from karat.estimate.detection_estimate import DetectionColumn as DetectionColumn
+    from karat.estimate.detection_estimate import DetectionEstimate as DetectionEstimate
+    from karat.estimate.detection_estimate import estimate_detections as estimate_detections
     from karat.estimate.estimation import DEFAULT_ESTIMATOR as DEFAULT_ESTIMATOR
     from karat.estimate.estimation import estimate_scores as estimate_scores
     from karat.estimate.estimator import ESTIMATORS as ESTIMATORS
@@ -63,9 +73,11 @@ if TYPE_CHECKING:
     from karat.estimate.sequences import ConfidenceSequence as ConfidenceSequence
     from karat.estimate.sequences import betting_sequence as betting_sequence
     from karat.estimate.sequences import confidence_sequence as confidence_sequence
+    from karat.estimate.simulation import DETECTION_METHODS as DETECTION_METHODS
     from karat.estimate.simulation import METHODS as METHODS
     from karat.estimate.simulation import Method as Method
     from karat.estimate.simulation import simulate_candidates as simulate_candidates
+    from karat.estimate.simulation import simulate_detections as simulate_detections
     from karat.estimate.simulation import simulate_vetting as simulate_vetting
     from karat.estimate.stopping_rules import RULES as RULES
     from karat.estimate.stopping_rules import StoppingDecision as StoppingDecision

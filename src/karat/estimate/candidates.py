@@ -17,6 +17,8 @@ import numpy as np
 from karat._util import check_choice, plural
 from karat.benchmarks import SIDES, Benchmark, Direction, JudgedItems, Truth
 from karat.errors import InputError
+from karat.estimate.change import signed_change
+from karat.estimate.expectation import expected_values
 from karat.estimate.relevance import KEY_BASE, covered_queries, labels_of, listed_keys
 from karat.measures import Measure, Ranked, leave_out_unjudged, resolve
 from karat.runs import Run, TableRun
@@ -46,6 +48,20 @@ class Ranking:
     def under(self, grade: np.ndarray) -> Ranked:
         """Return what measures see under grades [..., J] of the candidates, or under probabilities."""
         return replace(self.ranked, grade=np.asarray(grade, dtype=np.float64)[..., self.row])
+
+    def expected(
+        self, probability: np.ndarray, measure: Measure, draws: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return the expected value of each query under probabilities of the candidates' labels."""
+        return expected_values(self.under(probability), measure, draws=draws, rng=rng)
+
+    def change(
+        self, probability: np.ndarray, measure: Measure, draws: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return, per candidate, how much its label is expected to change its query's value, with a sign."""
+        change = np.zeros(len(probability))
+        change[self.row] = signed_change(self.under(probability), measure, draws=draws, rng=rng)
+        return change
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +93,9 @@ class Candidates:
         relevant.
     notes
         What a reader should know.
+    unit
+        Per candidate, the number of what an annotator answers about, where one answer tells the labels of
+        several candidates; each candidate is its own unit by default.
     """
 
     direction: Direction
@@ -89,6 +108,7 @@ class Candidates:
     features: Mapping[str, np.ndarray] = field(default_factory=dict)
     condensed: bool = False
     notes: tuple[str, ...] = ()
+    unit: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.item)
@@ -137,6 +157,64 @@ class Candidates:
         if cut is None or not measure.bounded:
             return np.ones(len(self), bool)
         return np.any([places < cut for places in self.places.values()], axis=0)
+
+    @cached_property
+    def asked(self) -> np.ndarray:
+        """Per candidate, whether strategies may choose it: one for each unit."""
+        return np.ones(len(self), bool)
+
+    @property
+    def levels(self) -> np.ndarray:
+        """Per candidate, the number of the kind of its label, of which each has a model: 0 for all."""
+        return np.zeros(len(self), np.int64)
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Per candidate, the number of its query, or of the category for several queries."""
+        return self.query
+
+    @property
+    def same_features(self) -> np.ndarray:
+        """Per candidate, a number that candidates with the same features share."""
+        return np.arange(len(self))
+
+    @property
+    def possible(self) -> np.ndarray:
+        """Per candidate, whether it may be relevant."""
+        return np.ones(len(self), bool)
+
+    @property
+    def units(self) -> np.ndarray:
+        """Per candidate, the number of its unit."""
+        return np.arange(len(self)) if self.unit is None else self.unit
+
+    @cached_property
+    def by_unit(self) -> tuple[np.ndarray, np.ndarray]:
+        """The candidates sorted by unit, and where each unit begins."""
+        return np.argsort(self.units, kind="stable"), np.r_[0, np.cumsum(np.bincount(self.units))]
+
+    def whole_units(self, rows: np.ndarray) -> np.ndarray:
+        """Return all candidates of the units of given ones, unit by unit."""
+        if self.unit is None or not len(rows):
+            return rows
+        order, ptr = self.by_unit
+        return np.concatenate([order[ptr[unit] : ptr[unit + 1]] for unit in self.unit[rows]])
+
+    def unit_sums(self, values: np.ndarray) -> np.ndarray:
+        """Return, per candidate, the sum of values over its unit."""
+        return values if self.unit is None else np.bincount(self.unit, values)[self.unit]
+
+    def vetted_by(self, vetted: np.ndarray) -> Candidates:
+        """Return the candidates as they are ranked where those that `vetted` marks are vetted: the same."""
+        return self
+
+    def averaged(self, values: np.ndarray) -> np.ndarray:
+        """Return values [..., queries] with those averaged that count as one: the same."""
+        return values
+
+    def luck(self, draws: int, rng: np.random.Generator) -> np.ndarray:
+        """Return random numbers [draws, J] that labels are drawn by: relevant below the probability."""
+        return rng.random((draws, len(self)))
 
     def find(self, query: np.ndarray, item: np.ndarray) -> np.ndarray:
         """Return the numbers of given pairs, by the benchmark's indices; −1 for what is not a candidate."""

@@ -23,7 +23,7 @@ from karat._util import (
 from karat.benchmarks import Direction
 from karat.errors import InputError
 from karat.estimate.query_means import mean_defined
-from karat.estimate.score_estimate import TARGETS, as_json
+from karat.estimate.score_estimate import OF_MASKS, TARGETS, as_json
 from karat.measures import Measure, parse_measures
 from karat.scores import DIRECTION_TITLES
 
@@ -88,10 +88,13 @@ class Simulated:
         The error per query of the score by the noisy labels, where nothing is vetted.
     queries, pairs
         How many queries there are, and how many pairs they form with all items that are ranked.
+    unit, per
+        What is vetted, and what has a value: a pair and a query, or an instance and a category, which has no
+        direction.
     """
 
     measure: Measure
-    direction: Direction
+    direction: Direction | None
     runs: tuple[str, ...]
     truth: np.ndarray
     noisy: np.ndarray
@@ -102,11 +105,28 @@ class Simulated:
     noisy_error: float = float("nan")
     queries: int = 0
     pairs: int = 0
+    unit: str = "pair"
+    per: str = "query"
+
+    @property
+    def target(self) -> str:
+        """What is estimated, in words."""
+        return TARGETS["test_set"] if self.unit == "pair" else OF_MASKS
+
+    @property
+    def all_of(self) -> str:
+        """What the score is a mean over: queries or categories."""
+        return {"query": "queries", "category": "categories"}[self.per]
+
+    @property
+    def way(self) -> str:
+        """The direction in words, or what was detected."""
+        return "detections" if self.direction is None else DIRECTION_TITLES[self.direction]
 
     @property
     def title(self) -> str:
         """The measure and the direction."""
-        return f"{self.measure} {DIRECTION_TITLES[self.direction]}"
+        return f"{self.measure} {self.way}"
 
     def score_error(self, curve: Curve) -> np.ndarray:
         """Return, per repetition and batch, the absolute error of the score, averaged over runs."""
@@ -191,10 +211,15 @@ class Simulation(Result):
 
     def parts(self) -> Sequence[Part]:
         """Return, per measure and direction, how many labels were enough, and errors against effort."""
+        pairs = any(result.unit == "pair" for result in self.results)
+        target = (
+            f"{TARGETS['test_set']}.\nPairs outside the candidates count as not relevant"
+            if pairs
+            else OF_MASKS
+        )
         head = (
             f"Vetting simulated {plural(self.times, 'time')}: noisy labels {self.noisy}, true labels "
-            f"{self.vetted}.\nEstimated for {TARGETS['test_set']}.\n"
-            "Pairs outside the candidates count as not relevant.\n"
+            f"{self.vetted}.\nEstimated for {target}.\n"
             "Errors in points of percent: mean ± standard deviation over repetitions."
         )
         return [head, *(part for result in self.results for part in result_parts(result))]
@@ -232,7 +257,7 @@ class Simulation(Result):
 
 def band_panels(result: Simulated, show: str) -> list[BandPanel]:
     """Return what a figure draws of one measure in one direction."""
-    x = "pairs vetted, percent"
+    x = f"{result.unit}s vetted, percent"
 
     def panel(title: str, y: str, values: Sequence[np.ndarray], levels: Mapping[str, float]) -> BandPanel:
         bands = [
@@ -243,7 +268,11 @@ def band_panels(result: Simulated, show: str) -> list[BandPanel]:
 
     if show == "error":
         errors = [curve.error for curve in result.curves]
-        return [panel(result.title, "error per query, points", errors, {"noisy labels": result.noisy_error})]
+        return [
+            panel(
+                result.title, f"error per {result.per}, points", errors, {"noisy labels": result.noisy_error}
+            )
+        ]
     if show == "wrong_order":
         if len(result.runs) < 2:
             return []
@@ -274,13 +303,15 @@ def result_parts(result: Simulated) -> list[Part]:
         for run, true, noisy in zip(result.runs, result.truth, result.noisy)
     ]
     about = [
-        f"{result.title}: {result.looked_at:,} pairs to vet are 100% of the effort.",
-        f"{result.candidates:,} candidates hold {100 * result.recall:.1f}% of all that is relevant.",
+        f"{result.title}: {result.looked_at:,} {result.unit}s to vet are 100% of the effort.",
+        f"{result.candidates:,} candidates hold {100 * result.recall:.1f}% of all that is relevant."
+        if result.unit == "pair"
+        else f"The score is the mean over {result.queries:,} categories.",
         *scores,
     ]
     efforts = shown_efforts(result)
     head = ["method", *(f"{100 * effort:.0f}%" for effort in efforts)]
-    counts = ["(pairs vetted)", *(f"{round(effort * result.looked_at):,}" for effort in efforts)]
+    counts = [f"({result.unit}s vetted)", *(f"{round(effort * result.looked_at):,}" for effort in efforts)]
 
     def errors(title: str, values: Sequence[np.ndarray], spread: bool = True) -> Layout:
         rows = [error_row(curve, efforts, each, spread) for curve, each in zip(result.curves, values)]
@@ -294,9 +325,9 @@ def result_parts(result: Simulated) -> list[Part]:
                 [curve.method, *(shown_effort(result, result.enough(curve, within)) for within in CLOSE)]
                 for curve in result.curves
             ],
-            title="Pairs to vet until the mean score is off by no more than:",
+            title=f"{result.unit.capitalize()}s to vet until the mean score is off by no more than:",
         ),
-        errors("Mean absolute error per query:", [curve.error for curve in result.curves]),
+        errors(f"Mean absolute error per {result.per}:", [curve.error for curve in result.curves]),
         errors("Error of the mean score:", [result.score_error(curve) for curve in result.curves]),
     ]
     if len(result.runs) > 1:

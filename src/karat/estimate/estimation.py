@@ -220,7 +220,7 @@ def draw_scores(
     rng = np.random.default_rng([seed, 9])
     blocks = []
     for block in version_blocks(draws, len(candidates)):
-        luck = rng.random((block.stop - block.start, len(candidates)))
+        luck = candidates.luck(block.stop - block.start, rng)
         scores = [
             np.nan_to_num(measure(ranking.under(luck < own))).mean(axis=-1)
             for ranking, own in zip(candidates.rankings.values(), chance)

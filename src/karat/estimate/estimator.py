@@ -68,6 +68,8 @@ def run_probabilities(
 
     Vetted candidates have their label.
     """
+    if labels.vetted.all():
+        return labels.label
     if not estimator.of_run:
         return labels.filled(estimator.probabilities(labels, measure, rng))
     return np.stack(

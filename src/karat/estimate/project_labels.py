@@ -139,6 +139,13 @@ def read_project(
     **loading
         `name`, `ids`, `similarity` and `transpose`, as in `karat.evaluate`.
     """
+    if project.form.regions:
+        raise InputError(
+            "a project of instances has no rankings",
+            where=project.where,
+            fix="score detections: karat estimate detections.json -b instances.json --noisy boxes --vetted "
+            "project.db",
+        )
     stored = tuple(project.draws.read())
     last = stored[-1] if stored else None
     kept = dict(last.settings) if last is not None else {}

@@ -27,6 +27,8 @@ TARGETS = {
     "population": "queries like these: the score on other queries of the same kind",
 }
 """What is estimated, in words."""
+OF_MASKS = "this test set: the score that the masks of all instances would give"
+"""The same for detections."""
 OTHERS = {"naive": "noisy label", "sample_mean": "sample mean", "vetted_only": "vetted only"}
 """The estimates that stand beside the chosen one, and what tables call them."""
 

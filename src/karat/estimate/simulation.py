@@ -14,22 +14,31 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, plural, split_names
-from karat.benchmarks import Benchmark, Direction, Truth
+from karat.benchmarks import Benchmark, Direction, Instances, Truth
 from karat.errors import InputError
 from karat.estimate.candidates import DEPTH, Candidates, make_candidates
 from karat.estimate.curves import Curve, Simulated, Simulation
+from karat.estimate.detection_estimate import BOXES, MASKS, load_detected_pairs
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator
-from karat.estimate.inputs import depth_of, is_cut, load_inputs, table_features
+from karat.estimate.inputs import check_measures, depth_of, is_cut, load_inputs, table_features
 from karat.estimate.query_means import mean_defined
 from karat.estimate.relevance import covered_queries, is_relevant, without_grade
 from karat.estimate.strategy import STRATEGIES, VettingStrategy
 from karat.estimate.vetting import BATCH, DRAWS, as_number, truth_labels, values_per_query, vet
 from karat.measures import Measure, Named, parse_name
-from karat.runs import Order, Run
+from karat.runs import Detections, Order, Run
 from karat.scores import DIRECTION_TITLES
 
 METHODS = ("random+naive", "mcm+naive", "random+learned", "mcm+learned", "meec+learned")
 """Strategy and estimator of the five curves of figure 5."""
+DETECTION_METHODS = (
+    "whole-images+vetted-only",
+    "random+naive",
+    "random+chi2-svm",
+    "mcm+chi2-svm",
+    "meec+chi2-svm",
+)
+"""The curves of figure 7: instances that are vetted in detections."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +160,62 @@ def simulate_vetting(
     return Simulation(tuple(results), times, first.name, second.name, tuple(dict.fromkeys(notes)))
 
 
+def simulate_detections(
+    runs: Detections | str | Path | Sequence[Detections | str | Path],
+    instances: Instances | str | Path,
+    measure: Iterable[str | Named] | str = "iAP",
+    *,
+    method: Iterable[str | Method] | str = DETECTION_METHODS,
+    times: int = 50,
+    budget: int | float = 1.0,
+    batch: int | float = BATCH,
+    draws: int = DRAWS,
+    seed: int = 0,
+    name: Iterable[str] | str | None = None,
+    progress: Callable[[str], object] | None = None,
+) -> Simulation:
+    """Simulate the vetting of instances whose masks are all known: how many masks would have been enough?
+
+    At first every instance has its box; vetting one replaces its box by its mask.
+
+    Parameters
+    ----------
+    runs, instances, measure, name
+        As in `estimate_detections`; all instances have masks.
+    method, times, draws, seed, progress
+        As in `simulate_vetting`. Strategies choose instances: random takes categories in turn, whole-images
+        all instances of an image.
+    budget, batch
+        How many instances are vetted, in all and at a time: numbers, or shares.
+    """
+    names = split_names(method) if isinstance(method, str) else method
+    methods = [Method.parse(one) for one in names]
+    for one in methods:
+        if not one.strategy.of_units:
+            usable = ", ".join(kind.name for kind in STRATEGIES.values() if kind.of_units)
+            raise InputError(f"{one.strategy} cannot choose among instances", fix=f"choose one of {usable}")
+    if times < 1:
+        raise InputError(f"times is {times}", fix="give a whole number from 1")
+    pairs = load_detected_pairs(runs, instances, name=name)
+    missing = len(np.unique(pairs.units[np.isnan(pairs.true)]))
+    if missing:
+        raise InputError(
+            f"there is {plural(missing, 'instance')} without a mask"
+            if missing == 1
+            else f"there are {plural(missing, 'instance')} without masks",
+            where=pairs.instances.name,
+            fix="estimate the score instead, or leave them out",
+        )
+    results = [
+        simulate_candidates(
+            pairs, pairs.labels > 0, one, methods, times=times, budget=budget, batch=batch, draws=draws,
+            seed=seed, progress=progress,
+        )
+        for one in check_measures(measure)
+    ]  # fmt: skip
+    return Simulation(tuple(results), times, BOXES, MASKS, pairs.notes)
+
+
 def simulate_candidates(
     candidates: Candidates,
     relevant: np.ndarray,
@@ -180,10 +245,13 @@ def simulate_candidates(
         How many relevant pairs there are, candidates or not; those among the candidates by default.
     """
     plain = without_grade(measure)
-    looked_at = int(candidates.matter(plain).sum())
+    looked_at = int((candidates.matter(plain) & candidates.asked).sum())
     limit = min(as_number(budget, looked_at, "budget"), looked_at)
-    true = values_per_query(candidates, relevant.astype(np.float64), plain, draws, seed)
-    noisy = values_per_query(candidates, candidates.noisy.astype(np.float64), plain, draws, seed)
+    vetted = candidates.vetted_by(np.ones(len(candidates), bool))
+    true = candidates.averaged(values_per_query(vetted, relevant.astype(np.float64), plain, draws, seed))
+    noisy = candidates.averaged(
+        values_per_query(candidates, candidates.noisy.astype(np.float64), plain, draws, seed)
+    )
     curves = []
     for method in methods:
         repeats = []
@@ -199,7 +267,8 @@ def simulate_candidates(
             if progress is not None:
                 progress(f"{method} {time + 1} of {times}")
         after, earlier = (
-            np.stack([repeat.values(when) for repeat in repeats]) for when in ("after", "before")
+            candidates.averaged(np.stack([repeat.values(when) for repeat in repeats]))
+            for when in ("after", "before")
         )
         curves.append(
             Curve(
@@ -210,12 +279,13 @@ def simulate_candidates(
                 mean_defined(mean_defined(np.abs(earlier - true))),
             )
         )
+    detected = candidates.unit is not None
     found = int(relevant.sum())
     recall = found / positives if positives else 1.0
     sizes = [int(ranking.ranked.size.sum()) for ranking in candidates.rankings.values()]
     return Simulated(
         measure,
-        candidates.direction,
+        None if detected else candidates.direction,
         candidates.runs,
         mean_defined(true),
         mean_defined(noisy),
@@ -224,8 +294,9 @@ def simulate_candidates(
         recall,
         tuple(curves),
         float(mean_defined(mean_defined(np.abs(noisy - true)))),
-        len(candidates.queries),
+        true.shape[-1],
         max(sizes),
+        *(("instance", "category") if detected else ()),
     )
 
 

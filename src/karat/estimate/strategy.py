@@ -21,6 +21,8 @@ class VettingStrategy(Named):
 
     adaptive: ClassVar[bool] = True
     """Whether the choice depends on labels or probabilities; counts over a random sample are fair."""
+    of_units: ClassVar[bool] = False
+    """Whether it can choose among units of several candidates, such as instances with their detections."""
 
     @abstractmethod
     def choose(

@@ -21,7 +21,6 @@ from karat.benchmarks import Truth
 from karat.errors import InputError
 from karat.estimate.candidates import Candidates, VettedLabels
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator, run_probabilities, shared
-from karat.estimate.expectation import expected_values
 from karat.estimate.features import check_scores
 from karat.estimate.relevance import labels_of, without_grade
 from karat.estimate.strategy import STRATEGIES, VettingStrategy
@@ -169,7 +168,8 @@ class Vetting:
     @property
     def effort(self) -> np.ndarray:
         """Per round, the share of the candidates that the measure looks at which was vetted by then."""
-        return np.cumsum([len(step.rows) for step in self.rounds]) / max(1, self.open_at_start)
+        asked = self.candidates.asked
+        return np.cumsum([asked[step.rows].sum() for step in self.rounds]) / max(1, self.open_at_start)
 
     def values(self, when: str = "after") -> np.ndarray:
         """Return the estimated values per round, run and query, [rounds, runs, queries]."""
@@ -241,7 +241,8 @@ def vet(
         check_scores(candidates)
     plain = without_grade(measure)
     matter = candidates.matter(plain)
-    total = int(matter.sum())
+    asked = matter & candidates.asked
+    total = int(asked.sum())
     left, step = as_number(budget, total, "budget"), max(1, as_number(batch, total, "batch"))
     head = {"format": FORMAT, "version": VERSION, "measure": str(measure), "estimator": str(estimator),
             "strategy": str(strategy), "first": str(start), "batch": step, "seed": seed,
@@ -252,22 +253,24 @@ def vet(
     probability = np.full(len(candidates), np.nan)
 
     def estimate() -> np.ndarray:
-        return values_per_query(candidates, labels.filled(probability), plain, draws, seed)
+        ranked = candidates.vetted_by(labels.vetted)
+        return values_per_query(ranked, labels.filled(probability), plain, draws, seed)
 
     while left > 0:
         rng = np.random.default_rng([seed, len(rounds)])
-        open_rows = np.flatnonzero(matter & ~labels.vetted)
+        open_rows = np.flatnonzero(asked & ~labels.vetted)
         how = strategy if rounds else start
         # A log may end with a smaller batch: that of a budget which has been raised since.
         size = min(step, left, *journal.next_size)
-        rows = how.choose(labels, shared(probability), plain, open_rows, size, rng)
-        relevant = journal.answers(rows, oracle)
+        chosen = how.choose(labels, shared(probability), plain, open_rows, size, rng)
+        rows = candidates.whole_units(chosen)
+        relevant = journal.answers(rows, oracle, len(chosen))
         labels = labels.add(rows, relevant)
         old = estimate() if before else None
         probability = run_probabilities(estimator, labels, plain, rng)
         new = estimate()
         rounds.append(Round(rows, relevant, np.full(new.shape, np.nan) if old is None else old, new))
-        left -= len(rows)
+        left -= len(chosen)
         if progress is not None:
             progress(len(labels))
     return Vetting(candidates, measure, estimator, strategy, tuple(rounds), total, shared(probability))
@@ -284,7 +287,7 @@ def values_per_query(
     each = np.broadcast_to(probability, (len(candidates.runs), len(candidates)))
     return np.stack(
         [
-            expected_values(ranking.under(own), measure, draws=draws, rng=np.random.default_rng([seed, 7]))
+            ranking.expected(own, measure, draws, np.random.default_rng([seed, 7]))
             for ranking, own in zip(candidates.rankings.values(), each)
         ]
     )
@@ -345,7 +348,7 @@ class VettingLog:
                     where=journal.path,
                     fix="give the same options, or another file",
                 )
-        spent = sum(len(batch["image"]) for batch in batches)
+        spent = sum(map(journal.size, batches))
         if spent > budget:
             raise InputError(
                 f"holds answers about {plural(spent, 'pair')}, and the budget is {budget}",
@@ -357,9 +360,14 @@ class VettingLog:
     @property
     def next_size(self) -> list[int]:
         """The size of the next batch of the log; nothing at its end."""
-        return [len(batch["image"]) for batch in self.known[:1]]
+        return [self.size(batch) for batch in self.known[:1]]
 
-    def answers(self, rows: np.ndarray, oracle: Oracle) -> np.ndarray:
+    @staticmethod
+    def size(batch: dict[str, Any]) -> int:
+        """Return how many answers a batch took: one for each candidate, or for each unit of several."""
+        return int(batch.get("units", len(batch["image"])))
+
+    def answers(self, rows: np.ndarray, oracle: Oracle, units: int) -> np.ndarray:
         """Return the answers about candidates: those of the log as far as it goes, then the oracle's."""
         image, caption = (side[rows].tolist() for side in self.candidates.pairs)
         if self.known:
@@ -374,7 +382,8 @@ class VettingLog:
             )
         relevant = np.asarray(oracle(rows), dtype=bool)
         if self.path is not None:
-            self.lines.append({"image": image, "caption": caption, "relevant": relevant.tolist()})
+            line = {"image": image, "caption": caption, "relevant": relevant.tolist()}
+            self.lines.append(line if units == len(rows) else {**line, "units": units})
             text = "".join(json.dumps(line) + "\n" for line in self.lines)
             write_file(self.path, lambda draft: draft.write_text(text, encoding="utf-8"))
         return relevant

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.explain.assessment import ROBUSTNESS_UNITS as ROBUSTNESS_UNITS
+    from karat.explain.assessment import assess_robustness as assess_robustness
     from karat.explain.cleaning_list import CleaningList as CleaningList
     from karat.explain.cleaning_list import make_cleaning_list as make_cleaning_list
     from karat.explain.concept_metrics import RELATIVE_TO as RELATIVE_TO
@@ -44,6 +46,9 @@ if TYPE_CHECKING:
     from karat.explain.query_file import write_queries as write_queries
     from karat.explain.query_words import Mentions as Mentions
     from karat.explain.query_words import read_mentions as read_mentions
+    from karat.explain.robustness import MeasureEffect as MeasureEffect
+    from karat.explain.robustness import QueryEffect as QueryEffect
+    from karat.explain.robustness import Robustness as Robustness
     from karat.explain.rules import FailureRule as FailureRule
     from karat.explain.rules import RuleReport as RuleReport
     from karat.explain.rules import find_rules as find_rules

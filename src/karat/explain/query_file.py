@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def read_queries(path: str | Path, benchmark: Benchmark | None = None) -> tuple[
     queries = tuple(_query(path, row, *cells) for row, cells in enumerate(zip(*columns), start=2))
     check_once((query.caption for query in queries), "caption", lambda at: f"row {at + 2}", path)
     if benchmark is not None:
-        _check_captions(queries, benchmark, path)
+        check_captions(queries, benchmark, path)
     return queries
 
 
@@ -104,13 +104,15 @@ def _query(path: Path, row: int, caption: str, old: str, new: str, changes: str)
     return query
 
 
-def _check_captions(queries: tuple[PerturbedQuery, ...], benchmark: Benchmark, path: Path) -> None:
+def check_captions(queries: Sequence[PerturbedQuery], benchmark: Benchmark, path: Path | None = None) -> None:
+    """Raise where a query is not made from a caption of the benchmark."""
     own = {str(name): text for name, text in zip(benchmark.captions.gallery.tolist(), benchmark.needed_texts)}
     for row, query in enumerate(queries, start=2):
         if query.caption not in own:
-            what = f"row {row}: {benchmark.name} has no caption {query.caption}"
+            what = f"{benchmark.name} has no caption {query.caption}"
         elif own[query.caption] != query.old:
-            what = f"row {row}: caption {query.caption} of {benchmark.name} has another text"
+            what = f"caption {query.caption} of {benchmark.name} has another text"
         else:
             continue
+        what = what if path is None else f"row {row}: {what}"
         raise InputError(what, where=path, fix="give the benchmark that the queries were made from")

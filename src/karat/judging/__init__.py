@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from karat.judging.bias.report import measure_bias as measure_bias
     from karat.judging.bias.report import project_bias as project_bias
     from karat.judging.exchange.answer_import import import_answers as import_answers
+    from karat.judging.exchange.approvals import export_approvals as export_approvals
+    from karat.judging.exchange.approvals import project_approvals as project_approvals
     from karat.judging.exchange.export import export_answers as export_answers
     from karat.judging.exchange.export import export_tasks as export_tasks
     from karat.judging.forms.form import Choice as Choice
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from karat.judging.pools.cost import estimate_cost as estimate_cost
     from karat.judging.pools.cost import pool_cost as pool_cost
     from karat.judging.pools.draws import DrawBatch as DrawBatch
+    from karat.judging.pools.instance_pool import make_instance_pool as make_instance_pool
     from karat.judging.pools.pool import Pool as Pool
     from karat.judging.publication.correction import correct as correct
     from karat.judging.publication.evidence import Evidence as Evidence

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from karat.measures.aggregates import MEAN as MEAN
     from karat.measures.aggregates import MEDIAN as MEDIAN
     from karat.measures.aggregates import Aggregate as Aggregate
+    from karat.measures.choice import ChoiceMeasure as ChoiceMeasure
+    from karat.measures.choice import ChoiceScores as ChoiceScores
+    from karat.measures.choice import Compared as Compared
+    from karat.measures.choice import Macro as Macro
+    from karat.measures.choice import share_of_orders as share_of_orders
     from karat.measures.measure import MEASURES as MEASURES
     from karat.measures.measure import TREC_EVAL as TREC_EVAL
     from karat.measures.measure import TREC_EVAL_DEFAULTS as TREC_EVAL_DEFAULTS

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat._util import REQUIRED, Layout, Param, Result
+from karat.measures.choice import ChoiceMeasure
 from karat.measures.measure import MEASURES, Combined, Measure, Named
 
 
@@ -35,6 +36,8 @@ class Entry:
         if issubclass(m, Measure):
             traits.append(f"{m.aggregate.name} over queries")
             traits.append("has bounds" if m.bounded else "no bounds")
+        elif issubclass(m, ChoiceMeasure):
+            traits.append(f"{m.aggregate.name} over examples of choices")
         elif issubclass(m, Combined):
             traits.append("made of aggregated columns")
         yield "traits", ", ".join(traits)

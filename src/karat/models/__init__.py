@@ -5,6 +5,15 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.models.encoder import ENCODERS as ENCODERS
+    from karat.models.encoder import MODEL_FORMATS as MODEL_FORMATS
+    from karat.models.encoder import Encoder as Encoder
+    from karat.models.encoder import Scheme as Scheme
+    from karat.models.encoder import as_encoder as as_encoder
+    from karat.models.encoder import load_model as load_model
+    from karat.models.encoder import register_encoder as register_encoder
+    from karat.models.encoding import encode as encode
+    from karat.models.encoding import notes_on as notes_on
     from karat.models.fusion import fuse as fuse
     from karat.models.fusion_methods import FUSIONS as FUSIONS
     from karat.models.image_text_model import IMAGE_KERNELS as IMAGE_KERNELS
@@ -25,6 +34,10 @@ if TYPE_CHECKING:
     from karat.models.selection import Setting as Setting
     from karat.models.selection import best_settings as best_settings
     from karat.models.selection import dev_scores as dev_scores
+    from karat.models.summariser import SUMMARISERS as SUMMARISERS
+    from karat.models.summariser import Summariser as Summariser
+    from karat.models.summariser import load_summariser as load_summariser
     from karat.models.text.bag_of_words import WordF1 as WordF1
+    from karat.models.text_metric import TextMetric as TextMetric
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -6,7 +6,7 @@ On disk it is a folder: what was chosen as json, what was learned as arrays; not
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -18,6 +18,7 @@ from karat.benchmarks import Benchmark, load_benchmark
 from karat.captions import SystemWords, references_of
 from karat.errors import InputError, MissingDataError
 from karat.models.cosine import unit
+from karat.models.encoder import MODEL_FORMATS, Says, as_encoder
 from karat.models.estimator import Estimator
 from karat.models.images import ImageFeatures, Source, histogram_kernel, pyramid_kernel
 from karat.models.kcca import KCCA, LEARNED
@@ -25,8 +26,6 @@ from karat.models.text import TextKernel, encode, tagged_words, text_kernel
 from karat.runs import EmbeddingRun
 
 IMAGE_KERNELS = {"pyramid": pyramid_kernel, "histogram": histogram_kernel}
-Says = Callable[[str], object]
-"""Called with a sentence before each part of the work."""
 FORMAT, VERSION = "karat-image-text-model", 1
 HEAD, ARRAYS, WORDS = "model.json", "model.npz", "words.json"
 CHOSEN = ("text", "image", "image_power", "kappa", "n", "weight")
@@ -141,6 +140,15 @@ class ImageTextModel(Estimator):
         vectors[[known.isdisjoint(own) for own in words]] = 0.0
         return vectors
 
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the vectors of captions: `encode_captions`, as `karat.load_model` calls it."""
+        return self.encode_captions(texts)
+
+    def unknown_words(self, text: str) -> list[str]:
+        """Return the words of a text that no training caption has."""
+        words = self.words_.transform([text])[0]
+        return [word for word in dict.fromkeys(words) if word not in self.kernel_.vocabulary_]
+
     def vectors(self, benchmark: Benchmark, *, says: Says | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the vectors of a benchmark's images and captions, of length 1 each (or 0)."""
         self.check_installed()
@@ -162,13 +170,7 @@ class ImageTextModel(Estimator):
 
         Nothing is found for a sentence none of whose words was in the training captions.
         """
-        sentence = unit(self.encode_captions([query]))[0]
-        if not sentence.any():
-            return []
-        (says or (lambda _: None))(f"reading {len(images):,} pictures")
-        scores = unit(self.encode_images(images)) @ sentence
-        best = np.argsort(-scores, kind="stable")[:top]
-        return [(int(image), float(scores[image])) for image in best]
+        return as_encoder(self).search(query, images, top, says=says)
 
     def _image_rows(self, counts: np.ndarray) -> np.ndarray:
         # The training pictures with themselves take half of the work.
@@ -184,7 +186,7 @@ class ImageTextModel(Estimator):
     @classmethod
     def load(cls, folder: str | Path) -> ImageTextModel:
         """Return what `save` wrote, after checking it; nothing in it is executed."""
-        return load_model(Path(folder))
+        return read_model(Path(folder))
 
 
 def fit(
@@ -260,7 +262,7 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     write_file(path, lambda target: target.write_text(text, encoding="utf-8"))
 
 
-def load_model(folder: Path) -> ImageTextModel:
+def read_model(folder: Path) -> ImageTextModel:
     """Return the model of a folder, after checking its files."""
     for name in (HEAD, ARRAYS, WORDS):
         if not (folder / name).is_file():
@@ -327,3 +329,12 @@ def pictures_of(benchmark: Benchmark) -> list[str]:
 def texts_of(benchmark: Benchmark) -> list[str]:
     """Return the captions of a benchmark, or raise."""
     return list(benchmark.needed_texts)
+
+
+def load_installed(folder: Path) -> ImageTextModel:
+    """Return the model of a folder, after checking that what it needs is installed."""
+    ImageTextModel.check_installed()
+    return read_model(folder)
+
+
+MODEL_FORMATS.add(FORMAT, load_installed)

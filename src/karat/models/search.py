@@ -1,4 +1,4 @@
-"""Search: the pictures that fit a sentence best, by a trained model."""
+"""Search: the pictures that fit a sentence best, by a model of pictures and texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 from karat._util import TEXT_FORMATS, Result
 from karat.benchmarks import find_images, load_benchmark
 from karat.errors import InputError
-from karat.models.image_text_model import ImageTextModel, Says, pictures_of
+from karat.models.encoder import Says, load_model
+from karat.models.image_text_model import pictures_of
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class SearchResult(Result):
 
 
 def search_pictures(
-    model: ImageTextModel | str | Path,
+    model: Any,
     query: str,
     where: str | Path,
     top: int = 10,
@@ -64,7 +65,7 @@ def search_pictures(
     Parameters
     ----------
     model
-        A trained model, or the folder that it was saved in.
+        A model of pictures and texts, or its name, as `karat.load_model` takes it.
     query
         What to look for.
     where
@@ -78,22 +79,17 @@ def search_pictures(
     """
     if not query.strip():
         raise InputError("there is nothing to look for", fix='write a sentence, such as "a dog on a beach"')
-    fitted = model if isinstance(model, ImageTextModel) else ImageTextModel.load(model)
+    encoder = load_model(model)
+    encoder.check_pictures()
     names, paths = gallery(where, settings)
-    hits = tuple(Hit(names[k], paths[k], score) for k, score in fitted.search(query, paths, top, says=says))
+    hits = tuple(Hit(names[k], paths[k], score) for k, score in encoder.search(query, paths, top, says=says))
     if not hits:
         return SearchResult(
             query, (), (f"no word of {query!r} was in the captions that the model was trained on",)
         )
-    unknown = unknown_words(fitted, query)
+    unknown = encoder.unknown_words(query)
     notes = [f"not in the captions that the model was trained on: {', '.join(unknown)}"] if unknown else []
     return SearchResult(query, hits, tuple(notes))
-
-
-def unknown_words(model: ImageTextModel, query: str) -> list[str]:
-    """Return the words of a query that no training caption has."""
-    words = model.words_.transform([query])[0]
-    return [word for word in dict.fromkeys(words) if word not in model.kernel_.vocabulary_]
 
 
 def gallery(where: str | Path, settings: dict[str, Any]) -> tuple[list[str], list[str]]:

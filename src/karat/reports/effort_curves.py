@@ -9,14 +9,14 @@ import numpy as np
 
 from karat._util import MISSING
 from karat.estimate import Curve, Simulated, spread_of
-from karat.reports.presentation import DIRECTION_TITLES, Cell, cell, table
+from karat.reports.presentation import Cell, cell, table
 
 VIEW_AXES = ("Direction", "Measure")
 
 
 def key_of(result: Simulated) -> list[str]:
     """Return what a view of a result is chosen by."""
-    return [DIRECTION_TITLES[result.direction], str(result.measure)]
+    return [result.way, str(result.measure)]
 
 
 def plain(values: np.ndarray, digits: int = 3) -> list[float | None]:
@@ -47,15 +47,17 @@ def lines_and_table(
 ) -> dict[str, Any]:
     """Return the lines of all methods, and the same as a table with a row per effort."""
     lines = [line(result, curve, of(curve), scale) for curve in result.curves]
-    return {"lines": lines, "table": line_table(caption, lines, unit)}
+    return {"lines": lines, "table": line_table(caption, lines, unit, result.unit)}
 
 
-def line_table(caption: str, lines: Sequence[dict[str, Any]], unit: str = "") -> dict[str, Any]:
+def line_table(
+    caption: str, lines: Sequence[dict[str, Any]], unit: str = "", vetted: str = "pair"
+) -> dict[str, Any]:
     """Return lines as a table: a row per effort that any of them has."""
     efforts = sorted({(e, n) for one in lines for e, n in zip(one["effort"], one["labels"])})
     rows: list[list[Cell]] = []
     for effort, labels in efforts:
-        row: list[Cell] = [cell(f"{effort:.0f}%", f"{labels:,} pairs")]
+        row: list[Cell] = [cell(f"{effort:.0f}%", f"{labels:,} {vetted}s")]
         for one in lines:
             at = one["effort"].index(effort) if effort in one["effort"] else None
             value = None if at is None else one["values"][at]

@@ -121,7 +121,7 @@ def report(
     check_choices(test, alpha, samples, seed, correction)
     check_published_labels(options.get("label_uncertainty"))
     made = comparison_intervals(intervals, interval_method, level, resamples, seed)
-    card = evaluate(runs, benchmark, measure, details=True, **options)
+    card = evaluate(runs, benchmark, measure, details=True, **{"text_only": "none", **options})
     found: Comparison | Scorecard
     if len(card.runs) > 1:
         found = compare(
@@ -192,6 +192,11 @@ def write_report(
     """
     target = Path(path)
     check_page(target, image_folder, inline_images)
+    card = found.card if isinstance(found, Comparison) else found
+    if isinstance(card, Scorecard) and card.benchmark.choices is not None:
+        # The sections are about ranked galleries; of choices the page shows what is printed.
+        found.save_page(target)
+        return target
     options: dict[str, Any] = {
         "title": title, "command": command, "target": target, "inline_bytes": int(inline_images * 1e6),
         "images": None if image_folder is None else Path(image_folder),

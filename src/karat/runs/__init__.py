@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.runs.choice_run import ChoiceRun as ChoiceRun
+    from karat.runs.choice_run import load_choices as load_choices
     from karat.runs.conversion import CONTENT_KINDS as CONTENT_KINDS
     from karat.runs.conversion import convert as convert
     from karat.runs.conversion import writer_of as writer_of
+    from karat.runs.detections import Detections as Detections
+    from karat.runs.detections import load_detections as load_detections
     from karat.runs.embeddings import SIMILARITIES as SIMILARITIES
     from karat.runs.embeddings import EmbeddingRun as EmbeddingRun
     from karat.runs.files import READERS as READERS

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from karat._util import check_table, plural
 from karat.benchmarks import DIRECTIONS, Benchmark
@@ -211,7 +211,7 @@ def is_source(value: Any) -> bool:
         # Of two texts, ids or files, the extension decides.
         files = (not isinstance(part, str) or Path(part).suffix in READERS for part in value)
         return len(value) == 2 and all(map(is_source, value)) and all(files)
-    return isinstance(value, Run | str | Path | Mapping) or getattr(value, "ndim", 0) == 2
+    return isinstance(value, Run | str | Path | Mapping) or getattr(value, "ndim", 0) in (2, 3)
 
 
 def by_name(sources: Any) -> bool:
@@ -251,6 +251,27 @@ def load_runs(
         Matched to the benchmark. Where its items are open, that is `run.benchmark`, which also has the items
         that nobody judged.
     """
+    benchmark.check_gallery()
+    groups, names, given = list_sources(sources, benchmark, name)
+    options: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
+    runs = [as_run(group, benchmark, called, options) for group, called in zip(groups, names)]
+    if given is None or len(given) != len(runs):
+        runs = join_directions(runs, groups)
+    runs = give_names(runs, given, renamed)
+    if all(isinstance(run, RankingsRun) for run in runs) and (ids or transpose):
+        raise InputError(
+            "ranked lists carry their own ids and directions", fix="leave out --ids and --transpose"
+        )
+    for run in runs:
+        # All runs rank the same items: what one of them lists is an item for every other.
+        benchmark = run.with_open_items(benchmark) if isinstance(run, RankingsRun) else benchmark
+    return [run.align(benchmark) for run in runs]
+
+
+def list_sources(
+    sources: Any, benchmark: Benchmark, name: Iterable[str] | str | None = None
+) -> tuple[list[tuple[Any, ...]], list[str | None], list[str] | None]:
+    """Return the sources of each run, its name by its files, and the names that were given."""
     if by_name(sources):
         if name is not None:
             raise InputError("the runs have names already", fix="leave out `name`")
@@ -270,24 +291,21 @@ def load_runs(
     else:
         groups = [source if isinstance(source, tuple) else (source,) for source in listed]
         names = [None for _ in groups]
-    options: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
-    runs = [as_run(group, benchmark, called, options) for group, called in zip(groups, names)]
     given = None if name is None else [name] if isinstance(name, str) else list(name)
-    if given is None or len(given) != len(runs):
-        runs = join_directions(runs, groups)
-    if given is not None:
-        if len(given) != len(runs):
-            counts = f"{plural(len(runs), 'run')} but {plural(len(given), 'name')}"
-            raise InputError(counts, fix="give as many names as runs")
-        runs = [renamed(run, called) for run, called in zip(runs, given)]
-    if all(isinstance(run, RankingsRun) for run in runs) and (ids or transpose):
-        raise InputError(
-            "ranked lists carry their own ids and directions", fix="leave out --ids and --transpose"
-        )
-    for run in runs:
-        # All runs rank the same items: what one of them lists is an item for every other.
-        benchmark = run.with_open_items(benchmark) if isinstance(run, RankingsRun) else benchmark
-    return [run.align(benchmark) for run in runs]
+    return groups, names, given
+
+
+R = TypeVar("R")
+
+
+def give_names(runs: list[R], names: Sequence[str] | None, rename: Callable[[R, str], R]) -> list[R]:
+    """Return the runs under the names that were given, one for each."""
+    if names is None:
+        return runs
+    if len(names) != len(runs):
+        counts = f"{plural(len(runs), 'run')} but {plural(len(names), 'name')}"
+        raise InputError(counts, fix="give as many names as runs")
+    return [rename(run, name) for run, name in zip(runs, names)]
 
 
 def as_run(group: tuple[Any, ...], benchmark: Benchmark, name: str | None, options: Mapping[str, Any]) -> Run:

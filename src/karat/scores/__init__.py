@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from karat.scores.evaluation.batches import bound_notes as bound_notes
     from karat.scores.evaluation.batches import tie_notes as tie_notes
     from karat.scores.evaluation.columns import details_of as details_of
+    from karat.scores.evaluation.columns import score_runs as score_runs
     from karat.scores.evaluation.evaluation import evaluate as evaluate
     from karat.scores.evaluation.label_versions import PlacedLabels as PlacedLabels
     from karat.scores.evaluation.label_versions import place_labels as place_labels
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from karat.scores.intervals import ValueSamples as ValueSamples
     from karat.scores.intervals import check_published_labels as check_published_labels
     from karat.scores.intervals import comparison_intervals as comparison_intervals
+    from karat.scores.intervals import paired_differences as paired_differences
     from karat.scores.intervals import with_intervals as with_intervals
     from karat.scores.leaderboard import ARROWS as ARROWS
     from karat.scores.leaderboard import Leaderboard as Leaderboard
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     from karat.scores.semantic_curve import semantic_recall_curve as semantic_recall_curve
     from karat.scores.table_file import SEPARATORS as SEPARATORS
     from karat.scores.table_file import read_cells as read_cells
+    from karat.scores.text_only import TEXT_ONLY as TEXT_ONLY
     from karat.scores.trec_eval import LIKES as LIKES
     from karat.scores.trec_eval import like_in_words as like_in_words
 

@@ -47,6 +47,8 @@ class Column:
         Why there is no value.
     interval_method
         How the interval was made, where the scorecard's own method would not hold.
+    chance, p_chance
+        Of choices: what random scores give, and the one-sided p-value of being above it.
     """
 
     run: str
@@ -67,6 +69,8 @@ class Column:
     note: str | None = None
     label_spread: float | None = None
     interval_method: str | None = None
+    chance: float | None = None
+    p_chance: float | None = None
 
     @property
     def effective(self) -> int:
@@ -82,10 +86,21 @@ class Column:
 
     def record(self) -> dict[str, Any]:
         """Return the contract's record; values are fractions, ranks are ranks."""
-        return {key: str(self.measure) if key == "measure" else getattr(self, key) for key in RECORD}
+        keys = RECORD if self.chance is None else (*RECORD, "chance", "p_chance")
+        return {key: str(self.measure) if key == "measure" else getattr(self, key) for key in keys}
 
 
-DIRECTION_TITLES = {"i2t": "image→text", "t2i": "text→image", "mean": "mean", "both": "both"}
+NOT_ABOVE = 0.05
+"""The p-value above which a score is not shown to be above chance."""
+
+
+DIRECTION_TITLES = {
+    "i2t": "image→text",
+    "t2i": "text→image",
+    "t2t": "text→text",
+    "mean": "mean",
+    "both": "both",
+}
 
 
 def show_cell(column: Column | None) -> str:
@@ -110,6 +125,12 @@ def show_interval(column: Column) -> str:
     if column.low is None or column.high is None:
         return ""
     return f"{show_value(column.measure, column.low)}–{show_value(column.measure, column.high)}"
+
+
+def show_beside_chance(column: Column | None) -> str:
+    """Return a column's cell, with a mark where it is not shown to be above chance."""
+    unsure = column is not None and column.p_chance is not None and column.p_chance > NOT_ABOVE
+    return show_cell(column) + (" °" if unsure else "")
 
 
 def fractions(column: Column) -> str:

@@ -95,6 +95,7 @@ def inspect(
         raise InputError("no benchmark was given", fix="name one, such as coco")
     if not isinstance(benchmark, Benchmark):
         benchmark = load_benchmark(benchmark, **(setting or {}))
+    benchmark.check_gallery()
     report = Inspection()
     try:
         loaded = len(sources) == 1 and isinstance(sources[0], Run)

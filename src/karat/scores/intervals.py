@@ -17,7 +17,7 @@ import numpy as np
 
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
-from karat.measures import MEAN, Combined, Measure
+from karat.measures import MEAN, ChoiceMeasure, Combined, Measure
 from karat.scores.column import Column
 from karat.scores.scorecard import Scorecard, ungrouped_notes, units_drawn
 from karat.stats import (
@@ -351,7 +351,8 @@ def interval_notes(
 ) -> list[str]:
     """Return where there is no interval, and where resampling did not do."""
     level, columns = f"{100 * intervals.level:g}%", column_samples.columns
-    unit = ("query", "queries") if units_drawn(card) == "queries" else ("image", "images")
+    units_by_name = {"queries": ("query", "queries"), "examples": ("example", "examples")}
+    unit = units_by_name.get(units_drawn(card), ("image", "images"))
     units = unit[1]
     sizes = column_samples.sizes
     none = [t for t, ends in enumerate(made) if ends["low"] is None and ends["high"] is None]
@@ -429,7 +430,7 @@ def combine(column: Column, leaves: np.ndarray) -> np.ndarray:
 
 def sample_of(leaf: Column, cluster: np.ndarray) -> Sample:
     """Return a column's values as the statistics take them."""
-    assert isinstance(leaf.measure, Measure)
+    assert isinstance(leaf.measure, Measure | ChoiceMeasure)
     assert leaf.values is not None
     return Sample(leaf.values, cluster, leaf.fold, leaf.measure.aggregate)
 
@@ -504,3 +505,47 @@ class ValueSamples:
             Estimate(float(point), float(begin), float(end), *method)
             for point, begin, end in zip(value, low, high)
         ]
+
+
+def paired_differences(
+    pairs: Sequence[tuple[Column, Column]], intervals: Intervals
+) -> list[tuple[float, float, Estimate]]:
+    """Return the values of both columns of each pair, and the second less the first with its interval.
+
+    Both columns of a pair are of the same queries; images with their captions are drawn together, once for
+    all pairs.
+
+    Parameters
+    ----------
+    pairs
+        Columns with values per query.
+    intervals
+        How intervals are made.
+
+    Examples
+    --------
+    >>> from karat.measures import parse_measure
+    >>> queries, hits = np.arange(40), np.repeat([1.0, 0.0], 20)
+    >>> first, second = (
+    ...     Column(run, "own", "t2i", parse_measure("R@1"), 0.5, 40, values, queries, 0 * queries, queries)
+    ...     for run, values in (("before", hits), ("after", hits * (queries < 10))))
+    >>> paired_differences([(first, second)], Intervals(resamples=500))
+    [(0.5, 0.25, -0.25 (-0.375 to -0.125, 95% percentile, n = 40))]
+    """
+    if not pairs:
+        return []
+    samples = ColumnSamples([column for pair in pairs for column in pair])
+    draws, jackknife = samples.draw(intervals)
+    values = samples.values()
+    places = [(2 * number + 1, 2 * number) for number in range(len(pairs))]
+    observed = subtract(values[1::2], values[::2])
+    ends = samples.difference_ends(places, observed, intervals, draws, jackknife)
+    made = intervals.level, intervals.shown
+    return [
+        (
+            float(values[first]),
+            float(values[second]),
+            Estimate(float(value), float(low), float(high), *made, pair[0].n, samples.sizes[first]),
+        )
+        for pair, (second, first), value, low, high in zip(pairs, places, observed, *ends)
+    ]

@@ -16,6 +16,7 @@ from karat._util import (
     check_choice,
     check_extension,
     forest,
+    grouped,
     latex_text,
     pandas_of,
     write_file,
@@ -27,11 +28,13 @@ from karat.measures import (
     Semantic,
     in_percent,
     parse_measure,
+    show_value,
     trec_eval_name,
 )
 from karat.scores.column import (
     DIRECTION_TITLES,
     NARROW,
+    NOT_ABOVE,
     Column,
     arrange,
     best_cells,
@@ -41,6 +44,7 @@ from karat.scores.column import (
     fractions,
     paper_table,
     row_share,
+    show_beside_chance,
 )
 from karat.scores.trec_eval import Like, like_in_words
 from karat.stats import Estimate, Intervals
@@ -229,6 +233,7 @@ class Scorecard(Result):
         """
         import polars as pl
 
+        choices = self.benchmark.choices
         images, captions = self.benchmark.images.values, self.benchmark.captions.values
         if images.dtype.kind != captions.dtype.kind:
             images, captions = images.astype(str), captions.astype(str)
@@ -236,8 +241,13 @@ class Scorecard(Result):
         for column in self.columns:
             if column.values is None or column.query is None or column.cluster is None:
                 continue
-            truth = self.benchmark.truth(column.truth)
-            folds = np.array([fold.name for fold in truth.folds] or [""])
+            if choices is None:
+                queries = images if column.direction == "i2t" else captions
+                folds = np.array([fold.name for fold in self.benchmark.truth(column.truth).folds] or [""])
+                clusters = self.benchmark.cluster_names(column.cluster)
+            else:
+                # Examples that share images are called by the first of them.
+                queries, folds, clusters = choices.examples, np.array([""]), choices.examples[column.cluster]
             frames.append(
                 pl.DataFrame(
                     {
@@ -245,9 +255,9 @@ class Scorecard(Result):
                         "truth": np.full(len(column.query), column.truth),
                         "direction": np.full(len(column.query), column.direction),
                         "measure": np.full(len(column.query), str(column.measure)),
-                        "query": (images if column.direction == "i2t" else captions)[column.query],
+                        "query": queries[column.query],
                         "fold": folds[column.fold],
-                        "cluster": self.benchmark.cluster_names(column.cluster),
+                        "cluster": clusters,
                         "value": column.values,
                     }
                 )
@@ -292,6 +302,8 @@ class Scorecard(Result):
 
     def parts(self) -> list[Part]:
         """Return the table, and how to read it."""
+        if self.benchmark.choices is not None:
+            return [lay_out_choices(self), reading(self)]
         return [lay_out(self) if self.like is None else lay_out_like(self), reading(self)]
 
     def to_latex(self, direction: Iterable[str] | str | None = None, intervals: bool = True) -> str:
@@ -352,6 +364,20 @@ def lay_out(card: Scorecard) -> Layout:
     return arrange(["truth", "measure", "direction", *card.runs], lines, best_cells(lines))
 
 
+def lay_out_choices(card: Scorecard) -> Layout:
+    """Arrange the scores of choices: a row per truth and measure, its chance level, and a column per run."""
+    lines: dict[tuple[str, str], dict[str, Column]] = {}
+    for column in card:
+        lines.setdefault((column.truth, str(column.measure)), {})[column.run] = column
+    rows = []
+    for labels, own in lines.items():
+        known = [column for column in own.values() if column.value is not None] or list(own.values())
+        chance = show_value(known[0].measure, known[0].chance)
+        cells = [show_beside_chance(own.get(run)) for run in card.runs]
+        rows.append((labels, [f"{known[0].n:,}", chance, *cells]))
+    return grouped(["truth", "measure", "n", "chance", *card.runs], rows)
+
+
 def lay_out_like(card: Scorecard) -> Layout:
     """Arrange a scorecard as trec_eval prints it, a column per run: its names, "all", fractions of 1."""
     lines: dict[tuple[str, ...], dict[str, str]] = {}
@@ -409,7 +435,9 @@ def reading(card: Scorecard) -> str:
     if any(percent) and not all(percent):
         unit += ", ranks as they are"
     # By meaning, every pair has its value: nothing is unjudged.
-    by_labels = any(not isinstance(leaf.measure, Semantic) for c in card for leaf in c.parts or (c,))
+    by_labels = card.benchmark.choices is None and any(
+        not isinstance(leaf.measure, Semantic) for c in card for leaf in c.parts or (c,)
+    )
     unjudged = [READING[card.unjudged]] if by_labels else []
     lines = [
         "; ".join([unit, *unjudged, f"ties are {card.ties}."])
@@ -421,6 +449,11 @@ def reading(card: Scorecard) -> str:
     )
     if residual:
         lines.append(f"[Bounds] of {', '.join(residual)}: the value without and with its residual.")
+    if any(column.chance is not None for column in card):
+        lines.append(
+            "Chance: what random scores would give; ° not shown to be above it (p > "
+            f"{NOT_ABOVE:g}, each by itself)."
+        )
     if card.intervals is not None and any(column.low is not None for column in card):
         lines.append(f"In parentheses {describe_intervals(card)}.")
     return "\n".join(lines)
@@ -456,4 +489,6 @@ def labels_drawn(card: Scorecard) -> str:
 
 def units_drawn(card: Scorecard) -> str:
     """Say what is resampled."""
+    if card.benchmark.choices is not None:
+        return "images with their examples" if card.benchmark.choices.share_images else "examples"
     return "queries" if ungrouped_notes(card) else "images with their captions"

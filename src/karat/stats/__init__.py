@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from karat.stats.bootstrap import paired_bootstrap as paired_bootstrap
     from karat.stats.bootstrap import sign_p as sign_p
     from karat.stats.bootstrap import swap_floor as swap_floor
+    from karat.stats.chance_test import above_chance as above_chance
     from karat.stats.correlations import COEFFICIENTS as COEFFICIENTS
     from karat.stats.correlations import Correlation as Correlation
     from karat.stats.correlations import correlation as correlation

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from karat.world.annotators import careful as careful
     from karat.world.annotators import lazy as lazy
     from karat.world.annotators import right_answers as right_answers
+    from karat.world.readers import read_meanings as read_meanings
+    from karat.world.readers import simulate_reader as simulate_reader
     from karat.world.systems import SYSTEMS as SYSTEMS
     from karat.world.systems import System as System
     from karat.world.systems import simulate as simulate

@@ -40,7 +40,7 @@ def test_splits_and_captions_of_the_real_files(data):
     assert len(captions) == 8091
     assert {len(numbers) for numbers in captions.values()} == {5}
     sizes = {split: load(folder, split=split).images.size for split in flickr8k.SPLITS}
-    assert sizes == {"train": 6000, "dev": 1000, "test": 1000}
+    assert sizes == {"train": 6000, "dev": 1000, "test": 1000, "all": 8091}
     whole = load(folder)
     assert (whole.captions.size, list(whole.truths)) == (5000, ["original", "expert", "crowd"])
     assert list(load(folder, split="dev").truths) == ["original"]
@@ -162,7 +162,7 @@ def test_mistakes_in_flickr8k(tmp_path, file, text, message):
 def test_mistakes_in_the_options_of_flickr8k(tmp_path):
     folder = write(tmp_path)
     for options, message in (
-        ({"split": "val"}, "split is 'val'; choose one of train, dev, test"),
+        ({"split": "val"}, "split is 'val'; choose one of train, dev, test, all"),
         ({"caption": 7}, "image b.jpg has no caption number 7; it has 0, 1, 2"),
         ({"caption": -1}, "caption is -1; give a whole number"),
         ({"folder": tmp_path / "none"}, "there is no such folder"),

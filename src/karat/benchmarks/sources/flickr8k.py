@@ -30,7 +30,8 @@ from karat.benchmarks.registry import Source, register
 from karat.benchmarks.truth import Truth
 from karat.errors import InputError, MissingDataError
 
-SPLITS = ("train", "dev", "test")
+ALL = "all"
+SPLITS = ("train", "dev", "test", ALL)
 TOKENS, EXPERT, CROWD = "Flickr8k.token.txt", "ExpertAnnotations.txt", "CrowdFlowerAnnotations.txt"
 NOT_AN_IMAGE = "2258277193_586949ec62.jpg.1"
 """Listed with five captions, but no such image was ever distributed."""
@@ -60,7 +61,12 @@ def read_captions(path: Path) -> dict[str, dict[int, str]]:
 
 
 def read_split(folder: Path, split: str, captions: dict[str, dict[int, str]]) -> list[str]:
-    """Return the images of a split in the order of its file; each must have captions."""
+    """Return the images of a split in the order of its file, or all that have captions.
+
+    Each must have captions. 91 images of the distributed files are in no split.
+    """
+    if split == ALL:
+        return list(captions)
     path = folder / f"Flickr_8k.{split}Images.txt"
     images = [cells[0] for cells in read_rows(path, 1)]
     check_once(images, "image", lambda at: f"row {at + 1}", path)
@@ -141,6 +147,7 @@ def load(
                 where=folder / TOKENS,
                 fix=f"it has {', '.join(map(str, sorted(captions[image])))}",
             )
+    part = "all images" if split == ALL else f"{split} split"
     benchmark = build(
         "flickr8k",
         names,
@@ -148,7 +155,7 @@ def load(
         [image for image, _ in gallery],
         [captions[image][number] for image, number in gallery],
         where=folder / TOKENS,
-        about=f"Flickr8k, {split} split (Hodosh, Young and Hockenmaier 2013)",
+        about=f"Flickr8k, {part} (Hodosh, Young and Hockenmaier 2013)",
         image_paths=locate_images(images, names),
         image_files=names,
         image_folder=images,
@@ -196,11 +203,11 @@ register(
         load,
         (
             Param("folder", Path, f"the folder of {TOKENS}, the split files and the annotations"),
-            Param("split", str, "train, dev or test", "test"),
+            Param("split", str, "train, dev, test, or all: the 8,091 images with captions", "test"),
             Param("caption", whole, "only this caption of each image (Hodosh: 2); all when left out", None),
             Param("images", Path, "the folder of the images: adds their paths", None),
         ),
         lambda folder: (folder / TOKENS).is_file(),
-        ((1000, 5000), (6000, 30000)),
+        ((1000, 5000), (6000, 30000), (8091, 40455)),
     )
 )

@@ -9,7 +9,6 @@ import numpy as np
 from karat._util import Param, check_choice, whole
 from karat.errors import InputError
 from karat.estimate.candidates import VettedLabels
-from karat.estimate.change import expected_change, signed_change
 from karat.estimate.strategy import VettingStrategy, guessed, highest, register_strategy
 from karat.measures import Measure
 
@@ -27,13 +26,15 @@ class ExpectedChange(VettingStrategy):
 
     The change of a run's mean over queries when a label is known, other probabilities kept,
     averaged over the two labels; several runs are added. For two runs, `of=difference` takes the change of
-    their difference. Where the estimator has nothing to say, p is one half.
+    their difference. Where the estimator has nothing to say, p is one half. Where one answer tells
+    several labels, their changes are added.
     """
 
     name = "meec"
     aliases = ("maximum-expected-estimator-change",)
     formula = "Σ_r 2 p_i (1 − p_i) |E[Q_r | z_i = 1] − E[Q_r | z_i = 0]|"
     source = "Nguyen et al. 2018, eq. 10 and 11, and for AP as corrected"
+    of_units = True
     params: ClassVar = (
         Param("of", target, "mean: of each run's score; difference: of that between two runs", "mean"),
         Param("draws", whole, "how many labels are drawn for measures without a closed form", 256),
@@ -58,12 +59,9 @@ class ExpectedChange(VettingStrategy):
             )
         p = labels.filled(guessed(probability))
         change = np.zeros(len(p))
-        if self.of == "mean":
-            for ranking in rankings.values():
-                change[ranking.row] += expected_change(ranking.under(p), measure, draws=self.draws, rng=rng)
-        else:
-            for ranking, sign in zip(rankings.values(), (1, -1), strict=True):
-                change[ranking.row] += sign * signed_change(
-                    ranking.under(p), measure, draws=self.draws, rng=rng
-                )
-        return open_rows[highest(np.abs(change[open_rows]), n, rng)]
+        signs = (1, -1) if self.of == "difference" else (1,) * len(rankings)
+        for ranking, sign in zip(rankings.values(), signs, strict=True):
+            of_run = sign * ranking.change(p, measure, self.draws, rng)
+            change += np.abs(of_run) if self.of == "mean" else of_run
+        change = labels.candidates.unit_sums(np.abs(change))
+        return open_rows[highest(change[open_rows], n, rng)]

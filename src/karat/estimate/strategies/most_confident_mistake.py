@@ -22,6 +22,7 @@ class MostConfidentMistake(VettingStrategy):
     aliases = ("most-confident-mistake",)
     formula = "the highest s_i with p_i < 1/2"
     source = "Nguyen et al. 2018, section 3.2"
+    of_units = True
 
     def choose(
         self,

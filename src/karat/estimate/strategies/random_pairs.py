@@ -23,6 +23,7 @@ class RandomPairs(VettingStrategy):
 
     name = "random"
     source = "Nguyen et al. 2018, section 3.2"
+    of_units = True
     adaptive = False
     params: ClassVar = (
         Param("by_query", yes_or_no, "draw the query first; no draws pairs, all with equal chance", True),

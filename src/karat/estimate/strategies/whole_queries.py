@@ -19,6 +19,7 @@ class WholeQueries(VettingStrategy):
 
     name = "whole-queries"
     source = "Nguyen et al. 2018, footnote 2: vetted-only needs whole lists"
+    of_units = True
     adaptive = False
 
     def group(self, candidates: Candidates) -> np.ndarray:

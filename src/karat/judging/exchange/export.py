@@ -53,6 +53,8 @@ def export_tasks(
         The address of an image, with ``{id}`` or ``{name}`` (of its file) in it.
     """
     path, chosen = choose(path, format)
+    if project.benchmark().instances is not None:
+        raise InputError("other tools do not show the masks of instances", fix="use karat serve")
     tasks = collect_tasks(project, images)
     files = chosen.write_tasks(tasks, path)
     return Exported(len(tasks.tasks), chosen.name, tuple(files), tasks.notes)

@@ -104,6 +104,8 @@ class Form:
         Worked examples.
     own_image
         Whether the image that the caption was written for is shown beside the image in question.
+    regions
+        Whether box and mask of the caption, which is an instance, are drawn over the image.
     pairs, gold
         How many pairs to judge and how many gold pairs a task has by default.
     columns
@@ -133,6 +135,7 @@ class Form:
     guidelines: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     own_image: bool = False
+    regions: bool = False
     pairs: int = 16
     gold: int = 2
     columns: int = 1

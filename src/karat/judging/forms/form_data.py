@@ -42,6 +42,8 @@ PAGE_KEYS = {
     "?": "the list of keys",
 }
 """Keys that the judging page uses itself; no choice may have them."""
+REGION_KEY = "o"
+"""Shows and hides what is drawn over the image, in forms with regions."""
 
 
 def form_to_data(form: Form) -> dict[str, Any]:
@@ -56,7 +58,11 @@ def form_to_data(form: Form) -> dict[str, Any]:
     >>> form_from_data(data) == load_form("grid")
     True
     """
-    return cast(dict[str, Any], plain(asdict(form)))
+    data = cast(dict[str, Any], plain(asdict(form)))
+    if not form.regions:
+        # Forms without regions are written as versions before 0.5 wrote them.
+        del data["regions"]
+    return data
 
 
 def plain(value: Any) -> Any:
@@ -287,6 +293,7 @@ class FormFile(FileTable):
     guidelines: Entries[Filled] = Form.guidelines
     examples: Entries[FileExample] = ()
     own_image: YesOrNo = Form.own_image
+    regions: YesOrNo = Form.regions
     pairs: Pairs = Form.pairs
     gold: Gold = Form.gold
     columns: Columns = Form.columns
@@ -326,8 +333,13 @@ class FormFile(FileTable):
             if (code := duplicate(entry.code for entry in entries)) is not None:
                 raise InputError(f"two {name} have the code {code!r}", fix="give each its own")
         choices = [*self.answers, *(choice for question in self.follow_ups for choice in question.choices)]
-        if (key := duplicate(choice.key for choice in choices if choice.key)) is not None:
+        keys = [choice.key for choice in choices if choice.key]
+        if (key := duplicate(keys)) is not None:
             raise InputError(f"two choices have the key {key!r}", fix="give each its own")
+        if self.regions and REGION_KEY in keys:
+            raise InputError(
+                f"a choice has the key {REGION_KEY!r}, which shows and hides regions", fix="use another key"
+            )
         return self
 
     @model_validator(mode="after")
@@ -355,6 +367,16 @@ class FormFile(FileTable):
             if example.answer not in codes:
                 what = f"examples[{number}] has the answer {example.answer!r}, which does not exist"
                 raise InputError(what, fix=answers)
+        return self
+
+    @model_validator(mode="after")
+    def check_regions(self) -> Self:
+        """Check that regions are drawn over one image, for one caption at a time."""
+        if self.regions and (self.layout != "pair" or self.own_image):
+            raise InputError(
+                "the form has regions and shows several captions or images",
+                fix='set layout = "pair" and own_image = false',
+            )
         return self
 
     @model_validator(mode="after")

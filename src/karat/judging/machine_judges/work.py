@@ -186,6 +186,8 @@ def ask(
 
 def questions_about(benchmark: Benchmark, image: np.ndarray, caption: np.ndarray) -> list[Question]:
     """Return questions about pairs, with captions and image files where the benchmark has them."""
+    if benchmark.instances is not None:
+        raise InputError("machine judges do not see the masks of instances", fix="ask people: karat serve")
     texts, paths = benchmark.texts, benchmark.image_paths
     return [
         Question(i, c, "" if texts is None else texts[c], "" if paths is None else str(paths[i]))

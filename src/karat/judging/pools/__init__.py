@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from karat.judging.pools.filters import FilterKind as FilterKind
     from karat.judging.pools.filters import parse_filter as parse_filter
     from karat.judging.pools.gold import more_gold as more_gold
+    from karat.judging.pools.instance_pool import make_instance_pool as make_instance_pool
     from karat.judging.pools.pairs import ORIGINAL as ORIGINAL
     from karat.judging.pools.pairs import distinct as distinct
     from karat.judging.pools.pairs import find as find

@@ -241,6 +241,8 @@ def gold_notes(pool: Pool, form: Form, cost: Cost) -> list[str]:
 
 def why_none(form: Form) -> str:
     """Return why a form has no gold positives, if it is the form's doing."""
+    if form.regions:
+        return "; list masks that are known to be right: --set approved=FILE.csv"
     if not form.own_image:
         return ""
     return (

@@ -317,6 +317,8 @@ class Unlikely:
         """Return the pairs that are not positive, not pooled, and not among any run's first items."""
         keys = keys[find(self.taken, keys) < 0]
         keys = keys[~relevant_by_rule(self.benchmark, *split_key(keys))]
+        if self.benchmark.instances is not None:
+            keys = keys[self.benchmark.instances.is_elsewhere(*split_key(keys))]
         return keys[~ranked_high(self.runs, keys, self.depth)]
 
 

@@ -130,6 +130,10 @@ def pool_sentences(pool: Pool) -> list[str]:
     complete = not (pool.judged or pool.filtered or filled)
     pairs = plural(len(pool) - filled - drawn, "pair")
     sentences = []
+    if not pool.top and (pool.why == POOLED).any():
+        left_out = f", and {pool.filtered:,} others that no detection overlaps" if pool.filtered else ""
+        sentences.append(f"Instances with masks to vet: {len(pool):,}{left_out}.")
+        return [*sentences, *([f"Already answered: {pool.judged:,}."] if pool.judged else [])]
     if pool.systems:
         sentences.append(
             f"The first {items} of {plural(len(pool.systems), 'run')} for {queries} queries: "

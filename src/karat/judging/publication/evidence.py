@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from karat.benchmarks import Benchmark
+from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools import Pool
 from karat.judging.quality import MACHINE, AcceptanceRule, AnswerTable
@@ -86,6 +87,12 @@ def evidence_of(project: Any, acceptance: AcceptanceRule | None = None, **old: A
     """
     from karat.judging.machine_judges import calibrations
 
+    if project.benchmark().instances is not None:
+        raise InputError(
+            "verdicts on masks are not published as a benchmark",
+            where=project.where,
+            fix="score detections with them: karat estimate detections.json --vetted project.db",
+        )
     rule = from_old_keywords(old) if old else acceptance or AcceptanceRule()
     answers, reviews = project.answers.read(), project.reviews.read()
     accepted = rule.accept(answers, project.form, reviews=reviews, assignments=project.queue.assignments())

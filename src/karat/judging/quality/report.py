@@ -247,7 +247,7 @@ def answer_quality(
         with_expected(annotator_table(submitted, form, gold), verdicts[0]),
         annotator_agreement(counted, form, intervals),
         tuple(verdicts),
-        None if pool is None else answers_by_rank(counted_votes, form, pool),
+        answers_by_rank(counted_votes, form, pool) if pool is not None and pool.suggestions else None,
         details_by_system(counted_votes, form, pool),
         accepted,
         how_intervals(intervals, "images"),

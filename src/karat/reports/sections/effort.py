@@ -16,8 +16,8 @@ SHARES = (0.05, 0.2, 1.0)
 @section("effort", "What effort means here", "Effort", order=20, pages=["simulation"])
 def collect(material: EstimateMaterial) -> SectionData:
     """Return how many pairs are some shares of the effort, and what all pairs are."""
-    views = [view(result) for result in material.simulation.results]
-    return {"axes": list(VIEW_AXES), "views": views}
+    views = [view(result) for result in material.simulation.results if result.unit == "pair"]
+    return {"axes": list(VIEW_AXES), "views": views} if views else None
 
 
 def view(result: Simulated) -> dict[str, Any]:

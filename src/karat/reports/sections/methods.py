@@ -50,6 +50,10 @@ CANDIDATES = (
     "The first items of each system, what the noisy labels call relevant where a measure counts all relevant "
     "items, and what is vetted; every other pair counts as not relevant."
 )
+INSTANCES = (
+    "Pairs of detections and instances that overlap, at each threshold; instances that nothing detects count "
+    "as missed."
+)
 POPULATION = " The variance of the mean over queries is added; captions of one image move together."
 PACKAGES = ("numpy", "numba", "scipy", "polars", "plotly")
 
@@ -132,16 +136,16 @@ def estimate_methods(material: EstimateMaterial) -> dict[str, Any]:
              "measure looks at."),
         ]  # fmt: skip
     else:
-        measures = [result.measure for result in found.results]
+        first, measures = found.results[0], [result.measure for result in found.results]
         names = list(dict.fromkeys(curve.method for result in found.results for curve in result.curves))
         out = [
-            ("Target", f"Estimated for {TARGETS['test_set']}."),
-            ("Candidates", CANDIDATES),
+            ("Target", f"Estimated for {first.target}."),
+            ("Candidates", CANDIDATES if first.unit == "pair" else INSTANCES),
             ("Simulation", f"{plural(found.times, 'repetition')} of each method, each with its own seed: the "
-             "first batch is random over queries, later ones are chosen by the strategy; after each batch "
-             "the estimator is fitted again."),
-            ("Error per query", "Per query, the absolute difference between the estimated and the true "
-             "value; means over queries and systems."),
+             f"first batch is random over {first.all_of}, later ones are chosen by the strategy; after each "
+             "batch the estimator is fitted again."),
+            (f"Error per {first.per}", f"Per {first.per}, the absolute difference between the estimated and "
+             f"the true value; means over {first.all_of} and systems."),
             ("Bands", "One standard deviation over repetitions to each side of their mean."),
             ("Source", "Nguyen, Ramanan and Fowlkes, Active Testing, ICML 2018: figures 5 to 8."),
         ]  # fmt: skip

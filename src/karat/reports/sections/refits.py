@@ -33,13 +33,19 @@ def view(result: Simulated, curve: Curve) -> dict[str, Any]:
         slope = before[at] - after[at - 1] if at else np.nan
         rows.append(
             [
-                cell(f"{100 * effort:.0f}%", f"{labels[at]:,} pairs"),
+                cell(f"{100 * effort:.0f}%", f"{labels[at]:,} {result.unit}s"),
                 *(MISSING if np.isnan(v) else f"{v:.2f}" for v in (before[at], after[at])),
                 *(MISSING if np.isnan(v) else f"{v:+.2f}".replace("-", "−") for v in (slope, drop)),
             ]
         )
-    caption = f"Error per query in points, before and after each refit: {curve.method}, {result.title}"
-    heads = ["Pairs vetted", "Before the refit", "After it", "By more labels", "By the refit"]
+    caption = f"Error per {result.per} in points, before and after each refit: {curve.method}, {result.title}"
+    heads = [
+        f"{result.unit.capitalize()}s vetted",
+        "Before the refit",
+        "After it",
+        "By more labels",
+        "By the refit",
+    ]
     return {
         "key": [*key_of(result), curve.method],
         "effort": plain(100 * curve.effort, 2),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from karat._util import MISSING, plural
-from karat.estimate import CLOSE, TARGETS, Simulated, Simulation, spread_of
+from karat.estimate import CLOSE, Simulated, Simulation, spread_of
 from karat.reports.effort_curves import VIEW_AXES, key_of
 from karat.reports.estimate_material import EstimateMaterial
-from karat.reports.presentation import DIRECTION_TITLES, Cell, called, cell, in_words, shown, table
+from karat.reports.presentation import Cell, called, cell, in_words, shown, table
 from karat.reports.section import SectionData, section
 
 EFFORT = 0.2
@@ -36,13 +36,13 @@ def finding(result: Simulated) -> str:
     errors = {curve.method: float(spread_of(curve.error)[0][curve.at(effort)]) for curve in result.curves}
     known = {method: error for method, error in errors.items() if not np.isnan(error)}
     if not known:
-        return f"After vetting {effort:.0%} of the pairs, no method has an estimate yet."
+        return f"After vetting {effort:.0%} of the {result.unit}s, no method has an estimate yet."
     best = min(known, key=lambda method: known[method])
     labels = round(effort * result.looked_at)
     return (
-        f"After {plural(labels, 'vetted pair')} ({effort:.0%}), {called(best)} is off by "
-        f"{known[best]:.1f} points per query in {called(result.measure)}; the noisy labels alone are off by "
-        f"{100 * result.noisy_error:.1f}."
+        f"After {plural(labels, f'vetted {result.unit}')} ({effort:.0%}), {called(best)} is off by "
+        f"{known[best]:.1f} points per {result.per} in {called(result.measure)}; the noisy labels alone are "
+        f"off by {100 * result.noisy_error:.1f}."
     )
 
 
@@ -52,24 +52,27 @@ def tiles(found: Simulation, result: Simulated) -> list[dict[str, str]]:
     return [
         {"number": shown(result.measure, float(result.truth[0])), "text": f"true score of {run}"},
         {"number": shown(result.measure, float(result.noisy[0])), "text": "its score by the noisy labels"},
-        {"number": f"{result.looked_at:,}", "text": "pairs to vet: 100% of the effort"},
+        {"number": f"{result.looked_at:,}", "text": f"{result.unit}s to vet: 100% of the effort"},
         {"number": f"{found.times:,}", "text": "repetitions per method"},
     ]
 
 
 def points(found: Simulation, result: Simulated) -> list[dict[str, str]]:
     """Return what was estimated and from what, as terms and sentences."""
-    way = DIRECTION_TITLES[result.direction]
+    outside = (
+        f" Pairs outside the candidates count as not relevant; candidates hold {100 * result.recall:.1f}% "
+        f"of all relevant pairs ({result.way})."
+    )
     return [
         {
             "term": "What is estimated",
-            "text": f"The score of {TARGETS['test_set']}. Pairs outside the candidates count as not "
-            f"relevant; candidates hold {100 * result.recall:.1f}% of all relevant pairs ({way}).",
+            "text": f"The score of {result.target}.{outside if result.unit == 'pair' else ''}",
         },
         {"term": str(result.measure), "text": in_words(result.measure)},
         {
             "term": "Labels",
-            "text": f"Noisy: {called(found.noisy)}. True, asked one pair at a time: {called(found.vetted)}.",
+            "text": f"Noisy: {called(found.noisy)}. True, asked one {result.unit} at a time: "
+            f"{called(found.vetted)}.",
         },
     ]
 
@@ -84,12 +87,12 @@ def enough_table(result: Simulated) -> dict[str, object]:
             row.append(
                 MISSING
                 if effort is None
-                else cell(f"{100 * effort:.0f}%", f"{round(effort * result.looked_at):,} pairs")
+                else cell(f"{100 * effort:.0f}%", f"{round(effort * result.looked_at):,} {result.unit}s")
             )
         rows.append(row)
     heads = [f"{100 * within:g} point{'' if within == 0.01 else 's'}" for within in CLOSE]
     caption = (
-        f"Pairs to vet until the score is off by no more than … ({result.title}; mean over repetitions and "
-        "systems, from there on)"
+        f"{result.unit.capitalize()}s to vet until the score is off by no more than … ({result.title}; mean "
+        "over repetitions and systems, from there on)"
     )
     return table(caption, ["Method", *heads], rows)

@@ -16,7 +16,8 @@ def collect(material: EstimateMaterial) -> SectionData:
     results = [result for result in material.simulation.results if len(result.runs) > 1]
     if not results:
         return None
-    return {"axes": list(VIEW_AXES), "views": [view(result) for result in results]}
+    views = [view(result) for result in results]
+    return {"axes": list(VIEW_AXES), "views": views, "unit": results[0].unit}
 
 
 def view(result: Simulated) -> dict[str, Any]:

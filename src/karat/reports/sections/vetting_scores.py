@@ -15,7 +15,7 @@ from karat.reports.section import SectionData, section
 def collect(material: EstimateMaterial) -> SectionData:
     """Return the estimated scores, a view per run."""
     views = [view(result, at) for result in material.simulation.results for at in range(len(result.runs))]
-    return {"axes": [*VIEW_AXES, "System"], "views": views}
+    return {"axes": [*VIEW_AXES, "System"], "views": views, "unit": material.simulation.results[0].unit}
 
 
 def view(result: Simulated, at: int) -> dict[str, Any]:

@@ -186,7 +186,9 @@ def content_of(arrays: Mapping[str, Any], where: Path) -> Content:
             raise InputError(f"has two tables of {kind}, {' and '.join(keys)}", where=where, fix="keep one")
     if all(sides.values()):
         return Content(tables=tuple(arrays[keys[0]] for keys in sides.values()), ids=ids)
-    tables = [key for key, array in arrays.items() if key not in IDS.values() and len(array.shape) == 2]
+    sizes = {key: len(array.shape) for key, array in arrays.items() if key not in IDS.values()}
+    # The scores of choices have three dimensions.
+    tables = [key for key, size in sizes.items() if size == 2] or [key for key in sizes if sizes[key] == 3]
     if len(tables) != 1:
         named = ", ".join(repr(key) for key in list(arrays)[:6]) or "none"
         raise InputError(

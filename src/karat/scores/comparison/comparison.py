@@ -245,7 +245,10 @@ def corrected_together(comparison: Comparison) -> list[Difference]:
     differences = list(comparison.differences)
     shown = {
         (s.truth, s.direction, str(s.measure))
-        for s in shown_of(standings(comparison.card, differences, comparison.alpha), comparison.detail)
+        for s in shown_of(
+            standings(comparison.card, differences, comparison.alpha),
+            in_detail(comparison, comparison.detail),
+        )
     }
     here = np.array([(d.truth, d.direction, str(d.measure)) in shown for d in differences])
     p = np.array([np.nan if d.p is None else d.p for d in differences])
@@ -259,7 +262,12 @@ def corrected_together(comparison: Comparison) -> list[Difference]:
 
 def shown_standings(comparison: Comparison, detail: bool = False) -> list[Standing]:
     """Return the columns to show; see `shown_of`."""
-    return shown_of(comparison.standings, detail)
+    return shown_of(comparison.standings, in_detail(comparison, detail))
+
+
+def in_detail(comparison: Comparison, detail: bool) -> bool:
+    """Whether every column is shown: where asked for, and of choices, each a measure of its own."""
+    return detail or comparison.card.benchmark.choices is not None
 
 
 def shown_of(standings: Sequence[Standing], detail: bool) -> list[Standing]:

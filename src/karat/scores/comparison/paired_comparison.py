@@ -26,6 +26,7 @@ from karat.scores.intervals import (
     with_ends,
 )
 from karat.scores.scorecard import Scorecard
+from karat.scores.text_only import NONE
 from karat.stats import FEWEST, Intervals, check_count, check_seed, detection_reach, holm, subtract
 
 
@@ -115,7 +116,8 @@ def compare(
     elif benchmark is None:
         raise InputError("no benchmark was given", fix="name one, such as coco")
     else:
-        card = evaluate(runs, benchmark, measure, **options)
+        # A control is no run to be compared, unless it is asked for.
+        card = evaluate(runs, benchmark, measure, **{"text_only": NONE, **options})
     if len(card.runs) < 2:
         raise InputError(f"there is only the run {card.runs[0]!r} to compare", fix="give two or more")
     column_samples = ColumnSamples(card.columns)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from karat.measures import (
     TiePolicy,
     parse_measure,
 )
-from karat.runs import Run
+from karat.runs import ChoiceRun, Run
 from karat.scores.column import Column
 from karat.scores.evaluation.batches import (
     Batch,
@@ -100,7 +101,10 @@ def details_of(card: Scorecard, runs: Sequence[Run], threads: int | None = None)
     return details
 
 
-def named_apart(runs: Sequence[Run]) -> Sequence[Run]:
+R = TypeVar("R", Run, ChoiceRun)
+
+
+def named_apart(runs: Sequence[R]) -> Sequence[R]:
     """Raise when two runs have the same name: their columns could not be distinguished."""
     names = [run.name for run in runs]
     twice = [name for name in names if names.count(name) > 1]

@@ -14,14 +14,17 @@ from typing import Any
 
 from karat._util import renamed_keywords
 from karat.benchmarks import Benchmark
+from karat.errors import InputError
 from karat.measures import Named
 from karat.runs import Order, Run, load_runs, notes_on_loading
 from karat.scores.chance import check_chance
+from karat.scores.evaluation.choices import score_choices
 from karat.scores.evaluation.columns import scan_runs
 from karat.scores.evaluation.label_uncertainty import with_label_uncertainty
-from karat.scores.evaluation.options import LABEL_VERSIONS, check_options
-from karat.scores.intervals import with_intervals
+from karat.scores.evaluation.options import LABEL_VERSIONS, as_benchmark, check_options
+from karat.scores.intervals import as_intervals, with_intervals
 from karat.scores.scorecard import Scorecard
+from karat.scores.text_only import NONE
 from karat.stats import Intervals
 
 
@@ -47,6 +50,7 @@ def evaluate(
     ids: Order | None = None,
     similarity: str = "dot",
     transpose: bool = False,
+    text_only: Any = None,
     phi: Mapping[str, Any] | None = None,
     setting: Mapping[str, Any] | None = None,
     details: bool = False,
@@ -94,6 +98,10 @@ def evaluate(
         A name for each run; by default the name of its file.
     ids, similarity, transpose
         How files and arrays are read, as `karat.load_run` takes them.
+    text_only
+        For benchmarks of choices: a control that sees the captions alone, shown beside the runs. "length"
+        (fewer words; the default where every example has one image), "ngram:captions.txt", a file or an
+        array of examples by captions, or "none".
     phi
         For NCS and SR: φ of every image with every caption by name, each a table or what
         `karat.load_run` takes. "cider", "spice" and the other caption metrics need not be given:
@@ -128,15 +136,27 @@ def evaluate(
     >>> card.value("R@1", truth="coco-5k"), round(card.value("mAP@R", truth="eccv"), 3)
     (1.0, 0.224)
     """
+    bench = as_benchmark(benchmark, setting)
+    reading: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
+    if bench.choices is not None:
+        check_no_gallery(
+            bench, unjudged=unjudged != "misses", like=like is not None,
+            label_uncertainty=label_uncertainty, phi=bool(phi),
+        )  # fmt: skip
+        chosen = as_intervals(intervals, interval_method, level, resamples, seed)
+        card = score_choices(
+            runs, bench, measure, truth=truth, direction=direction, ties=ties, text_only=text_only,
+            progress=progress, name=name, **reading,
+        )  # fmt: skip
+        return card if chosen is None else with_intervals(card, chosen)
+    if text_only is not None and not (isinstance(text_only, str) and text_only == NONE):
+        raise InputError("only benchmarks of choices have a text-only control", fix="leave out text_only")
     options = check_options(
-        benchmark, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged, like=like,
+        bench, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged, like=like,
         intervals=intervals, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
-        label_uncertainty=label_uncertainty, label_versions=label_versions, phi=phi, setting=setting,
-        threads=threads,
+        label_uncertainty=label_uncertainty, label_versions=label_versions, phi=phi, threads=threads,
     )  # fmt: skip
-    loaded = load_runs(
-        runs, options.benchmark, name=name, ids=ids, similarity=similarity, transpose=transpose
-    )
+    loaded = load_runs(runs, options.benchmark, name=name, **reading)
     # Where a list of judgments is all that is known of the items, what runs list are items too.
     options = replace(options, benchmark=loaded[0].benchmark or options.benchmark)
     scoring = scan_runs(loaded, options, details=details, progress=progress)
@@ -145,3 +165,13 @@ def evaluate(
     if options.label_versions:
         return with_label_uncertainty(card, scoring)
     return card if options.intervals is None else with_intervals(card, options.intervals)
+
+
+def check_no_gallery(benchmark: Benchmark, **chosen: bool) -> None:
+    """Raise for what is chosen about the ranking of a gallery, which choices do not have."""
+    for name, differs in chosen.items():
+        if differs:
+            raise InputError(
+                f"{benchmark.name} is a benchmark of choices, where {name} does not apply",
+                fix=f"leave out {name}",
+            )

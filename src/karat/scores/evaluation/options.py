@@ -15,7 +15,9 @@ from karat.measures import (
     READINGS,
     TIE_POLICIES,
     TREC_EVAL_DEFAULTS,
+    ChoiceMeasure,
     Combined,
+    Macro,
     Measure,
     Named,
     Reading,
@@ -149,12 +151,8 @@ def check_options(
 ) -> ScoringOptions:
     """Return the choices of an evaluation, or raise before anything large is loaded; see `karat.evaluate`."""
     chosen = as_intervals(intervals or label_uncertainty, interval_method, level, resamples, seed)
-    if isinstance(benchmark, Benchmark):
-        if setting:
-            raise InputError("settings of a benchmark that is loaded already", fix="give its name instead")
-        bench = benchmark
-    else:
-        bench = load_benchmark(benchmark, **(setting or {}))
+    bench = as_benchmark(benchmark, setting)
+    bench.check_gallery()
     bench, truths = with_made_truths(bench, as_list(truth))
     tool = check_like(like, ties, unjudged, label_uncertainty)
     if tool is not None:
@@ -178,6 +176,15 @@ def check_options(
     if label_uncertainty:
         check_label_versions(options)
     return options
+
+
+def as_benchmark(benchmark: Benchmark | str | Path, setting: Mapping[str, Any] | None = None) -> Benchmark:
+    """Return a benchmark, loaded by its name where it is not yet."""
+    if not isinstance(benchmark, Benchmark):
+        return load_benchmark(benchmark, **(setting or {}))
+    if setting:
+        raise InputError("settings of a benchmark that is loaded already", fix="give its name instead")
+    return benchmark
 
 
 def check_like(like: str | None, ties: str, unjudged: str, label_uncertainty: bool) -> Like | None:
@@ -306,6 +313,12 @@ def measures_by_truth(
             default = DEFAULT_MEASURES
         if parsed := parse_measures(default if measures is None else measures):
             by_truth[name] = parsed
+        for named in parsed:
+            if isinstance(named, ChoiceMeasure | Macro):
+                raise InputError(
+                    f"{named} is a measure of choices, and {benchmark.name} has a gallery to rank",
+                    fix="choose R@1, RP, mAP@R, …",
+                )
     if not by_truth:
         raise InputError("nothing to compute", fix="name at least one truth and one measure")
     return by_truth

@@ -20,7 +20,7 @@ from karat.web.dashboard.jobs import DONE, Jobs, Shelf, export_job, publish_job,
 from karat.web.dashboard.live import PAY, Pay
 from karat.web.dashboard.statistics import answers_about
 from karat.web.dashboard.watch import Watch, events
-from karat.web.judging import send_picture
+from karat.web.judging import region_of, send_picture
 from karat.web.pages import base_of, render
 from karat.web.shapes import Body, Number, Short, Storable
 
@@ -248,6 +248,7 @@ def disagreement(request: Request, user: Owner, image: Number, caption: Number) 
         "text": str(benchmark.captions[caption]) if texts is None else texts[caption],
         "picture": f"{address}/{image}",
         "own_picture": f"{address}/{int(written_for[caption])}" if shown else None,
+        "region": region_of(benchmark, caption),
         "share": float(differing.share[row]), "relevance": float(differing.relevance[row]),
         "answers": answers_about(differing, image, caption, project),
         "decision": project.reviews.decisions().get((image, caption)),

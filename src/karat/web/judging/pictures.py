@@ -18,12 +18,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from karat._util import extra, missing, plural
-from karat.benchmarks import picture_kind
+from karat.benchmarks import Benchmark, outline, picture_kind
 from karat.errors import InputError
 from karat.judging import Project
 from karat.judging.store import system_failure
@@ -186,6 +187,20 @@ async def send_picture(request: Request, image: int | None) -> Response:
     if not picture.data:
         return Response(status_code=304, headers=headers)
     return Response(picture.data, media_type=picture.kind, headers=headers)
+
+
+def region_of(benchmark: Benchmark, caption: int) -> dict[str, Any] | None:
+    """Return what is drawn over an image, in pixels: its width and height, a box, and an outline."""
+    instances = benchmark.instances
+    if instances is None:
+        return None
+    height, width = instances.sizes[instances.image[caption]].tolist()
+    mask = instances.masks[caption]
+    return {
+        "size": [width, height],
+        "box": instances.box[caption].tolist(),
+        "outline": [] if mask is None else outline(mask),
+    }
 
 
 def formats() -> tuple[str, ...]:

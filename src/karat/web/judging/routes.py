@@ -28,7 +28,7 @@ from karat.web.judging.answers import (
     check_own,
     save,
 )
-from karat.web.judging.pictures import NoPicture, Pictures, send_picture
+from karat.web.judging.pictures import NoPicture, Pictures, region_of, send_picture
 from karat.web.pages import render
 
 router = APIRouter()
@@ -210,6 +210,7 @@ def show_form(form: Form) -> dict[str, Any]:
         "checked": ranked[-1].code,
         "unchecked": ranked[0].code,
         "own_image": form.own_image,
+        "regions": form.regions,
         "follow_ups": [
             {
                 "code": question.code, "text": question.text, "when": list(question.when),
@@ -251,6 +252,7 @@ def show_lease(project: Project, lease: Lease | None, now: float) -> dict[str, A
                 "id": item.id, "group": item.group, "caption": caption_of(benchmark, item.caption),
                 "own": has_own(project.form, benchmark, item.caption), "code": item.code,
                 "details": read_details(item.details),
+                **({"region": region_of(benchmark, item.caption)} if project.form.regions else {}),
             }
             for item in items
         ],

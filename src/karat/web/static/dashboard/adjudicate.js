@@ -1,11 +1,12 @@
 // Decide pair by pair, with the form's own keys; arrows move, Backspace undoes.
 import { $, make } from "../judge/dom.js";
 import { send, url } from "../http.js";
+import { cover, showRegions, toggleButton, toggleRegions } from "../judge/regions.js";
 import { sentence } from "../forms.js";
 import { kindTag, table } from "./build.js";
 import { decimal, percent, plural } from "./words.js";
 
-const state = { which: "open", pairs: [], all: 0, at: 0, last: null, busy: false };
+const state = { which: "open", pairs: [], all: 0, at: 0, last: null, busy: false, shown: null };
 const buttons = [...document.querySelectorAll(".choice")];
 const pathOf = (pair) => `/api/dashboard/disagreements/${pair.image}/${pair.caption}`;
 
@@ -30,9 +31,16 @@ async function load() {
 
 function shown(data) {
   const picture = $("picture");
+  state.shown = data;
   picture.hidden = false;
   $("no-picture").hidden = true;
   picture.src = data.picture;
+  cover($("stage"), null);
+  if (data.region) {
+    showRegions();
+    // Another pair may be on screen by then.
+    picture.decode().then(() => { if (state.shown === data) cover($("stage"), data.region); }, () => {});
+  }
   $("own").hidden = !data.own_picture;
   if (data.own_picture) $("own-picture").src = data.own_picture;
   $("caption").textContent = data.text;
@@ -110,7 +118,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, select, textarea")) return;
   const button = buttons.find((record) => record.dataset.key && record.dataset.key.toLowerCase() === event.key.toLowerCase());
   const work = button ? () => decide(button.dataset.code)
-    : { ArrowLeft: () => move(-1), ArrowRight: () => move(1), Backspace: undo }[event.key];
+    : { ArrowLeft: () => move(-1), ArrowRight: () => move(1), Backspace: undo, o: $("regions") && toggleRegions }[event.key];
   if (!work || (event.target.closest(".scroll") && event.key.startsWith("Arrow"))) return;
   event.preventDefault();
   attempt(work);
@@ -125,4 +133,5 @@ $("picture").addEventListener("error", () => {
   $("picture").hidden = true;
   $("no-picture").hidden = false;
 });
+$("regions")?.append(toggleButton());
 attempt(load);

@@ -2,6 +2,7 @@
 import { imageOf, ownImageOf } from "./api.js";
 import { key, make } from "./dom.js";
 import { show, tryAgain } from "./images.js";
+import { cover, showRegions, toggleButton } from "./regions.js";
 import { zoom } from "./zoom.js";
 
 const JUDGED = "The image to judge";
@@ -15,22 +16,25 @@ export function addressesOf(items) {
 export function figures(items) {
   const item = items[0];
   const enlarge = make("span", { class: "keys-only enlarge", "aria-hidden": "true" }, "Enlarge", key("Z"));
-  const judged = figure(imageOf(item), JUDGED, item.own ? `Right: ${JUDGED.toLowerCase()}` : "", enlarge);
+  const told = item.region ? toggleButton() : item.own ? `Right: ${JUDGED.toLowerCase()}` : "";
+  const judged = figure(imageOf(item), JUDGED, told, enlarge, item.region);
   if (!item.own) return make("div", { class: "pictures" }, judged);
   const own = figure(ownImageOf(item), OWN, `Left: ${OWN.toLowerCase()}`, "");
   return make("div", { class: "pictures two" }, own, judged);
 }
 
 export function enlargeJudged(items) {
-  zoom(imageOf(items[0]), JUDGED);
+  zoom(imageOf(items[0]), JUDGED, items[0].region);
 }
 
-function figure(address, alt, told, hint) {
+function figure(address, alt, told, hint, region) {
   const frame = make("button", { type: "button", class: "frame" });
-  show(frame, address, alt);
+  const filled = () => cover(frame, region);
+  if (region) showRegions();
+  show(frame, address, alt, filled);
   frame.addEventListener("click", () => {
-    if (frame.dataset.state === "ready") zoom(address, alt);
-    else if (frame.dataset.state === "missing") tryAgain(frame, address, alt);
+    if (frame.dataset.state === "ready") zoom(address, alt, region);
+    else if (frame.dataset.state === "missing") tryAgain(frame, address, alt, filled);
   });
   return make("figure", {}, frame, make("figcaption", {}, told, hint));
 }

@@ -6,6 +6,7 @@ const KEYS = [
   ["P", "Previous"], ["Enter", "Continue"], ["Z", "Enlarge the image"], ["H", "Show or hide these guidelines"],
   ["?", "Show this list of keys"],
 ];
+const REGION_KEY = ["O", "Show or hide the outline"];
 const BEHIND = ["strip", "card"];
 
 export class Guide {
@@ -21,7 +22,7 @@ export class Guide {
     $("guide-text").replaceChildren(
       ...form.guidelines.map((text) => written("p", text)),
       ...(form.examples.length ? [make("h3", {}, "Examples"), make("ul", { class: "examples" }, form.examples.map(example))] : []),
-      make("div", { class: "keys-only" }, make("h3", { id: "keys", tabindex: -1 }, "Keys"), keys()),
+      make("div", { class: "keys-only" }, make("h3", { id: "keys", tabindex: -1 }, "Keys"), keys(form)),
     );
     // A new annotator reads the guidelines first.
     if (keep.get("guide") !== "closed") this.open(false);
@@ -76,6 +77,7 @@ function example({ caption, picture, answer, why }) {
   );
 }
 
-function keys() {
-  return make("dl", { class: "keys" }, KEYS.map(([name, told]) => make("div", {}, make("dt", {}, make("kbd", {}, name)), make("dd", {}, told))));
+function keys(form) {
+  const listed = form.regions ? [...KEYS, REGION_KEY] : KEYS;
+  return make("dl", { class: "keys" }, listed.map(([name, told]) => make("div", {}, make("dt", {}, make("kbd", {}, name)), make("dd", {}, told))));
 }

@@ -23,14 +23,15 @@ export function prefetch(addresses) {
   for (const address of wanted) load(address);
 }
 
-// Show an image in a frame, or a message if it cannot be shown.
-export function show(frame, address, alt) {
+// Show an image in a frame, or a message if it cannot be shown; `filled()` is called after that.
+export function show(frame, address, alt, filled = () => {}) {
   const entry = load(address);
   const fill = () => {
     frame.dataset.state = entry.state;
     frame.setAttribute("aria-label", entry.state === "missing" ? `${alt}. ${MISSING}` : `${alt}. Enlarge`);
     entry.image.alt = alt;
     frame.replaceChildren(entry.state === "missing" ? MISSING : entry.image);
+    filled();
   };
   if (entry.state === "loading") {
     frame.dataset.state = "loading";
@@ -40,7 +41,7 @@ export function show(frame, address, alt) {
   } else fill();
 }
 
-export function tryAgain(frame, address, alt) {
+export function tryAgain(frame, address, alt, filled) {
   found.delete(address);
-  show(frame, address, alt);
+  show(frame, address, alt, filled);
 }

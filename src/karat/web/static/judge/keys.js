@@ -3,8 +3,8 @@
 const WRITES = "textarea, input:not([type=checkbox]):not([type=radio]), select";
 const PRESSES = "button, a[href], summary, [role=button]";
 
-// `page()` is the page on screen; `calls` are undo, redo, next, previous, zoom, guide and keys, and `covered`,
-// which tells whether the guidelines cover the page: then keys must not answer.
+// `page()` is the page on screen; `calls` are undo, redo, next, previous, zoom, guide and keys, regions where the
+// form has them, and `covered`, which tells whether the guidelines cover the page: then keys must not answer.
 export function listen(page, calls) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
@@ -36,7 +36,7 @@ function handle(event, page, calls) {
   }
   const own = {
     u: event.shiftKey ? calls.redo : calls.undo, n: calls.next, p: calls.previous, z: calls.zoom, h: calls.guide,
-    "?": calls.keys, arrowright: calls.next, arrowleft: calls.previous,
+    "?": calls.keys, o: calls.regions, arrowright: calls.next, arrowleft: calls.previous,
   }[name];
   if (own && !(name.startsWith("arrow") && target.matches?.("input[type=radio]"))) return done(own);
   if (target.matches?.("input[type=radio]") && name.startsWith("arrow")) return false;

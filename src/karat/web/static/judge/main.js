@@ -9,6 +9,7 @@ import { Keep, browserStorage } from "./keep.js";
 import { listen } from "./keys.js";
 import { returnTask, holdWhileActive } from "./leases.js";
 import { OPERATION, Outbox } from "./outbox.js";
+import { toggleRegions } from "./regions.js";
 import { Supply } from "./supply.js";
 import { View } from "./view.js";
 
@@ -60,6 +61,7 @@ async function start() {
       if (judge.task) enlargeJudged(judge.task.pages[judge.page]);
     },
     guide: () => guide.toggle(), keys: () => guide.showKeys(), covered: () => guide.covers,
+    regions: form.regions ? toggleRegions : undefined,
   };
   document.addEventListener("keydown", measure, { capture: true });
   listen(() => view.page, calls);

@@ -1,0 +1,1 @@
+"""The ways to name a model, one file each; `karat.load_model` finds them."""

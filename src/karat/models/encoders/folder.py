@@ -1,0 +1,41 @@
+"""A folder that karat wrote: its ``model.json`` names the format, and the format is registered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from karat._util import parsing
+from karat.errors import InputError, MissingDataError
+from karat.models.encoder import MODEL_FORMATS, Encoder, Scheme, as_encoder, register_encoder
+
+HEAD = "model.json"
+FIX = "give a folder that karat fit or karat train wrote, sentence:FOLDER, or module:function"
+
+
+def load(name: str) -> Encoder:
+    """Return the model of a folder, by its format."""
+    folder = Path(name)
+    if not folder.is_dir():
+        raise MissingDataError("there is no such folder", where=folder, fix=FIX)
+    head = folder / HEAD
+    if not head.is_file():
+        fix = f"write sentence:{name}" if (folder / "modules.json").is_file() else FIX
+        raise MissingDataError(f"there is no {HEAD}", where=folder, fix=fix)
+    with parsing(head, "is not a description of a model", FIX):
+        named = str(json.loads(head.read_text(encoding="utf-8"))["format"])
+    if named not in MODEL_FORMATS:
+        known = f"this version of karat reads {', '.join(MODEL_FORMATS)}"
+        raise InputError(f"has format {named!r}", where=head, fix=known)
+    return as_encoder(MODEL_FORMATS[named](folder), folder.resolve().name)
+
+
+register_encoder(
+    Scheme(
+        "folder",
+        "FOLDER",
+        "a folder that `karat fit` wrote",
+        load,
+        lambda name: ":" not in name or Path(name).exists(),
+    )
+)

@@ -1,0 +1,1 @@
+"""Summarisers, one file each; `karat.models.load_summariser` finds them."""

@@ -1,0 +1,251 @@
+"""A run on a benchmark of choices: the scores of every example's images with its captions.
+
+Given as a table of examples by images by captions (examples by captions where each has one image), as a long
+table of example, image, caption and score, or as what a run is elsewhere: two tables of embeddings, or the
+scores of all images with all captions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat._util import parsing, plural, read_json_lines
+from karat.benchmarks import Benchmark, Choices
+from karat.errors import InputError
+from karat.runs.embeddings import EmbeddingRun
+from karat.runs.files import as_content, as_run, give_names, list_sources
+from karat.runs.id_files import Order
+from karat.runs.run import Run
+from karat.runs.table import TableRun
+
+if TYPE_CHECKING:
+    import polars as pl
+
+COLUMNS = ("example", "image", "caption", "score")
+LONG = (".csv", ".tsv", ".jsonl", ".parquet")
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceRun:
+    """What one model returned on a benchmark of choices.
+
+    Parameters
+    ----------
+    name, where
+        As tables show it, and the file it came from.
+    scores
+        Examples by images by captions; 0 where an example has no such image or caption.
+    captions
+        Similarities of captions with captions, examples by captions by captions, where embeddings are given.
+    notes
+        What a reader should know of how it was read.
+    """
+
+    name: str
+    scores: np.ndarray
+    captions: np.ndarray | None = None
+    where: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def load_choices(
+    sources: Any,
+    benchmark: Benchmark,
+    *,
+    name: Iterable[str] | str | None = None,
+    ids: Order | None = None,
+    similarity: str = "dot",
+    transpose: bool = False,
+) -> list[ChoiceRun]:
+    """Load several runs on a benchmark of choices and name them; see `load_runs` for the parameters.
+
+    Examples
+    --------
+    >>> from karat.benchmarks import ChoiceExample, build_choices
+    >>> pair = ChoiceExample("0", ["a.jpg", "b.jpg"],
+    ...     ["a cup on a mat", "a mat on a cup"], [(0, 0), (1, 1)])
+    >>> bench = build_choices("cups", [pair], where="cups.json", about="")
+    >>> load_choices(np.array([[[0.9, 0.2], [0.3, 0.8]]]), bench, name="mine")[0].scores.shape
+    (1, 2, 2)
+    """
+    groups, names, given = list_sources(sources, benchmark, name)
+    options: dict[str, Any] = {"ids": ids, "similarity": similarity}
+    runs = [
+        load_choice(group, benchmark, called or "run", options, transpose)
+        for group, called in zip(groups, names)
+    ]
+    return give_names(runs, given, lambda run, called: replace(run, name=called))
+
+
+def load_choice(
+    group: tuple[Any, ...], benchmark: Benchmark, name: str, options: Mapping[str, Any], transpose: bool
+) -> ChoiceRun:
+    """Return one run, whatever its form."""
+    choices = benchmark.choices
+    assert choices is not None
+    source = group[0]
+    if len(group) == 1 and isinstance(source, ChoiceRun):
+        return source
+    where = " and ".join(str(part) for part in group if isinstance(part, str | Path)) or None
+    if len(group) == 1 and not isinstance(source, Run):
+        if isinstance(source, str | Path) and (frame := long_table(Path(source))) is not None:
+            return ChoiceRun(name, from_long(frame, benchmark, Path(source)), where=where)
+        tables = as_content(source).tables
+        shape = tuple(tables[0].shape) if len(tables) == 1 else ()
+        whole = (benchmark.images.size, benchmark.captions.size)
+        if len(tables) == 1 and shape not in (whole, whole[::-1]):
+            scores = as_examples(np.asarray(tables[0]), benchmark, where, transpose)
+            return ChoiceRun(name, scores, where=where)
+    run = as_run(group, benchmark, name, {**options, "transpose": transpose}).align(benchmark)
+    if not isinstance(run, TableRun):
+        raise InputError(
+            "holds ranked lists, and choices need the scores of every example",
+            where=where,
+            fix=f"give a table of {choices.shape_shown()}, or two tables of embeddings",
+        )
+    cells = np.nonzero(choices.known)
+    scores = np.zeros(choices.shape)
+    scores[cells] = run.pairs("i2t", choices.images[cells[:2]], choices.captions[cells[0], cells[2]])
+    check_finite(scores, choices, where)
+    vectors = isinstance(run, EmbeddingRun)
+    notes: tuple[str, ...] = ()
+    if isinstance(run, EmbeddingRun) and run.similarity == "dot" and not run.unit_length:
+        notes = (
+            f"{run.name}: the embeddings are not of length 1 and scores are plain products; "
+            "--similarity cosine scales them",
+        )
+    return ChoiceRun(name, scores, caption_scores(run, choices) if vectors else None, where, notes)
+
+
+def caption_scores(run: Run, choices: Choices) -> np.ndarray:
+    """Return the cosines of the captions of each example with each other, as TOT compares them."""
+    assert isinstance(run, EmbeddingRun)
+    # The table may have the captions in another order than the benchmark.
+    place = run.maps("i2t")[1]
+    vectors = run.captions[place].astype(np.float64)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    own = vectors[choices.captions]
+    return np.einsum("ncd,nkd->nck", own, own)
+
+
+def as_examples(table: np.ndarray, benchmark: Benchmark, where: str | None, transpose: bool) -> np.ndarray:
+    """Return a table as examples by images by captions, or raise."""
+    choices = benchmark.choices
+    assert choices is not None
+    expected = choices.shape
+    if table.dtype.kind not in "fiu":
+        raise InputError(f"holds {table.dtype}, not numbers", where=where, fix="save a float32 array")
+    if table.ndim == 3 and transpose:
+        table = table.transpose(0, 2, 1)
+    scores = table[:, None, :] if table.ndim == 2 else table
+    if scores.shape != expected:
+        shape = " by ".join(f"{size:,}" for size in table.shape)
+        fix = f"score {choices.shape_shown()}, in this order"
+        if scores.ndim == 3 and scores.shape == (expected[0], expected[2], expected[1]):
+            fix = "it is examples by captions by images: pass --transpose, or transpose=True in Python"
+        elif scores.ndim == 3 and scores.shape[1:] == expected[1:]:
+            fix = f"score every example, in the order of {benchmark.name}'s file"
+        raise InputError(
+            f"has {shape} scores, but {benchmark.name} has {choices.shape_shown()}", where=where, fix=fix
+        )
+    scores = np.where(choices.known, scores, 0).astype(np.float64)
+    check_finite(scores, choices, where)
+    return scores
+
+
+def check_finite(scores: np.ndarray, choices: Choices, where: str | None) -> None:
+    """Raise on the first NaN or infinity."""
+    wrong = np.argwhere(~np.isfinite(scores))
+    if len(wrong):
+        example, image, caption = wrong[0]
+        place = f"example {choices.examples[example]}, image {image}, caption {caption}"
+        value = float(scores[example, image, caption])
+        raise InputError(f"{place} is {value}", where=where, fix="scores must be finite numbers")
+
+
+def long_table(path: Path) -> pl.DataFrame | None:
+    """Return a file with a column "example" as a table; None for any other file."""
+    if path.suffix not in LONG or not path.is_file():
+        return None
+    import polars as pl
+
+    if path.suffix == ".jsonl":
+        rows = read_json_lines(path)
+        missing = [(row, key) for row in rows for key in ("example", "score") if key not in row]
+        if missing:
+            row, key = missing[0]
+            raise row.wrong(f"has no key {key!r}", f"write {', '.join(COLUMNS)}")
+        return pl.DataFrame([row.fields for row in rows], strict=False)
+    with parsing(path, "is not a table", f"write the columns {', '.join(COLUMNS)}"):
+        if path.suffix == ".parquet":
+            return pl.read_parquet(path) if "example" in pl.read_parquet_schema(path) else None
+        sign = "\t" if path.suffix == ".tsv" else ","
+        if "example" not in pl.read_csv(path, separator=sign, n_rows=0, infer_schema=False).columns:
+            return None
+        return pl.read_csv(path, separator=sign, infer_schema=False)
+
+
+def from_long(frame: pl.DataFrame, benchmark: Benchmark, path: Path) -> np.ndarray:
+    """Return the scores of a long table; images and captions are named by id or by place in the example."""
+    import polars as pl
+
+    choices = benchmark.choices
+    assert choices is not None
+    columns = [key for key in COLUMNS if key != "image" or choices.shape[1] > 1]
+    missing = [key for key in columns if key not in frame.columns]
+    if missing:
+        fix = f"its columns are {', '.join(columns)}"
+        raise InputError(f"has no column {missing[0]!r}", where=path, fix=fix)
+    score = frame["score"].cast(pl.Float64, strict=False).to_numpy().astype(float)
+    index = {name: n for n, name in enumerate(choices.examples.tolist())}
+    sides = {
+        "image": (choices.images, benchmark.images.values.astype(str)),
+        "caption": (choices.captions, benchmark.captions.values.astype(str)),
+    }
+    texts = {key: frame[key].cast(pl.String).fill_null("").to_list() for key in columns[:-1]}
+    scores = np.full(choices.shape, np.nan)
+    for row, example in enumerate(texts["example"]):
+        if example not in index:
+            raise InputError(
+                f"row {row + 1} has the unknown example {example!r}",
+                where=path,
+                fix=f"examples of {benchmark.name} are called {', '.join(choices.examples[:3])}, …",
+            )
+        place = [index[example]]
+        for key, (own, ids) in sides.items():
+            members = [ids[n] for n in own[place[0]] if n >= 0]
+            text = texts[key][row] if key in texts else "0"
+            if text in members:
+                place.append(members.index(text))
+            elif text.isascii() and text.isdigit() and int(text) < len(members):
+                place.append(int(text))
+            else:
+                raise InputError(
+                    f"row {row + 1} has the {key} {text!r}, which example {example} does not have",
+                    where=path,
+                    fix=f"name one of {', '.join(members)}, or its place from 0 on",
+                )
+        if not np.isnan(scores[tuple(place)]):
+            what = f"row {row + 1} repeats a pair of example {example}"
+            raise InputError(what, where=path, fix="remove it")
+        if not np.isfinite(score[row]):
+            shown = frame["score"][row]
+            raise InputError(
+                f"row {row + 1} has the score {shown!r}", where=path, fix="scores must be finite numbers"
+            )
+        scores[tuple(place)] = score[row]
+    lacking = np.argwhere(choices.known & np.isnan(scores))
+    if len(lacking):
+        example, image, caption = lacking[0]
+        raise InputError(
+            f"lacks {plural(len(lacking), 'score')}, first that of example {choices.examples[example]}, "
+            f"image {image}, caption {caption}",
+            where=path,
+            fix="give every pair of every example",
+        )
+    return np.nan_to_num(scores)

@@ -1,0 +1,106 @@
+"""Images and captions as tensors: what is trained on, and what dev scores are measured on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from karat._util import not_finite
+from karat.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class PairData:
+    """Images, captions, and which image each caption was written for.
+
+    Parameters
+    ----------
+    features
+        Per image, features [N, width] or pixels [N, 3, height, width].
+    tokens
+        Per caption, the numbers of its words, int64 [C, length].
+    owner
+        Per caption, the number of its image, int64 [C].
+
+    Examples
+    --------
+    >>> data = PairData.of(np.ones((2, 3)), np.array([[2, 0], [3, 0], [2, 3]]), [0, 0, 1])
+    >>> data.n_images, data.n_captions
+    (2, 3)
+    >>> data.subset([1]).tokens.tolist()
+    [[2, 3]]
+    """
+
+    features: Tensor
+    tokens: Tensor
+    owner: Tensor
+
+    @classmethod
+    def of(cls, features: Any, tokens: Any, owner: Any, where: str | Path | None = None) -> PairData:
+        """Return arrays as pairs, checked; `where` names the file of the features in messages."""
+        features, tokens = torch.as_tensor(features), torch.as_tensor(tokens).long()
+        owner = torch.as_tensor(np.asarray(owner)).long()
+        if features.ndim not in (2, 4) or (features.ndim == 4 and features.shape[1] != 3):
+            raise InputError(
+                f"features have the shape {tuple(features.shape)}",
+                where=where,
+                fix="give [images, numbers], or pixels [images, 3, height, width]",
+            )
+        if features.dtype != torch.uint8:
+            features = features.float()
+            bad = ~torch.isfinite(features.flatten(1))
+            if bad.any():
+                row, column = map(int, bad.nonzero()[0])
+                raise not_finite(where or "features", row, column, float(features.flatten(1)[row, column]))
+        if tokens.ndim != 2 or len(tokens) != len(owner):
+            raise InputError(
+                f"{len(owner):,} captions have words of the shape {tuple(tokens.shape)}",
+                fix="give a row of numbers per caption",
+            )
+        if not len(owner) or not 0 <= owner.min() <= owner.max() < len(features):
+            raise InputError(
+                f"features have {len(features):,} rows, but captions belong to "
+                f"{int(owner.max()) + 1 if len(owner) else 0:,} images",
+                where=where,
+                fix="give one row per image, in the order of the benchmark",
+            )
+        return cls(features, tokens, owner)
+
+    @property
+    def n_images(self) -> int:
+        """How many images there are."""
+        return len(self.features)
+
+    @property
+    def n_captions(self) -> int:
+        """How many captions there are."""
+        return len(self.owner)
+
+    def to(self, device: torch.device | str) -> PairData:
+        """Return the pairs on a device."""
+        return PairData(self.features.to(device), self.tokens.to(device), self.owner.to(device))
+
+    def subset(self, images: Any) -> PairData:
+        """Return some images, in the given order, with their captions, which keep theirs."""
+        images = torch.as_tensor(np.asarray(images)).long()
+        number = torch.full((self.n_images,), -1)
+        number[images] = torch.arange(len(images))
+        kept = number[self.owner] >= 0
+        return PairData(self.features[images], self.tokens[kept], number[self.owner[kept]])
+
+    def shuffled(self, share: float, seed: int) -> PairData:
+        """Return pairs of which a share of the captions, drawn by `seed`, belongs to another's image.
+
+        The drawn captions exchange their images at random; by chance a few may get their own again.
+        """
+        rng = np.random.default_rng(seed)
+        drawn = rng.permutation(self.n_captions)[: round(share * self.n_captions)]
+        owner = self.owner.clone()
+        owner[drawn] = self.owner[rng.permutation(drawn)]
+        order = torch.argsort(owner, stable=True)
+        return replace(self, tokens=self.tokens[order], owner=owner[order])

