@@ -11,7 +11,7 @@ from karat.world import make_world
 
 FOLDER = Path(__file__).parents[2] / "replications"
 KEYS = ["table", "row", "column", "paper", "ours", "note"]
-PARTS = ("explainable", "_text_systems", "_harness")
+PARTS = ("explainable", "_perturbed_queries", "_harness")
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +83,25 @@ def test_table_6_of_a_made_up_model(explainable, tmp_path, monkeypatch):
     assert ours[f"{row}: mean of four others, test split", "Recall @1"] == 1
     assert ours[f"{row}: two ask, mean of three others", "Recall @5"] == 1
     assert len(records) - len(explainable.ranked("6")) == 7 * (len(explainable.READINGS) - 1)
+
+
+def test_tables_4_and_5_of_a_world(explainable, monkeypatch):
+    """Words that changed lower a bag of words' scores; a full stop does not."""
+    import karat
+    from karat.captions import CAPTION_METRICS
+
+    part = sys.modules["_perturbed_queries"]
+    bench = make_world(40, captions=4, seed=3).benchmark()
+    titles = {"Color-all": "colour", "full-stop": "full-stop"}
+    kinds = [karat.perturb_captions(bench, kind) for kind in titles.values()]
+    robust = part.assess_on(bench, CAPTION_METRICS["bow"], kinds)
+    monkeypatch.setattr(part, "kinds", lambda: titles)
+    monkeypatch.setattr(part, "assess", lambda system, data: robust)
+    monkeypatch.setattr(part, "SYSTEMS", {"BoW": None})
+    ours = {(one["row"], one["column"]): one["ours"] for one in part.table_4(None) if one["ours"] is not None}
+    assert ours["Color-all: BoW, captions", "Adv. query"] == len(kinds[0].queries)
+    assert ours["Color-all: BoW, captions", "Not noticed"] < 20
+    assert ours["full-stop: BoW, captions", "Same"] == 100
+    after = {(one["row"], one["column"]): one["ours"] for one in part.table_5(None)}
+    assert after["Color-all: BoW, captions", "Recall @1"] < after["Original: BoW, captions", "Recall @1"]
+    assert after["full-stop: BoW, captions", "Recall @1"] == after["Original: BoW, captions", "Recall @1"]
