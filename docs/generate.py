@@ -25,9 +25,9 @@ HERE = Path(__file__).parent / "reference"
 PACKAGES = (
     "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores",
     "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.models",
-    "karat.models.images", "karat.models.text", "karat.explain", "karat.judging", "karat.judging.store",
-    "karat.judging.machine_judges", "karat.judging.exchange", "karat.estimate", "karat.train",
-    "karat.reports", "karat.web",
+    "karat.models.images", "karat.models.text", "karat.duplicates", "karat.explain", "karat.judging",
+    "karat.judging.store", "karat.judging.machine_judges", "karat.judging.exchange", "karat.estimate",
+    "karat.train", "karat.reports", "karat.web",
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from house import MODULES, PACKAGES, ROOT, SOURCE
 # A package imports only from those before it; DESIGN's order.
 ORDER = [
     "errors", "_util", "benchmarks", "runs", "measures", "stats", "scores", "lexicon", "captions", "world",
-    "models", "systems", "explain", "judging", "estimate", "train", "reports", "web", "cli",
+    "models", "systems", "duplicates", "explain", "judging", "estimate", "train", "reports", "web", "cli",
 ]  # fmt: skip
 
 
@@ -184,11 +184,13 @@ DRAFTS = {
     "karat._util.result.WRITERS": "are given a draft",
     "karat.runs.formats": "are given a draft by karat.runs.conversion",
     "karat.runs.id_files.write_ids": "is given a draft",
+    "karat.runs.fingerprint.write_made_with": "is given a draft",
     "karat.benchmarks.karat_format.write_tables": "is given a draft",
     "karat.benchmarks.karat_format.write": "is given a draft",
     "karat.world.world.write_world": "is given a draft",
     "karat.cli.world.save_runs": "is given a draft",
     "karat.models.images.features.save_vocabularies": "its inner function is given a draft",
+    "karat.models.encoders.open_clip.OpenClipFiles.library": "a temporary folder",
     "karat.captions.metric.table_of": "its inner function is given a draft",
     "karat.captions.frequencies.DocumentFrequencies": "its inner function is given a draft",
     "karat.captions.similarity.kept": "makes the cache's folder",

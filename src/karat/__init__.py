@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat._util import Scheduler as Scheduler
     from karat.benchmarks import Benchmark as Benchmark
     from karat.benchmarks import Judgments as Judgments
     from karat.benchmarks import Truth as Truth
     from karat.benchmarks import list_benchmarks as list_benchmarks
     from karat.benchmarks import load_benchmark as load_benchmark
     from karat.benchmarks import save_benchmark as save_benchmark
+    from karat.duplicates import find_duplicates as find_duplicates
     from karat.errors import KaratError as KaratError
     from karat.estimate import estimate_detections as estimate_detections
     from karat.estimate import estimate_project as estimate_project
@@ -41,7 +43,9 @@ if TYPE_CHECKING:
     from karat.runs import Run as Run
     from karat.runs import convert as convert
     from karat.runs import load_run as load_run
+    from karat.runs import normalise as normalise
     from karat.scores import Comparison as Comparison
+    from karat.scores import Meter as Meter
     from karat.scores import Scorecard as Scorecard
     from karat.scores import agree as agree
     from karat.scores import compare as compare

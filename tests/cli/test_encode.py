@@ -59,3 +59,16 @@ def test_mistakes(command, here):
     missing = command("encode", "worded:words", "-b", "my", "-o", "a.npy", "--queries", "none.tsv", code=2)
     assert "none.tsv" in missing
     assert not (here / "a.npy").exists()
+
+
+@pytest.mark.parametrize("ending", [".json", ".trec"])
+def test_files_of_ranked_lists_are_refused_before_the_work(here, ending):
+    import subprocess
+    import sys
+
+    words = ["encode", "no_such_module:words", "-b", "my", "-o", f"x{ending}"]
+    done = subprocess.run([sys.executable, "-m", "karat", *words], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert (
+        f"a {ending} file holds ranked lists, not vectors or scores; use one of .safetensors" in done.stderr
+    )

@@ -17,7 +17,7 @@ import typer
 from karat.cli import options
 from karat.cli.choices import CHOICES, choice_names
 from karat.cli.command import PANELS, RENAMED, Command
-from karat.cli.main import app
+from karat.cli.main import ORDER, app, built
 from karat.world import make_world, save_world, simulate
 
 
@@ -34,6 +34,29 @@ def commands():
 
     walk(typer.main.get_command(app), ())
     return found
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_command_is_read_alone(name):
+    """It is the same as among all others, and they lose nothing by it."""
+
+    def facts(command):
+        inner = {one: facts(each) for one, each in getattr(command, "commands", {}).items()}
+        params = [(param.name, param.opts, param.help) for param in command.params]
+        return command.name, command.help, command.rich_help_panel, params, inner
+
+    alone = built(name).commands
+    assert list(alone) == [name]
+    assert facts(alone[name]) == facts(typer.main.get_command(app).commands[name])
+
+
+def test_names_in_a_help_page_are_those_of_the_moment(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    before = command("evaluate", "--help")
+    with monkeypatch.context() as change:
+        change.setattr("karat.cli.choices.in_words", lambda placeholder: "other or names")
+        assert "other or names" in command("evaluate", "--help")
+    assert command("evaluate", "--help") == before
 
 
 def shown_options(command):
@@ -65,6 +88,10 @@ TWO_MEANINGS = {
     ("pool", "--queries"),
     # What is changed in captions, not what a file of runs holds.
     ("perturb", "--kind"),
+    # The model of a machine judge and its instructions, not a model that is scored and its captions.
+    *((f"judge {command}", option) for command in ("calibrate", "run") for option in ("--model", "--prompt")),
+    # How many pairs are vetted at a time, not how many are encoded.
+    ("simulate", "--batch"),
     # Files of changed queries, not the truth whose queries are pooled.
     ("robustness", "--queries"),
 }
@@ -107,16 +134,16 @@ def test_a_letter_means_one_option():
 # What is the command line's alone: where things are written and shown, what becomes another object first.
 BY_HAND = {
     "output", "json", "quiet", "benchmark", "qrels", "setting", "intervals", "interval_method", "level",
-    "resamples", "seed", "similarity", "ids", "transpose", "name",
+    "resamples", "seed", "similarity", "ids", "transpose", "name", "memory",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("command", "functions", "more"),
     [
-        ("evaluate", ["karat:evaluate"], {"per_query"}),
-        ("compare", ["karat:compare", "karat:evaluate"], {"detail"}),
-        ("report", ["karat:report", "karat:evaluate"], set()),
+        ("evaluate", ["karat:evaluate", "karat:load_model", "karat:Scheduler"], {"per_query", "model"}),
+        ("compare", ["karat:compare", "karat:evaluate", "karat:Scheduler"], {"detail"}),
+        ("report", ["karat:report", "karat:evaluate", "karat:Scheduler"], set()),
         ("explain", ["karat:explain_failures", "karat:write_report"], {"clean", "local"}),
         (
             "rules",
@@ -139,12 +166,18 @@ BY_HAND = {
             ["karat.scores:semantic_recall_curve", "karat:evaluate"],
             set(),
         ),
-        ("encode", ["karat:encode"], set()),
+        ("encode", ["karat:encode", "karat:load_model"], set()),
         ("fuse", ["karat.models:fuse"], {"method_set"}),
         ("convert", ["karat.runs:convert"], set()),
+        ("normalise", ["karat:normalise"], {"how_set"}),
+        ("inspect", ["karat:inspect", "karat:find_duplicates"], {"duplicates", "near", "against_set"}),
         ("perturb", ["karat:perturb_captions"], set()),
         ("robustness", ["karat:assess_robustness"], set()),
-        ("pool", ["karat.judging:make_pool", "karat.judging:estimate_cost"], {"dry_run", "force"}),
+        (
+            "pool",
+            ["karat.judging:make_pool", "karat.judging:estimate_cost", "karat:Scheduler"],
+            {"dry_run", "force"},
+        ),
         ("tasks", ["karat.judging:make_tasks", "karat.judging:estimate_cost"], {"dry_run"}),
         ("bias", ["karat.judging:measure_bias", "karat.judging:project_bias"], {"run", "drop_empty"}),
         (
@@ -236,8 +269,10 @@ def test_the_help_of_a_command_has_panels_and_names(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     page = command("evaluate", "--help")
     headings = re.findall(r"╭─ (.*?) ─", page)
-    assert headings == ["Arguments", "Input", "What is scored", "Intervals and tests", "Output", "Other"]
-    assert "Usage: karat evaluate [OPTIONS] FILE..." in page
+    assert headings == [
+        "Arguments", "Input", "The model", "What is scored", "Intervals and tests", "Output", "Other"
+    ]  # fmt: skip
+    assert "Usage: karat evaluate [OPTIONS] [FILE...]" in page
     assert "pessimistic, optimistic," in page
     assert not re.search(r"<\w+>|\{\w+\}|x>=", page)
     assert all(len(line) <= 80 for line in page.splitlines())

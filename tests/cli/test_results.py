@@ -220,6 +220,7 @@ TO_STANDARD_OUTPUT = {
     "evaluate": ["a.npy", "-b", "world", *MEASURED],
     "explain": ["a.npy", "-b", "world", "--truth", "original"],
     "filter": ["world", "--ratings", "ratings.csv", "--from", "0.5", "--resamples", 50],
+    "inspect": ["-b", "world", "--duplicates"],
     "judge calibrate": ["p.db", "--run", "a.npy"],
     "judge list": ["p.db"],
     "next": ["drawn.db", "--run", "a.npy", "-m", "P@3", "--direction", "t2i", "--budget", 40, "--dry-run"],

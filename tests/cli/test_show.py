@@ -55,6 +55,18 @@ def test_a_terminal_shows_the_table_and_progress(monkeypatch, capsys):
         assert step is None
 
 
+def test_a_terminal_shows_how_far_a_pass_is(monkeypatch):
+    wide = screen(200)
+    monkeypatch.setattr(show, "console", lambda stderr=False: wide)
+    with show.scoring(2) as (say, step, tiles):
+        say("reading [1] pictures")
+        step("one [of]")
+        tiles(3, 12)
+    text = wide.file.getvalue()
+    assert "scoring one [of] (1 of 2)" in text
+    assert "25%" in text
+
+
 def test_one_run_has_bars_where_there_is_room():
     one = card(["A"])
     (layout,) = one.tables()

@@ -89,7 +89,12 @@ def test_a_world_that_was_interrupted_can_be_made_again(command, tmp_path, numbe
     folder = tmp_path / "w"
     folder.mkdir()
     words = ["world", "-o", str(folder), "--images"]
-    process = subprocess.Popen([sys.executable, "-m", "karat", *words, "600"], stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "karat", *words, "600"],
+        stderr=subprocess.PIPE,
+        # Shells let what they start in the background ignore Ctrl+C, and its children too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     while not list(folder.rglob("*.png")):
         assert process.poll() is None
         time.sleep(0.02)

@@ -29,7 +29,6 @@ from net import folders
 FILES = Path(__file__).parents[1] / "net" / "files"
 SCORES = "karat evaluate a.npy b.npy -b my -m R@1 --truth original --direction t2i"
 READ_ONLY = {
-    "inspect": "prints",
     "measures": "prints",
     "benchmarks list": "prints",
     "captions score": "prints",
@@ -86,6 +85,9 @@ CASES = {
     "estimate --json": f"{ESTIMATE} --json OUT/e.json",
     "estimate --output": f"{ESTIMATE} -o OUT/e.csv",
     "fuse --output": "karat fuse a.npy b.npy -b my --top 3 -o OUT/fused.json",
+    "inspect --json": "karat inspect a.npy -b my --json OUT/seen.json",
+    "inspect --output": "karat inspect -b my --duplicates -o OUT/pairs.csv",
+    "normalise --output": "karat normalise a.npy -b my --how csls -o OUT/normal.npy",
     "pool --output": "karat pool a.npy b.npy -b my --top 2 --gold-depth 5 -o OUT/new.db --force",
     "tasks": "karat tasks OUT/pooled.db --task-size 16 --gold 2",
     "answers import": "karat answers import OUT/packed.db results.csv",

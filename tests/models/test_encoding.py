@@ -150,3 +150,47 @@ def test_a_t5_folder_summarises(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(InputError, match="cannot be loaded"):
         load_summariser(f"transformers:{tmp_path}", Encoder("words", texts=words))
+
+
+def test_evaluate_takes_models_among_runs_and_names(bench, tmp_path):
+    class Mine:
+        def encode_texts(self, texts):
+            return words(texts)
+
+    np.save(tmp_path / "noise.npy", np.random.default_rng(0).random((8, 24)))
+    files = [str(tmp_path / "noise.npy"), Mine(), karat.load_model(words)]
+    assert karat.evaluate(files, bench, "R@1").runs == ["noise", "Mine", "words"]
+    card = karat.evaluate({"a": Mine(), "b": files[0]}, bench, "R@1")
+    assert card.runs == ["a", "b"]
+    expected = karat.evaluate(karat.encode(words, bench), bench, "R@1")
+    assert card.value("R@1", truth="original", run="a") == expected.value("R@1", truth="original")
+    assert karat.evaluate([files[1], files[0]], bench, "R@1", name=["x", "y"]).runs == ["x", "y"]
+
+
+def test_models_answer_choices_too(tmp_path):
+    from karat.benchmarks import ChoiceExample, build_choices
+
+    pair = ChoiceExample("0", ["a.jpg", "b.jpg"], ["red cat", "blue dog"], [(0, 0), (1, 1)])
+    cups = build_choices("cups", [pair], where="cups.json", about="", image_folder=tmp_path)
+
+    class Mine:
+        def encode_images(self, paths):
+            return words(["red cat" if path.endswith("a.jpg") else "blue dog" for path in paths])
+
+        def encode_texts(self, texts):
+            return words(texts)
+
+    card = karat.evaluate(Mine(), cups, text_only="none")
+    assert card.runs == ["Mine"]
+    assert {column.value for column in card} == {1.0}
+
+
+def test_a_model_at_chance_level_is_not_told_that_its_ids_are_in_another_order():
+    def noise(texts):
+        return np.random.default_rng(len(texts)).normal(size=(len(texts), 8))
+
+    bench = make_world(60, seed=1).benchmark()
+    notes = karat.evaluate(karat.encode(noise, bench), bench, "R@1", truth="original").notes
+    chance = next(note for note in notes if "is at chance level" in note)
+    assert "its weights may not be trained" in chance
+    assert "the ids in" not in chance

@@ -6,6 +6,7 @@ import numpy as np
 
 import karat
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+from karat.runs import Fingerprint
 
 IMAGE_TAG = "<img src=x onerror=\"window.broken='caption'\">"
 SCRIPT_END = "</script><script>window.broken='run'</script>"
@@ -67,5 +68,9 @@ def hostile_runs(bench: Benchmark, names: tuple[str, ...] = RUNS) -> list[karat.
         rng = np.random.default_rng(k)
         scores = rng.normal(size=(bench.images.size, bench.captions.size))
         scores[bench.caption_image, np.arange(bench.captions.size)] += 3 - 0.6 * k
-        runs.append(karat.load_run(scores.astype(np.float32), name=name))
+        run = karat.load_run(scores.astype(np.float32), name=name)
+        # The last run states nothing about itself.
+        if k < len(names) - 1:
+            run.made_with = Fingerprint({"model": name, "image.resize": 224 + 32 * k, names[0]: "shared"})
+        runs.append(run)
     return runs

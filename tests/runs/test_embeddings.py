@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import karat
 from karat.measures import TIE_POLICIES
-from karat.runs import EmbeddingRun, pairs_to_place
+from karat.runs import EmbeddingRun, PassOptions, pairs_to_place
 
 from worlds import build
 
@@ -16,7 +16,7 @@ MEASURES = ("R@1", "P@2", "AP", "MRR", "nDCG", "MedR")
 
 def counts(run, direction, n_queries, n_items, **options):
     query, item = np.indices((n_queries, n_items)).reshape(2, -1)
-    places = run.place([pairs_to_place(direction, query, item)], **options)[0]
+    places = run.scan([pairs_to_place(direction, query, item)], **options).placed[0]
     return places.above.reshape(n_queries, n_items), places.tied.reshape(n_queries, n_items)
 
 
@@ -40,7 +40,7 @@ def near_tied_tables(seed: int, n: int = 40, m: int = 90, d: int = 33):
 def test_counts_are_exact_among_near_ties(seed: int, block: int | None, threads: int):
     images, captions = near_tied_tables(seed)
     run = EmbeddingRun(images, captions)
-    run.block_rows = block
+    options = PassOptions(tile=None if block is None else (block, 2 * block + 1))
     # Integers hold these products without rounding.
     scale = 2.0**40
     whole = [
@@ -49,7 +49,7 @@ def test_counts_are_exact_among_near_ties(seed: int, block: int | None, threads:
     exact = np.array([[sum(a * b for a, b in zip(x, y)) for y in whole[1]] for x in whole[0]], dtype=object)
     rounded = np.unique(exact, return_inverse=True)[1].reshape(exact.shape)
     for direction, table in (("i2t", rounded), ("t2i", rounded.T)):
-        above, tied = counts(run, direction, *table.shape, threads=threads)
+        above, tied = counts(run, direction, *table.shape, threads=threads, options=options)
         expected_above, expected_tied = brute(table)
         # The score is the product in double precision: equal values of it may differ further down.
         assert (np.abs(above - expected_above) <= tied).all()

@@ -12,6 +12,18 @@ from karat.world import make_world
 from worlds import build
 
 
+def test_paths_of_a_run_may_be_a_list(rng, tmp_path):
+    paths = [tmp_path / "images.npy", str(tmp_path / "captions.npy")]
+    for path in paths:
+        np.save(path, rng.random((4, 3)))
+    plain = karat.load_run(*paths)
+    for given in (paths, tuple(paths)):
+        run = karat.load_run(given)
+        assert (run.name, run.shape) == (plain.name, plain.shape)
+        np.testing.assert_array_equal(run.images, plain.images)
+    assert karat.load_run([[0.5, 0.1], [0.2, 0.3]]).shape == (2, 2)
+
+
 def test_runs_are_named_in_a_dictionary(rng, tmp_path):
     bench = make_world(images=6, captions=2, seed=1).benchmark()
     size = bench.images.size, bench.captions.size

@@ -178,6 +178,7 @@ MADE = {
     "Agreement": lambda folder: karat.agree(ratings(), intervals=FEW),
     "ScoreAgreement": lambda folder: score_agreement(ratings(), {HOSTILE: range(6)}, intervals=FEW),
     "Inspection": lambda folder: karat.inspect(np.full((12, 24), 0.5), benchmark=WORLD.benchmark()),
+    "DuplicateReport": lambda folder: karat.find_duplicates(captioned(), near_words=0.1),
     "FilterAudit": lambda folder: audit_filter(captioned(), [ratings()], intervals=FEW),
     "PairScores": lambda folder: score_pairs(captioned(), (["x", "y"], ["4", "1"]), ["cider", "rouge-l"]),
     "CandidateScores": lambda folder: score_candidates(["a dog"], [HOSTILE, "dogs run"], ["cider", "bleu-1"]),

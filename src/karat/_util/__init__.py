@@ -48,14 +48,18 @@ if TYPE_CHECKING:
     from karat._util.files import write_folder as write_folder
     from karat._util.notebook import fragment as fragment
     from karat._util.parallel import Loop as Loop
+    from karat._util.parallel import alone as alone
     from karat._util.parallel import default_threads as default_threads
+    from karat._util.parallel import thread_count as thread_count
     from karat._util.parallel import threads as threads
     from karat._util.registry import REQUIRED as REQUIRED
     from karat._util.registry import Param as Param
     from karat._util.registry import Registry as Registry
     from karat._util.registry import import_all as import_all
     from karat._util.registry import import_plugins as import_plugins
+    from karat._util.registry import natural as natural
     from karat._util.registry import not_negative as not_negative
+    from karat._util.registry import parse_params as parse_params
     from karat._util.registry import positive as positive
     from karat._util.registry import whole as whole
     from karat._util.registry import yes_or_no as yes_or_no
@@ -75,12 +79,17 @@ if TYPE_CHECKING:
     from karat._util.tables import grouped as grouped
     from karat._util.tables import text_of as text_of
     from karat._util.text import MISSING as MISSING
+    from karat._util.text import and_list as and_list
+    from karat._util.text import bytes_of as bytes_of
+    from karat._util.text import bytes_text as bytes_text
     from karat._util.text import ends as ends
     from karat._util.text import or_none as or_none
     from karat._util.text import plural as plural
+    from karat._util.text import printable as printable
     from karat._util.text import signed as signed
     from karat._util.text import split_names as split_names
     from karat._util.text_files import COMPLETE as COMPLETE
+    from karat._util.text_files import GZIP as GZIP
     from karat._util.text_files import ID as ID
     from karat._util.text_files import LIST as LIST
     from karat._util.text_files import NUMBER as NUMBER
@@ -96,5 +105,8 @@ if TYPE_CHECKING:
     from karat._util.text_files import read_rows as read_rows
     from karat._util.text_files import read_table as read_table
     from karat._util.text_files import read_text as read_text
+    from karat._util.workers import Scheduler as Scheduler
+    from karat._util.workers import Workers as Workers
+    from karat._util.workers import connected as connected
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

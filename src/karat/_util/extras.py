@@ -20,6 +20,7 @@ EXTRAS = {
     "alembic": "judging",
     "argon2": "web",
     "cv2": "models",
+    "distributed": "scale",
     "fastapi": "web",
     "httpx": "judging",
     "prometheus_client": "web",

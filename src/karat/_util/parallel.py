@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 from karat.errors import InputError
 
@@ -17,6 +19,13 @@ def default_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def thread_count(number: int | None = None) -> int:
+    """Return how many threads are meant: all processors where nothing is said."""
+    if number is not None and number < 1:
+        raise InputError(f"{number} threads were requested", fix="give 1 or more")
+    return number or default_threads()
+
+
 @contextmanager
 def threads(number: int | None = None) -> Iterator[Loop]:
     """Yield a loop that calls ``part(begin, end)`` on disjoint parts of a range.
@@ -25,9 +34,7 @@ def threads(number: int | None = None) -> Iterator[Loop]:
     ...     loop(lambda begin, end: (begin, end), 0, 10)
     [(0, 5), (5, 10)]
     """
-    if number is not None and number < 1:
-        raise InputError(f"{number} threads were requested", fix="give 1 or more")
-    number = number or default_threads()
+    number = thread_count(number)
     with ThreadPoolExecutor(number) as pool:
 
         def loop(part: Callable[[int, int], object], begin: int, end: int) -> list[object]:
@@ -38,3 +45,24 @@ def threads(number: int | None = None) -> Iterator[Loop]:
             return list(pool.map(lambda b: part(b, min(b + step, end)), starts))
 
         yield loop
+
+
+@cache
+def matrix_libraries() -> Any:
+    """Return what controls the threads of the matrix libraries; looking for them takes a while."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let every product be computed by the thread that asks for it."""
+    with matrix_libraries().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def stay_alone() -> None:
+    """Do so for the rest of this process, which other threads may share."""
+    matrix_libraries().limit(limits=1, user_api="blas")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -20,6 +20,7 @@ REQUIRED: Any = object()
 
 KINDS = {
     "whole": "a whole number",
+    "natural": "a whole number, 1 or more",
     "float": "a number",
     "positive": "a number above 0",
     "not_negative": "a number, 0 or more",
@@ -55,6 +56,17 @@ def whole(value: Any) -> int:
     if isinstance(value, bool) or not (digits.isascii() and digits.isdigit()) or int(digits) > 10**9:
         raise ValueError(value)
     return int(digits)
+
+
+def natural(value: Any) -> int:
+    """Return a whole number, 1 or more; for `Param.type`.
+
+    >>> natural("10")
+    10
+    """
+    if not (number := whole(value)):
+        raise ValueError(value)
+    return number
 
 
 def positive(value: Any) -> float:
@@ -115,6 +127,20 @@ class Param:
             raise InputError(
                 f"{self.name} is {value!r}", fix=f"give {KINDS.get(kind, f'a {kind}')}"
             ) from None
+
+
+def parse_params(params: Iterable[Param], owner: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of `owner`, each with its type, or raise on one that it does not have.
+
+    >>> parse_params([Param("k", whole, "cut-off", 60)], "rrf", {"k": "10"})
+    {'k': 10}
+    """
+    known = {param.name: param for param in params}
+    for name in values:
+        if name not in known:
+            fix = f"it has {', '.join(known) or 'none'}"
+            raise InputError(f"{owner} has no parameter {name!r}", fix=fix)
+    return {name: param.parse(values.get(name, param.default)) for name, param in known.items()}
 
 
 class Registry(Generic[T]):
@@ -190,11 +216,13 @@ class Registry(Generic[T]):
 
 
 PLUGINS = {
+    "exchange": ("karat.scores.exchange",),
     "model": ("karat.models.image_text_model", "karat.train.trained_model"),
+    "run": ("karat.models.encoding",),
     "page": ("karat.reports.page",),
     "similarity": ("karat.captions.similarity",),
     "text-only": ("karat.captions.language_model",),
-    "truth": ("karat.captions.machine_truths",),
+    "truth": ("karat.captions.machine_truths", "karat.duplicates.truths"),
 }
 """Per kind, the modules that register things with a package that may not import them."""
 

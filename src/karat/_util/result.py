@@ -132,6 +132,10 @@ class Result(ABC):
         """Return the records as a pandas table; pandas is the only package that this needs."""
         return pandas_of(self.to_frame())
 
+    def save_json(self, path: Path) -> None:
+        """Write the records as json, whatever the file is called; `--json` does so."""
+        write_file(path, lambda draft: write_text(draft, self.to_json()))
+
     @classmethod
     def check_path(cls, path: str | Path | None) -> None:
         """Raise before the work starts when `save` could not write a file with this extension."""
@@ -148,6 +152,9 @@ class Result(ABC):
         """
         path = Path(path)
         self.check_path(path)
+        if path.suffix == ".json":
+            self.save_json(path)
+            return
         if not is_page(path):
             write_file(path, lambda draft: WRITERS[path.suffix](self, draft))
             return
@@ -216,7 +223,6 @@ def write_text(path: Path, text: str) -> None:
 
 
 WRITERS: dict[str, Callable[[Result, Path], object]] = {
-    ".json": lambda result, path: write_text(path, result.to_json()),
     ".csv": lambda result, path: result.to_frame().write_csv(path),
     ".parquet": lambda result, path: result.to_frame().write_parquet(path),
     ".md": lambda result, path: write_text(path, result.to_markdown()),

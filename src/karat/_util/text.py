@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
+from karat.errors import InputError
+
 MISSING = "—"
 """The text where there is no value."""
 
@@ -13,6 +18,59 @@ def plural(number: int, noun: str) -> str:
     ('1 image', '5,000 images')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+UNITS = {
+    "": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20,
+    "GIB": 2**30, "TIB": 2**40, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
+}  # fmt: skip
+"""How many bytes a unit has."""
+
+
+def bytes_of(size: int | float | str) -> int:
+    """Return a number of bytes that is written with or without a unit.
+
+    >>> bytes_of("4GB"), bytes_of("512 MiB"), bytes_of("4e9"), bytes_of(1000)
+    (4000000000, 536870912, 4000000000, 1000)
+    """
+    match = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([a-z]*)\s*", str(size), re.IGNORECASE)
+    try:
+        if match is None or (count := int(float(match[1]) * UNITS[match[2].upper()])) < 1:
+            raise ValueError(size)
+    except (KeyError, ValueError, OverflowError):
+        raise InputError(
+            f"{size!r} is not an amount of memory", fix="write 4GB, 512MiB or a number of bytes"
+        ) from None
+    return count
+
+
+def bytes_text(count: int) -> str:
+    """Return a number of bytes as people read it, rounded up so that it still suffices.
+
+    >>> bytes_text(4_000_000_000), bytes_text(268_500_000), bytes_text(999)
+    ('4GB', '269MB', '1KB')
+    """
+    unit = next((unit for unit in ("TB", "GB", "MB") if count >= UNITS[unit]), "KB")
+    tenths = -(-10 * count // UNITS[unit])
+    return f"{-(-tenths // 10)}{unit}" if tenths >= 100 or tenths % 10 == 0 else f"{tenths / 10:.1f}{unit}"
+
+
+def and_list(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them.
+
+    >>> and_list(["a"]), and_list(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
+
+
+def printable(text: str) -> str:
+    """Return text that a file gives as one line that is safe to print.
+
+    >>> printable("a\\x1b[31m\\nb")
+    'a�[31m�b'
+    """
+    return "".join(letter if letter.isprintable() else "�" for letter in text)
 
 
 def split_names(text: str) -> list[str]:

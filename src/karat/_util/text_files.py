@@ -47,7 +47,12 @@ def read_text(path: Path) -> str:
         what = "is a folder" if path.is_dir() else "there is no such file"
         raise MissingDataError(what, where=path, fix="give the path of the file")
     try:
-        data = path.read_bytes()
+        with path.open("rb") as handle:
+            # Gigabytes that are not text show it at their beginning.
+            data = handle.read(4096)
+            if data.startswith(GZIP) or b"\0" not in data:
+                handle.seek(0)
+                data = handle.read()
         if data.startswith(GZIP):
             data = gzip.decompress(data)
         if b"\0" in data[:4096]:

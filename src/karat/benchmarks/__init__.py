@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from karat.benchmarks.choices import Choices as Choices
     from karat.benchmarks.coco_records import box_of as box_of
     from karat.benchmarks.cxc import read_pairs as read_pairs
+    from karat.benchmarks.duplicates import DUPLICATE as DUPLICATE
+    from karat.benchmarks.duplicates import note_on_duplicates as note_on_duplicates
+    from karat.benchmarks.duplicates import with_duplicates as with_duplicates
     from karat.benchmarks.examples import ChoiceExample as ChoiceExample
     from karat.benchmarks.examples import build_choices as build_choices
     from karat.benchmarks.ids import Ids as Ids
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from karat.benchmarks.registry import SOURCES as SOURCES
     from karat.benchmarks.registry import Source as Source
     from karat.benchmarks.registry import add_benchmark as add_benchmark
+    from karat.benchmarks.registry import as_benchmark as as_benchmark
     from karat.benchmarks.registry import forget as forget
     from karat.benchmarks.registry import load_benchmark as load_benchmark
     from karat.benchmarks.registry import of_size as of_size

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,15 @@ def load_benchmark(name: str | Path, **options: Any) -> Benchmark:
     """
     settings = [word for key, value in options.items() for word in ("--set", f"{key}={value}")]
     return replace(load(name, options), shown_as=shlex.join([str(name), *settings]))
+
+
+def as_benchmark(benchmark: Benchmark | str | Path, setting: Mapping[str, Any] | None = None) -> Benchmark:
+    """Return a benchmark, loaded by its name where it is not yet."""
+    if not isinstance(benchmark, Benchmark):
+        return load_benchmark(benchmark, **(setting or {}))
+    if setting:
+        raise InputError("settings of a benchmark that is loaded already", fix="give its name instead")
+    return benchmark
 
 
 def load(name: str | Path, options: dict[str, Any]) -> Benchmark:

@@ -380,7 +380,8 @@ def compress(asked: np.ndarray, query: np.ndarray, item: np.ndarray) -> tuple[np
     place[asked] = np.arange(len(asked))
     at = place[query]
     rows = np.flatnonzero(at >= 0)
-    rows = rows[np.lexsort((item[rows], at[rows]))]
+    # One key instead of two: most rows are sorted already, and then this takes no time.
+    rows = rows[np.argsort(at[rows] * (int(item.max(initial=0)) + 1) + item[rows], kind="stable")]
     ptr = np.zeros(len(asked) + 1, np.int64)
     np.cumsum(np.bincount(at[rows], minlength=len(asked)), out=ptr[1:])
     return ptr, rows

@@ -8,13 +8,14 @@ block, in memory or streamed into a file.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from karat._util import Registry, import_all, plural, write_file
+from karat._util import Registry, Workers, import_all, plural, write_file
 from karat.errors import InputError
 
 References = Sequence[Sequence[str]]
@@ -118,6 +119,7 @@ class CaptionMetric(ABC):
         out: str | Path | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        workers: Workers | None = None,
     ) -> np.ndarray:
         """Return N[i, j] = φ(captions of image i, candidate j), float32 (Semantic margin eq. 3).
 
@@ -133,10 +135,11 @@ class CaptionMetric(ABC):
             How many to use; all processors by default.
         progress
             Called after each block with how many images are done, and how many there are.
+        workers
+            Those of a cluster, which compute the blocks; by default this machine does.
         """
-        return table_of(
-            self.prepare(references, candidates), own=own, out=out, threads=threads, progress=progress
-        )
+        prepared = self.prepare(references, candidates)
+        return table_of(prepared, own=own, out=out, threads=threads, progress=progress, workers=workers)
 
     def blocks(
         self,
@@ -177,6 +180,7 @@ def table_of(
     out: str | Path | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    workers: Workers | None = None,
 ) -> np.ndarray:
     """Return N[i, j] = φ(image i, candidate j), float32; see `CaptionMetric.matrix`.
 
@@ -190,7 +194,7 @@ def table_of(
            [0.5, 0. ]], dtype=float32)
     """
     shape = prepared.n_images, prepared.n_captions
-    parts = blocks(prepared, None if own is None else check_own(own, prepared), threads, progress)
+    parts = blocks(prepared, None if own is None else check_own(own, prepared), threads, progress, workers)
     if out is None:
         table = np.empty(shape, dtype=TYPE)
         for begin, part in parts:
@@ -211,7 +215,11 @@ def table_of(
 
 
 def blocks(
-    prepared: Prepared, own: Own | None, threads: int | None, progress: Progress | None
+    prepared: Prepared,
+    own: Own | None,
+    threads: int | None,
+    progress: Progress | None,
+    workers: Workers | None = None,
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield each block with its first image; a candidate meets its own image without itself."""
     image = caption = np.empty(0, dtype=np.int64)
@@ -221,14 +229,26 @@ def blocks(
         image = own[0][caption]
         alone = prepared.at(image, caption, own[1][caption])
     step = max(1, CELLS_PER_BLOCK // max(1, prepared.n_captions))
-    for begin in range(0, prepared.n_images, step):
-        end = min(begin + step, prepared.n_images)
-        part = prepared.block(begin, end, threads)
-        here = (begin <= image) & (image < end)
-        part[image[here] - begin, caption[here]] = alone[here]
-        yield begin, part
-        if progress is not None:
-            progress(end, prepared.n_images)
+    if workers is not None:
+        step = max(1, min(step, prepared.n_images // workers.parts))
+    spans = [(begin, min(begin + step, prepared.n_images)) for begin in range(0, prepared.n_images, step)]
+    parts: Generator[np.ndarray] = (
+        (prepared.block(*span, threads) for span in spans)
+        if workers is None
+        else workers.map(block_of, prepared, spans)
+    )
+    with closing(parts):
+        for (begin, end), part in zip(spans, parts):
+            here = (begin <= image) & (image < end)
+            part[image[here] - begin, caption[here]] = alone[here]
+            yield begin, part
+            if progress is not None:
+                progress(end, prepared.n_images)
+
+
+def block_of(prepared: Prepared, span: tuple[int, int]) -> np.ndarray:
+    """Return φ of a block of images with every candidate; on a worker, on one thread."""
+    return prepared.block(*span, 1)
 
 
 def check_own(own: Own, prepared: Prepared) -> Own:

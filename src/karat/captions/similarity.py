@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import karat
-from karat._util import cache_folder
+from karat._util import Scheduler, cache_folder, connected
 from karat.benchmarks import Benchmark
 from karat.captions.metric import CAPTION_METRICS, CaptionMetric
 from karat.errors import InputError
@@ -117,6 +117,7 @@ def all_pairs(
     out: str | Path | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
+    scheduler: Scheduler | str | None = None,
 ) -> np.ndarray:
     """Return N[i, j] = φ(captions of image i, caption j) over a benchmark (Semantic margin eq. 3).
 
@@ -135,6 +136,8 @@ def all_pairs(
         Write the table into this npy file, block by block, and return it mapped into memory.
     threads, progress
         See `CaptionMetric.matrix`.
+    scheduler
+        The address of a Dask scheduler, or `karat.Scheduler`: its workers compute the table, block by block.
 
     Returns
     -------
@@ -150,7 +153,10 @@ def all_pairs(
     references = references_of(benchmark)
     caption, texts = asked_texts(benchmark, queries)
     own = own_references(benchmark, caption) if leave_out else None
-    return find_metric(metric).matrix(references, texts, own=own, out=out, threads=threads, progress=progress)
+    with connected(scheduler) as workers:
+        return find_metric(metric).matrix(
+            references, texts, own=own, out=out, threads=threads, progress=progress, workers=workers
+        )
 
 
 def asked_texts(benchmark: Benchmark, queries: Queries | None) -> tuple[np.ndarray, Sequence[str]]:

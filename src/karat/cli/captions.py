@@ -18,6 +18,7 @@ from karat.cli.options import parse_settings
 from karat.errors import InputError
 
 if TYPE_CHECKING:
+    from karat._util import Scheduler
     from karat.benchmarks import Benchmark
     from karat.captions import CaptionMetric
 
@@ -60,6 +61,10 @@ def score_table(
     save_corpus: Annotated[Path | None, typer.Option("--save-corpus", hidden=True)] = None,
     setting: options.Setting = None,
     threads: options.Threads = None,
+    scheduler: options.SchedulerAddress = None,
+    tls_ca: options.TlsCa = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
 ) -> None:
     """Score every image with every caption of a benchmark.
 
@@ -71,13 +76,15 @@ def score_table(
         check_writable(path)
     check_extension(save_corpus, (".npz",))
     check_extension(output, (".npy",))
+    cluster = options.scheduler_of(scheduler, tls_ca, tls_cert, tls_key)
     metrics = list(find_metrics(metric, corpus).values())
     if len(metrics) != 1:
         raise InputError(f"a table holds one metric, not {len(metrics)}", fix="name one: -m cider")
     bench = with_captions(benchmark, setting)
     if save_corpus is not None:
         write_corpus(bench, save_corpus)
-    score_all(bench, metrics[0], leave_out, options.read_changed(queries, bench), output, threads)
+    changed = options.read_changed(queries, bench)
+    score_all(bench, metrics[0], leave_out, changed, output, threads, cluster)
 
 
 @captions.command("pairs", cls=Command)
@@ -202,6 +209,7 @@ def score_all(
     queries: dict[str, str] | None,
     output: Path,
     threads: int | None,
+    scheduler: Scheduler | None,
 ) -> None:
     """Write φ of every image and caption, and the ids of rows and columns beside it."""
     from karat._util import replacing_all
@@ -213,8 +221,9 @@ def score_all(
     ids = {"images": bench.images.gallery, "captions": bench.captions.gallery[caption]}
     with replacing_all(output, beside) as (table, listed), blocks(metric.name) as progress:
         all_pairs(
-            bench, metric, leave_out=leave_out, queries=queries, out=table, threads=threads, progress=progress
-        )
+            bench, metric, leave_out=leave_out, queries=queries, out=table, threads=threads,
+            progress=progress, scheduler=scheduler,
+        )  # fmt: skip
         write_ids(ids, listed)
     sizes = f"{plural(bench.images.size, 'image')} by {plural(len(caption), 'caption')}"
     print(f"wrote {output}: {metric.name} of {sizes}, from 0 to {metric.highest:g}; ids in {beside.name}")

@@ -21,9 +21,11 @@ CHOICES = {
     "corrections": "karat.scores:CORRECTIONS",
     "correlation_files": "karat.scores:CorrelationTable.formats",
     "designs": "karat.estimate:DESIGNS",
+    "devices": "karat.models:DEVICES",
     "directions": "karat.benchmarks:DIRECTIONS",
     "estimate_files": "karat.estimate:ScoreEstimate.formats",
     "estimators": "karat.estimate:ESTIMATORS",
+    "exchange_files": "karat.scores:EXCHANGES",
     "explanation_files": "karat.explain:Explanation.formats",
     "failure_ties": "karat.explain:FAILURE_TIES",
     "faults": "karat.explain:FAULTS",
@@ -31,6 +33,7 @@ CHOICES = {
     "forms": "karat.judging:FORMS",
     "fusions": "karat.models:FUSIONS",
     "image_kernels": "karat.models:IMAGE_KERNELS",
+    "inspection_files": "karat.scores:Inspection.formats",
     "interval_kinds": "karat.estimate:INTERVAL_KINDS",
     "interval_methods": "karat.stats:INTERVAL_METHODS",
     "likes": "karat.scores:LIKES",
@@ -38,9 +41,11 @@ CHOICES = {
     "measures": "karat.measures:MEASURES",
     "metrics": "karat.captions:CAPTION_METRICS",
     "missing_pairs": "karat.scores:MISSING_PAIRS",
+    "normalisations": "karat.runs:NORMALISATIONS",
     "plan_files": "karat.estimate:Plan.formats",
     "perturbations": "karat.explain:PERTURBATIONS",
     "policies": "karat.judging.publication:POLICIES",
+    "precisions": "karat.models:PRECISIONS",
     "query_files": "karat.explain:PerturbedCaptions.formats",
     "readings": "karat.measures:READINGS",
     "relative_to": "karat.explain:RELATIVE_TO",
@@ -60,6 +65,7 @@ CHOICES = {
     "text_kernels": "karat.models.text:TEXT_KERNELS",
     "ties": "karat.measures:TIE_POLICIES",
     "unlisted": "karat.estimate:UNLISTED",
+    "vector_files": "karat.cli.choices:vector_files",
 }
 """For each placeholder, the package and the registry, tuple or function that has its names."""
 
@@ -121,3 +127,11 @@ def list_files() -> list[str]:
     from karat.runs import WRITERS
 
     return [name for name in WRITERS if "lists" in WRITERS[name].holds]
+
+
+def vector_files() -> list[str]:
+    """Return the extensions of files that hold tables of scores or vectors."""
+    from karat.runs import WRITERS
+
+    kinds = {"scores", "embeddings"}
+    return [name for name in WRITERS if name.startswith(".") and kinds & {*WRITERS[name].holds}]

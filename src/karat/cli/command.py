@@ -27,7 +27,6 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
         "--truths": "--truth",
         "--directions": "--direction",
         "--names": "--name",
-        "--weights": "--weight",
         "--thresholds": "--threshold",
         "--raters": "--rater",
         "--bca": "--interval-method bca",
@@ -42,7 +41,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "report": {"--method": "--interval-method", "--images": "--image-folder"},
     "correlate": {"--method": "--coefficient"},
     "convert": {"--as": "--kind"},
-    "fuse": {"--depth": "--top", "--k": "--method-set k="},
+    "fuse": {"--weights": "--weight", "--depth": "--top", "--k": "--method-set k="},
     "pool": {"--pairs": "--task-size"},
     "tasks": {"--pairs": "--task-size"},
     "answers export": {"--images": "--image-url"},
@@ -55,11 +54,12 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
 """Options of the previous version, which keep working for one version: by command (all commands: ""),
 what replaces them."""
 
-WHOLE = ("NAME=VALUE", "CAPTION")
+WHOLE = ("NAME=VALUE", "CAPTION", "MODEL")
 """The metavars of options that are repeated but not separated by commas: commas belong to the value."""
 METAVARS = {int: "N", float: "X", Path: "FILE"}
 """The placeholder of a value in the help, by its type; other values are names."""
 INPUT = "Input"
+MODEL = "The model"
 SCORED = "What is scored"
 JUDGE = "The machine judge"
 ANSWERS = "Which answers count"
@@ -69,7 +69,7 @@ SURE = "Intervals and tests"
 ESTIMATED = "What is estimated"
 OUTPUT = "Output"
 OTHER = "Other"
-PANELS = (INPUT, SCORED, ESTIMATED, JUDGE, ANSWERS, REVIEW, COST, SURE, OUTPUT, OTHER)
+PANELS = (INPUT, MODEL, SCORED, ESTIMATED, JUDGE, ANSWERS, REVIEW, COST, SURE, OUTPUT, OTHER)
 """The panels of a command's help, in order; options without one come before them."""
 
 
@@ -237,13 +237,19 @@ class Command(TyperCommand):
         return ["[OPTIONS]", *(p.metavar if p.required else f"[{p.metavar}]" for p in shown)]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Fill the placeholders, then show the help."""
+        """Show the help with its placeholders filled."""
+        params = self.get_params(ctx)
+        written = self.help, [param.help for param in params]
         # typer keeps the line breaks of all paragraphs but the first.
         paragraphs = [" ".join(text.split()) for text in filled(self.help or "").split("\n\n")]
         self.help = "\n\n".join(paragraphs)
-        for param in self.get_params(ctx):
+        for param in params:
             param.help = filled(param.help or "")
         super().format_help(ctx, formatter)
+        # What fills them may be another the next time.
+        self.help = written[0]
+        for param, text in zip(params, written[1]):
+            param.help = text
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Return what the shell may offer next."""

@@ -55,6 +55,10 @@ def compare(
     json: options.Json = None,
     output: Annotated[Path | None, options.output("{comparison_files}; html is a report.")] = None,
     threads: options.Threads = None,
+    scheduler: options.SchedulerAddress = None,
+    tls_ca: options.TlsCa = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
 ) -> None:
     """Show which run is better, and how certain that is.
 
@@ -71,6 +75,7 @@ def compare(
     for path in (json, output):
         check_writable(path)
     Comparison.check_path(output)
+    cluster = options.scheduler_of(scheduler, tls_ca, tls_cert, tls_key)
     with progress(len(files)) as step:
         comparison = compare_runs(
             files, benchmark, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged,
@@ -78,6 +83,6 @@ def compare(
             power=power, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
             name=name, ids=ids, similarity=similarity, transpose=transpose, text_only=text_only,
             phi=parse_files(phi), setting=parse_settings(setting),
-            details=is_page(output), threads=threads, progress=step,
+            details=is_page(output), threads=threads, progress=step, scheduler=cluster,
         )  # fmt: skip
     finish(replace(comparison, detail=detail, show_intervals=intervals), json, output)

@@ -42,6 +42,7 @@ def convert(
     similarity: options.Similarity = "dot",
     ids: options.Ids = None,
     setting: options.Setting = None,
+    memory: options.Memory = None,
 ) -> None:
     """Write a run in another file format.
 
@@ -69,6 +70,7 @@ def convert(
         "direction": direction[0] if direction and len(set(direction)) == 1 else None,
         "similarity": similarity,
         "ids": ids,
+        "memory": memory,
     }
     screen = console(stderr=True)
     if screen.is_terminal:

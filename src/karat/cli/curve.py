@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -59,7 +58,7 @@ def curve(
     transpose: options.Transpose = False,
     setting: options.Setting = None,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{scorecard_files}; html is a report.")] = None,
+    output: options.ScorecardFile = None,
     threads: options.Threads = None,
 ) -> None:
     """Draw recall by meaning against how many items count as right.

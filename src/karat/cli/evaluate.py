@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat._util import check_extension, check_writable
+from karat._util import check_choice, check_extension, check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_files, parse_settings
@@ -21,9 +21,15 @@ app = typer.Typer()
 
 @app.command(cls=Command)
 def evaluate(
-    files: options.Files,
+    files: options.FilesOrModels = None,
     benchmark: options.BenchmarkName = "coco",
     name: options.Name = None,
+    model: options.Models = None,
+    weights: options.Weights = None,
+    prompt: options.CaptionPrompt = None,
+    precision: options.Precision = None,
+    device: options.Device = None,
+    batch: options.Batch = None,
     measure: options.Measure = None,
     truth: options.Truth = None,
     direction: options.Direction = None,
@@ -44,7 +50,7 @@ def evaluate(
     transpose: options.Transpose = False,
     setting: options.Setting = None,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{scorecard_files}; html is a report.")] = None,
+    output: options.ScorecardFile = None,
     per_query: Annotated[
         Path | None,
         options.option(
@@ -52,16 +58,24 @@ def evaluate(
         ),
     ] = None,
     threads: options.Threads = None,
+    memory: options.Memory = None,
+    checkpoint: options.Checkpoint = None,
+    scheduler: options.SchedulerAddress = None,
+    tls_ca: options.TlsCa = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
 ) -> None:
-    """Score runs, what models returned, on a benchmark.
+    """Score runs, what models returned, or models on a benchmark.
 
-    In both directions, on every truth. Several runs are shown side by side in one table.
+    In both directions, on every truth. Several runs are shown side by side in one table. Models are encoded
+    once: a second time their vectors come from the cache.
 
     A bare table is read in the benchmark's own order of ids (`karat benchmarks coco --ids FILE`). On a
     benchmark of choices, such as winoground, a table is examples by images by captions, in this order.
     """
     from karat._util import is_page
-    from karat.cli.show import finish, progress
+    from karat.cli.show import finish, scoring
+    from karat.models import DEVICES, load_model
     from karat.scores import Scorecard
     from karat.scores import evaluate as score
 
@@ -69,15 +83,28 @@ def evaluate(
         check_writable(path)
     Scorecard.check_path(output)
     check_extension(per_query, (".csv", ".parquet"))
-    with progress(len(files)) as step:
+    # Without a model nothing else would look at it, and the pass would silently be the processor's.
+    if device is not None:
+        check_choice(device, DEVICES, "device")
+    models = [
+        load_model(one, weights=weights, prompt=prompt, precision=precision, device=device, batch=batch)
+        for one in model or ()
+    ]
+    runs = [*(files or ()), *models]
+    if not runs:
+        raise InputError("no run was given", fix="give the files of runs, or --model NAME")
+    cluster = options.scheduler_of(scheduler, tls_ca, tls_cert, tls_key)
+    with scoring(len(runs)) as (say, step, tiles):
         card = score(
-            files, benchmark, measure, truth=truth, direction=direction, ties=ties,
+            runs, benchmark, measure, truth=truth, direction=direction, ties=ties,
             unjudged=unjudged, like=like,
             intervals=intervals, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
             label_uncertainty=label_uncertainty, label_versions=label_versions,
             name=name, ids=ids, similarity=similarity, transpose=transpose, text_only=text_only,
             phi=parse_files(phi), setting=parse_settings(setting),
-            details=is_page(output), threads=threads, progress=step,
+            details=is_page(output), threads=threads, memory=memory, checkpoint=checkpoint,
+            device="cuda" if device == "cuda" else "cpu", scheduler=cluster,
+            progress=step, tiles=tiles, says=say,
         )  # fmt: skip
     check_computed(card)
     if per_query is not None:

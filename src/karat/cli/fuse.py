@@ -72,7 +72,7 @@ def fuse(
 
     def work() -> list[Path]:
         fused = fuse_runs(runs, runs[0].benchmark or bench, method, **choices)
-        return convert(fused.raw, target=output)
+        return convert(fused.raw, target=output, made_with=fused.made_with)
 
     screen = console(stderr=True)
     if screen.is_terminal:

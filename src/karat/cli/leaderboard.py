@@ -52,13 +52,16 @@ def leaderboard(
 
 
 def in_folders(paths: list[Path]) -> list[Path]:
-    """Return the given files; a folder means the json files in it."""
+    """Return the given files; a folder means the json files of scores in it."""
+    from karat.runs import made_with_of_runs
+
     found: list[Path] = []
     for path in paths:
         if not path.is_dir():
             found.append(path)
             continue
-        inside = sorted(path.glob("*.json"))
+        found_here = set(path.glob("*.json"))
+        inside = sorted(found_here - {made_with_of_runs(file) for file in found_here})
         if not inside:
             raise InputError(
                 "has no json file", where=path, fix="put files of `karat evaluate --json` into it"

@@ -6,6 +6,9 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Iterable, Mapping
+from functools import cache
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -33,6 +36,7 @@ from karat.cli import (
     leaderboard,
     measures,
     next,
+    normalise,
     parse,
     perturb,
     plan,
@@ -59,7 +63,7 @@ PANELS = {
     "Scores": (explain, rules, leaderboard, curve, correlate, agree),
     "Estimates": (plan, next, estimate, simulate),
     "Captions": (captions, parse, filter, perturb, robustness),
-    "Models": (fit, train, encode, search, fuse),
+    "Models": (fit, train, encode, search, fuse, normalise),
     "Judging": (pool, tasks, answers, quality, judge, publish, bias, backup, restore),
     "Data": (world,),
 }
@@ -75,22 +79,6 @@ class MainGroup(Group):
         return sorted(super().list_commands(ctx), key=ORDER.index)
 
 
-app = typer.Typer(
-    cls=MainGroup,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    help="Score image–text retrieval when labels are incomplete and noisy.\n\n"
-    "Start with:  karat evaluate sims.npy -b coco",
-    epilog="karat COMMAND --help shows the options of a command.",
-)
-for panel, modules in PANELS.items():
-    for module in modules:
-        for info in (*module.app.registered_commands, *module.app.registered_groups):
-            info.rich_help_panel = panel
-        app.registered_commands += module.app.registered_commands
-        app.registered_groups += module.app.registered_groups
-
-
 def show_version(asked: bool) -> None:
     """Print the version and stop."""
     if asked:
@@ -100,7 +88,6 @@ def show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
@@ -110,6 +97,43 @@ def options(
     """Take the options that come before a command."""
     if debug:
         os.environ["KARAT_DEBUG"] = "1"
+
+
+def joined(panels: Mapping[str, Iterable[ModuleType]]) -> typer.Typer:
+    """Return the command line with the commands of these modules."""
+    made = typer.Typer(
+        cls=MainGroup,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        help="Score image–text retrieval when labels are incomplete and noisy.\n\n"
+        "Start with:  karat evaluate sims.npy -b coco",
+        epilog="karat COMMAND --help shows the options of a command.",
+    )
+    made.callback()(options)
+    for panel, modules in panels.items():
+        for module in modules:
+            for info in (*module.app.registered_commands, *module.app.registered_groups):
+                info.rich_help_panel = panel
+            made.registered_commands += module.app.registered_commands
+            made.registered_groups += module.app.registered_groups
+    return made
+
+
+app = joined(PANELS)
+
+
+@cache
+def built(name: str | None) -> Any:
+    """Return the command line, with a single command when its name is given.
+
+    Typer reads the signatures of all commands, which takes longer than most commands take to start. After the
+    name of a command no other can be meant.
+    """
+    if name is None:
+        return typer.main.get_command(app)
+    of_name = f"{__package__}.{name}"
+    alone = {panel: [one for one in modules if one.__name__ == of_name] for panel, modules in PANELS.items()}
+    return typer.main.get_command(joined(alone))
 
 
 def main() -> None:
@@ -124,8 +148,9 @@ def main() -> None:
 def run() -> None:
     """Run a command, and print its error in one line."""
     try:
+        word = sys.argv[1] if len(sys.argv) > 1 else ""
         # Not standalone: typer would frame its own messages in boxes of several lines.
-        code = typer.main.get_command(app).main(prog_name="karat", standalone_mode=False)
+        code = built(word if word in ORDER else None).main(prog_name="karat", standalone_mode=False)
         # What cannot be printed is an error too.
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from karat.cli.choices import completion
-from karat.cli.command import ANSWERS, COST, ESTIMATED, INPUT, JUDGE, OTHER, OUTPUT, SCORED, SURE
+from karat.cli.command import ANSWERS, COST, ESTIMATED, INPUT, JUDGE, MODEL, OTHER, OUTPUT, SCORED, SURE
 from karat.errors import InputError
 
 if TYPE_CHECKING:
+    from karat._util import Scheduler
     from karat.benchmarks import Benchmark
     from karat.runs import Run
 
@@ -150,6 +151,15 @@ Files = Annotated[
         show_default=False,
     ),
 ]
+FilesOrModels = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="FILE...",
+        help="Runs: score tables (images by captions), pairs of embedding tables, or ranked lists; "
+        "{run_files}. None where --model is given.",
+        show_default=False,
+    ),
+]
 FilesOrNone = Annotated[
     list[Path] | None,
     typer.Argument(
@@ -178,8 +188,69 @@ Model = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="A folder that karat fit or karat train wrote, sentence:FOLDER, or your own module:function.",
+        help="A folder that karat fit or karat train wrote, hf:FOLDER, open_clip:ARCHITECTURE, "
+        "sentence:FOLDER, or your own module:function.",
         show_default=False,
+    ),
+]
+Models = Annotated[
+    list[str] | None,
+    option(
+        "--model",
+        panel=MODEL,
+        metavar="MODEL",
+        show_default=False,
+        help="A model to encode and score, besides runs: a folder, hf:FOLDER, open_clip:ARCHITECTURE, "
+        "sentence:FOLDER, or your own module:function.",
+    ),
+]
+Weights = Annotated[
+    Path | None,
+    option(
+        "--weights",
+        panel=MODEL,
+        show_default=False,
+        help="For open_clip:ARCHITECTURE, its weights: a .safetensors file.",
+    ),
+]
+CaptionPrompt = Annotated[
+    str | None,
+    option(
+        "--prompt",
+        panel=MODEL,
+        metavar="TEXT",
+        show_default=False,
+        help="What each caption is put into: 'a photo of {}'.",
+    ),
+]
+Precision = Annotated[
+    str | None,
+    option(
+        "--precision",
+        panel=MODEL,
+        choices="precisions",
+        show_default=False,
+        help="Of weights and computation: {precisions}; float32 by default.",
+    ),
+]
+Device = Annotated[
+    str | None,
+    option(
+        "--device",
+        panel=MODEL,
+        choices="devices",
+        show_default=False,
+        help="Where to compute: {devices}; by default a GPU where there is one.",
+    ),
+]
+Batch = Annotated[
+    int | None,
+    option(
+        "--batch",
+        min=1,
+        panel=MODEL,
+        show_default=False,
+        help="How many pictures or captions to compute at a time; halved where the memory does not suffice.",
     ),
 ]
 Captioned = Annotated[
@@ -240,6 +311,17 @@ ChangedCaptions = Annotated[
     ),
 ]
 LeaveOut = Annotated[bool, option("--leave-out", panel=SCORED, help="Do not compare a caption with itself.")]
+
+Bank = Annotated[
+    list[Path] | None,
+    option(
+        "--bank",
+        panel=INPUT,
+        show_default=False,
+        help="Queries from elsewhere, such as the training set: scores with these items, or both embedding "
+        "tables.",
+    ),
+]
 
 # What is scored.
 Measure = Annotated[
@@ -542,6 +624,13 @@ Json = Annotated[
     ),
 ]
 Page = Annotated[Path, output("an html file.")]
+ScorecardFile = Annotated[
+    Path | None,
+    output(
+        "{scorecard_files}; html is a report. For other programs, each run in its own file: {exchange_files} "
+        "(Every Eval Ever, model-index)."
+    ),
+]
 ImageFolder = Annotated[
     Path | None,
     option(
@@ -563,6 +652,64 @@ InlineImages = Annotated[
 Title = Annotated[str | None, option("--title", panel=OUTPUT, help="The page's title.")]
 Force = Annotated[bool, option("--force", panel=OUTPUT, help="Replace what is there.")]
 Threads = Annotated[int | None, option("--threads", min=1, panel=OTHER, help="How many; all by default.")]
+Memory = Annotated[
+    str | None,
+    option(
+        "--memory",
+        panel=OTHER,
+        metavar="SIZE",
+        show_default=False,
+        help="How much memory to use at most: 4GB, 512MiB. Results do not depend on it.",
+    ),
+]
+Checkpoint = Annotated[
+    Path | None,
+    option(
+        "--checkpoint",
+        metavar="FOLDER",
+        panel=OTHER,
+        show_default=False,
+        help="Keep what is done here: after an interruption the same command goes on from there.",
+    ),
+]
+SchedulerAddress = Annotated[
+    str | None,
+    option(
+        "--scheduler",
+        metavar="ADDRESS",
+        panel=OTHER,
+        show_default=False,
+        help="Let the workers of this Dask scheduler compute: tls://host:8786, or tcp://127.0.0.1:8786.",
+    ),
+]
+
+
+def tls(name: str, what: str) -> Any:
+    """Return an option with a file of TLS, given what it is."""
+    return option(name, metavar="FILE", panel=OTHER, show_default=False, help=f"For tls://: {what}")
+
+
+TlsCa = Annotated[
+    Path | None, tls("--tls-ca", "who signed all certificates; by default as Dask is configured.")
+]
+TlsCert = Annotated[Path | None, tls("--tls-cert", "the own certificate.")]
+TlsKey = Annotated[Path | None, tls("--tls-key", "the key of the own certificate.")]
+
+
+def scheduler_of(
+    address: str | None, tls_ca: Path | None, tls_cert: Path | None, tls_key: Path | None
+) -> Scheduler | None:
+    """Return the scheduler that the options name, or raise before the work starts."""
+    from karat._util import Scheduler, require
+
+    if address is None:
+        if tls_ca or tls_cert or tls_key:
+            raise InputError("files of TLS without a scheduler", fix="give --scheduler tls://host:8786")
+        return None
+    scheduler = Scheduler(address, tls_ca, tls_cert, tls_key)
+    scheduler.checked()
+    require("distributed")
+    return scheduler
 
 
 def parse_settings(given: list[str] | None) -> dict[str, str]:

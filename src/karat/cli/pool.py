@@ -24,7 +24,7 @@ app = typer.Typer()
 
 OF_PAIRS = (
     "top", "direction", "queries", "judged", "filter", "fill", "gold_truth", "gold_depth", "ids",
-    "similarity", "transpose", "name",
+    "similarity", "transpose", "name", "memory", "scheduler", "tls_ca", "tls_cert", "tls_key",
 )  # fmt: skip
 """The options that instances do not take: they have no rankings."""
 REGIONS = "mask"
@@ -119,6 +119,11 @@ def pool(
     similarity: options.Similarity = "dot",
     transpose: options.Transpose = False,
     setting: options.Setting = None,
+    memory: options.Memory = None,
+    scheduler: options.SchedulerAddress = None,
+    tls_ca: options.TlsCa = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
 ) -> None:
     """Pool what several runs suggest, for annotators to judge.
 
@@ -141,6 +146,7 @@ def pool(
     if output is not None and not dry_run:
         require("pydantic", "sqlalchemy", "alembic")
         check_new(output, force)
+    cluster = options.scheduler_of(scheduler, tls_ca, tls_cert, tls_key)
     of_instances = is_instances(benchmark)
     typed = typed_options(context)
     sized = sized_form(REGIONS if of_instances and "form" not in typed else form, task_size, gold)
@@ -176,7 +182,7 @@ def pool(
     bench = load_benchmark(benchmark, **settings)
     left_out = judged or []
     directions: Any = direction
-    loading = {"ids": ids, "similarity": similarity, "transpose": transpose}
+    loading = {"ids": ids, "similarity": similarity, "transpose": transpose, "memory": memory}
     runs = options.load_runs(files, bench, name, **loading)
     if runs[0].benchmark is not bench:
         raise InputError(
@@ -197,6 +203,7 @@ def pool(
             gold_truth=gold_truth,
             gold_depth=gold_depth,
             seed=seed,
+            scheduler=cluster,
         )
     check_any(pooled, "pool deeper, filter less, or leave out fewer pairs")
     show(pool_cost(pooled, sized, **rates))

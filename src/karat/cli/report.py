@@ -44,24 +44,31 @@ def report(
     transpose: options.Transpose = False,
     setting: options.Setting = None,
     threads: options.Threads = None,
+    memory: options.Memory = None,
+    scheduler: options.SchedulerAddress = None,
+    tls_ca: options.TlsCa = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
 ) -> None:
     """Write one html page with everything about one or several runs.
 
     It opens without a network. In it: a headline in plain words, scores with intervals, who beats whom, how
     places change from metric to metric, what unjudged labels leave open, every query, and the methods.
     """
-    from karat.cli.show import as_typed, print_notes, progress, say_where
+    from karat.cli.show import as_typed, print_notes, progress, say_where, saying
     from karat.reports import report as write
 
     check_writable(output)
-    with progress(len(files)) as step:
+    cluster = options.scheduler_of(scheduler, tls_ca, tls_cert, tls_key)
+    with saying() as say, progress(len(files), say) as step:
         found = write(
             files, benchmark, measure, output=output, title=title, image_folder=image_folder,
             inline_images=inline_images, command=as_typed(), truth=truth, direction=direction, ties=ties,
             unjudged=unjudged, like=like, test=test, samples=samples, alpha=alpha, correction=correction,
             interval_method=interval_method, level=level, resamples=resamples, seed=seed, name=name, ids=ids,
             similarity=similarity, transpose=transpose, text_only=text_only, phi=parse_files(phi),
-            setting=parse_settings(setting), threads=threads, progress=step,
+            setting=parse_settings(setting), threads=threads, memory=memory, progress=step, says=say,
+            scheduler=cluster,
         )  # fmt: skip
     say_where(output)
     print_notes(found.notes)

@@ -30,6 +30,11 @@ def search(
         ),
     ],
     top: options.Top = 10,
+    weights: options.Weights = None,
+    prompt: options.CaptionPrompt = None,
+    precision: options.Precision = None,
+    device: options.Device = None,
+    batch: options.Batch = None,
     output: Annotated[Path | None, options.output("a page with the pictures, .html.")] = None,
     setting: options.Setting = None,
 ) -> None:
@@ -38,12 +43,15 @@ def search(
     Each line is the place, the cosine of picture and sentence, and the picture.
     """
     from karat.cli.show import saying, show
-    from karat.models import search_pictures
+    from karat.models import load_model, search_pictures
 
     check_writable(output)
     check_extension(output, (".html",))
+    encoder = load_model(
+        model, weights=weights, prompt=prompt, precision=precision, device=device, batch=batch
+    )
     with saying() as say:
-        found = search_pictures(model, query, where, top, says=say, **parse_settings(setting))
+        found = search_pictures(encoder, query, where, top, says=say, **parse_settings(setting))
     show(found)
     if output is not None and found.hits:
         from karat.reports import write_search_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -29,13 +29,15 @@ def console(stderr: bool = False) -> Console:
 
 
 @contextmanager
-def progress(total: int) -> Iterator[Callable[[str], object] | None]:
-    """Yield what shows the run being scored, on a terminal and for more than one run."""
+def progress(
+    total: int, say: Callable[[str], object] | None = None
+) -> Iterator[Callable[[str], object] | None]:
+    """Yield what shows the run being scored, on a terminal and for more than one run; by `say` if given."""
     if total < 2:
         yield None
         return
     done = 0
-    with saying() as say:
+    with saying() if say is None else nullcontext(say) as say:
 
         def step(name: str) -> None:
             nonlocal done
@@ -43,6 +45,51 @@ def progress(total: int) -> Iterator[Callable[[str], object] | None]:
             say(f"scoring {name} ({done} of {total})")
 
         yield step
+
+
+Steps = tuple[
+    Callable[[str], object] | None, Callable[[str], object] | None, Callable[[int, int], object] | None
+]
+
+
+@contextmanager
+def scoring(total: int) -> Iterator[Steps]:
+    """Yield what shows the part of the work, the run being scored, and how far the pass is, on a terminal.
+
+    An interrupted pass says how to go on.
+    """
+    screen = console(stderr=True)
+    try:
+        with scoring_bar(total, screen) if screen.is_terminal else nullcontext((None, None, None)) as steps:
+            yield steps
+    except KeyboardInterrupt as interruption:
+        if str(interruption):
+            print(f"karat: {interruption}", file=sys.stderr)
+        raise
+
+
+@contextmanager
+def scoring_bar(total: int, screen: Console) -> Iterator[Steps]:
+    """Show a bar with the time that is left."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    scored = 0
+    with Progress(*columns, console=screen, transient=True) as bar:
+        task = bar.add_task("loading", total=None)
+
+        def say(what: str) -> None:
+            bar.reset(task, description=escape(what), total=None)
+
+        def step(name: str) -> None:
+            nonlocal scored
+            scored += 1
+            bar.reset(task, description=escape(f"scoring {name} ({scored} of {total})"), total=None)
+
+        def tiles(done: int, number: int) -> None:
+            bar.update(task, completed=done, total=number)
+
+        yield say, step, tiles
 
 
 @contextmanager
@@ -124,11 +171,11 @@ def say_where(output: Path, stream: TextIO | None = None) -> None:
 
 def write_json(result: Result, path: Path | None) -> bool:
     """Write what `--json` asks for; return whether that is all that belongs on standard output."""
-    from karat._util import stream_of, write_file, write_text
+    from karat._util import stream_of
 
     if path is None:
         return False
-    write_file(path, lambda draft: write_text(draft, result.to_json()))
+    result.save_json(path)
     return stream_of(path) == 1
 
 

@@ -74,9 +74,7 @@ def train(
     dev_measure: Annotated[
         str, typer.Option(help="The dev score: RSUM, or a part such as 't2i R@10'.")
     ] = "RSUM",
-    device: Annotated[
-        str | None, typer.Option(help="cpu or cuda; by default a GPU where there is one.")
-    ] = None,
+    device: options.Device = None,
     seed: options.Seed = 0,
     setting: options.Setting = None,
 ) -> None:
@@ -110,7 +108,8 @@ def train(
             options=TrainingOptions(
                 epochs=epochs, batch_size=batch_size, lr=lr, patience=patience, measure=dev_measure, seed=seed
             ),
-            folder=output, device=device, setting=parse_settings(setting), says=say, progress=show,
+            folder=output, device=None if device == "auto" else device,
+            setting=parse_settings(setting), says=say, progress=show,
         )  # fmt: skip
     best = max(model.history, key=lambda record: record[dev_measure])
     print(f"kept epoch {best['epoch']:.0f}: dev {dev_measure} {best[dev_measure]:.1f}")

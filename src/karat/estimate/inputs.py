@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, split_names
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth, load_benchmark
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth, as_benchmark
 from karat.errors import InputError
 from karat.estimate.candidates import Candidates, check_ties
 from karat.estimate.features import score_features
@@ -74,7 +74,7 @@ def load_inputs(
     truths
         Names, files of labels, or truths; None is the benchmark's first.
     """
-    bench = benchmark if isinstance(benchmark, Benchmark) else load_benchmark(benchmark, **(setting or {}))
+    bench = as_benchmark(benchmark, setting)
     measures = check_measures(measure)
     check_ties(ties)
     default = next(iter(bench.truths))

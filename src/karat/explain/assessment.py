@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, plural
-from karat.benchmarks import Benchmark, Truth, load_benchmark
+from karat.benchmarks import Benchmark, Truth, as_benchmark
 from karat.errors import InputError
 from karat.explain.caption_sets import caption_sets
 from karat.explain.changed_run import SAME, ChangedQueries, ChangedRun, changed_queries, changed_run
@@ -127,9 +127,7 @@ def assess_robustness(
     Does it notice colour? Not shown: the own image's score fell for ...
     """
     per = None if per is None else check_choice(per, ROBUSTNESS_UNITS, "per")
-    bench = (
-        load_benchmark(benchmark, **(setting or {})) if not isinstance(benchmark, Benchmark) else benchmark
-    )
+    bench = as_benchmark(benchmark, setting)
     drawn = comparison_intervals(intervals, interval_method, level, resamples, seed)
     options = check_options(
         bench, measure, truth=truth or [next(iter(bench.truths))], direction="t2i", ties=ties,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, plural
-from karat.benchmarks import Benchmark, Direction, load_benchmark
+from karat.benchmarks import Benchmark, Direction, as_benchmark
 from karat.errors import InputError
 from karat.explain.slice_columns import SliceTable, slice_table
 from karat.explain.slice_report import SliceReport
@@ -186,8 +186,7 @@ def scored(
     elif benchmark is None:
         raise InputError("a run without a benchmark has no queries", fix="give its benchmark, or a scorecard")
     else:
-        if not isinstance(benchmark, Benchmark):
-            benchmark = load_benchmark(benchmark)
+        benchmark = as_benchmark(benchmark)
         runs = load_runs(run, benchmark)
         truth = truth or next(iter(benchmark.truths))
         card = evaluate(runs, benchmark, [measure], truth=truth, direction=direction)

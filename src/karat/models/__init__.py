@@ -1,4 +1,4 @@
-"""Models that need no pretraining: nearest neighbours, KCCA and its kernels; and the fusion of any runs."""
+"""Models by name, of any library; models that need no pretraining; and the fusion of any runs."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,7 @@ from karat._util.lazy import exports
 if TYPE_CHECKING:
     from karat.models.encoder import ENCODERS as ENCODERS
     from karat.models.encoder import MODEL_FORMATS as MODEL_FORMATS
+    from karat.models.encoder import Encoded as Encoded
     from karat.models.encoder import Encoder as Encoder
     from karat.models.encoder import Scheme as Scheme
     from karat.models.encoder import as_encoder as as_encoder
@@ -39,5 +40,7 @@ if TYPE_CHECKING:
     from karat.models.summariser import load_summariser as load_summariser
     from karat.models.text.bag_of_words import WordF1 as WordF1
     from karat.models.text_metric import TextMetric as TextMetric
+    from karat.models.torch_model import DEVICES as DEVICES
+    from karat.models.torch_model import PRECISIONS as PRECISIONS
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -1,23 +1,36 @@
-"""Vectors of texts, kept by content: the digest of a model and the text itself name a row."""
+"""Vectors kept by content: the digest of a model, and the text or the bytes of the picture, name a row."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from karat._util import cache_folder, write_file
+from karat._util import cache_folder, default_threads, write_file
 from karat.errors import KaratError
+from karat.models.images import read_bytes
+from karat.runs import Fact, Fingerprint
 
 SIZE = 16
-"""Bytes of a text's digest: two of a billion texts have the same with a probability below 1e-20."""
+"""Bytes of a digest: two of a billion texts have the same with a probability below 1e-20."""
+FACTS = "made_with.json"
 
 
-class TextCache:
+class KeptRow(NamedTuple):
+    """The vector of an item, and whether the model read only the beginning of it."""
+
+    vector: np.ndarray
+    cut: bool
+
+
+class VectorCache:
     """The rows that one model gave, in files of finished parts.
 
     A part that is damaged, or a folder that cannot be written, costs time and nothing else.
@@ -26,15 +39,17 @@ class TextCache:
     ----------
     fingerprint
         The digest of the model.
+    kind
+        The folder of one kind of items inside the model's; texts are in the model's own.
     """
 
-    def __init__(self, fingerprint: str) -> None:
-        self.folder = cache_folder() / "embeddings" / fingerprint
+    def __init__(self, fingerprint: str, kind: str = "") -> None:
+        self.folder = model_folder(fingerprint) / kind
 
-    def read(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the rows of those texts that are kept."""
-        wanted = dict(zip(keys_of(texts), texts))
-        found: dict[str, np.ndarray] = {}
+    def read(self, keys: Iterable[bytes]) -> dict[bytes, KeptRow]:
+        """Return the rows of those keys that are kept."""
+        wanted = set(keys)
+        found: dict[bytes, KeptRow] = {}
         for path in sorted(self.folder.glob("*.npz")):
             if len(found) == len(wanted):
                 break
@@ -42,18 +57,20 @@ class TextCache:
                 contextlib.suppress(OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile),
                 np.load(path, allow_pickle=False) as stored,
             ):
-                keys = [key.tobytes() for key in stored["keys"]]
-                here = [k for k, key in enumerate(keys) if key in wanted]
+                listed = [key.tobytes() for key in stored["keys"]]
+                here = [k for k, key in enumerate(listed) if key in wanted]
                 if here:
                     rows = stored["rows"]
-                    found |= {wanted[keys[k]]: rows[k] for k in here}
+                    cut = stored["cut"] if "cut" in stored.files else np.zeros(len(rows), bool)
+                    found |= {listed[k]: KeptRow(rows[k], bool(cut[k])) for k in here}
         return found
 
-    def write(self, texts: Sequence[str], rows: np.ndarray) -> None:
-        """Keep the rows of texts."""
-        keys = list(keys_of(texts))
+    def write(self, keys: Sequence[bytes], rows: np.ndarray, cut: np.ndarray | None = None) -> None:
+        """Keep the rows of keys."""
         name = hashlib.sha256(b"".join(keys)).hexdigest()[:24]
         arrays = {"keys": np.frombuffer(b"".join(keys), np.uint8).reshape(-1, SIZE), "rows": rows}
+        if cut is not None and cut.any():
+            arrays["cut"] = cut
         with contextlib.suppress(OSError, KaratError):
             write_file(
                 self.folder / f"{name}.npz",
@@ -63,9 +80,32 @@ class TextCache:
             )
 
 
-def keys_of(texts: Iterable[str]) -> Iterable[bytes]:
+def model_folder(fingerprint: str) -> Path:
+    """Return the folder of what one model gave."""
+    return cache_folder() / "embeddings" / fingerprint
+
+
+def kept_facts(fingerprint: str, facts: Callable[[], Mapping[str, Fact]]) -> Mapping[str, Fact]:
+    """Return the facts of a model, from the cache where it has them: the model need not be loaded then."""
+    path = model_folder(fingerprint) / FACTS
+    with contextlib.suppress(OSError, ValueError, KaratError):
+        return Fingerprint.from_json(path.read_text(encoding="utf-8"), path).facts
+    known = facts()
+    text = json.dumps(dict(known), indent=1, sort_keys=True) + "\n"
+    with contextlib.suppress(OSError, KaratError):
+        write_file(path, lambda draft: draft.write_text(text, encoding="utf-8"), durable=False, parents=True)
+    return known
+
+
+def text_keys(texts: Iterable[str]) -> list[bytes]:
     """Return the digest of each text."""
-    return (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:SIZE] for text in texts)
+    return [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:SIZE] for text in texts]
+
+
+def picture_keys(paths: Sequence[str | Path]) -> list[bytes]:
+    """Return the digest of the bytes of each file; where a file lies and what it is called do not matter."""
+    with ThreadPoolExecutor(default_threads()) as pool:
+        return list(pool.map(lambda path: hashlib.sha256(read_bytes(path)).digest()[:SIZE], paths))
 
 
 def digest_folder(folder: Path, *more: str) -> str:
@@ -79,9 +119,15 @@ def digest_folder(folder: Path, *more: str) -> str:
     ...     before == digest_folder(Path(folder))
     False
     """
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return digest_files({path.relative_to(folder).as_posix(): path for path in files}, *more)[:24]
+
+
+def digest_files(files: Mapping[str, Path], *more: str) -> str:
+    """Return a digest of files under names, and of further words."""
     digest = hashlib.sha256("\0".join(more).encode())
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        digest.update(f"\0{path.relative_to(folder).as_posix()}\0".encode())
+    for name, path in files.items():
+        digest.update(f"\0{name}\0".encode())
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()[:24]
+    return digest.hexdigest()

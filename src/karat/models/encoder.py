@@ -1,23 +1,24 @@
 """A model as karat uses it: one function that encodes pictures, one that encodes texts, or either alone.
 
-Models are found by their name: a scheme such as ``sentence:FOLDER``, a folder, or ``module:function``. Every
-scheme is a file in `karat.models.encoders`; every kind of folder that karat itself writes is registered in
+Models are found by their name: a scheme such as ``hf:FOLDER``, a folder, or ``module:function``. Every scheme
+is a file in `karat.models.encoders`; every kind of folder that karat itself writes is registered in
 `MODEL_FORMATS` by the format that its ``model.json`` names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from karat._util import Registry, import_all, import_plugins, plural
 from karat.errors import InputError
 from karat.models.cosine import unit
-from karat.models.embedding_cache import TextCache
+from karat.models.embedding_cache import KeptRow, VectorCache, picture_keys, text_keys
+from karat.runs import ENCODED, Fact, Fingerprint
 
 Encode = Callable[[list[Any]], Any]
 """Takes pictures (paths) or texts, and returns one row of numbers for each."""
@@ -27,11 +28,30 @@ Says = Callable[[str], object]
 """Called with a sentence before each part of the work."""
 PART = 1024
 """How many texts or pictures are encoded at a time: what is shown, and kept when the work is interrupted."""
+PROMPT = "{}"
+"""What a text is put into before it is encoded: the text alone."""
+VERSION = 1
+"""Of how karat turns files and captions into what a model reads; a fact of every run."""
+PICTURES = f"pictures-2.{VERSION}"
+"""The folder of pictures' vectors in the cache of a model, by how files are read: the first number grows when
+files that were read are refused, the second when their pixels change."""
+
+
+class Encoded(NamedTuple):
+    """One row per item, and of which items the model read only the beginning."""
+
+    rows: Any
+    cut: Sequence[bool] | np.ndarray
 
 
 def no_words(text: str) -> list[str]:
     """Return no unknown word: the model knows all."""
     return []
+
+
+def no_facts() -> Mapping[str, Fact]:
+    """Return no fact: the model states none."""
+    return {}
 
 
 def never(name: str) -> bool:
@@ -49,12 +69,18 @@ class Encoder:
         As messages and runs show it.
     images, texts
         Functions of a list of picture files and of a list of texts; None where the model has none. A row for
-        each item, as an array, a tensor or lists.
+        each item, as an array, a tensor or lists; for texts also `Encoded`, which says which ones were cut.
     fingerprint
-        A digest of everything that changes the numbers (weights, settings, versions). Vectors of texts are
-        then kept in the cache folder; without one nothing is kept.
+        A digest of everything that changes the numbers (weights, settings, versions). Vectors are then kept
+        in the cache folder, by the text and by the bytes of the picture; without one nothing is kept.
     unknown_words
         Returns the words of a text that the model does not know; by default it knows all.
+    facts
+        Returns what a run of the model states of it (`made_with`), under dotted names.
+    prompt
+        What each text is put into, such as "a photo of {}".
+    part
+        How many items are passed at a time.
 
     Examples
     --------
@@ -73,15 +99,35 @@ class Encoder:
     texts: Encode | None = None
     fingerprint: str | None = None
     unknown_words: Callable[[str], list[str]] = field(default=no_words, repr=False)
+    facts: Callable[[], Mapping[str, Fact]] = field(default=no_facts, repr=False)
+    prompt: str = PROMPT
+    part: int | None = None
+
+    @property
+    def made_with(self) -> Fingerprint:
+        """What a run of the model is made with: its facts, the prompt, and how karat reads items."""
+        own: dict[str, Fact] = {"model": self.name, ENCODED: VERSION, "text.prompt": self.prompt}
+        return Fingerprint({**own, **self.facts()})
 
     def encode_images(self, images: Sequence[Any], *, progress: Progress | None = None) -> np.ndarray:
-        """Return one row per picture, as the model gives it."""
+        """Return one row per picture, as the model gives it.
+
+        With a `fingerprint`, the bytes of each distinct file are encoded once, and never again.
+        """
         self.check_pictures()
         assert self.images is not None
-        return self._encode(self.images, list(images), "picture", progress)
+        items = list(images)
+        if self.fingerprint is None or not all(isinstance(item, str | Path) for item in items):
+            return self._encode(self.images, items, "picture", progress).rows
+        cache = VectorCache(self.fingerprint, PICTURES)
+        return self._kept(cache, self.images, items, picture_keys(items), "picture", progress).rows
 
     def encode_texts(self, texts: Sequence[str], *, progress: Progress | None = None) -> np.ndarray:
-        """Return one row per text, as the model gives it.
+        """Return one row per text, as the model gives it: the rows of `read_texts`."""
+        return self.read_texts(texts, progress=progress).rows
+
+    def read_texts(self, texts: Sequence[str], *, progress: Progress | None = None) -> Encoded:
+        """Return one row per text, and which texts were too long for the model.
 
         With a `fingerprint`, each distinct text is encoded once, and never again: rows are kept in the cache
         folder, part by part. Texts of similar length are encoded together, which wastes least on padding.
@@ -89,20 +135,11 @@ class Encoder:
         if self.texts is None:
             raise InputError(f"{self.name} encodes no texts", fix="give a model of pictures and texts")
         check_texts(texts)
+        prompted = [self.prompt.replace(PROMPT, text) for text in texts]
         if self.fingerprint is None:
-            return self._encode(self.texts, list(texts), "text", progress)
-        cache = TextCache(self.fingerprint)
-        distinct = list(dict.fromkeys(texts))
-        known = cache.read(distinct)
-        missing = sorted((text for text in distinct if text not in known), key=len)
-        for begin in range(0, len(missing), PART):
-            part = missing[begin : begin + PART]
-            rows = self._rows(self.texts, part, "text")
-            cache.write(part, rows)
-            known |= dict(zip(part, rows))
-            if progress is not None:
-                progress(len(distinct) - len(missing) + begin + len(part), len(distinct))
-        return stacked([known[text] for text in texts], self.name)
+            return self._encode(self.texts, prompted, "text", progress)
+        cache = VectorCache(self.fingerprint)
+        return self._kept(cache, self.texts, prompted, text_keys(prompted), "text", progress, key=len)
 
     def search(
         self, query: str, images: Sequence[Any], top: int = 10, *, says: Says | None = None
@@ -124,17 +161,49 @@ class Encoder:
         if self.images is None:
             raise InputError(f"{self.name} encodes no pictures", fix="give a model of pictures and texts")
 
-    def _encode(self, encode: Encode, items: list[Any], kind: str, progress: Progress | None) -> np.ndarray:
-        rows: list[np.ndarray] = []
-        for begin in range(0, len(items), PART):
-            part = items[begin : begin + PART]
-            rows.extend(self._rows(encode, part, kind))
+    def _encode(self, encode: Encode, items: list[Any], kind: str, progress: Progress | None) -> Encoded:
+        parts, step = list[Encoded](), self.part or PART
+        for begin in range(0, len(items), step):
+            parts.append(self._rows(encode, items[begin : begin + step], kind))
             if progress is not None:
-                progress(begin + len(part), len(items))
-        return stacked(rows, self.name)
+                progress(min(begin + step, len(items)), len(items))
+        rows = stacked([row for part in parts for row in part.rows], self.name)
+        return Encoded(rows, np.concatenate([part.cut for part in parts]) if parts else np.zeros(0, bool))
 
-    def _rows(self, encode: Encode, items: list[Any], kind: str) -> np.ndarray:
-        return check_rows(encode(items), len(items), self.name, kind)
+    def _kept(
+        self,
+        cache: VectorCache,
+        encode: Encode,
+        items: list[Any],
+        keys: list[bytes],
+        kind: str,
+        progress: Progress | None,
+        key: Callable[[Any], int] | None = None,
+    ) -> Encoded:
+        """Return rows from the cache, after encoding what it lacks; `key` sorts what is encoded together."""
+        distinct = dict(zip(keys, items))
+        known = cache.read(distinct)
+        missing = [(own, item) for own, item in distinct.items() if own not in known]
+        if key is not None:
+            missing.sort(key=lambda pair: key(pair[1]))
+        step = self.part or PART
+        for begin in range(0, len(missing), step):
+            part = missing[begin : begin + step]
+            own = [digest for digest, _ in part]
+            rows, cut = self._rows(encode, [item for _, item in part], kind)
+            cache.write(own, rows, np.asarray(cut))
+            known |= {digest: KeptRow(*row) for digest, *row in zip(own, rows, cut)}
+            if progress is not None:
+                progress(len(distinct) - len(missing) + begin + len(part), len(distinct))
+        rows = stacked([known[digest].vector for digest in keys], self.name)
+        return Encoded(rows, np.array([known[digest].cut for digest in keys], bool))
+
+    def _rows(self, encode: Encode, items: list[Any], kind: str) -> Encoded:
+        rows = encode(items)
+        cut: Any = np.zeros(len(items), bool)
+        if isinstance(rows, Encoded):
+            rows, cut = rows.rows, np.asarray(rows.cut, bool)
+        return Encoded(check_rows(rows, len(items), self.name, kind), cut)
 
 
 @dataclass(frozen=True)
@@ -146,16 +215,19 @@ class Scheme:
     name, form, help
         What stands before the first colon; how the whole is written; what it is.
     load
-        Returns the model, given what follows the scheme.
+        Returns the model, given what follows the scheme, and settings as keywords.
     takes
         Whether a name without a scheme is one of these.
+    settings
+        The settings of `load_model` that `load` takes; a prompt applies to all models.
     """
 
     name: str
     form: str
     help: str
-    load: Callable[[str], Encoder]
+    load: Callable[..., Encoder]
     takes: Callable[[str], bool] = never
+    settings: tuple[str, ...] = ()
 
 
 ENCODERS: Registry[Scheme] = Registry("kind of model", fill=lambda: import_all("karat.models.encoders"))
@@ -175,48 +247,95 @@ def register_encoder(scheme: Scheme) -> Scheme:
     return ENCODERS.add(scheme.name, scheme)
 
 
-def load_model(name: str | Path | Any) -> Encoder:
+def load_model(
+    name: str | Path | Any,
+    *,
+    weights: str | Path | None = None,
+    prompt: str | None = None,
+    precision: str | None = None,
+    device: str | None = None,
+    batch: int | None = None,
+) -> Encoder:
     """Return the model of a name; nothing is downloaded.
 
     Parameters
     ----------
     name
-        A folder that `karat fit` wrote, ``sentence:FOLDER`` for a model of sentence-transformers, or
-        ``module:function`` for your own: a function of texts, or an object with ``encode_images`` and
-        ``encode_texts``, or either. docs/encoders.md lists all. In Python also such a function or object.
+        A folder that `karat fit` or `karat train` wrote; ``hf:FOLDER`` for a model of transformers;
+        ``open_clip:ARCHITECTURE``; ``sentence:FOLDER`` for a model of sentence-transformers; or your own:
+        ``module:function`` for a function of texts or an object with ``encode_images`` and ``encode_texts``,
+        or either, ``module:images,texts`` for two functions. docs/encoders.md lists all. In Python also such
+        a function, object or tuple of two functions.
+    weights
+        For ``open_clip:ARCHITECTURE``, the file of its weights.
+    prompt
+        What each text is put into, such as "a photo of {}".
+    precision
+        "float32" (the default), "bfloat16" or "float16".
+    device
+        "auto" (the default: a GPU where there is one), "cpu" or "cuda".
+    batch
+        How many items are computed at a time; halved where the memory does not suffice. Vectors do not depend
+        on it, except for rounding.
 
     Examples
     --------
     >>> import karat
-    >>> model = karat.load_model("sentence:all-MiniLM-L6-v2")  # doctest: +SKIP
+    >>> model = karat.load_model("hf:./siglip", prompt="a photo of {}")  # doctest: +SKIP
     >>> model.encode_texts(["a dog runs"]).shape  # doctest: +SKIP
-    (1, 384)
+    (1, 768)
     """
+    if prompt is not None and PROMPT not in prompt:
+        raise InputError(f"the prompt {prompt!r} has no {PROMPT}", fix='write "a photo of {}"')
+    if batch is not None and batch < 1:
+        raise InputError(f"the batch is {batch}", fix="give 1 or more")
+    settings = {"weights": weights, "precision": precision, "device": device, "batch": batch}
+    chosen = {key: value for key, value in settings.items() if value is not None}
     if not isinstance(name, str | Path):
-        return as_encoder(name)
-    text = str(name)
-    scheme, colon, rest = text.partition(":")
-    if colon and scheme in ENCODERS:
-        return ENCODERS[scheme].load(rest)
-    return next(known for known in ENCODERS.values() if known.takes(text)).load(text)
+        encoder = as_encoder(name)
+        scheme: Scheme | None = None
+    else:
+        text = str(name)
+        before, colon, rest = text.partition(":")
+        if colon and before in ENCODERS:
+            scheme = ENCODERS[before]
+        else:
+            scheme, rest = next(known for known in ENCODERS.values() if known.takes(text)), text
+    taken = {} if scheme is None else {key: chosen[key] for key in chosen if key in scheme.settings}
+    for key in chosen.keys() - taken.keys() - {"batch"}:
+        raise InputError(f"{name} takes no {key}", fix=f"leave out --{key}")
+    if scheme is not None:
+        encoder = scheme.load(rest, **taken)
+    if batch is not None and "batch" not in taken:
+        encoder = replace(encoder, part=batch)
+    return encoder if prompt is None else replace(encoder, prompt=prompt)
 
 
 def as_encoder(thing: Any, name: str | None = None) -> Encoder:
-    """Return a function of texts, or an object with ``encode_images`` and ``encode_texts``, as a model.
+    """Return a function of texts, two functions, or an object that encodes, as a model.
 
-    Its vectors are kept in the cache only where it has a text called ``fingerprint``.
+    An object has ``encode_images`` and ``encode_texts``, or either; of two functions the first encodes
+    pictures. Vectors are kept in the cache only where the object has a text called ``fingerprint``. What it
+    has as ``made_with``, a `Fingerprint`, its runs state.
     """
     if isinstance(thing, Encoder):
         return thing
     label = name or str(getattr(thing, "__name__", type(thing).__name__))
-    sides = {side: getattr(thing, method, None) for side, method in METHODS.items()}
-    if not any(map(callable, sides.values())):
-        sides = {"texts": thing if callable(thing) else None}
-    if not any(map(callable, sides.values())):
+    if isinstance(thing, tuple) and len(thing) == 2:
+        sides = dict(zip(METHODS, thing))
+        label = name or ",".join(str(getattr(side, "__name__", "function")) for side in thing)
+    else:
+        sides = {side: getattr(thing, method, None) for side, method in METHODS.items()}
+        if not any(map(callable, sides.values())):
+            sides = {"texts": thing if callable(thing) else None}
+    known = [side for side in sides.values() if side is not None]
+    if not (known and all(map(callable, known))):
         fix = f"give a function of texts, or an object with {' or '.join(METHODS.values())}"
         raise InputError("is not a model", where=label, fix=fix)
-    words, digest = (getattr(thing, key, None) for key in ("unknown_words", "fingerprint"))
+    words, digest, made = (getattr(thing, key, None) for key in ("unknown_words", "fingerprint", "made_with"))
     more: dict[str, Any] = {**sides, **({"unknown_words": words} if callable(words) else {})}
+    if isinstance(made, Fingerprint):
+        more["facts"] = lambda: made.facts
     return Encoder(label, fingerprint=digest if isinstance(digest, str) else None, **more)
 
 
@@ -229,10 +348,16 @@ def check_texts(texts: Sequence[str]) -> None:
         raise InputError(f"{strange!r} is not text", fix="give texts as str")
 
 
+def as_plain(rows: Any) -> Any:
+    """Return a tensor as an array of single precision, and anything else as it is."""
+    return rows.detach().cpu().float().numpy() if hasattr(rows, "detach") else rows
+
+
 def check_rows(rows: Any, size: int, name: str, kind: str) -> np.ndarray:
     """Return what a model gave as an array with one row of finite numbers per item, or raise."""
-    if hasattr(rows, "detach"):
-        rows = rows.detach().cpu().float().numpy()
+    if isinstance(rows, list | tuple) and len(rows) == size:
+        rows = [as_plain(row) for row in rows]
+    rows = as_plain(rows)
     fix = f"return one row of numbers for each {kind}"
     try:
         table = np.asarray(rows)

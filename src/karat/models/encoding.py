@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from karat.benchmarks import Benchmark, load_benchmark
+import numpy as np
+
+from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions import Queries, all_pairs, asked_texts
 from karat.errors import InputError
 from karat.models.cosine import unit
-from karat.models.encoder import Encoder, Says, load_model
+from karat.models.encoder import Encoder, Progress, Says, load_model
 from karat.models.image_text_model import pictures_of
 from karat.models.summariser import Summariser, load_summariser
 from karat.models.text_metric import TextMetric
-from karat.runs import EmbeddingRun, MatrixRun
+from karat.runs import (
+    RUN_MAKERS,
+    EmbeddingRun,
+    Fingerprint,
+    MatrixRun,
+    Run,
+    ShardFolder,
+    check_target,
+    load_run,
+    notes_on_making,
+)
+
+ROWS = 4096
+"""How many rows one file of a sharded run has."""
+NAMED = 5
+"""How many of the captions that were cut are named."""
 
 
 def encode(
@@ -24,8 +43,9 @@ def encode(
     queries: Queries | None = None,
     summarise: str | Summariser | None = None,
     setting: Mapping[str, Any] | None = None,
+    folder: str | Path | None = None,
     says: Says | None = None,
-) -> EmbeddingRun | MatrixRun:
+) -> Run:
     """Return the images and captions of a benchmark, encoded by a model, as a run.
 
     A model of pictures and texts gives two tables of vectors of length 1. A model of texts alone sees an
@@ -46,13 +66,16 @@ def encode(
         which makes one text of an image's captions first.
     setting
         Settings of a benchmark that is given by name, as `karat.load_benchmark` takes them.
+    folder
+        Write the vectors here, file by file; the run is then read from it. What an interrupted call left
+        there is continued, and ends in the same bytes; with another model or other captions it is an error.
     says
         Called with a sentence before each part of the work.
 
     Returns
     -------
     EmbeddingRun or MatrixRun
-        With the ids of its rows and columns; `karat.evaluate` takes it.
+        With the ids of its rows and columns, and what it was made with; `karat.evaluate` takes it.
 
     Examples
     --------
@@ -63,35 +86,97 @@ def encode(
     MatrixRun('words': score table of 10 images by 50 captions, float32)
     """
     encoder = load_model(model)
-    if not isinstance(benchmark, Benchmark):
-        benchmark = load_benchmark(benchmark, **(setting or {}))
+    benchmark = as_benchmark(benchmark, setting)
     say = says or (lambda _: None)
     caption, texts = asked_texts(benchmark, queries)
     ids = {"images": benchmark.images.gallery, "captions": benchmark.captions.gallery[caption]}
 
-    def shown(done: int, total: int) -> None:
-        say(f"{encoder.name}: {done:,} of {total:,} texts")
+    def shown(what: str) -> Progress:
+        return lambda done, total: say(f"{encoder.name}: {done:,} of {total:,} {what}")
 
     if encoder.images is None:
+        if folder is not None:
+            fix = "name a file, such as scores.npy"
+            raise InputError(f"{encoder.name} encodes no pictures and gives a table of scores", fix=fix)
         summariser = None if summarise is None else load_summariser(summarise, encoder)
-        metric = TextMetric(encoder, summariser, progress=shown)
+        metric = TextMetric(encoder, summariser, progress=shown("texts"))
         say(f"{encoder.name}: reading {len(texts):,} captions")
-        return MatrixRun(all_pairs(benchmark, metric, leave_out=True, queries=queries), encoder.name, ids)
+        scores = all_pairs(benchmark, metric, leave_out=True, queries=queries)
+        run: Run = MatrixRun(scores, encoder.name, ids)
+        # Every text is in the cache by now, or the model keeps none.
+        cut = encoder.read_texts(texts).cut if encoder.fingerprint is not None else np.zeros(len(texts), bool)
+        run.made_with = with_cut(encoder.made_with, ids["captions"][np.asarray(cut)])
+        return run
     if summarise is not None:
         raise InputError(f"{encoder.name} sees pictures, not captions", fix="leave out --summarise")
     images = pictures_of(benchmark)
+    if folder is not None:
+        return encode_into(Path(folder), encoder, images, list(texts), ids, say)
     say(f"reading {len(images):,} pictures")
-    pictures = unit(encoder.encode_images(images))
+    pictures = unit(encoder.encode_images(images, progress=shown("pictures")))
     say(f"reading {len(texts):,} captions")
-    return EmbeddingRun(pictures, unit(encoder.encode_texts(texts, progress=shown)), encoder.name, ids=ids)
+    rows, cut = encoder.read_texts(texts, progress=shown("captions"))
+    run = EmbeddingRun(pictures, unit(rows), encoder.name, ids=ids)
+    run.made_with = with_cut(encoder.made_with, ids["captions"][np.asarray(cut)])
+    return run
 
 
-def notes_on(encoder: Encoder, summarise: str | None = None) -> list[str]:
+def encode_into(
+    folder: Path, encoder: Encoder, images: list[str], texts: list[str], ids: Mapping[str, Any], say: Says
+) -> Run:
+    """Return the run in a folder, after encoding the parts that it lacks, each into a file of its own."""
+    check_target(folder)
+    made_with = encoder.made_with
+    shards = ShardFolder(folder, digest_inputs(images, texts, ids), made_with, ROWS)
+    for path, part in shards.parts("images", len(images)):
+        if shards.read(path, part.stop - part.start) is None:
+            say(f"{encoder.name}: {part.start:,} of {len(images):,} pictures")
+            shards.write(path, unit(encoder.encode_images(images[part])))
+    cut: list[int] = []
+    for path, part in shards.parts("captions", len(texts)):
+        rows = shards.read(path, part.stop - part.start)
+        if rows is None:
+            say(f"{encoder.name}: {part.start:,} of {len(texts):,} captions")
+            vectors, too_long = encoder.read_texts(texts[part])
+            rows = np.flatnonzero(too_long).tolist()
+            shards.write(path, unit(vectors), rows)
+        cut += [part.start + row for row in rows]
+    shards.finish(ids, with_cut(made_with, ids["captions"][cut]), encoder.name)
+    run = load_run(folder)
+    run.name = encoder.name
+    return run
+
+
+def digest_inputs(images: Sequence[str], texts: Sequence[str], ids: Mapping[str, Any]) -> str:
+    """Return a digest of what is encoded: ids, captions, and the names and sizes of pictures."""
+    files = [Path(image) for image in images]
+    pictures = [(file.name, file.stat().st_size if file.is_file() else None) for file in files]
+    content = [[np.asarray(listed).tolist() for listed in ids.values()], list(texts), pictures]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def with_cut(made_with: Fingerprint, cut: Any) -> Fingerprint:
+    """Return what a run was made with, and which captions the model read only the beginning of, by id."""
+    first = {"captions.truncated.first": ", ".join(map(str, cut[:NAMED]))} if len(cut) else {}
+    return made_with.with_facts({"captions.truncated": len(cut), **first})
+
+
+def notes_on(encoder: Encoder, summarise: str | None = None, run: Run | None = None) -> list[str]:
     """Return what a reader of a model's run should know."""
+    made = {} if run is None or run.made_with is None else {run.name: run.made_with}
+    notes = notes_on_making(made)
     if encoder.images is not None:
-        return []
+        return notes
     how = "the mean of its captions' vectors"
     if summarise is not None:
         how = f"the vector of its captions' summary ({summarise})"
     asked = "without the caption that asks; the scores are cosines"
-    return [f"{encoder.name} encodes no pictures: an image is {how}, {asked}"]
+    return [f"{encoder.name} encodes no pictures: an image is {how}, {asked}", *notes]
+
+
+def run_of(model: Any, benchmark: Benchmark, says: Says | None = None) -> Run:
+    """Return the run of a model on a benchmark: what `karat.evaluate` does with a model among its runs."""
+    return encode(model, benchmark, says=says)
+
+
+RUN_MAKERS.add("model", run_of)

@@ -9,11 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import plural, renamed_keywords
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids, load_benchmark
+from karat._util import parse_params, plural, renamed_keywords
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids, as_benchmark
 from karat.errors import InputError
 from karat.models.fusion_methods import FUSIONS, Ballot, FusionMethod
-from karat.runs import EmbeddingRun, Lists, RankingsRun, Run, TableRun, load_runs
+from karat.runs import (
+    EmbeddingRun,
+    Fingerprint,
+    Lists,
+    RankingsRun,
+    Run,
+    TableRun,
+    load_runs,
+    merge_fingerprints,
+)
 
 BLOCK_BYTES = 64 << 20
 
@@ -74,12 +83,10 @@ def fuse(
     ([1, 2], [2, 1])
     """
     chosen = FUSIONS[method]
-    settings = parse_params(chosen, method, params)
+    settings = parse_params(chosen.params, method, params)
     if not len(runs):
         raise InputError("there is no run to fuse", fix="give two or more")
-    bench = benchmark or common_benchmark(runs)
-    if not isinstance(bench, Benchmark):
-        bench = load_benchmark(bench)
+    bench = as_benchmark(benchmark or common_benchmark(runs))
     runs = load_runs(runs if isinstance(runs, Mapping) else list(runs), bench)
     share = check_weights(weight, len(runs))
     if top is not None and top < 1:
@@ -103,7 +110,20 @@ def fuse(
     fused = RankingsRun(raw, name)
     fused.benchmark = bench
     fused.lists = dict(lists)
+    fused.made_with = facts_of_fusion(runs, share, {"method": method, "top": top, **settings})
     return fused
+
+
+def facts_of_fusion(
+    runs: Sequence[Run], weights: Sequence[float], choices: Mapping[str, Any]
+) -> Fingerprint | None:
+    """Return how runs were fused, and what each was made with; None where no run says that."""
+    numbers = [f"run{number}" for number in range(1, len(runs) + 1)]
+    parts = merge_fingerprints({number: run.made_with for number, run in zip(numbers, runs)})
+    facts = {f"fusion.{name}": value for name, value in choices.items()}
+    for number, run, weight in zip(numbers, runs, weights):
+        facts |= {f"fusion.{number}.name": run.name, f"fusion.{number}.weight": weight}
+    return None if parts is None else parts.with_facts(facts)
 
 
 def common_benchmark(runs: Any) -> Benchmark:
@@ -219,17 +239,6 @@ class IdLists(Mapping[Any, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self.row)
-
-
-def parse_params(chosen: FusionMethod, method: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a method's parameters, each with its type, or raise on one that it does not have."""
-    known = {param.name: param for param in chosen.params}
-    for name in values:
-        if name not in known:
-            raise InputError(
-                f"{method} has no parameter {name!r}", fix=f"it has {', '.join(known) or 'none'}"
-            )
-    return {name: param.parse(values.get(name, param.default)) for name, param in known.items()}
 
 
 def check_weights(weights: Sequence[float] | None, number: int) -> list[float]:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from karat._util import check_choice, fill_folder, parsing, require, write_file
-from karat.benchmarks import Benchmark, load_benchmark
+from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions import SystemWords, references_of
 from karat.errors import InputError, MissingDataError
 from karat.models.cosine import unit
@@ -222,8 +222,7 @@ def fit(
     >>> model = karat.fit("my-photos")  # doctest: +SKIP
     >>> model.search("a dog on a beach", ["1.jpg", "2.jpg"])  # doctest: +SKIP
     """
-    if not isinstance(benchmark, Benchmark):
-        benchmark = load_benchmark(benchmark, **(setting or {}))
+    benchmark = as_benchmark(benchmark, setting)
     pictures, captions = pictures_of(benchmark), references_of(benchmark)
     used = [k for k, own in enumerate(captions) if own]
     model = ImageTextModel(text, image, image_power, kappa, n)

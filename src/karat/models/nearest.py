@@ -12,7 +12,7 @@ from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems
 from karat.errors import InputError
 from karat.models.estimator import Estimator
 from karat.models.kernel_matrix import as_floats
-from karat.runs import FirstResults, MatrixRun, Run, Top
+from karat.runs import FirstResults, MatrixRun, PassOptions, Run, Scanned, Top, TopRequest
 
 
 class NearestNeighbour(Estimator):
@@ -152,18 +152,33 @@ class DirectedRun(Run):
         return aligned
 
     def scan(
-        self, items: Sequence[JudgedItems], threads: int | None = None, first: bool = False
-    ) -> tuple[list[JudgedItems], FirstResults]:
-        """Return where items come out and the first item of every query, in one pass over each table."""
+        self,
+        items: Sequence[JudgedItems] = (),
+        threads: int | None = None,
+        first: bool = False,
+        *,
+        tops: Sequence[TopRequest] = (),
+        options: PassOptions | None = None,
+    ) -> Scanned:
+        """Return where items come out and the first items of queries, in one pass over each table."""
         placed: dict[int, JudgedItems] = {}
         results: FirstResults = {}
+        listed: dict[int, Top] = {}
         for direction, table in self.tables.items():
             own = [k for k, part in enumerate(items) if part.direction == direction]
-            if own or first:
-                parts, firsts = table.scan([items[k] for k in own], threads, first)
-                placed.update(zip(own, parts))
-                results.update({d: found for d, found in firsts.items() if d == direction})
-        return [placed[k] for k in range(len(items))], results
+            asked = [k for k, request in enumerate(tops) if request.direction == direction]
+            if own or asked or first:
+                heads = [TopRequest(direction, 1)] if first else []
+                scanned = table.scan(
+                    [items[k] for k in own],
+                    threads,
+                    tops=[*(tops[k] for k in asked), *heads],
+                    options=options,
+                )
+                placed.update(zip(own, scanned.placed))
+                listed.update(zip(asked, scanned.tops))
+                results.update({direction: scanned.tops[-1].item} if first else {})
+        return Scanned([placed[k] for k in range(len(items))], results, [listed[k] for k in range(len(tops))])
 
     def top(
         self,

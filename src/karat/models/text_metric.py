@@ -55,7 +55,7 @@ class TextMetric(CaptionMetric):
         return PreparedMeans(self, references, candidates)
 
 
-class Vectors:
+class TextVectors:
     """The vectors of distinct texts, of length 1 (or 0), by text.
 
     In double precision: a score is then the same, once rounded, in whichever table it is computed.
@@ -77,7 +77,7 @@ class PreparedMeans(Prepared):
 
     def __init__(self, metric: TextMetric, references: References, candidates: Sequence[str]) -> None:
         flat = [text for own in references for text in own]
-        vectors = Vectors(metric, [*flat, *candidates])
+        vectors = TextVectors(metric, [*flat, *candidates])
         self.references, self.captions = vectors.of(flat), vectors.of(candidates)
         self.first = np.concatenate([[0], np.cumsum([len(own) for own in references], dtype=np.int64)])
         self.n_images, self.n_captions = len(references), len(candidates)
@@ -105,7 +105,7 @@ class PreparedSummaries(Prepared):
     ) -> None:
         self.metric, self.summariser, self.references = metric, summariser, references
         self.n_images, self.n_captions = len(references), len(candidates)
-        self.captions = Vectors(metric, candidates).of(candidates)
+        self.captions = TextVectors(metric, candidates).of(candidates)
         self.images = self._vectors(references)
 
     def _vectors(self, groups: References) -> np.ndarray:
@@ -114,7 +114,7 @@ class PreparedSummaries(Prepared):
         rows = np.zeros((len(groups), self.captions.shape[1]))
         if some:
             summaries = self.summariser.summarise([groups[k] for k in some])
-            rows[some] = Vectors(self.metric, summaries).of(summaries)
+            rows[some] = TextVectors(self.metric, summaries).of(summaries)
         return rows
 
     def block(self, begin: int, end: int, threads: int | None = None) -> np.ndarray:

@@ -18,7 +18,8 @@ from karat._util import parsing, plural, read_json_lines
 from karat.benchmarks import Benchmark, Choices
 from karat.errors import InputError
 from karat.runs.embeddings import EmbeddingRun
-from karat.runs.files import as_content, as_run, give_names, list_sources
+from karat.runs.files import as_content, as_run, give_names, is_model, list_sources
+from karat.runs.fingerprint import Fingerprint, made_with_beside, read_made_with
 from karat.runs.id_files import Order
 from karat.runs.run import Run
 from karat.runs.table import TableRun
@@ -44,6 +45,8 @@ class ChoiceRun:
         Similarities of captions with captions, examples by captions by captions, where embeddings are given.
     notes
         What a reader should know of how it was read.
+    made_with
+        What the run was made with, where its file says so.
     """
 
     name: str
@@ -51,6 +54,7 @@ class ChoiceRun:
     captions: np.ndarray | None = None
     where: str | None = None
     notes: tuple[str, ...] = ()
+    made_with: Fingerprint | None = None
 
 
 def load_choices(
@@ -92,15 +96,19 @@ def load_choice(
     if len(group) == 1 and isinstance(source, ChoiceRun):
         return source
     where = " and ".join(str(part) for part in group if isinstance(part, str | Path)) or None
-    if len(group) == 1 and not isinstance(source, Run):
+    if len(group) == 1 and not isinstance(source, Run) and not is_model(source):
         if isinstance(source, str | Path) and (frame := long_table(Path(source))) is not None:
-            return ChoiceRun(name, from_long(frame, benchmark, Path(source)), where=where)
-        tables = as_content(source).tables
+            made_with = read_made_with(made_with_beside(Path(source)))
+            return ChoiceRun(
+                name, from_long(frame, benchmark, Path(source)), where=where, made_with=made_with
+            )
+        content = as_content(source)
+        tables = content.tables
         shape = tuple(tables[0].shape) if len(tables) == 1 else ()
         whole = (benchmark.images.size, benchmark.captions.size)
         if len(tables) == 1 and shape not in (whole, whole[::-1]):
             scores = as_examples(np.asarray(tables[0]), benchmark, where, transpose)
-            return ChoiceRun(name, scores, where=where)
+            return ChoiceRun(name, scores, where=where, made_with=content.made_with)
     run = as_run(group, benchmark, name, {**options, "transpose": transpose}).align(benchmark)
     if not isinstance(run, TableRun):
         raise InputError(
@@ -115,11 +123,13 @@ def load_choice(
     vectors = isinstance(run, EmbeddingRun)
     notes: tuple[str, ...] = ()
     if isinstance(run, EmbeddingRun) and run.similarity == "dot" and not run.unit_length:
-        notes = (
+        notes += (
             f"{run.name}: the embeddings are not of length 1 and scores are plain products; "
             "--similarity cosine scales them",
         )
-    return ChoiceRun(name, scores, caption_scores(run, choices) if vectors else None, where, notes)
+    name = run.name if is_model(source) else name
+    captions = caption_scores(run, choices) if vectors else None
+    return ChoiceRun(name, scores, captions, where, notes, run.made_with)
 
 
 def caption_scores(run: Run, choices: Choices) -> np.ndarray:

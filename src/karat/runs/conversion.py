@@ -27,7 +27,8 @@ from karat._util import (
 from karat.benchmarks import DIRECTIONS, Benchmark, as_id_array
 from karat.errors import InputError
 from karat.runs.embeddings import EmbeddingRun, Similarity
-from karat.runs.files import gather, with_directions
+from karat.runs.files import Memory, check_files, gather, with_directions
+from karat.runs.fingerprint import Fingerprint, made_with_beside, write_made_with
 from karat.runs.formats import (
     FOLDER,
     WRITERS,
@@ -41,8 +42,10 @@ from karat.runs.formats import (
 )
 from karat.runs.id_files import Order, check_lengths, write_ids
 from karat.runs.matrix import MatrixRun
+from karat.runs.memory import check_memory
 from karat.runs.rankings import FORM, RankingsRun
 from karat.runs.table import TableRun
+from karat.runs.vectors import as_vectors
 
 CONTENT_KINDS = ("scores", "embeddings", "lists")
 
@@ -56,6 +59,8 @@ def convert(
     direction: str | None = None,
     similarity: Similarity = "dot",
     ids: Order | None = None,
+    made_with: Fingerprint | None = None,
+    memory: Memory = None,
 ) -> list[Path]:
     """Write a run in another format and return the files written.
 
@@ -77,6 +82,10 @@ def convert(
         How many items of each query a ranked list keeps.
     direction
         The one direction that ranked lists keep, or the direction of lists that do not name one.
+    memory
+        How much memory the run may take, as `karat.load_run` takes it.
+    made_with
+        What the run was made with, kept in the file or beside it; by default what the sources say.
     """
     target = Path(target)
     writer = writer_of(target)
@@ -86,13 +95,19 @@ def convert(
         direction = check_choice(direction, DIRECTIONS, "direction")
     content, where, ids_where = gather(sources, ids)
     kind = target_kind(content.kind, writer, kind, top, direction, target)
+    made_with = made_with or content.made_with
+    if made_with is not None and content.kind == "embeddings" != kind:
+        made_with = made_with.with_facts({"scores.similarity": similarity})
     with scratch_file(target) as scratch:
         if content.lists is not None:
             output = cut_lists(content, benchmark, top, direction, where)
         else:
-            run, output = checked_tables(content, kind, scratch, benchmark, similarity, where, ids_where)
+            run, output = checked_tables(
+                content, kind, scratch, benchmark, similarity, where, ids_where, memory
+            )
             if kind == "lists":
                 output = first_items(run, int(top or 0), direction)
+        output = replace(output, made_with=made_with)
         if kind in writer.holds:
             return save({target: output}, writer)
         return save(
@@ -165,6 +180,7 @@ def checked_tables(
     similarity: Similarity,
     where: str | None,
     ids_where: str | None,
+    memory: Memory,
 ) -> tuple[TableRun, Content]:
     """Return a run of the tables, checked, and the tables to write, as far as possible not read yet."""
     run: TableRun
@@ -174,7 +190,9 @@ def checked_tables(
         numbers = map_table(table, scratch, where) if kind == "lists" else stand_in(table)
         run = MatrixRun(numbers, "run", content.ids, where)
     else:
-        images, captions = content.tables
+        images, captions = (as_vectors(table, where) for table in content.tables)
+        check_memory(memory, (len(images), len(captions)), (images, captions))
+        check_files((images, captions), content.ids, benchmark, ids_where or where, similarity)
         run = EmbeddingRun(images, captions, "run", similarity, content.ids, where)
     run.ids_where = ids_where
     check_lengths(run, ids_where or where)
@@ -195,7 +213,7 @@ def sides(content: Content) -> Iterator[tuple[str, Content]]:
 
 
 def save(contents: Mapping[Path, Content], writer: FormatWriter) -> list[Path]:
-    """Write contents and the ids beside them, all or none, and return the files."""
+    """Write contents, and beside them what has no place in them, all or none; return the files."""
     written: dict[Path, Callable[[Path], object]] = {}
     for target, content in contents.items():
         beside = target.with_suffix(".ids.json")
@@ -203,9 +221,18 @@ def save(contents: Mapping[Path, Content], writer: FormatWriter) -> list[Path]:
             raise InputError(
                 "is next to the target and would name its rows", where=beside, fix="move it away first"
             )
+        facts_beside = made_with_beside(target)
+        if content.made_with is None and not writer.keeps_made_with and facts_beside.exists():
+            raise InputError(
+                "is next to the target and would say what it was made with",
+                where=facts_beside,
+                fix="move it away first",
+            )
         written[target] = partial(writer.write, content)
         if content.ids and content.kind not in writer.keeps_ids:
             written[beside] = partial(write_ids, content.ids)
+        if content.made_with is not None and not writer.keeps_made_with:
+            written[facts_beside] = partial(write_made_with, content.made_with)
     if not target.suffix:
         fill_folder(target, written[target])
         return [target]

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from itertools import takewhile
+from dataclasses import replace
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
-from karat._util import check_table, plural
+from karat._util import Registry, check_table, import_plugins, plural
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import InputError, MissingDataError
 from karat.runs.embeddings import EmbeddingRun, Similarity
-from karat.runs.formats import READERS, SHAPES, Content, format_of, name_of
+from karat.runs.fingerprint import made_with_beside, merge_fingerprints, note_on_steps, read_made_with
+from karat.runs.formats import READERS, SHAPES, Content, format_of, name_of, plain_path
 from karat.runs.id_files import KINDS, UNNAMED, Order, check_lengths, ids_beside, read_order
 from karat.runs.matrix import MatrixRun
+from karat.runs.memory import check_memory, with_memory
+from karat.runs.preflight import VectorCheck, check_embeddings
 from karat.runs.rankings import FORM, RankingsRun
 from karat.runs.run import Run
 from karat.runs.table import TableRun
+from karat.runs.vectors import ArrayVectors, Vectors, as_vectors
+
+Says = Callable[[str], object]
+"""Called with a sentence before each part of the work."""
+Memory = int | float | str | None
+"""A bound on memory: "4GB", a number of bytes, or none."""
+
+RUN_MAKERS: Registry[Callable[[Any, Benchmark, Says | None], Run]] = Registry(
+    "maker of runs", fill=lambda: import_plugins("run")
+)
+"""What makes a run of something else than a file, such as a model."""
 
 BY_NAME = '{"a": scores, "b": ("images.npy", "captions.npy")}'
 
@@ -30,11 +46,16 @@ def read(path: Path) -> Content:
         raise InputError(
             f"has the extension {path.suffix!r}", where=path, fix=f"karat reads {', '.join(READERS)} here"
         )
-    return READERS[format_of(path)](path)
+    content = READERS[format_of(path)](path)
+    if content.made_with is None and not path.is_dir():
+        content = replace(content, made_with=read_made_with(made_with_beside(plain_path(path))))
+    return content
 
 
 def as_content(source: Any) -> Content:
     """Return what a path, a dictionary, an array or a tensor holds; nothing is copied."""
+    if isinstance(source, Content):
+        return source
     if isinstance(source, str | Path):
         return read(Path(source))
     if isinstance(source, Mapping):
@@ -55,6 +76,8 @@ def load_run(
     ids: Order | None = None,
     similarity: Similarity = "dot",
     transpose: bool = False,
+    memory: Memory = None,
+    says: Says | None = None,
 ) -> Run:
     """Return the run in a file, an array or a dictionary.
 
@@ -62,10 +85,10 @@ def load_run(
     ----------
     *sources
         One score table (images by captions), or an image and a caption embedding table, or one
-        set of ranked lists, or one of each direction. Tables are npy, npz, safetensors, Parquet or csv
-        files, arrays or
-        tensors; both embedding tables may be in one npz or safetensors file or in a folder of
-        clip-retrieval. Lists are json, TREC, Parquet or csv files or dictionaries
+        set of ranked lists, or one of each direction; several paths also as a list. Tables are npy, npz,
+        safetensors, Parquet or csv files, arrays or tensors; both embedding tables may be in one npz or
+        safetensors file, or in a folder of numbered files (docs/formats.md lists the layouts), and then are
+        read where they are needed. Lists are json, TREC, Parquet or csv files or dictionaries
         ``{"i2t": {image id: [caption ids]}, "t2i": {caption id: [image ids]}}``.
     benchmark
         Checks the run against it now; `karat.evaluate` does so in any case. It may also be given
@@ -81,6 +104,11 @@ def load_run(
         For embeddings: "dot", or "cosine", which scales vectors to length 1.
     transpose
         The score table is captions by images.
+    memory
+        How much memory scoring the run may use, such as "4GB" or a number of bytes; the sizes of blocks
+        follow from it. A bound that is too small is refused.
+    says
+        Called with a sentence before each part of the work, and while tables in files are checked.
 
     Examples
     --------
@@ -91,7 +119,10 @@ def load_run(
     """
     if sources and isinstance(sources[-1], Benchmark):
         sources, benchmark = sources[:-1], sources[-1]
-    run = read_run(sources, benchmark, name, ids, similarity, transpose)
+    if len(sources) == 1 and isinstance(sources[0], list | tuple):
+        paths = sources[0]
+        sources = tuple(paths) if all(isinstance(path, str | os.PathLike) for path in paths) else sources
+    run = read_run(sources, benchmark, name, ids, similarity, transpose, memory, says)
     return run if benchmark is None else run.align(benchmark)
 
 
@@ -102,6 +133,8 @@ def read_run(
     ids: Order | None = None,
     similarity: Similarity = "dot",
     transpose: bool = False,
+    memory: Memory = None,
+    says: Says | None = None,
 ) -> Run:
     """Return a run that is not matched to the benchmark yet; `load_run` says what the parameters are."""
     paths = [Path(source) for source in sources if isinstance(source, str | Path)]
@@ -126,12 +159,29 @@ def read_run(
         table = check_table(content.tables[0], where)
         run = MatrixRun(table.T if transpose else table, name, content.ids, where)
     else:
-        images, captions = content.tables
-        run = EmbeddingRun(images, captions, name, similarity, content.ids, where)
+        tables = [as_vectors(table, where) for table in content.tables]
+        check_memory(memory, (len(tables[0]), len(tables[1])), tables, name)
+        checks = check_files(tables, content.ids, benchmark, ids_where or where, similarity, says)
+        run = EmbeddingRun(tables[0], tables[1], name, similarity, content.ids, where, checks)
     if isinstance(run, TableRun):
         run.ids_where = ids_where
+        run.made_with = content.made_with
         check_lengths(run, ids_where or where)
-    return run
+    return with_memory(run, memory)
+
+
+def check_files(
+    tables: Sequence[Vectors],
+    ids: Mapping[str, Any],
+    benchmark: Benchmark | None,
+    where: str | None,
+    similarity: Similarity,
+    says: Says | None = None,
+) -> tuple[VectorCheck, ...] | None:
+    """Check embeddings in files that are not mapped as a whole; of others the run itself sees it."""
+    if all(isinstance(table, ArrayVectors) for table in tables):
+        return None
+    return check_embeddings(tables, ids, benchmark, where, cosine=similarity == "cosine", says=says)
 
 
 def as_rankings(content: Content, benchmark: Benchmark | None, name: str, where: str | None) -> RankingsRun:
@@ -140,7 +190,9 @@ def as_rankings(content: Content, benchmark: Benchmark | None, name: str, where:
     lists, scores = with_directions(content.lists, benchmark, where), content.scores
     if scores is not None and lists is not content.lists:
         scores = dict.fromkeys(lists, scores)
-    return RankingsRun(lists, name, where, scores)
+    run = RankingsRun(lists, name, where, scores)
+    run.made_with = content.made_with
+    return run
 
 
 def gather(
@@ -164,9 +216,12 @@ def gather(
         raise InputError(
             "holds the embeddings of one side", where=where, fix="give the image and the caption embeddings"
         )
+    made_with = contents[0].made_with
+    if len(contents) == 2:
+        made_with = merge_fingerprints({kind: part.made_with for kind, part in zip(KINDS, contents)})
     if ids is not None:
         known, ids_where = read_order(ids)
-        return Content(tables=tables, ids=known), where, ids_where
+        return Content(tables=tables, ids=known, made_with=made_with), where, ids_where
     known = {}
     beside = []
     for kind, path in zip(KINDS, paths):
@@ -178,7 +233,7 @@ def gather(
     for kind, content in zip(KINDS, contents):
         inside.update(content.ids if content.rows is None else {kind: content.rows})
     ids_where = " and ".join(beside) if known.keys() - inside.keys() else None
-    return Content(tables=tables, ids=known | inside), where, ids_where
+    return Content(tables=tables, ids=known | inside, made_with=made_with), where, ids_where
 
 
 def with_directions(
@@ -205,13 +260,19 @@ def with_directions(
     )
 
 
+def is_model(source: Any) -> bool:
+    """Whether something is a model of pictures or texts, which is encoded into a run."""
+    return any(callable(getattr(source, method, None)) for method in ("encode_images", "encode_texts"))
+
+
 def is_source(value: Any) -> bool:
     """Whether a value of a dictionary is a run or what one is loaded from, and not a list of ranked ids."""
     if isinstance(value, tuple):
         # Of two texts, ids or files, the extension decides.
         files = (not isinstance(part, str) or Path(part).suffix in READERS for part in value)
         return len(value) == 2 and all(map(is_source, value)) and all(files)
-    return isinstance(value, Run | str | Path | Mapping) or getattr(value, "ndim", 0) in (2, 3)
+    tables = getattr(value, "ndim", 0) in (2, 3)
+    return tables or isinstance(value, Run | str | Path | Mapping) or is_model(value)
 
 
 def by_name(sources: Any) -> bool:
@@ -228,6 +289,8 @@ def load_runs(
     ids: Order | None = None,
     similarity: str = "dot",
     transpose: bool = False,
+    memory: Memory = None,
+    says: Says | None = None,
 ) -> list[Run]:
     """Load several runs of one benchmark and name them.
 
@@ -237,13 +300,15 @@ def load_runs(
         A run or what `load_run` takes, or a list of these, or a dictionary of these by name. In a list of
         paths an image and a caption embedding table that follow each other are one run, and so are ranked
         lists of one direction and then of the other, unless each file is given a name; in a dictionary they
-        are a tuple.
+        are a tuple. A model (`karat.load_model`) is encoded.
     benchmark
         What the runs answer.
     name
         A name for each; by default that of its file, with its folder where two files share a name.
     ids, similarity, transpose
         As `load_run` takes them, for what is not loaded yet.
+    memory, says
+        As `load_run` takes them.
 
     Returns
     -------
@@ -254,6 +319,7 @@ def load_runs(
     benchmark.check_gallery()
     groups, names, given = list_sources(sources, benchmark, name)
     options: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
+    options |= {"memory": memory, "says": says}
     runs = [as_run(group, benchmark, called, options) for group, called in zip(groups, names)]
     if given is None or len(given) != len(runs):
         runs = join_directions(runs, groups)
@@ -282,12 +348,19 @@ def list_sources(
     if not listed:
         raise InputError("no run was given", fix="give at least one")
     groups: list[tuple[Any, ...]]
-    if all(isinstance(source, str | Path) for source in listed):
-        groups = list(group_sources([Path(source) for source in listed], benchmark))
-        names: list[str | None] = [name_of(group[0]) for group in groups]
-        if len(set(names)) < len(names):
-            # a/sims.npy and b/sims.npy: the folders distinguish them.
-            names = [str(group[0].with_name(name_of(group[0]))) for group in groups]
+    if all(isinstance(source, str | Path) or is_model(source) for source in listed):
+        groups = []
+        # A file after a model does not belong with one before it.
+        for models, members in [(models, list(part)) for models, part in groupby(listed, is_model)]:
+            found = [(one,) for one in members] if models else group_sources([*map(Path, members)], benchmark)
+            groups += found
+        files = [group[0] for group in groups if not is_model(group[0])]
+        alike = len({name_of(path) for path in files}) < len(files)
+        # a/sims.npy and b/sims.npy: the folders distinguish them.
+        names: list[str | None] = [
+            None if is_model(first) else str(first.with_name(name_of(first))) if alike else name_of(first)
+            for first, *_ in groups
+        ]
     else:
         groups = [source if isinstance(source, tuple) else (source,) for source in listed]
         names = [None for _ in groups]
@@ -309,9 +382,12 @@ def give_names(runs: list[R], names: Sequence[str] | None, rename: Callable[[R, 
 
 
 def as_run(group: tuple[Any, ...], benchmark: Benchmark, name: str | None, options: Mapping[str, Any]) -> Run:
-    """Return a run as it is, or load it."""
+    """Return a run as it is, or load it, or have it made by a model."""
     if len(group) == 1 and isinstance(group[0], Run):
-        return group[0]
+        return with_memory(group[0], options.get("memory"))
+    if len(group) == 1 and is_model(group[0]):
+        run = RUN_MAKERS["model"](group[0], benchmark, options.get("says"))
+        return with_memory(run, options.get("memory"))
     return read_run(group, benchmark, name, **options)
 
 
@@ -362,6 +438,14 @@ def notes_on_loading(runs: Sequence[Run]) -> list[str]:
         for run in runs
         if isinstance(run, EmbeddingRun) and run.similarity == "dot" and not run.unit_length
     ]
+    notes += [
+        f"{run.name}: {warning}"
+        for run in runs
+        if isinstance(run, EmbeddingRun)
+        for check in run.checks
+        for warning in check.warnings
+    ]
+    notes += [f"{run.name}: {note}" for run in runs if (note := note_on_steps(run.made_with))]
     lists = [run for run in runs if isinstance(run, RankingsRun)]
     return notes + [
         f"{run.name}: {len(queries):,} of {len(run.raw[direction]):,} queries are not in the benchmark "

@@ -112,17 +112,20 @@ def write_ids(ids: dict[str, Any], path: Path) -> None:
 def check_lengths(run: TableRun, where: str | None) -> None:
     """Raise where there is not one id for each row or column; a plain list is of the side of its length."""
     shape = run.shape if run.rows == "images" else run.shape[::-1]
-    sizes = dict(zip(KINDS, shape))
-    run.ids = {
-        kind: listed for key, listed in run.ids.items() for kind in [side_of(key, listed, sizes, where)]
-    }
+    run.ids = name_sides(run.ids, dict(zip(KINDS, shape)), where)
+
+
+def name_sides(ids: Mapping[str, Any], sizes: Mapping[str, int], where: str | None) -> dict[str, Any]:
+    """Return ids by side, one for each row; a plain list is of the side of its length."""
+    named = {side_of(key, listed, sizes, where): listed for key, listed in ids.items()}
     for kind, size in sizes.items():
-        if kind in run.ids and len(run.ids[kind]) != size:
+        if kind in named and len(named[kind]) != size:
             raise InputError(
-                f"names {plural(len(run.ids[kind]), f'{kind[:-1]} id')} for a table of {size:,} {kind}",
+                f"names {plural(len(named[kind]), f'{kind[:-1]} id')} for a table of {size:,} {kind}",
                 where=where,
                 fix="list an id for each, in the table's order",
             )
+    return named
 
 
 def side_of(key: str, listed: Sequence[Any], sizes: Mapping[str, int], where: str | None) -> str:

@@ -1,21 +1,17 @@
-"""The hot loops, compiled by numba: for every judged item, how many items score higher or the same.
+"""The hot loops of the one pass, compiled by numba: counts for judged items, and ranked lists.
 
-All results are integer counts, so they do not depend on block size or on the number of threads.
-Every function releases the interpreter lock; `karat._util.parallel` hands out disjoint parts.
+A block of scores is small enough to stay in a processor's cache. Its rows are queries; for queries that are
+columns of the table it is transposed first, so that every loop runs along memory. All results are integer
+counts, so they depend neither on the size of blocks nor on their order nor on the number of threads.
+Every function releases the interpreter lock.
 
 Counters are floats of the scores' own type because compilers then keep them in the same vector
-registers as the scores; stretches of at most 2**20 values keep them exact.
+registers as the scores; blocks have far fewer than 2**24 columns, which keeps them exact.
 """
 
 import numpy as np
 
 from karat._util import njit
-
-STRETCH = 1 << 20
-NEAR = 4096
-"""So many columns at a time stay in a processor's first cache."""
-TILE = 16
-"""Columns that are transposed together: 16 float32 are one cache line."""
 
 # What Python calls is cached on disk; what only kernels call is compiled into them.
 entry = njit(nogil=True, cache=True, error_model="numpy")
@@ -26,7 +22,7 @@ counting = njit(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz"})
 
 @counting
 def higher_and_not_lower(values, low, high):
-    """Return how many of at most `STRETCH` values are above `high`, and how many reach `low`."""
+    """Return how many values are above `high`, and how many reach `low`."""
     one, zero = values.dtype.type(1), values.dtype.type(0)
     higher = zero
     not_lower = zero
@@ -38,37 +34,24 @@ def higher_and_not_lower(values, low, high):
     return int(higher), int(not_lower)
 
 
-@compiled
-def count_higher_and_same(values, threshold):
-    """Return how many of `values` are above `threshold`, and how many equal it."""
-    higher = 0
-    not_lower = 0
-    for begin in range(0, values.size, STRETCH):
-        some = higher_and_not_lower(values[begin : begin + STRETCH], threshold, threshold)
-        higher += some[0]
-        not_lower += some[1]
-    return higher, not_lower - higher
-
-
-@compiled
-def count_earlier_same(values, threshold, order, own):
-    """Return how many of `values` equal `threshold` and come before the item in `order`."""
-    earlier = 0
+@counting
+def any_reaching(values, bar):
+    """Return whether a value reaches the bar."""
+    one, zero = values.dtype.type(1), values.dtype.type(0)
+    # A count, not a maximum: compilers do not vectorise that.
+    number = zero
     for i in range(values.size):
-        if values[i] == threshold and order[i] < own:
-            earlier += 1
-    return earlier
+        number += one if values[i] >= bar else zero
+    return number > zero
 
 
 @compiled
-def add_counts(values, threshold, order, own, own_is_here, above, tied, earlier, j):
-    """Add one stretch of scores to the counts of judged item `j`, which is at `own` in the order."""
-    higher, same = count_higher_and_same(values, threshold)
-    above[j] += higher
-    tied[j] += same
-    # Where nothing but the item itself has its score, which is nearly always, nothing ties.
-    if same > own_is_here:
-        earlier[j] += count_earlier_same(values, threshold, order, own)
+def band(threshold, error, kind_of):
+    """Return between which rounded scores the exact one may be on either side of the threshold."""
+    kind = kind_of.dtype.type
+    # Outwards by some rounding steps, because the ends are themselves rounded; none where scores are exact.
+    slack = 4 * np.finfo(kind_of.dtype).eps * (abs(threshold) + error) + error if error > 0 else 0.0
+    return kind(threshold - slack), kind(threshold + slack)
 
 
 @counting
@@ -84,87 +67,15 @@ def all_finite(values):
 
 
 @entry
-def first_not_finite(block, begin, end):
-    """Return row and column of the first NaN or infinity in rows begin to end, or (-1, -1)."""
-    for r in range(begin, end):
+def first_not_finite(block, left, right):
+    """Return row and column of the first NaN or infinity in columns left to right, or (-1, -1)."""
+    for r in range(block.shape[0]):
         row = block[r]
-        if not all_finite(row):
-            for c in range(row.size):
+        if not all_finite(row[left:right]):
+            for c in range(left, right):
                 if not np.isfinite(row[c]):
                     return r, c
     return -1, -1
-
-
-@entry
-def largest_in_columns(block, row0, begin, end, largest, row_of):
-    """Update the largest value of columns begin to end, and its row; of equal ones the first row stays."""
-    for left in range(begin, end, NEAR):
-        right = min(left + NEAR, end)
-        best, rows = largest[left:right], row_of[left:right]
-        for r in range(block.shape[0]):
-            values, number = block[r, left:right], np.int32(row0 + r)
-            for c in range(values.size):
-                better = values[c] > best[c]
-                best[c] = values[c] if better else best[c]
-                rows[c] = number if better else rows[c]
-
-
-@entry
-def count_in_rows(block, row0, begin, end, ptr, item, gallery, lo, hi, order, above, tied, earlier):
-    """Count for queries that are rows: rows begin to end of `block`, which starts at row `row0`.
-
-    The gallery is the columns lo to hi when `gallery` is empty, else the columns it lists.
-    """
-    buffer = np.empty(gallery.size, block.dtype)
-    places = np.empty(gallery.size, order.dtype)
-    for k in range(gallery.size):
-        places[k] = order[gallery[k]]
-    for r in range(begin, end):
-        first, last = ptr[row0 + r], ptr[row0 + r + 1]
-        if first == last:
-            continue
-        row = block[r]
-        if gallery.size:
-            for k in range(gallery.size):
-                buffer[k] = row[gallery[k]]
-        for j in range(first, last):
-            t = row[item[j]]
-            own = order[item[j]]
-            if gallery.size:
-                add_counts(buffer, t, places, own, 1, above, tied, earlier, j)
-            else:
-                add_counts(row[lo:hi], t, order[lo:hi], own, 1, above, tied, earlier, j)
-
-
-@compiled
-def transpose_tile(block, rows, left, right, tile):
-    """Write the columns left to right of the given rows as contiguous rows of `tile`."""
-    for k in range(rows.size):
-        row = block[rows[k]]
-        for c in range(left, right):
-            tile[c - left, k] = row[c]
-
-
-@entry
-def count_in_columns(block, row0, rows, begin, end, ptr, item, threshold, order, above, tied, earlier):
-    """Count for queries that are columns begin to end; `rows` of `block` belong to the gallery.
-
-    A tile of columns is transposed so that each query's scores are contiguous.
-    """
-    tile = np.empty((TILE, rows.size), block.dtype)
-    places = np.empty(rows.size, order.dtype)
-    for k in range(rows.size):
-        places[k] = order[row0 + rows[k]]
-    for left in range(begin, end, TILE):
-        right = min(left + TILE, end)
-        if ptr[left] == ptr[right]:
-            continue
-        transpose_tile(block, rows, left, right, tile)
-        for c in range(left, right):
-            for j in range(ptr[c], ptr[c + 1]):
-                here = 1 if row0 <= item[j] < row0 + block.shape[0] else 0
-                own = order[item[j]]
-                add_counts(tile[c - left], threshold[j], places, own, here, above, tied, earlier, j)
 
 
 @compiled
@@ -194,6 +105,14 @@ def exact_pairs(left, right, first, second, begin, end, out):
 
 
 @compiled
+def exact_score(value, query, item):
+    """Return the exact score of a pair: the product of its vectors, or the value where there are none."""
+    if query.size == 0:
+        return np.float64(value)
+    return exact_product(query, item)
+
+
+@compiled
 def flag_between(values, low, high, flags):
     """Set the flags of the values from `low` to `high` to 1 and the others to 0."""
     for i in range(values.size):
@@ -201,163 +120,98 @@ def flag_between(values, low, high, flags):
 
 
 @compiled
-def add_near_counts(
-    values,
-    error,
-    threshold,
-    query,
-    items,
-    index,
-    exact,
-    touched,
-    n_touched,
-    flags,
-    order,
-    own,
-    above,
-    tied,
-    earlier,
-    j,
-):
-    """Add a stretch of rounded scores to the counts of judged item `j`, as if they were exact.
-
-    `threshold` is the judged item's exact score, and `error` bounds how far a rounded score is
-    from its own: only scores closer than that are computed again. `exact` remembers them (NaN: not
-    yet), `touched` says where; the number of these is returned.
-    """
-    kind = values.dtype.type
-    # Outwards by some rounding steps, because the ends are themselves rounded.
-    slack = 4 * np.finfo(values.dtype).eps * (abs(threshold) + error) + error
-    low, high = kind(threshold - slack), kind(threshold + slack)
-    for begin in range(0, values.size, STRETCH):
-        part = values[begin : begin + STRETCH]
-        higher, not_lower = higher_and_not_lower(part, low, high)
-        above[j] += higher
-        left = not_lower - higher
-        if left == 0:
-            continue
-        flag_between(part, low, high, flags)
-        # Few are flagged: look at eight flags at a time until all were found.
-        words = flags.view(np.uint64)
-        for w in range(words.size):
-            if words[w] == 0:
-                continue
-            for k in range(8 * w, min(8 * w + 8, part.size)):
-                if flags[k] == 0:
-                    continue
-                left -= 1
-                i = begin + k
-                if np.isnan(exact[i]):
-                    exact[i] = exact_product(query, items[index[i]])
-                    touched[n_touched] = i
-                    n_touched += 1
-                if exact[i] > threshold:
-                    above[j] += 1
-                elif exact[i] == threshold:
-                    tied[j] += 1
-                    if order[i] < own:
-                        earlier[j] += 1
-            if left == 0:
-                break
-    return n_touched
-
-
-@compiled
-def room_for_flags(size):
-    """Return flags for a stretch of at most `size` values, in whole words of eight."""
-    return np.zeros((min(size, STRETCH) + 7) // 8 * 8, np.uint8)
+def add_near(exact, threshold, order, own, above, tied, earlier, j):
+    """Add one item with its exact score to the counts of judged item `j`, which is at `own` in the order."""
+    if exact > threshold:
+        above[j] += 1
+    elif exact == threshold:
+        tied[j] += 1
+        if order < own:
+            earlier[j] += 1
 
 
 @entry
-def count_near_in_rows(
-    block, row0, begin, end, ptr, item, threshold, gallery, order, queries, items, error, above, tied, earlier
-):
-    """Count for queries that are rows of a product, with near ties decided exactly."""
-    size = gallery.size
-    everything = size == block.shape[1]
-    buffer = np.empty(0 if everything else size, block.dtype)
+def add_near_pairs(exact, item, judged, threshold, own_item, order, above, tied, earlier):
+    """Add listed items with their exact scores to the counts of judged items."""
+    for p in range(exact.size):
+        j = judged[p]
+        add_near(exact[p], threshold[j], order[item[p]], order[own_item[j]], above, tied, earlier, j)
+
+
+@entry
+def count_in_block(
+    block, left, begin, end, first_query, first_item, listed,
+    ptr, item, threshold, order, above, tied, earlier,
+    queries, items, error, query0, item0,
+):  # fmt: skip
+    """Add the scores of a block to the counts of the judged items of the queries that are its rows.
+
+    Parameters
+    ----------
+    block, left
+        Scores; its column `left` is that of item `first_item`, its row 0 that of query `first_query`.
+    begin, end, listed
+        The items of the gallery: begin to end, or those listed where some are.
+    ptr, item, threshold, order
+        Of all queries: their judged items with the exact scores, and of all items their place among equals.
+    queries, items, error, query0, item0
+        Vectors of the queries from `query0` and of the items from `item0`, without columns where scores are
+        exact; per query, how far a score of the block is from the exact one at most.
+    """
+    size = listed.size if listed.size else end - begin
+    buffer = np.empty(listed.size, block.dtype)
     exact = np.full(size, np.nan)
     touched = np.empty(size, np.int64)
-    flags = room_for_flags(size)
-    places = np.empty(size, order.dtype)
-    for k in range(size):
-        places[k] = order[gallery[k]]
-    for r in range(begin, end):
-        first, last = ptr[row0 + r], ptr[row0 + r + 1]
+    flags = np.zeros((size + 7) // 8 * 8, np.uint8)
+    words = flags.view(np.uint64)
+    for r in range(block.shape[0]):
+        q = first_query + r
+        first, last = ptr[q], ptr[q + 1]
         if first == last:
             continue
-        values = block[r]
-        if not everything:
+        row = block[r]
+        if listed.size:
             for k in range(size):
-                buffer[k] = values[gallery[k]]
+                buffer[k] = row[listed[k] - first_item + left]
             values = buffer
-        n = 0
+        else:
+            values = row[begin - first_item + left : end - first_item + left]
+        if last - first > 2:
+            lowest = threshold[first]
+            for j in range(first + 1, last):
+                lowest = min(lowest, threshold[j])
+            # Where the judged items are among the first, most blocks have nothing that matters.
+            if not any_reaching(values, band(lowest, error[q - query0], block)[0]):
+                continue
+        vector, bound, n_touched = queries[q - query0], error[q - query0], 0
         for j in range(first, last):
-            n = add_near_counts(
-                values,
-                error[row0 + r],
-                threshold[j],
-                queries[row0 + r],
-                items,
-                gallery,
-                exact,
-                touched,
-                n,
-                flags,
-                places,
-                order[item[j]],
-                above,
-                tied,
-                earlier,
-                j,
-            )
-        for k in range(n):
+            t = threshold[j]
+            low, high = band(t, bound, block)
+            higher, not_lower = higher_and_not_lower(values, low, high)
+            above[j] += higher
+            near = not_lower - higher
+            if near == 0:
+                continue
+            flag_between(values, low, high, flags)
+            # Few are flagged: look at eight flags at a time until all were found.
+            for w in range(words.size):
+                if words[w] == 0:
+                    continue
+                for k in range(8 * w, min(8 * w + 8, size)):
+                    if flags[k] == 0:
+                        continue
+                    near -= 1
+                    i = listed[k] if listed.size else begin + k
+                    # Several judged items of a query may be near one score: remember it.
+                    if np.isnan(exact[k]):
+                        exact[k] = exact_score(values[k], vector, items[i - item0])
+                        touched[n_touched] = k
+                        n_touched += 1
+                    add_near(exact[k], t, order[i], order[item[j]], above, tied, earlier, j)
+                if near == 0:
+                    break
+        for k in range(n_touched):
             exact[touched[k]] = np.nan
-
-
-@entry
-def count_near_in_columns(
-    block, row0, rows, begin, end, ptr, item, threshold, order, queries, items, error, above, tied, earlier
-):
-    """Count for queries that are columns of a product, with near ties decided exactly."""
-    size = rows.size
-    tile = np.empty((TILE, size), block.dtype)
-    exact = np.full(size, np.nan)
-    touched = np.empty(size, np.int64)
-    flags = room_for_flags(size)
-    places = np.empty(size, order.dtype)
-    index = np.empty(size, np.int64)
-    for k in range(size):
-        index[k] = row0 + rows[k]
-        places[k] = order[index[k]]
-    for left in range(begin, end, TILE):
-        right = min(left + TILE, end)
-        if ptr[left] == ptr[right]:
-            continue
-        transpose_tile(block, rows, left, right, tile)
-        for c in range(left, right):
-            n = 0
-            for j in range(ptr[c], ptr[c + 1]):
-                n = add_near_counts(
-                    tile[c - left],
-                    error[c],
-                    threshold[j],
-                    queries[c],
-                    items,
-                    index,
-                    exact,
-                    touched,
-                    n,
-                    flags,
-                    places,
-                    order[item[j]],
-                    above,
-                    tied,
-                    earlier,
-                    j,
-                )
-            for k in range(n):
-                exact[touched[k]] = np.nan
 
 
 @entry

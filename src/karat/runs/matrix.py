@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from karat._util import Loop, check_table, not_finite
+from karat._util import check_table, not_finite
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
-from karat.runs.table import Counting, TableRun, other_benchmark
+from karat.runs.scan import Tile, TileScores
+from karat.runs.table import TableRun, other_benchmark
+
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 class MatrixRun(TableRun):
@@ -94,56 +99,46 @@ class MatrixRun(TableRun):
             raise not_finite(self.where or self.name, *place, float(values[row, column]), self.scores.dtype)
         return values
 
-    def check_block(self, block: np.ndarray, row0: int, loop: Loop) -> None:
-        """Raise on the first NaN or infinity."""
-        from karat.runs.kernels import first_not_finite
+    @property
+    def in_place(self) -> bool:
+        """Whether parts of the table can be looked at where they are, without a copy."""
+        scores = self.scores
+        return isinstance(scores, np.ndarray) and scores.flags.c_contiguous and scores.dtype in FLOATS
 
-        cells: list[Any] = loop(lambda b, e: first_not_finite(block, b, e), 0, len(block))
-        for row, column in cells:
-            if row >= 0:
-                # As the user's table has it, which may be the other way round than in memory.
-                place = (row0 + row, column) if self.rows == "images" else (column, row0 + row)
-                raise not_finite(
-                    self.where or self.name, *place, float(block[row, column]), self.scores.dtype
-                )
+    def tile_bytes(self, step: tuple[int, int]) -> int:
+        """Return the size of a tile that has to be copied."""
+        return 0 if self.in_place else 8 * step[0] * (step[1] if self.cut_columns else self.shape[1])
 
-    def count_rows(
-        self, counting: Counting, block: np.ndarray, row0: int, span: tuple[int, int], loop: Loop
-    ) -> None:
-        """Add to the counts of the queries that are the rows of `span` of the block."""
-        from karat.runs.kernels import count_in_rows
+    @property
+    def cut_columns(self) -> bool:
+        """Whether rows can be read in parts."""
+        return isinstance(self.scores, np.ndarray)
 
-        items, gallery = counting.items, counting.gallery
-        lo, hi = int(gallery[0]), int(gallery[-1]) + 1
-        listed = gallery[:0] if hi - lo == len(gallery) else gallery
-        loop(
-            lambda b, e: count_in_rows(
-                block, row0, b, e, items.ptr, items.item, listed, lo, hi, counting.order,
-                items.above, items.tied, items.earlier,
-            ),
-            *span,
-        )  # fmt: skip
+    def tile_scores(self, tile: Tile, before: TileScores | None) -> TileScores:
+        """Read a tile: a view where it is of contiguous floats."""
+        (r0, r1), (c0, c1) = tile.rows, tile.columns
+        if self.in_place or not self.cut_columns:
+            scores, first = self.block(r0, r1), c0
+        else:
+            scores, first = as_float(self.scores[r0:r1, c0:c1]), 0
+        left, right = (np.zeros((size, 0), scores.dtype) for size in tile.shape)
+        errors = np.zeros(tile.shape[0]), np.zeros(tile.shape[1])
+        return TileScores(tile, left, right, *errors, scores, first, self._refused)
 
-    def count_columns(
-        self,
-        counting: Counting,
-        block: np.ndarray,
-        row0: int,
-        rows: np.ndarray,
-        span: tuple[int, int],
-        loop: Loop,
-    ) -> None:
-        """Add to the counts of the queries that are columns of `span`, over the given rows of the block."""
-        from karat.runs.kernels import count_in_columns
+    def _refused(self, row: int, column: int, value: float) -> Exception:
+        # As the user's table has it, which may be the other way round than in memory.
+        place = (row, column) if self.rows == "images" else (column, row)
+        return not_finite(self.where or self.name, *place, value, self.scores.dtype)
 
-        items, scores, order = counting
-        loop(
-            lambda b, e: count_in_columns(
-                block, row0, rows, b, e, items.ptr, items.item, scores, order,
-                items.above, items.tied, items.earlier,
-            ),
-            *span,
-        )  # fmt: skip
+    def digest(self) -> bytes:
+        """Return the shape, type and a sample of the rows, and for a file its size and time."""
+        some = np.unique(np.linspace(0, self.shape[0] - 1, 256).astype(int))
+        parts = [f"{self.shape} {self.scores.dtype} {self.rows}".encode()]
+        parts += [np.asarray(self.scores[row : row + 1]).tobytes() for row in some]
+        if self.where is not None and Path(self.where).is_file():
+            status = Path(self.where).stat()
+            parts.append(f"{status.st_size} {status.st_mtime_ns}".encode())
+        return hashlib.blake2b(b"".join(parts)).digest()
 
 
 def as_float(array: np.ndarray) -> np.ndarray:

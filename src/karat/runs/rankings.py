@@ -14,7 +14,8 @@ from karat._util import Loop
 from karat._util import threads as thread_loop
 from karat.benchmarks import DIRECTIONS, SIDES, Benchmark, Direction, Ids, JudgedItems, as_id_array
 from karat.errors import InputError
-from karat.runs.run import FirstResults, Run, Top, id_places
+from karat.runs.fingerprint import merge_fingerprints
+from karat.runs.run import PassOptions, Run, Scanned, Top, TopRequest, id_places
 
 FORM = 'give {"i2t": {image id: [caption ids, best first]}, "t2i": {caption id: [image ids]}}'
 
@@ -129,7 +130,11 @@ class RankingsRun(Run):
     def joined(self, other: RankingsRun, name: str) -> RankingsRun:
         """Return both directions as one run, from two runs of one direction each."""
         where = " and ".join(part for part in (self.where, other.where) if part) or None
-        return RankingsRun({**self.raw, **other.raw}, name, where, {**self.scores, **other.scores})
+        run = RankingsRun({**self.raw, **other.raw}, name, where, {**self.scores, **other.scores})
+        run.made_with = merge_fingerprints(
+            {"+".join(part.directions): part.made_with for part in (self, other)}
+        )
+        return run
 
     def with_open_items(self, benchmark: Benchmark) -> Benchmark:
         """Return the benchmark with the listed items that nobody judged, where its items are open."""
@@ -194,12 +199,19 @@ class RankingsRun(Run):
         return np.concatenate([np.zeros(0), *(np.asarray(known[name], np.float64) for name in lists)])
 
     def scan(
-        self, items: Sequence[JudgedItems], threads: int | None = None, first: bool = False
-    ) -> tuple[list[JudgedItems], FirstResults]:
+        self,
+        items: Sequence[JudgedItems] = (),
+        threads: int | None = None,
+        first: bool = False,
+        *,
+        tops: Sequence[TopRequest] = (),
+        options: PassOptions | None = None,
+    ) -> Scanned:
         """Look the items up in the lists."""
         with thread_loop(threads) as loop:
             placed = [self._place(part, loop) for part in items]
-        return placed, {direction: heads(lists) for direction, lists in self.lists.items()} if first else {}
+        heads_of = {direction: heads(lists) for direction, lists in self.lists.items()} if first else {}
+        return Scanned(placed, heads_of, [self.top(**vars(request)) for request in tops])
 
     def _place(self, items: JudgedItems, loop: Loop) -> JudgedItems:
         from karat.runs.kernels import count_in_lists

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from karat._util import Layout, fragment
+from karat._util import Layout, Workers, fragment
 from karat.benchmarks import SIDES, Benchmark, Direction, Ids, JudgedItems
+from karat.runs.fingerprint import Fingerprint
 
 FirstResults = dict[Direction, np.ndarray]
 """Per direction, the item that each query ranks first; one past the last item where a list is empty."""
@@ -54,6 +56,119 @@ class Top:
     item: np.ndarray
     score: np.ndarray
 
+    def cut(self, k: int, whole_ties: bool = False) -> Top:
+        """Return fewer of them: the first `k` of each query, with all that tie with the k-th if asked.
+
+        >>> top = Top(np.array([0, 3]), np.array([7, 1, 4]), np.array([0.9, 0.5, 0.5]))
+        >>> top.cut(2).item.tolist(), top.cut(2, whole_ties=True).item.tolist()
+        ([7, 1], [7, 1, 4])
+        """
+        lengths = np.diff(self.ptr)
+        query = np.repeat(np.arange(len(lengths)), lengths)
+        keep = np.arange(len(query)) - self.ptr[query] < k
+        if whole_ties and len(query):
+            last = self.ptr[:-1] + np.minimum(k, lengths) - 1
+            keep |= self.score == self.score[np.minimum(last, len(query) - 1)][query]
+        ptr = np.r_[0, np.cumsum(np.bincount(query[keep], minlength=len(lengths)))]
+        return Top(ptr, self.item[keep], self.score[keep])
+
+    def of(self, places: np.ndarray) -> Top:
+        """Return those of some queries, by their numbers in the order wanted."""
+        lengths = np.diff(self.ptr)[places]
+        ptr = np.r_[0, np.cumsum(lengths)]
+        rows = np.repeat(self.ptr[:-1][places] - ptr[:-1], lengths) + np.arange(ptr[-1])
+        return Top(ptr, self.item[rows], self.score[rows])
+
+
+def with_whole_ties(top: Top, k: int, more: Callable[[np.ndarray], Top]) -> Top:
+    """Return the first `k` of each query with all that tie with the k-th, from the first k + 1.
+
+    Parameters
+    ----------
+    top
+        The first k + 1, or all where there are no more.
+    more
+        Returns the answer for some queries, by their numbers: those that have more equals than are listed.
+    """
+    lengths, cut = np.diff(top.ptr), top.cut(k)
+    longer = np.flatnonzero(lengths > k)
+    last = top.ptr[:-1][longer] + k
+    longer = longer[top.score[last - 1] == top.score[last]]
+    if not len(longer):
+        return cut
+    other = more(longer)
+    both = Top(
+        np.r_[cut.ptr, cut.ptr[-1] + other.ptr[1:]],
+        np.concatenate([cut.item, other.item]),
+        np.concatenate([cut.score, other.score]),
+    )
+    number = np.arange(len(lengths))
+    number[longer] = len(lengths) + np.arange(len(longer))
+    return both.of(number)
+
+
+@dataclass(frozen=True, eq=False)
+class TopRequest:
+    """What `Run.top` is asked, to be answered in the same pass as other things; see there."""
+
+    direction: Direction
+    k: int
+    queries: np.ndarray | None = None
+    gallery: np.ndarray | None = None
+    whole_ties: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Scanned:
+    """What one pass over the scores gave.
+
+    Unpacks to `placed` and `first`.
+
+    Parameters
+    ----------
+    placed
+        The items with the counts of higher and equal scores.
+    first
+        Per direction the first item of every query, where asked for.
+    tops
+        What was requested as tops.
+    """
+
+    placed: list[JudgedItems]
+    first: FirstResults = field(default_factory=dict)
+    tops: list[Top] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[list[JudgedItems] | FirstResults]:
+        return iter((self.placed, self.first))
+
+
+@dataclass(frozen=True)
+class PassOptions:
+    """How a pass over the scores is made; nothing here changes a result.
+
+    Parameters
+    ----------
+    memory
+        About how many bytes the pass may use, besides tables that are in memory already.
+    checkpoint
+        A folder where the parts that are done are kept, so that an interrupted pass goes on from there.
+    device
+        What computes: a name in `karat.runs.DEVICES`.
+    tile
+        Rows and columns that are computed at once; by default as many as the memory allows.
+    progress
+        Called with how many tiles are done, and how many there are.
+    workers
+        Those of a cluster, which compute the tiles; by default this machine does.
+    """
+
+    memory: int | None = None
+    checkpoint: Path | None = None
+    device: str = "cpu"
+    tile: tuple[int, int] | None = None
+    progress: Callable[[int, int], object] | None = None
+    workers: Workers | None = None
+
 
 class Run(ABC):
     """What one model returned: a score table, two embedding tables, or ranked lists.
@@ -78,6 +193,9 @@ class Run(ABC):
         self.name = name
         self.where = where
         self.benchmark: Benchmark | None = None
+        self.made_with: Fingerprint | None = None
+        self.memory: int | None = None
+        """About how many bytes a pass over its scores may use."""
 
     def __repr__(self) -> str:
         on = "" if self.benchmark is None else f" on {self.benchmark.name}"
@@ -115,9 +233,15 @@ class Run(ABC):
 
     @abstractmethod
     def scan(
-        self, items: Sequence[JudgedItems], threads: int | None = None, first: bool = False
-    ) -> tuple[list[JudgedItems], FirstResults]:
-        """Return where given items come out and the first item of every query, in one pass over the scores.
+        self,
+        items: Sequence[JudgedItems] = (),
+        threads: int | None = None,
+        first: bool = False,
+        *,
+        tops: Sequence[TopRequest] = (),
+        options: PassOptions | None = None,
+    ) -> Scanned:
+        """Return where given items come out and the first items of queries, in one pass over the scores.
 
         Parameters
         ----------
@@ -126,13 +250,16 @@ class Run(ABC):
         threads
             How many; all by default.
         first
-            Whether to return first items. Scores may be rounded for this, and of
-            equal scores any may come first: they are for looking at, measures count ties exactly.
+            Whether to return the first item of every query, in the order of `top`.
+        tops
+            First items of queries: what `top` would return for each.
+        options
+            How the pass is made.
         """
 
     def place(self, items: Sequence[JudgedItems], threads: int | None = None) -> list[JudgedItems]:
         """Return the items with the counts of higher and equal scores filled in, from one pass."""
-        return self.scan(items, threads)[0]
+        return self.scan(items, threads).placed
 
     @abstractmethod
     def top(

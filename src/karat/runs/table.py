@@ -6,35 +6,27 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from karat._util import Loop
+from karat._util import thread_count
 from karat._util import threads as thread_loop
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems, of_size
 from karat.errors import InputError
-from karat.runs.run import FirstResults, Run, Top, id_places
+from karat.runs.one_pass import one_pass
+from karat.runs.run import PassOptions, Run, Scanned, Top, TopRequest, id_places, with_whole_ties
+from karat.runs.scan import Partial, RankCounts, Shortlists, Tile, TileScores
 
 BLOCK_BYTES = 64 << 20
+MOST_ROWS = 512
+"""Rows that are read at once by what looks at whole rows."""
 
 
-class Counting(NamedTuple):
-    """What is counted while a table is read.
-
-    `items` are in the table's own rows and columns, their counts filled in as blocks are read; `scores` are
-    theirs; `order` is that of the benchmark, which decides which of equal items comes earlier.
-    """
-
-    items: JudgedItems
-    scores: np.ndarray
-    order: np.ndarray
-
-    @property
-    def gallery(self) -> np.ndarray:
-        """The rows or columns of the table that are ranked."""
-        assert self.items.gallery is not None
-        return self.items.gallery
+DEEP = 4
+"""The first k are listed in the pass where the gallery has at least so many times k items."""
+MOST_LISTED = 512 << 20
+"""Bytes of lists that one pass makes at most; deeper requests are answered query by query."""
 
 
 class TableRun(Run):
@@ -44,8 +36,6 @@ class TableRun(Run):
     benchmark, the row or column of the table.
     """
 
-    most_rows = 256
-    """Rows of a block at most: a transposed tile of its columns then fits the first-level cache."""
     rows: str = "images"
     row_of: np.ndarray | None = None
     column_of: np.ndarray | None = None
@@ -56,7 +46,6 @@ class TableRun(Run):
     def __init__(self, name: str, ids: dict[str, Any] | None = None, where: str | None = None) -> None:
         super().__init__(name, where)
         self.ids = ids or {}
-        self.block_rows: int | None = None
 
     @property
     @abstractmethod
@@ -106,37 +95,6 @@ class TableRun(Run):
         pair = (query_of[query], item_of[item])
         return self.pair_scores(*(pair if self.asks_by_rows(direction) else pair[::-1]))
 
-    def in_table(self, items: JudgedItems) -> JudgedItems:
-        """Return items in the table's own rows and columns, every query included, their counts at 0."""
-        query_of, item_of = self.maps(items.direction)
-        query = query_of[items.query_of_row]
-        sorting = np.argsort(query, kind="stable")
-        above, tied, earlier = (np.zeros(len(query), np.int64) for _ in range(3))
-        gallery = np.arange(len(item_of)) if items.gallery is None else np.sort(item_of[items.gallery])
-        return JudgedItems(
-            items.direction,
-            np.arange(len(query_of)),
-            np.searchsorted(query[sorting], np.arange(len(query_of) + 1)),
-            item_of[items.item][sorting],
-            items.grade,
-            gallery,
-            above=above,
-            tied=tied,
-            earlier=earlier,
-        )
-
-    def from_table(self, items: JudgedItems, counted: JudgedItems) -> JudgedItems:
-        """Return items with what was counted in the table's own order; an item does not tie with itself."""
-        sorting = np.argsort(self.maps(items.direction)[0][items.query_of_row], kind="stable")
-        columns = []
-        for column in (counted.above, counted.tied - 1, counted.earlier):
-            columns.append(np.empty_like(column))
-            columns[-1][sorting] = column
-        assert counted.gallery is not None
-        size = np.full(len(items.queries), len(counted.gallery))
-        above, tied, earlier = columns
-        return replace(items, above=above, tied=tied, earlier=earlier, size=size, depth=size)
-
     def order(self, direction: Direction) -> np.ndarray:
         """Return, for each row or column of the table that is an item, its place in the benchmark's order."""
         item_of = self.maps(direction)[1]
@@ -165,76 +123,130 @@ class TableRun(Run):
     def blocks(self) -> Iterator[tuple[int, np.ndarray]]:
         """Yield the first row and the scores of each block."""
         n_rows, n_columns = self.shape
-        step = self.block_rows or int(np.clip(BLOCK_BYTES // (4 * n_columns), 16, self.most_rows))
+        step = int(np.clip(BLOCK_BYTES // (4 * n_columns), 16, MOST_ROWS))
         for begin in range(0, n_rows, step):
             yield begin, self.block(begin, min(begin + step, n_rows))
 
     def scan(
-        self, items: Sequence[JudgedItems], threads: int | None = None, first: bool = False
-    ) -> tuple[list[JudgedItems], FirstResults]:
-        """Return where items come out and the first item of every query, in one pass over the blocks."""
-        counts = [self.counting(part) for part in items]
-        largest = LargestCells(self.shape) if first else None
-        with thread_loop(threads) as loop:
-            for row0, block in self.blocks():
-                self.check_block(block, row0, loop)
-                if largest is not None:
-                    largest.add(block, row0, loop)
-                for counting in counts:
-                    self._count(counting, block, row0, loop)
-        placed = [self.from_table(part, counting.items) for part, counting in zip(items, counts)]
-        return placed, {} if largest is None else self._first_results(largest)
-
-    def counting(self, items: JudgedItems) -> Counting:
-        """Return items in the table's own rows and columns, with what is needed to count for them."""
-        inside = self.in_table(items)
-        cells = (inside.query_of_row, inside.item)
-        scores = self.pair_scores(*(cells if self.asks_by_rows(items.direction) else cells[::-1]))
-        return Counting(inside, scores, self.tie_order(items.direction))
-
-    def _count(self, counting: Counting, block: np.ndarray, row0: int, loop: Loop) -> None:
-        ptr, gallery = counting.items.ptr, counting.gallery
-        # The first query with an item, and one past the last.
-        begin, end = int(np.searchsorted(ptr, 0, side="right")) - 1, int(np.searchsorted(ptr, ptr[-1]))
-        if begin >= end:
-            return
-        if self.asks_by_rows(counting.items.direction):
-            first, last = np.clip((begin, end), row0, row0 + len(block)) - row0
-            if ptr[row0 + first] < ptr[row0 + last]:
-                self.count_rows(counting, block, row0, (int(first), int(last)), loop)
-            return
-        lo, hi = np.searchsorted(gallery, (row0, row0 + len(block)))
-        if lo < hi:
-            self.count_columns(counting, block, row0, gallery[lo:hi] - row0, (begin, end), loop)
-
-    def _first_results(self, largest: LargestCells) -> FirstResults:
-        first: FirstResults = {}
-        for direction in DIRECTIONS:
-            cells = largest.of_row if self.asks_by_rows(direction) else largest.of_column
-            first[direction] = self.order(direction)[cells[self.maps(direction)[0]]]
-        return first
-
-    @abstractmethod
-    def check_block(self, block: np.ndarray, row0: int, loop: Loop) -> None:
-        """Raise where a block holds something that cannot be ranked."""
-
-    @abstractmethod
-    def count_rows(
-        self, counting: Counting, block: np.ndarray, row0: int, span: tuple[int, int], loop: Loop
-    ) -> None:
-        """Add to the counts of the queries that are the rows of `span` of the block."""
-
-    @abstractmethod
-    def count_columns(
         self,
-        counting: Counting,
-        block: np.ndarray,
-        row0: int,
-        rows: np.ndarray,
-        span: tuple[int, int],
-        loop: Loop,
-    ) -> None:
-        """Add to the counts of the queries that are columns of `span`, over the given rows of the block."""
+        items: Sequence[JudgedItems] = (),
+        threads: int | None = None,
+        first: bool = False,
+        *,
+        tops: Sequence[TopRequest] = (),
+        options: PassOptions | None = None,
+    ) -> Scanned:
+        """Return where items come out and the first items of queries, in one pass over the tiles."""
+        number = thread_count(threads)
+        options = options or PassOptions()
+        if options.memory is None:
+            options = replace(options, memory=self.memory)
+        requests = [*tops, *(TopRequest(direction, 1) for direction in DIRECTIONS if first)]
+        listed = self.listed_in_pass(requests, bool(items), options.memory)
+        partial = Partial(
+            tuple(self.counts(part) for part in items),
+            tuple(self.shortlists(request) for request in listed),
+        )
+        if partial.parts:
+            one_pass(self, partial, number, options)
+        placed = [self.placed(part, counts) for part, counts in zip(items, partial.counts)]
+        lists = dict(zip(listed, partial.lists))
+        answers = [
+            self.top_of(request, lists[request]) if request in lists else self.query_tops(request)
+            for request in requests
+        ]
+        heads = {r.direction: top.item for r, top in zip(requests[len(tops) :], answers[len(tops) :])}
+        return Scanned(placed, heads, answers[: len(tops)])
+
+    def listed_in_pass(
+        self, requests: Sequence[TopRequest], passes: bool, memory: int | None
+    ) -> list[TopRequest]:
+        """Return the requests that are answered in a pass over the whole table.
+
+        Not those that go deep; and not a few queries alone, of whom the rest of the table is not needed.
+        """
+        sizes = {direction: [len(side) for side in self.maps(direction)] for direction in DIRECTIONS}
+        listed, room = [], MOST_LISTED if memory is None else memory // 4
+        whole = passes
+        for request in requests:
+            n_queries, n_items = sizes[request.direction]
+            n_asked = n_queries if request.queries is None else len(request.queries)
+            gallery = n_items if request.gallery is None else len(request.gallery)
+            size = 16 * n_asked * (request.k + 1)
+            if (request.k == 1 or request.k * DEEP <= gallery) and size <= room:
+                room -= size
+                listed.append(request)
+                whole = whole or 2 * n_asked >= n_queries
+        return listed if whole else []
+
+    def counts(self, items: JudgedItems) -> RankCounts:
+        """Return what a pass has to count for judged items, in the table's own rows and columns."""
+        query_of, item_of = self.maps(items.direction)
+        by_rows = self.asks_by_rows(items.direction)
+        query = query_of[items.query_of_row]
+        sorting = np.argsort(query, kind="stable")
+        query, item = query[sorting], item_of[items.item][sorting]
+        cells = (query, item) if by_rows else (item, query)
+        return RankCounts(
+            by_rows,
+            np.searchsorted(query, np.arange(len(query_of) + 1)),
+            item,
+            self.pair_scores(*cells).astype(np.float64),
+            np.arange(len(item_of)) if items.gallery is None else np.sort(item_of[items.gallery]),
+            self.tie_order(items.direction),
+            *(np.zeros(len(query), np.int64) for _ in range(3)),
+        )
+
+    def placed(self, items: JudgedItems, counts: RankCounts) -> JudgedItems:
+        """Return items with what was counted in the table's own order; an item does not tie with itself."""
+        sorting = np.argsort(self.maps(items.direction)[0][items.query_of_row], kind="stable")
+        columns = []
+        for column in (counts.above, counts.tied - 1, counts.earlier):
+            columns.append(np.empty_like(column))
+            columns[-1][sorting] = column
+        size = np.full(len(items.queries), len(counts.gallery))
+        above, tied, earlier = columns
+        return replace(items, above=above, tied=tied, earlier=earlier, size=size, depth=size)
+
+    def shortlists(self, request: TopRequest) -> Shortlists:
+        """Return the lists that a pass has to make for a request."""
+        query_of, item_of = self.maps(request.direction)
+        queries = query_of if request.queries is None else query_of[np.unique(request.queries)]
+        gallery = np.sort(item_of if request.gallery is None else item_of[request.gallery])
+        return Shortlists.of(
+            self.asks_by_rows(request.direction),
+            # One more, which tells whether others tie with the last.
+            min(request.k + request.whole_ties, len(gallery)),
+            queries,
+            len(query_of),
+            gallery,
+            self.order(request.direction),
+        )
+
+    def top_of(self, request: TopRequest, lists: Shortlists) -> Top:
+        """Return the answer to a request from its lists."""
+        listed = np.arange(lists.k) < lists.size[:, None]
+        top = Top(np.r_[0, np.cumsum(lists.size)], lists.order[lists.item[listed]], lists.score[listed])
+        asked = np.arange(len(lists.size)) if request.queries is None else request.queries
+        distinct, place = np.unique(asked, return_inverse=True)
+        if request.whole_ties:
+            # Only where more items tie than are listed all scores of a query are looked at again.
+            top = with_whole_ties(
+                top, request.k, lambda some: self.query_tops(replace(request, queries=distinct[some]))
+            )
+        return top if request.queries is None else top.of(place)
+
+    @abstractmethod
+    def tile_bytes(self, step: tuple[int, int]) -> int:
+        """Return how much memory it takes to read a tile of so many rows and columns."""
+
+    @abstractmethod
+    def tile_scores(self, tile: Tile, before: TileScores | None) -> TileScores:
+        """Read a tile; `before` is the one that was read before it, in a pass along strips of columns."""
+
+    @abstractmethod
+    def digest(self) -> bytes:
+        """Return what changes with the scores, to recognise them."""
 
     def top(
         self,
@@ -247,11 +259,16 @@ class TableRun(Run):
         """Return the first `k` items of each query, ties in the benchmark's order."""
         if k < 1:
             raise InputError(f"the first {k} items were requested", fix="give 1 or more")
+        return self.scan(tops=[TopRequest(direction, k, queries, gallery, whole_ties)]).tops[0]
+
+    def query_tops(self, request: TopRequest) -> Top:
+        """Return the answer to a request from all scores of its queries, a few queries at a time."""
+        direction, k, whole_ties = request.direction, request.k, request.whole_ties
         query_of, item_of = self.maps(direction)
-        queries = np.arange(len(query_of)) if queries is None else np.asarray(queries)
-        items = np.arange(len(item_of)) if gallery is None else np.asarray(gallery)
+        queries = np.arange(len(query_of)) if request.queries is None else np.asarray(request.queries)
+        items = np.arange(len(item_of)) if request.gallery is None else np.asarray(request.gallery)
         k = min(k, len(items))
-        as_kept = gallery is None and np.array_equal(item_of, items)
+        as_kept = request.gallery is None and np.array_equal(item_of, items)
         step = max(1, BLOCK_BYTES // (8 * len(item_of)))
         lengths, top_items, top_scores = [], [], []
         for begin in range(0, len(queries), step):
@@ -284,25 +301,6 @@ class TableRun(Run):
     def slack(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return how far below the k-th score an item may truly belong to the first k."""
         return np.zeros(len(queries))
-
-
-class LargestCells:
-    """Where the largest cell of every row and of every column of a table is, block by block."""
-
-    def __init__(self, shape: tuple[int, int]) -> None:
-        # As wide as a score, so that both are compared and replaced together.
-        self.of_row, self.of_column = (np.zeros(size, np.int32) for size in shape)
-        self._largest: np.ndarray | None = None
-
-    def add(self, block: np.ndarray, row0: int, loop: Loop) -> None:
-        """Look at the rows of a block, which starts at row `row0`."""
-        from karat.runs.kernels import largest_in_columns
-
-        if self._largest is None:
-            self._largest = np.full(len(self.of_column), -np.inf, block.dtype)
-        self.of_row[row0 : row0 + len(block)] = block.argmax(axis=1)
-        largest = self._largest
-        loop(lambda b, e: largest_in_columns(block, row0, b, e, largest, self.of_column), 0, len(largest))
 
 
 def other_benchmark(shape: tuple[int, int]) -> str:

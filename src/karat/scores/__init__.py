@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from karat.scores.evaluation.similarity import Similarities as Similarities
     from karat.scores.evaluation.similarity import keep_computed as keep_computed
     from karat.scores.evaluation.similarity import similarities_of as similarities_of
+    from karat.scores.exchange import every_eval_ever as every_eval_ever
+    from karat.scores.exchange import model_index as model_index
     from karat.scores.gallery_curve import GalleryCurve as GalleryCurve
     from karat.scores.gallery_curve import first_places as first_places
     from karat.scores.gallery_curve import gallery_curves as gallery_curves
@@ -73,6 +75,8 @@ if TYPE_CHECKING:
     from karat.scores.leaderboard import is_low as is_low
     from karat.scores.leaderboard import metric_name as metric_name
     from karat.scores.leaderboard import read_leaderboard as read_leaderboard
+    from karat.scores.meter import Meter as Meter
+    from karat.scores.scorecard import EXCHANGES as EXCHANGES
     from karat.scores.scorecard import Details as Details
     from karat.scores.scorecard import Scorecard as Scorecard
     from karat.scores.scorecard import TieReport as TieReport

@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError
-from karat.runs import ID_FORMS, Run, TableRun
+from karat.runs import ENCODED, ID_FORMS, Run, TableRun
 from karat.scores.evaluation import check_options, score_runs
 from karat.scores.id_orders import suggest_order
 from karat.scores.scorecard import Scorecard
@@ -21,6 +21,10 @@ OFTEN = 0.25
 RECALL = re.compile(r"R@([0-9]+)")
 NAME_ORDER = f"--ids FILE (ids= in Python) names theirs: {ID_FORMS}"
 NO_ORDER = "no likely order (by id, by file name, captions grouped by image) makes it better"
+UNTRAINED = (
+    "its weights may not be trained, pictures or captions may be prepared in another way than in its "
+    "training, or a function of your own returns rows in another order than the items it is given"
+)
 DIAGNOSIS = (
     "this order was picked by its score, which is a diagnosis and no proof, so it is not applied: if rows "
     f"and columns are in another order than the benchmark's, {NAME_ORDER}"
@@ -74,6 +78,8 @@ def explain_chance(run: Run, benchmark: Benchmark, truth: str) -> tuple[bool, st
         return True, f"{suggestion}; {DIAGNOSIS}"
     if suggestion is not None:
         return False, f"{suggestion}: these are distances; save their negative"
+    if run.made_with is not None and ENCODED in run.made_with.facts:
+        return False, f"{UNTRAINED}; {NO_ORDER}"
     if run.ids:
         where = run.ids_where or run.where or "ids"
         return False, f"the ids in {where} may be in another order than its rows and columns; {NO_ORDER}"

@@ -10,9 +10,17 @@ from typing import Any, Literal
 import numpy as np
 
 from karat._util import TEXT_FORMATS, Result, plural
-from karat.benchmarks import DIRECTIONS, Benchmark, load_benchmark
+from karat.benchmarks import DIRECTIONS, Benchmark, as_benchmark
 from karat.errors import InputError, KaratError
-from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, Run, notes_on_loading, read_run
+from karat.runs import (
+    EmbeddingRun,
+    MatrixRun,
+    RankingsRun,
+    Run,
+    note_on_steps,
+    notes_on_loading,
+    read_run,
+)
 from karat.scores.chance import at_chance, chance_r1, explain_chance, listed_truth, quick_r1
 
 Level = Literal["fact", "warning", "error"]
@@ -93,8 +101,7 @@ def inspect(
         sources, benchmark = sources[:-1], sources[-1]
     if benchmark is None:
         raise InputError("no benchmark was given", fix="name one, such as coco")
-    if not isinstance(benchmark, Benchmark):
-        benchmark = load_benchmark(benchmark, **(setting or {}))
+    benchmark = as_benchmark(benchmark, setting)
     benchmark.check_gallery()
     report = Inspection()
     try:
@@ -103,13 +110,17 @@ def inspect(
     except KaratError as error:
         report.add("error", str(error))
         return report
+    made_with = run.made_with
     if isinstance(run, MatrixRun):
         report.add("fact", f"score table of {shape(run.images_by_captions)}, {run.scores.dtype}")
         run = turned(run, benchmark, report)
     elif isinstance(run, EmbeddingRun):
         look_at_embeddings(run, report)
+        look_at_files(run, report)
     elif isinstance(run, RankingsRun):
         look_at_lists(run, benchmark, report)
+    if made_with is not None:
+        report.add("fact", f"made with {made_with}")
     try:
         run = run.align(benchmark)
     except KaratError as error:
@@ -173,6 +184,14 @@ def look_at_embeddings(run: EmbeddingRun, report: Inspection) -> None:
         )
 
 
+def look_at_files(run: EmbeddingRun, report: Inspection) -> None:
+    """Note what the pass over the files of embeddings found."""
+    for kind, check in zip(("image", "caption"), run.checks):
+        report.add("fact", f"{kind} embeddings: {check.source}, all rows read and finite")
+        for warning in check.warnings:
+            report.add("warning", warning)
+
+
 def look_at_lists(run: RankingsRun, benchmark: Benchmark, report: Inspection) -> None:
     """Note how many lists there are and how long they are."""
     for direction in run.directions:
@@ -208,6 +227,7 @@ def repeated_rows(parts: Any) -> int:
 def look_at_scores(run: MatrixRun, report: Inspection) -> bool:
     """Note range, ties and repeated rows of a score table; return whether every score is a number."""
     low, high, bad, first = np.inf, -np.inf, 0, None
+    sums = np.zeros(run.shape[0]), np.zeros(run.shape[1])
     for begin, block in run.blocks():
         wrong = ~np.isfinite(block)
         if wrong.any():
@@ -218,6 +238,8 @@ def look_at_scores(run: MatrixRun, report: Inspection) -> bool:
                 first = (*place, block[row, column])
         else:
             low, high = min(low, float(block.min())), max(high, float(block.max()))
+            sums[0][begin : begin + len(block)] = block.sum(axis=1, dtype=np.float64)
+            sums[1][:] += block.sum(axis=0, dtype=np.float64)
     if first is not None:
         report.add(
             "error",
@@ -236,7 +258,32 @@ def look_at_scores(run: MatrixRun, report: Inspection) -> bool:
     ties = float((ordered[:, 1:] == ordered[:, :-1]).mean())
     if ties > 0.01:
         report.add("warning", f"{100 * ties:.1f}% of neighbouring scores in a row are equal: see --ties")
+    look_for_steps(run, low, sums if run.rows == "images" else sums[::-1], report)
     return True
+
+
+def look_for_steps(run: MatrixRun, low: float, sums: Sequence[np.ndarray], report: Inspection) -> None:
+    """Note whether scores were normalised over the test set: as the run says, or by an exact trace."""
+    if note := note_on_steps(run.made_with):
+        report.add("warning", note)
+        return
+    # A sum of rounded shares is off by their own rounding, and by what vanishes below the smallest number.
+    limits = np.finfo(run.scores.dtype if run.scores.dtype.kind == "f" else np.float64)
+    traces = []
+    for sides, other, way, total in zip(
+        ("images", "captions"), ("captions", "images"), DIRECTIONS[::-1], sums
+    ):
+        tolerance = 16 * limits.eps + run.scores.size / len(total) * float(limits.smallest_subnormal)
+        if low >= 0 and run.scores.size > len(total) and (np.abs(total - 1) <= tolerance).all():
+            traces.append(
+                f"the scores of all {sides} sum to 1 over the {other}: a softmax over the whole test set, "
+                f"which changes {way} ranks"
+            )
+    for trace in traces:
+        report.add("warning", trace)
+    if not traces:
+        text = "neither rows nor columns sum to 1; whether scores were normalised otherwise cannot be told"
+        report.add("fact", text)
 
 
 def kind_of_range(low: float, high: float) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import Workers
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
 from karat.measures import MEAN, ChoiceMeasure, Combined, Measure
@@ -39,6 +40,9 @@ from karat.stats import (
     spread_of,
     subtract,
 )
+
+WORTH_SENDING = 1 << 35
+"""Values times resamples from which workers draw: means take about ten seconds here, medians a minute."""
 
 
 def as_intervals(
@@ -77,19 +81,28 @@ def comparison_intervals(
     return as_intervals(intervals, interval_method, level, resamples, drawn) or Intervals(seed=seed)
 
 
-def with_intervals(card: Scorecard, intervals: Intervals | str | bool = True) -> Scorecard:
+def with_intervals(
+    card: Scorecard, intervals: Intervals | str | bool = True, workers: Workers | None = None
+) -> Scorecard:
     """Return the scorecard with an interval for every column that has a value.
 
     Images are drawn with replacement, and with each its captions: what would the score be on other
-    queries of the same kind, over the same gallery? All columns of all runs see the same draws.
+    queries of the same kind, over the same gallery? All columns of all runs see the same draws, which the
+    workers of a cluster make where they are given.
     """
     options = as_intervals(intervals)
     if options is None or all(column.value is None for column in card):
         return card
     check_published_labels(card.label_versions)
     column_samples = ColumnSamples(card.columns)
-    ends = column_samples.ends(options, *column_samples.draw(options))
+    ends = column_samples.ends(options, *column_samples.draw(options, workers))
     return with_ends(card, column_samples, options, *ends)
+
+
+def worth_sending(card: Scorecard, intervals: Intervals, workers: Workers | None) -> Workers | None:
+    """Return the workers where there is so much to draw that it pays to send it to them."""
+    numbers = sum(column.n for column in card if column.values is not None)
+    return workers if numbers * intervals.resamples >= WORTH_SENDING else None
 
 
 def check_published_labels(label_uncertainty: bool | int | None) -> None:
@@ -187,10 +200,12 @@ class ColumnSamples:
         """Return every column under weights [B, C]: [T, B]."""
         return self._combine(self._leaves.resampled(weights))
 
-    def draw(self, intervals: Intervals) -> tuple[np.ndarray, np.ndarray | None]:
+    def draw(
+        self, intervals: Intervals, workers: Workers | None = None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return every column under every resample, [T, B], and, where the method needs it, with each
         cluster left out, [T, C]."""
-        draws, jackknife = intervals.draw(self._leaves.resampled, self.clusters)
+        draws, jackknife = intervals.draw(self._leaves.resampled, self.clusters, workers)
         return self._combine(draws), None if jackknife is None else self._combine(jackknife)
 
     def ends(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from karat._util import (
 )
 from karat.errors import InputError, KaratError, unknown_name
 from karat.measures import parse_measure
+from karat.runs import Fingerprint, made_with_of_runs, notes_on_making, read_made_with_of_runs
 from karat.scores.scorecard import Scorecard
 from karat.scores.table_file import read_cells
 
@@ -124,7 +125,8 @@ def read_leaderboard(*paths: str | Path) -> Leaderboard:
     """Read a table (csv, tsv, Parquet: the first column names the system) or evaluate's json records."""
     files = [Path(path) for path in paths]
     if all(path.suffix.lower() == ".json" for path in files):
-        return from_records([record for path in files for record in read_records(path)], files[0])
+        board = from_records([record for path in files for record in read_records(path)], files[0])
+        return board.with_notes(making_notes([read_made_with_of_runs(made_with_of_runs(f)) for f in files]))
     if len(files) > 1:
         fix = "give one table, or json files of `karat evaluate --json`"
         raise InputError(f"there are {len(files)} files and not all are json", fix=fix)
@@ -160,7 +162,12 @@ def from_scorecards(cards: Sequence[Scorecard]) -> Leaderboard:
     """Return the leaderboard of one or several scorecards."""
     rows = [Record(record, f"column {k}", "scorecard") for card in cards
             for k, record in enumerate(card.records())]  # fmt: skip
-    return from_records(rows, "scorecard")
+    return from_records(rows, "scorecard").with_notes(making_notes([card.made_with for card in cards]))
+
+
+def making_notes(parts: Sequence[Mapping[str, Fingerprint]]) -> list[str]:
+    """Return the notes on how the runs behind several files or scorecards were made."""
+    return notes_on_making({run: made for part in parts for run, made in part.items()})
 
 
 def from_records(records: Sequence[Record], where: str | Path) -> Leaderboard:

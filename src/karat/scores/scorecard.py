@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,14 +12,19 @@ import numpy as np
 from karat._util import (
     Layout,
     Part,
+    Registry,
     Result,
     check_choice,
     check_extension,
     forest,
     grouped,
+    import_plugins,
+    json_text,
     latex_text,
     pandas_of,
+    stream_of,
     write_file,
+    write_text,
 )
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError, unknown_name
@@ -31,6 +36,7 @@ from karat.measures import (
     show_value,
     trec_eval_name,
 )
+from karat.runs import Fingerprint, made_with_of_runs
 from karat.scores.column import (
     DIRECTION_TITLES,
     NARROW,
@@ -79,6 +85,11 @@ class TieReport:
     largest: int
     range: dict[str, tuple[float, float]]
 
+
+EXCHANGES: Registry[Callable[[Any, Path], object]] = Registry(
+    "format of other programs", fill=lambda: import_plugins("exchange")
+)
+"""By the ending of a file's name, what writes a scorecard for other programs."""
 
 READING = {
     "misses": "unjudged pairs count as misses",
@@ -132,6 +143,8 @@ class Scorecard(Result):
         How many versions of uncertain labels the intervals are made of; 0 for the labels as they are.
     like
         The tool whose conventions were followed; None for karat's own.
+    made_with
+        By run, what it was made with, where its file says so.
 
     Examples
     --------
@@ -163,6 +176,7 @@ class Scorecard(Result):
     details: Details | None = None
     label_versions: int = 0
     like: Like | None = None
+    made_with: Mapping[str, Fingerprint] = field(default_factory=dict)
     _index: dict[tuple[str, str, str, str], Column] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -326,8 +340,25 @@ class Scorecard(Result):
     def __repr__(self) -> str:
         return f"Scorecard({len(self.columns)} columns of {', '.join(self.runs)} on {self.benchmark.name})"
 
+    @classmethod
+    def check_path(cls, path: str | Path | None) -> None:
+        """Raise before the work starts when `save` could not write a file with this extension."""
+        if path is None or exchange_ending(path) is None:
+            super().check_path(path)
+
+    def save_json(self, path: Path) -> None:
+        """Write the records, and beside the file what the runs were made with, which records do not say."""
+        super().save_json(path)
+        beside = made_with_of_runs(path)
+        if stream_of(path) is None and path.is_file() and (self.made_with or beside.exists()):
+            facts = {run: dict(made.facts) for run, made in self.made_with.items()}
+            write_file(beside, lambda draft: write_text(draft, json_text(facts)))
+
     def save(self, path: str | Path, per_query: bool = False) -> None:
         """Write the scorecard; the extension says how: json, csv, parquet, md, tex or html.
+
+        A name that ends in .eee.json is a record of Every Eval Ever, one in .yaml the model-index of a model
+        card; of several runs each has its own file, with its name before this ending.
 
         Parameters
         ----------
@@ -336,13 +367,26 @@ class Scorecard(Result):
         per_query
             Write one row per query instead of one per column (csv and parquet).
         """
+        path = Path(path)
+        ending = exchange_ending(path)
+        if not per_query and ending is not None:
+            EXCHANGES[ending](self, path)
+            return
         if not per_query:
             super().save(path)
             return
-        path = Path(path)
         check_extension(path, (".csv", ".parquet"))
         frame = self.per_query()
         write_file(path, frame.write_csv if path.suffix == ".csv" else frame.write_parquet)
+
+
+def exchange_ending(path: str | Path) -> str | None:
+    """Return the ending of a file for other programs; None for any other file.
+
+    >>> exchange_ending("scores.eee.json"), exchange_ending("scores.json")
+    ('.eee.json', None)
+    """
+    return next((ending for ending in EXCHANGES if str(path).endswith(ending)), None)
 
 
 def lay_out(card: Scorecard) -> Layout:

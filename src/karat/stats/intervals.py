@@ -6,12 +6,14 @@ come in blocks, in bounded memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice
+from karat._util import Workers, alone, check_choice
 from karat.errors import InputError
 
 INTERVAL_METHODS = ("percentile", "bca")
@@ -24,6 +26,8 @@ FAR = 1e200
 """The number used for infinity where numbers are subtracted."""
 Score = Callable[[np.ndarray], np.ndarray]
 """What scores are under weights [B, C]: [..., B]."""
+Part = tuple[Any, ...]
+"""What says which rows of weights are made: where they begin and end, and what draws them."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +67,18 @@ class Intervals:
         """The method as people write it."""
         return {"bca": "BCa"}.get(self.method, self.method)
 
-    def draw(self, score: Score, clusters: int) -> tuple[np.ndarray, np.ndarray | None]:
+    def draw(
+        self, score: Score, clusters: int, workers: Workers | None = None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return scores under every resample, [..., B], and, where the method needs it, with each
-        cluster left out, [..., C]."""
-        draws = drawn(score, Resampling(clusters, self.resamples, self.seed).blocks())
-        return draws, drawn(score, leave_one_out(clusters)) if self.method == "bca" else None
+        cluster left out, [..., C]; the draws are the same on the workers of a cluster as here."""
+        resampling, bca = Resampling(clusters, self.resamples, self.seed), self.method == "bca"
+        if workers is None:
+            draws = drawn(score, resampling.blocks())
+            return draws, drawn(score, leave_one_out(clusters)) if bca else None
+        draws = drawn_by(workers, score, resampling.blocks, resampling.parts(workers.parts))
+        places = spans_of_blocks(clusters, clusters, workers.parts)
+        return draws, drawn_by(workers, score, partial(leave_one_out, clusters), places) if bca else None
 
     def draw_versions(self, scores: Iterable[Score], versions: int, clusters: int) -> np.ndarray:
         """Return scores under every resample, [..., B], where what is scored has versions too.
@@ -97,7 +108,7 @@ class Intervals:
             until = self.resamples * number // versions
             while done < until:
                 weights = weights if len(weights) else next(blocks)
-                parts.append(score(weights[: until - done]))
+                parts.append(drawn(score, [weights[: until - done]]))
                 weights, done = weights[until - done :], done + parts[-1].shape[-1]
         return np.concatenate(parts, axis=-1)
 
@@ -121,8 +132,38 @@ def how_intervals(intervals: Intervals, drawn: str) -> str:
 
 
 def drawn(score: Score, blocks: Iterable[np.ndarray]) -> np.ndarray:
-    """Return the scores under every row of weights, [..., B]."""
-    return np.concatenate([score(weights) for weights in blocks], axis=-1)
+    """Return the scores under every row of weights, [..., B].
+
+    Products are computed by one thread: with several, the last bits would depend on how many.
+    """
+    with alone():
+        return np.concatenate([score(weights) for weights in blocks], axis=-1)
+
+
+Maker = Callable[..., Iterator[np.ndarray]]
+"""Yields the blocks of weights of a part."""
+
+
+def drawn_by(workers: Workers, score: Score, make: Maker, parts: Iterable[Part]) -> np.ndarray:
+    """Return what `drawn` returns, computed by the workers of a cluster part by part."""
+    return np.concatenate(list(workers.map(drawn_part, (score, make), parts)), axis=-1)
+
+
+def drawn_part(shared: tuple[Score, Maker], part: Part) -> np.ndarray:
+    """Return the scores under the weights of a part; on a worker."""
+    score, make = shared
+    return drawn(score, make(*part))
+
+
+def spans_of_blocks(rows: int, clusters: int, parts: int) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of about so many parts of rows of weights, in whole blocks.
+
+    >>> list(spans_of_blocks(5, BLOCK // 2, 2))
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    block = max(1, BLOCK // clusters)
+    step = block * max(1, rows // (block * parts))
+    yield from ((begin, min(begin + step, rows)) for begin in range(0, rows, step))
 
 
 @dataclass(frozen=True)
@@ -158,29 +199,51 @@ class Resampling:
         check_count("resamples", self.resamples, usual=10_000)
         check_seed(self.seed)
 
-    def blocks(self) -> Iterator[np.ndarray]:
-        """Yield the weights, float64 [some resamples, clusters], until all resamples are drawn."""
+    def blocks(
+        self, begin: int = 0, end: int | None = None, state: Mapping[str, Any] | None = None
+    ) -> Iterator[np.ndarray]:
+        """Yield the weights, float64 [some resamples, clusters], until all resamples are drawn.
+
+        A part of them is drawn from a state of the generator, as `parts` has it.
+        """
         rng = np.random.default_rng(self.seed)
-        rows = max(1, BLOCK // self.clusters)
-        for begin in range(0, self.resamples, rows):
-            count = min(rows, self.resamples - begin)
-            drawn = rng.integers(0, self.clusters, (count, self.clusters))
+        if state is not None:
+            rng.bit_generator.state = state
+        for drawn in self._draws(rng, begin, self.resamples if end is None else end):
+            count = len(drawn)
             drawn += self.clusters * np.arange(count)[:, None]
             weights = np.bincount(drawn.ravel(), minlength=count * self.clusters)
             yield weights.reshape(count, self.clusters).astype(np.float64)
 
+    def parts(self, number: int) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
+        """Yield about so many parts of the resamples, as `blocks` takes them.
 
-def leave_one_out(clusters: int) -> Iterator[np.ndarray]:
-    """Yield the jackknife's weights in blocks: every cluster once but one.
+        What comes before a part has to be drawn to know how it begins; counting and scoring do not.
+        """
+        rng = np.random.default_rng(self.seed)
+        for begin, end in spans_of_blocks(self.resamples, self.clusters, number):
+            yield begin, end, rng.bit_generator.state
+            for _ in self._draws(rng, begin, end):
+                pass
+
+    def _draws(self, rng: np.random.Generator, begin: int, end: int) -> Iterator[np.ndarray]:
+        rows = max(1, BLOCK // self.clusters)
+        for at in range(begin, end, rows):
+            yield rng.integers(0, self.clusters, (min(rows, end - at), self.clusters))
+
+
+def leave_one_out(clusters: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
+    """Yield the jackknife's weights in blocks: every cluster once but one, all of these or some.
 
     >>> [block.tolist() for block in leave_one_out(2)]
     [[[0.0, 1.0], [1.0, 0.0]]]
     """
     rows = max(1, BLOCK // clusters)
-    for begin in range(0, clusters, rows):
-        count = min(rows, clusters - begin)
+    end = clusters if end is None else end
+    for at in range(begin, end, rows):
+        count = min(rows, end - at)
         weights = np.ones((count, clusters))
-        weights[np.arange(count), begin + np.arange(count)] = 0
+        weights[np.arange(count), at + np.arange(count)] = 0
         yield weights
 
 

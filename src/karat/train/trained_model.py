@@ -101,8 +101,18 @@ class TrainedModel:
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the weights and words: vectors of texts are kept in the cache by it."""
+        """A digest of the weights, the words and what reads pictures: vectors are kept in the cache by it."""
         digest = hashlib.sha256("\n".join(self.vocabulary.words).encode())
+        digest.update(f"{self.image_input} {self.vocabulary.length}".encode())
+        if self.image_features is not None and self.projection is not None:
+            digest.update(repr(self.image_features.get_params()).encode())
+            learned = [
+                *self.image_features.vocabularies_.values(),
+                self.projection.mean_,
+                self.projection.axes_,
+            ]
+            for table in learned:
+                digest.update(np.ascontiguousarray(table).tobytes())
         for name, tensor in self.network.state_dict().items():
             digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
         return f"{FORMAT}-{VERSION}-{digest.hexdigest()[:32]}"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, parsing
-from karat.benchmarks import Benchmark, load_benchmark
+from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions import references_of
 from karat.errors import InputError, MissingDataError
 from karat.models import ImageTextModel, pictures_of
@@ -94,8 +94,8 @@ def train_model(
         raise InputError("dev_features were given without features", fix="give both, or neither")
     if dev is None and dev_features is not None:
         raise InputError("dev_features were given without dev", fix="name the dev benchmark too")
-    train_bench = opened(benchmark, setting)
-    dev_bench = None if dev is None else opened(dev, setting)
+    train_bench = as_benchmark(benchmark, setting)
+    dev_bench = None if dev is None else as_benchmark(dev, setting)
     captions = references_of(train_bench)
     used = np.array([k for k, texts in enumerate(captions) if texts], np.int64)
     notes = []
@@ -187,11 +187,6 @@ def make_network(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return DualEncoder(shape, words, network)
-
-
-def opened(benchmark: Benchmark | str | Path, setting: Mapping[str, Any] | None) -> Benchmark:
-    """Return a benchmark by its name or folder; one that is given already stays."""
-    return benchmark if isinstance(benchmark, Benchmark) else load_benchmark(benchmark, **(setting or {}))
 
 
 def read_features(table: str | Path | np.ndarray | None, images: int) -> np.ndarray:

@@ -67,7 +67,7 @@ class Boosting(LabelEstimator):
         """Return the mean logit of wanted candidates; for vetted rows, by trees grown on other queries."""
         require("sklearn", extra_name="models")
         from sklearn.ensemble import HistGradientBoostingClassifier
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+        from threadpoolctl import threadpool_limits
 
         x = tree_columns(candidates)
         query = candidates.query[rows]

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from karat._util import check_writable, not_utf8, replacing_all
+from karat._util import GZIP, check_writable, not_utf8, replacing_all
 from karat.errors import InputError, MissingDataError
 
 LARGEST = 2**30
@@ -158,7 +158,7 @@ def unpack(data: bytes, where: Path) -> bytes:
     >>> unpack(gzip.compress(b"task,answer"), Path("answers.csv.gz"))
     b'task,answer'
     """
-    if data.startswith(b"\x1f\x8b"):
+    if data.startswith(GZIP):
         blocks = gzip_blocks(data, where)
     elif data.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
         blocks = zip_blocks(data, where)

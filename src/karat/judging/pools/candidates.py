@@ -14,15 +14,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from karat._util import check_choice, renamed_keywords
+from karat._util import Scheduler, check_choice, connected, renamed_keywords
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools.filters import Keep, kept_by, parse_filter
-from karat.judging.pools.gold import GOLD_DEPTH, draw_gold
+from karat.judging.pools.gold import GOLD_DEPTH, KnownFirst, draw_gold
 from karat.judging.pools.pairs import ORIGINAL, find, judged_keys, key_of, split_key
 from karat.judging.pools.pool import FILLED, POOLED, Pool, without
-from karat.runs import RankingsRun, Run
+from karat.runs import PassOptions, RankingsRun, Run, TableRun, Top, TopRequest
 
 Queries = str | Mapping[Direction, np.ndarray | Sequence[int]] | None
 Sample = int | Mapping[Direction, int] | None
@@ -45,6 +45,7 @@ def make_pool(
     gold_truth: str | None = None,
     gold_depth: int = GOLD_DEPTH,
     seed: int = 0,
+    scheduler: Scheduler | str | None = None,
 ) -> Pool:
     """Return the pairs that at least one run ranks among its first `top`, with the places in every run.
 
@@ -86,6 +87,8 @@ def make_pool(
         A gold negative is not among the first so many items of any run, in either direction.
     seed
         The seed of all random draws.
+    scheduler
+        The address of a Dask scheduler, or `karat.Scheduler`: its workers list the first items.
 
     Examples
     --------
@@ -116,13 +119,17 @@ def make_pool(
     columns = (form.columns if form is not None else 1) if fill is None else fill
     if columns < 1:
         raise InputError(f"fill is {columns}", fix="give a whole number from 1; 1 adds nothing")
-    everything = collect(aligned, chosen, top)
+    # Gold is drawn from all queries: what it needs is listed in the same pass.
+    deep = max(top, gold_depth) if gold != 0 else 0
+    with connected(scheduler) as workers:
+        everything, known = collect(aligned, chosen, top, deep, PassOptions(workers=workers))
     draft = without(everything, find(judged_pairs, key_of(everything.image, everything.caption)) < 0)
     kept = kept_by(filters, draft, benchmark)
     pool = fill_up(draft, kept, columns, judged_pairs, benchmark, np.random.default_rng([seed, 2]))
     pool = replace(pool, judged=len(everything) - len(draft))
     stock = draw_gold(
-        aligned, benchmark, pool, form, number=gold, truth=gold_truth, depth=gold_depth, seed=seed
+        aligned, benchmark, pool, form, number=gold, truth=gold_truth, depth=gold_depth, seed=seed,
+        known=known,
     )  # fmt: skip
     return replace(pool, gold_image=stock[0], gold_caption=stock[1], gold_right=stock[2])
 
@@ -186,19 +193,35 @@ def covered_queries(benchmark: Benchmark, direction: Direction, queries: Queries
     return numbers
 
 
-def collect(runs: Sequence[Run], queries: dict[Direction, np.ndarray], top: int) -> Pool:
-    """Return every suggestion, with duplicate pairs merged."""
+def collect(
+    runs: Sequence[Run],
+    queries: dict[Direction, np.ndarray],
+    top: int,
+    deep: int = 0,
+    options: PassOptions | None = None,
+) -> tuple[Pool, KnownFirst]:
+    """Return every suggestion, duplicates merged; and of score tables the first `deep` of all queries."""
     keys, places = [], []
+    known: dict[Run, dict[Direction, Top]] = {}
     for number, run in enumerate(runs):
+        everywhere = bool(deep) and isinstance(run, TableRun)
+        asked = run.directions if everywhere else [d for d in queries if d in run.directions]
+        requests = [TopRequest(d, deep) if everywhere else TopRequest(d, top, queries[d]) for d in asked]
+        lists = dict(zip(asked, run.scan(tops=requests, options=options).tops))
+        if everywhere:
+            known[run] = lists
         for direction in (direction for direction in queries if direction in run.directions):
-            key, rank, score = suggestions(run, direction, queries[direction], top)
+            ranked = lists[direction]
+            if everywhere:
+                ranked = ranked.of(queries[direction]).cut(top)
+            key, rank, score = suggestions(run, direction, queries[direction], ranked)
             keys.append(key)
             same = (number, np.int16), (DIRECTIONS.index(direction), np.int8)
             places.append((*(np.full(len(key), value, kind) for value, kind in same), rank, score))
     pair, at = np.unique(np.concatenate(keys), return_inverse=True)
     system, side, rank, score = (np.concatenate(column) for column in zip(*places))
     image, caption = split_key(pair)
-    return Pool(
+    pool = Pool(
         image,
         caption,
         np.full(len(pair), POOLED, np.int8),
@@ -211,13 +234,13 @@ def collect(runs: Sequence[Run], queries: dict[Direction, np.ndarray], top: int)
         queries,
         top,
     )
+    return pool, known
 
 
 def suggestions(
-    run: Run, direction: Direction, queries: np.ndarray, top: int
+    run: Run, direction: Direction, queries: np.ndarray, ranked: Top
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the pairs' keys, ranks and scores of one run in one direction."""
-    ranked = run.top(direction, top, queries)
+    """Return the pairs' keys, ranks and scores of one run in one direction, from its first items."""
     lengths = np.diff(ranked.ptr)
     query = np.repeat(queries, lengths)
     rank = np.arange(len(query)) - np.repeat(ranked.ptr[:-1], lengths) + 1

@@ -19,17 +19,20 @@ Three demands on gold compete:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from karat.benchmarks import Benchmark
+from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools.pairs import find, key_of, listed_pairs, original_pairs, positive_keys, split_key
 from karat.judging.pools.pool import GOLD_NO, GOLD_YES, Pool
-from karat.runs import Run, pairs_to_place
+from karat.runs import Run, TableRun, Top, pairs_to_place
+
+KnownFirst = Mapping[Run, Mapping[Direction, Top]]
+"""Of tables of scores, the first items of every query in each direction."""
 
 GOLD_DEPTH = 25
 """As in ECCV Caption."""
@@ -62,6 +65,7 @@ def draw_gold(
     truth: str | None = None,
     depth: int = GOLD_DEPTH,
     seed: int = 0,
+    known: KnownFirst | None = None,
 ) -> GoldPairs:
     """Return gold pairs: images, captions, and GOLD_YES or GOLD_NO; fewer where there are no more.
 
@@ -89,7 +93,10 @@ def draw_gold(
         A gold negative is not among the first so many items of any run, in either direction.
     seed
         The seed of the draws.
+    known
+        The first items of runs that are known already, at least `depth` and `pool.top` of every query.
     """
+    known = known or {}
     pairs, per_task, columns = (16, 2, 1) if form is None else (form.pairs, form.gold, form.columns)
     needed = -(-len(pool) // pairs) * per_task
     unsure = number if number is not None else -(-needed // MOST_USES)
@@ -98,13 +105,14 @@ def draw_gold(
         raise InputError(f"gold is {number} and its depth {depth}", fix="give whole numbers from 0")
     rng = np.random.default_rng([seed, 3])
     sure = key_of(*sure_positives(benchmark, truth, form is not None and form.own_image))
-    unlikely = Unlikely(runs, benchmark, pool, depth)
+    unlikely = Unlikely(runs, benchmark, pool, depth, known)
     if columns > 1:
         images = -(-number // columns)
-        fair, rest = positives_in_order(runs, sure, pool, MOST_OWN * images, False, rng)
+        fair, rest = positives_in_order(runs, sure, pool, MOST_OWN * images, False, rng, known)
         return gold_images(unlikely, fair, rest, images, -(-unsure // columns), columns, rng)
     wanted = -(-number // 2)
-    fair, rest = positives_in_order(runs, sure, pool, wanted, repeats_in_a_task(pool, pairs) >= REPEATS, rng)
+    again = repeats_in_a_task(pool, pairs) >= REPEATS
+    fair, rest = positives_in_order(runs, sure, pool, wanted, again, rng, known)
     yes = np.concatenate([fair, rest[: max(0, -(-unsure // 2) - len(fair))]])[:wanted]
     return as_stock(yes, draw_negatives(unlikely, number // 2, rng), rng)
 
@@ -163,6 +171,7 @@ def positives_in_order(
     wanted: int,
     conspicuous: bool,
     rng: np.random.Generator,
+    known: KnownFirst,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return keys of gold positives that a run confirms, in the order of their use, and all others.
 
@@ -177,6 +186,8 @@ def positives_in_order(
         other pairs. If so, pooled pairs come before such pairs.
     rng
         Decides the order among equals.
+    known
+        The first items of runs that are known already.
     """
     sure = rng.permutation(sure)
     pooled = find(key_of(pool.image, pool.caption), sure) >= 0
@@ -188,7 +199,7 @@ def positives_in_order(
     chunk = max(1024, 2 * wanted)
     for begin in range(0, len(outside), chunk):
         rows = outside[begin : begin + chunk]
-        confirmed[rows] = ranked_high(runs, sure[rows], pool.top)
+        confirmed[rows] = ranked_high(runs, sure[rows], pool.top, known)
         if confirmed.sum() >= wanted:
             break
     groups = [confirmed & alike, pooled, confirmed & ~alike]
@@ -309,8 +320,10 @@ def random_pairs(images: int, captions: int, wanted: int, rng: np.random.Generat
 class Unlikely:
     """Keeps those pairs, by their keys, that can be gold negatives; see `draw_gold`."""
 
-    def __init__(self, runs: Sequence[Run], benchmark: Benchmark, pool: Pool, depth: int) -> None:
-        self.runs, self.benchmark, self.pool, self.depth = runs, benchmark, pool, depth
+    def __init__(
+        self, runs: Sequence[Run], benchmark: Benchmark, pool: Pool, depth: int, known: KnownFirst
+    ) -> None:
+        self.runs, self.benchmark, self.pool, self.depth, self.known = runs, benchmark, pool, depth, known
         self.taken = np.union1d(positive_keys(benchmark), key_of(pool.image, pool.caption))
 
     def __call__(self, keys: np.ndarray) -> np.ndarray:
@@ -319,7 +332,7 @@ class Unlikely:
         keys = keys[~relevant_by_rule(self.benchmark, *split_key(keys))]
         if self.benchmark.instances is not None:
             keys = keys[self.benchmark.instances.is_elsewhere(*split_key(keys))]
-        return keys[~ranked_high(self.runs, keys, self.depth)]
+        return keys[~ranked_high(self.runs, keys, self.depth, self.known)]
 
 
 def relevant_by_rule(benchmark: Benchmark, image: np.ndarray, caption: np.ndarray) -> np.ndarray:
@@ -331,10 +344,13 @@ def relevant_by_rule(benchmark: Benchmark, image: np.ndarray, caption: np.ndarra
     return relevant
 
 
-def ranked_high(runs: Sequence[Run], keys: np.ndarray, depth: int) -> np.ndarray:
+def ranked_high(
+    runs: Sequence[Run], keys: np.ndarray, depth: int, known: KnownFirst | None = None
+) -> np.ndarray:
     """Return which pairs any run ranks among its first `depth` items, in either direction.
 
-    A tie with the last of them counts as among them.
+    A tie with the last of them counts as among them. Where the first items are known, at least `depth` of
+    them, the score of the last one decides and no other score is read.
     """
     image, caption = split_key(keys)
     high = np.zeros(len(keys), bool)
@@ -344,9 +360,14 @@ def ranked_high(runs: Sequence[Run], keys: np.ndarray, depth: int) -> np.ndarray
         pairs, orders = [], []
         for direction in run.directions:
             query, item = (image, caption) if direction == "i2t" else (caption, image)
+            if known and run in known and isinstance(run, TableRun):
+                top = known[run][direction]
+                last = top.ptr[query] + np.minimum(depth, np.diff(top.ptr)[query]) - 1
+                high |= run.pairs(direction, query, item) >= top.score[last]
+                continue
             orders.append(np.argsort(query, kind="stable"))
             pairs.append(pairs_to_place(direction, query[orders[-1]], item[orders[-1]]))
-        for order, placed in zip(orders, run.place(pairs)):
+        for order, placed in zip(orders, run.place(pairs) if pairs else ()):
             # −1: the list ends before the item.
             high[order] |= (placed.above >= 0) & (placed.above < depth)
     return high

@@ -10,7 +10,10 @@ from karat.errors import InputError, MissingDataError
 from karat.models.encoder import MODEL_FORMATS, Encoder, Scheme, as_encoder, register_encoder
 
 HEAD = "model.json"
-FIX = "give a folder that karat fit or karat train wrote, sentence:FOLDER, or module:function"
+FIX = "give a folder that karat fit or karat train wrote, hf:FOLDER, sentence:FOLDER, or module:function"
+
+FOREIGN = {"modules.json": "sentence", "config.json": "hf", "open_clip_config.json": "open_clip"}
+"""By the file that a folder of another library has, how a model of it is named."""
 
 
 def load(name: str) -> Encoder:
@@ -20,7 +23,8 @@ def load(name: str) -> Encoder:
         raise MissingDataError("there is no such folder", where=folder, fix=FIX)
     head = folder / HEAD
     if not head.is_file():
-        fix = f"write sentence:{name}" if (folder / "modules.json").is_file() else FIX
+        kinds = (path.name for path in folder.iterdir() if path.name in FOREIGN)
+        fix = next((f"write {FOREIGN[kind]}:{name}" for kind in sorted(kinds, reverse=True)), FIX)
         raise MissingDataError(f"there is no {HEAD}", where=folder, fix=fix)
     with parsing(head, "is not a description of a model", FIX):
         named = str(json.loads(head.read_text(encoding="utf-8"))["format"])

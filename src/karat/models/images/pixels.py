@@ -94,10 +94,7 @@ def decode_bytes(
     except InputError:
         raise
     except Exception as error:
-        # A dozen kinds of errors, one meaning.
-        raise InputError(
-            f"is damaged ({str(error) or type(error).__name__})", where=where, fix="get the file again"
-        ) from None
+        raise damaged(error, where) from None
 
 
 def open_bytes(data: bytes, *, where: str | Path | None = None, formats: Sequence[str] = FORMATS) -> Any:
@@ -113,6 +110,8 @@ def open_bytes(data: bytes, *, where: str | Path | None = None, formats: Sequenc
         The formats that are tried, by Pillow's names.
     """
     image_module = extra("PIL.Image")
+    if not data:
+        raise InputError("is empty", where=where, fix="get the file again")
     try:
         with _WARNINGS, warnings.catch_warnings():
             # Pillow warns of large pictures; here they are refused below.
@@ -130,6 +129,33 @@ def open_bytes(data: bytes, *, where: str | Path | None = None, formats: Sequenc
     return image
 
 
+def open_picture(source: str | Path) -> Any:
+    """Return the picture in a file as Pillow's, RGB, in its own size: what other libraries' models read.
+
+    Turned as its Exif data say; transparency is dropped, as Pillow's ``convert("RGB")`` does.
+    """
+    image = open_bytes(read_bytes(source), where=source)
+    try:
+        with image:
+            image.load()
+            image = upright(image)
+            check_depth(image, source)
+            if image.mode.startswith("I;16"):
+                image = extra("PIL.Image").fromarray(eight_bits(np.asarray(image)))
+            return image.convert("RGB")
+    except InputError:
+        raise
+    except Exception as error:
+        raise damaged(error, source) from None
+
+
+def damaged(error: Exception, where: str | Path | None) -> InputError:
+    """Return the error for a picture that cannot be decoded: Pillow has a dozen kinds, with one meaning."""
+    return InputError(
+        f"is damaged ({str(error) or type(error).__name__})", where=where, fix="get the file again"
+    )
+
+
 def too_large(size: str, where: str | Path | None) -> InputError:
     """Return the error for a picture that would fill the memory."""
     return InputError(
@@ -137,6 +163,13 @@ def too_large(size: str, where: str | Path | None) -> InputError:
         where=where,
         fix="scale it down",
     )
+
+
+def check_depth(image: Any, where: str | Path | None) -> None:
+    """Raise where a picture's values have no known white: Pillow would cut them to black or white."""
+    if image.mode in ("I", "F"):
+        kind = "floating-point" if image.mode == "F" else "32-bit"
+        raise InputError(f"has {kind} values", where=where, fix="save it with 8 or 16 bits per channel")
 
 
 def upright(image: Any) -> Any:
@@ -183,12 +216,10 @@ def scaled(image: Any, side: int, where: str | Path | None = None) -> np.ndarray
     if side < 1:
         raise InputError(f"side is {side}", fix="give 1 or more pixels")
     image_module = extra("PIL.Image")
+    check_depth(image, where)
     if image.mode.startswith("I;16"):
         # Pillow's own conversion cuts everything above 255 to white.
         image = image_module.fromarray(eight_bits(np.asarray(image)))
-    elif image.mode in ("I", "F"):
-        kind = "floating-point" if image.mode == "F" else "32-bit"
-        raise InputError(f"has {kind} values", where=where, fix="save it with 8 or 16 bits per channel")
     if image.mode in ("LA", "La", "PA", "RGBA", "RGBa") or "transparency" in image.info:
         image = image.convert("RGBA")
         white = image_module.new("RGBA", image.size, (255, 255, 255, 255))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from karat.runs.formats.content import format_of as format_of
     from karat.runs.formats.content import name_of as name_of
     from karat.runs.formats.content import plain as plain
+    from karat.runs.formats.content import plain_path as plain_path
     from karat.runs.formats.content import register as register
     from karat.runs.formats.json import read_dictionary as read_dictionary
     from karat.runs.formats.npy import write_npy as write_npy

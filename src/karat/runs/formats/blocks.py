@@ -9,8 +9,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from karat._util import not_finite
+from karat._util import GZIP, not_finite, parsing
 from karat.errors import InputError
+from karat.runs.vectors import Shard, Vectors
 
 BLOCK_BYTES = 64 << 20
 MOST_BYTES = 64 << 30
@@ -52,19 +53,63 @@ class Blocks:
         return out
 
 
+class MappedShard(Shard):
+    """Numbers at a place in a file, mapped and not read."""
+
+    def __init__(
+        self,
+        path: Path,
+        shape: tuple[int, ...],
+        dtype: Any,
+        offset: int,
+        order: Any = "C",
+        stored_as: str = "",
+    ) -> None:
+        super().__init__(path, shape, dtype, stored_as)
+        self.offset, self.order = offset, order
+        if path.stat().st_size < offset + math.prod(shape) * self.stored.itemsize:
+            raise ValueError(shape)
+
+    def open(self) -> Any:
+        """Map the file."""
+        return self.map(self.stored)
+
+    def map(self, dtype: np.dtype) -> np.ndarray:
+        """Map numbers of a type; the file may have changed since its header was read."""
+        with parsing(self.path, "is no longer complete", "write it again"):
+            return np.memmap(self.path, dtype, "r", self.offset, self.shape, self.order)
+
+
+def check_unpacked(path: Path) -> None:
+    """Raise where a file that is read in place is compressed, whatever it is called."""
+    with path.open("rb") as handle:
+        if handle.read(2) == GZIP:
+            what = "is compressed with gzip, and tables are read in place"
+            raise InputError(what, where=path, fix="unpack it with gunzip")
+
+
 def rows_per_block(shape: tuple[int, ...], itemsize: int) -> int:
     """Return how many rows make a block of bounded size."""
     return max(1, BLOCK_BYTES // max(1, itemsize * math.prod(shape[1:])))
 
 
 def blocks(table: Any) -> Iterator[np.ndarray]:
-    """Yield the rows of an array, a memory map or `Blocks` in parts of bounded size."""
+    """Yield the rows of an array, a memory map, vectors or `Blocks` in parts of bounded size."""
     if isinstance(table, Blocks):
         yield from table
+        return
+    if isinstance(table, Vectors):
+        for begin, end in table.spans(rows_per_block(table.shape, table.stored.itemsize)):
+            yield table.read_stored(begin, end)
         return
     step = rows_per_block(table.shape, table.dtype.itemsize)
     for begin in range(0, len(table), step):
         yield np.asarray(table[begin : begin + step])
+
+
+def stored_type(table: Any) -> np.dtype:
+    """Return the type in which a table is kept, and in which it is written elsewhere."""
+    return table.stored if isinstance(table, Vectors) else table.dtype
 
 
 def finite_blocks(table: Any, where: str | Path) -> Iterator[np.ndarray]:
@@ -73,14 +118,15 @@ def finite_blocks(table: Any, where: str | Path) -> Iterator[np.ndarray]:
     for block in blocks(table):
         if block.dtype.kind == "f" and not np.isfinite(block).all():
             row, column = np.argwhere(~np.isfinite(block))[0]
-            raise not_finite(where, begin + int(row), int(column), float(block[row, column]))
+            file, number = table.place(begin + row) if isinstance(table, Vectors) else (where, begin + row)
+            raise not_finite(file, int(number), int(column), float(block[row, column]))
         yield block
         begin += len(block)
 
 
 def write_rows(handle: IO[bytes], table: Any, where: str | Path) -> None:
     """Write the bare numbers of a table, block by block, least byte first."""
-    dtype = table.dtype.newbyteorder("<")
+    dtype = stored_type(table).newbyteorder("<")
     for block in finite_blocks(table, where):
         handle.write(np.ascontiguousarray(block, dtype).tobytes())
 

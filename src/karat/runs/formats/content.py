@@ -15,16 +15,27 @@ import numpy as np
 from karat._util import Registry, import_all, plural
 from karat.benchmarks import DIRECTIONS, as_id_array
 from karat.errors import InputError
+from karat.runs.fingerprint import Fingerprint
+from karat.runs.vectors import Shard, Shards, ids_of
 
 FOLDER = "clip-retrieval"
-"""The format of a folder; every other format is found by its extension."""
+"""The format that a folder is written in; every other format is found by its extension."""
+SHARDS = "shards"
+"""The format of a folder that `karat encode` wrote, which has an index."""
 TABLES = {
     "images": ("images", "img", "image_embeddings"),
     "captions": ("captions", "txt", "text_embeddings"),
 }
 """The keys of the embedding tables in files that hold arrays by key, npz and safetensors."""
+SIDE_NAMES = {
+    "images": (*TABLES["images"], "image", "img_emb", "image_emb", "image_embedding"),
+    "captions": (*TABLES["captions"], "caption", "text", "text_emb", "txt_emb", "text_embedding"),
+}
+"""What folders, numbered files and members of a tar are called that hold vectors of a side."""
 IDS = {"images": "image_ids", "captions": "caption_ids"}
 """The keys of the ids there."""
+MADE_WITH = "made_with"
+"""The key of what the run was made with there."""
 FIX = (
     "give one table of scores, or the embedding tables 'images' and 'captions'; "
     "ids are called 'image_ids' and 'caption_ids'"
@@ -39,7 +50,7 @@ class Content:
     ----------
     tables
         One table (scores, or embeddings of one side) or two (image and caption embeddings): arrays,
-        memory maps or `Blocks`.
+        memory maps, `Vectors` or `Blocks`.
     lists
         Ranked items, ``{"i2t": {image id: [caption ids]}, …}``, or without directions.
     scores
@@ -52,6 +63,8 @@ class Content:
         The ids of such a table: the file does not say of which side.
     where
         Where the tables come from, for messages of what writes them elsewhere.
+    made_with
+        What the run was made with, where the file says so.
     """
 
     tables: tuple[Any, ...] = ()
@@ -61,6 +74,7 @@ class Content:
     vectors: bool = False
     rows: Sequence[Any] | None = None
     where: str | None = None
+    made_with: Fingerprint | None = None
 
     @property
     def kind(self) -> str:
@@ -84,6 +98,8 @@ class FormatWriter:
     holds: tuple[str, ...]
     keeps_ids: tuple[str, ...] = ()
     """The kinds whose ids of rows and columns are in the file itself; those of others go beside it."""
+    keeps_made_with: bool = False
+    """Whether what the run was made with is in the file itself, not beside it."""
     one_direction: bool = False
     """Whether ranked lists of both directions do not fit into one file."""
 
@@ -100,7 +116,8 @@ WRITERS: Registry[FormatWriter] = Registry("file format", fill=fill)
 SHAPES: Registry[Callable[[Path], tuple[int, ...]]] = Registry("file format", fill=fill)
 """By extension: the shape of the one table in a file, cheaply; () where it holds something else."""
 
-
+SHARD_READERS: Registry[Callable[[Path], dict[str, Shard]]] = Registry("file format", fill=fill)
+"""By extension: the embedding tables of a file as parts of larger ones, by side; "" where it does not say."""
 RECOGNISERS: Registry[Callable[[Path], bool]] = Registry("file format", fill=fill)
 """By extension: whether a file of another extension begins like this format."""
 
@@ -112,6 +129,7 @@ def register(
     shape: Callable[[Path], tuple[int, ...]] | None = None,
     aliases: Iterable[str] = (),
     recognise: Callable[[Path], bool] | None = None,
+    shards: Callable[[Path], dict[str, Shard]] | None = None,
 ) -> None:
     """Register a format under its extension."""
     READERS.add(name, read, aliases)
@@ -120,11 +138,39 @@ def register(
         SHAPES.add(name, shape, aliases)
     if recognise is not None:
         RECOGNISERS.add(name, recognise)
+    if shards is not None:
+        SHARD_READERS.add(name, shards, aliases)
 
 
 def shape_of(content: Content) -> tuple[int, ...]:
     """Return the shape of the one table of a content whose tables are not read yet."""
     return tuple(content.tables[0].shape) if len(content.tables) == 1 else ()
+
+
+def one_file(shards: Mapping[str, Shard]) -> Content:
+    """Return the content of a single file that is kept as shards are: one side, or both."""
+    return joined({side: [shard] for side, shard in shards.items()})
+
+
+def joined(shards: Mapping[str, Sequence[Shard]]) -> Content:
+    """Return tables of one side or of both, each in one or several files."""
+    ids = {side: ids_of(parts) for side, parts in shards.items()}
+    if len(shards) == 1:
+        ((side, parts),) = shards.items()
+        return Content(tables=(Shards(parts),), vectors=True, rows=ids[side])
+    return Content(
+        tables=tuple(Shards(shards[side]) for side in TABLES),
+        ids={side: listed for side, listed in ids.items() if listed is not None},
+    )
+
+
+def side_named(name: str) -> str | None:
+    """Return the side that a folder or a file is named after, None where it is another name.
+
+    >>> side_named("img_emb"), side_named("shard")
+    ('images', None)
+    """
+    return next((side for side, names in SIDE_NAMES.items() if name.lower() in names), None)
 
 
 def format_of(path: Path) -> str:
@@ -136,7 +182,7 @@ def format_of(path: Path) -> str:
     ('.npy', '.run')
     """
     if path.is_dir():
-        return FOLDER
+        return SHARDS if RECOGNISERS[SHARDS](path) else FOLDER
     suffix = plain_path(path).suffix
     if suffix in READERS or not path.is_file():
         return suffix
@@ -216,6 +262,11 @@ def as_ids(array: Any, where: str) -> np.ndarray:
         return as_id_array(array)
     except ValueError:
         raise InputError("are ids that are not text", where=where, fix="save them as text") from None
+
+
+def made_with_of(text: Any, where: Path) -> Fingerprint | None:
+    """Return what a file of arrays by key says that it was made with; None where it does not."""
+    return None if text is None else Fingerprint.from_json(str(text), f"{where}, {MADE_WITH}")
 
 
 def arrays_of(content: Content) -> dict[str, Any]:

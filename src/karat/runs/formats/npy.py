@@ -9,15 +9,19 @@ from typing import IO, Any
 import numpy as np
 
 from karat._util import holds_objects, parsing
-from karat.runs.formats.blocks import write_rows
+from karat.runs.formats.blocks import MappedShard, check_unpacked, stored_type, write_rows
 from karat.runs.formats.content import Content, FormatWriter, register, shape_of
+from karat.runs.vectors import Shard
+
+BROKEN = ("is not a complete npy file", "write it with np.save")
 
 
 def map_npy(path: Path) -> np.ndarray:
     """Map a npy file into memory; one that holds Python objects is refused without reading it."""
-    with parsing(path, "is not a complete npy file", "write it with np.save"), warnings.catch_warnings():
+    with parsing(path, *BROKEN), warnings.catch_warnings():
         # A broken header may look like one of Python 2, of which numpy warns.
         warnings.simplefilter("ignore")
+        check_unpacked(path)
         # Not np.load, which would also open archives and offer to unpickle.
         return np.lib.format.open_memmap(path, mode="r")
 
@@ -41,12 +45,20 @@ def read_header(handle: IO[bytes], where: Path | str) -> tuple[tuple[int, ...], 
     return shape, fortran, dtype
 
 
+def npy_shards(path: Path) -> dict[str, Shard]:
+    """Return the table of a file as a part of a larger one, from its header alone."""
+    with parsing(path, *BROKEN), path.open("rb") as handle:
+        check_unpacked(path)
+        shape, fortran, dtype = read_header(handle, path)
+        return {"": MappedShard(path, shape, dtype, handle.tell(), "F" if fortran else "C")}
+
+
 def write_array(handle: IO[bytes], table: Any, where: Path | str) -> None:
     """Write a table as an npy stream, block by block.
 
     Not through a memory map: a full disk would end the process there instead of raising.
     """
-    descr = np.lib.format.dtype_to_descr(table.dtype.newbyteorder("<"))
+    descr = np.lib.format.dtype_to_descr(stored_type(table).newbyteorder("<"))
     np.lib.format.write_array_header_1_0(
         handle, {"descr": descr, "fortran_order": False, "shape": tuple(table.shape)}
     )
@@ -64,4 +76,5 @@ register(
     read_npy,
     FormatWriter(write_npy, ("scores", "vectors")),
     shape=lambda path: shape_of(read_npy(path)),
+    shards=npy_shards,
 )

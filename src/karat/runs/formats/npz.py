@@ -5,14 +5,24 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from karat._util import parsing
 from karat.runs.formats.blocks import Blocks, check_declared, rows_per_block
-from karat.runs.formats.content import Content, FormatWriter, arrays_of, content_of, register, shape_of
+from karat.runs.formats.content import (
+    MADE_WITH,
+    Content,
+    FormatWriter,
+    arrays_of,
+    content_of,
+    made_with_of,
+    register,
+    shape_of,
+)
 from karat.runs.formats.npy import read_header, write_array
 
 BROKEN = ("is not a complete npz file", "write it with np.savez")
@@ -26,7 +36,11 @@ def read_npz(path: Path) -> Content:
             for info in archive.infolist()
             if info.filename.endswith(".npy")
         }
-        return content_of(arrays, path)
+        facts = None
+        if arrays.pop(MADE_WITH, None) is not None:
+            with archive.open(f"{MADE_WITH}.npy") as handle:
+                facts = np.lib.format.read_array(handle, allow_pickle=False).tolist()
+        return replace(content_of(arrays, path), made_with=made_with_of(facts, path))
 
 
 def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> Any:
@@ -80,15 +94,23 @@ def write_npz(content: Content, path: Path) -> None:
     """Write tables block by block, not compressed, so that they can be mapped."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         for name, array in arrays_of(content).items():
-            # A fixed date: the same content gives the same bytes.
-            member = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
-            with archive.open(member, "w", force_zip64=True) as handle:
+            with open_member(archive, name) as handle:
                 write_array(handle, array, content.where or path)
+        if content.made_with is not None:
+            with open_member(archive, MADE_WITH) as handle:
+                np.lib.format.write_array(handle, np.array(content.made_with.to_json()), allow_pickle=False)
+
+
+def open_member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    """Open an array of an archive for writing, with a fixed date: the same content gives the same bytes."""
+    return archive.open(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), "w", force_zip64=True)
 
 
 register(
     ".npz",
     read_npz,
-    FormatWriter(write_npz, ("scores", "embeddings"), keeps_ids=("scores", "embeddings")),
+    FormatWriter(
+        write_npz, ("scores", "embeddings"), keeps_ids=("scores", "embeddings"), keeps_made_with=True
+    ),
     shape=lambda path: shape_of(read_npz(path)),
 )

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat._util import parsing
 from karat.errors import InputError
-from karat.runs.formats.blocks import Blocks, check_declared, finite_blocks, rows_per_block
-from karat.runs.formats.content import Content, FormatWriter, plain, register, shape_of
+from karat.runs.formats.blocks import (
+    Blocks,
+    check_declared,
+    check_unpacked,
+    finite_blocks,
+    rows_per_block,
+    stored_type,
+)
+from karat.runs.formats.content import Content, FormatWriter, one_file, plain, register, shape_of
 from karat.runs.formats.long_table import as_column, is_long, long_frame, read_long
+from karat.runs.vectors import Shard
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,6 +52,7 @@ def scan(path: Path) -> tuple[pl.LazyFrame, dict[str, pl.DataType], int]:
     """Return the table unread, its columns and their types, and the number of rows."""
     import polars as pl
 
+    check_unpacked(path)
     frame = pl.scan_parquet(path, glob=False)
     return frame, dict(frame.collect_schema()), int(frame.select(pl.len()).collect().item())
 
@@ -62,12 +73,7 @@ def read_table(path: Path) -> Content:
     with parsing(path, *BROKEN):
         frame, schema, rows = scan(path)
         if "embedding" in schema:
-            ids = frame.select("id").collect()["id"] if "id" in schema else None
-            return Content(
-                tables=(embeddings(frame, schema["embedding"], rows, path),),
-                vectors=True,
-                rows=None if ids is None else check_id_column(ids, path),
-            )
+            return one_file({"": embeddings(frame, schema, rows, path)})
         strange = [name for name, dtype in schema.items() if str(dtype) not in TYPES]
         if strange or not schema:
             what = f"column {strange[0]!r} holds {schema[strange[0]]}" if strange else "has no columns"
@@ -118,38 +124,121 @@ def score_blocks(path: Path, dtype: np.dtype) -> Iterator[np.ndarray]:
             yield part.to_numpy().astype(dtype, copy=False)
 
 
-def embeddings(frame: pl.LazyFrame, kind: Any, rows: int, path: Path) -> Blocks:
-    """Return a column of lists of numbers as a table."""
+class ParquetShard(Shard):
+    """A column of lists of numbers, read some row groups at a time."""
+
+    def __init__(self, path: Path, shape: tuple[int, int], dtype: Any, has_ids: bool = False) -> None:
+        super().__init__(path, shape, dtype)
+        self.has_ids = has_ids
+
+    def open(self) -> ParquetRows:
+        """Return the rows, unread."""
+        return ParquetRows(self)
+
+    def ids(self) -> list[Any] | None:
+        """Return the column of ids."""
+        if not self.has_ids:
+            return None
+        with parsing(self.path, *BROKEN):
+            return check_id_column(scan(self.path)[0].select("id").collect()["id"], self.path)
+
+
+class ParquetRows:
+    """The rows of a column of lists: parts of the file are unpacked, and the last ones kept."""
+
+    def __init__(self, shard: ParquetShard) -> None:
+        self.shard = shard
+        self.step = max(1, CHUNK_BYTES // (shard.stored.itemsize * shard.shape[1]))
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        if isinstance(key, slice):
+            begin, end, _ = key.indices(self.shard.shape[0])
+            parts = [
+                self.chunk(number)[max(0, begin - number * self.step) : end - number * self.step]
+                for number in range(begin // self.step, -(-end // self.step))
+            ]
+            empty = np.empty((0, self.shard.shape[1]), self.shard.stored)
+            return parts[0] if len(parts) == 1 else np.concatenate([empty, *parts])
+        rows = np.asarray(key)
+        table = np.empty((len(rows), self.shard.shape[1]), self.shard.stored)
+        for number in np.unique(rows // self.step).tolist():
+            here = np.flatnonzero(rows // self.step == number)
+            table[here] = self.chunk(number)[rows[here] - number * self.step]
+        return table
+
+    def chunk(self, number: int) -> np.ndarray:
+        """Return a part of bounded size, from those kept where it is there."""
+        key = (self.shard, number)
+        with CHUNKS_LOCK:
+            rows = CHUNKS.pop(key, None)
+        if rows is None:
+            rows = read_vectors(self.shard, number * self.step, self.step)
+        with CHUNKS_LOCK:
+            CHUNKS[key] = rows
+            while len(CHUNKS) > KEPT_CHUNKS:
+                CHUNKS.popitem(last=False)
+        return rows
+
+
+CHUNK_BYTES, KEPT_CHUNKS = 16 << 20, 8
+CHUNKS: OrderedDict[tuple[ParquetShard, int], np.ndarray] = OrderedDict()
+"""The parts that were unpacked last, of all files together: a pass asks for the same rows again and again."""
+CHUNKS_LOCK = Lock()
+
+
+def embeddings(frame: pl.LazyFrame, schema: dict[str, pl.DataType], rows: int, path: Path) -> ParquetShard:
+    """Return a column of lists of numbers as a table; the first part is looked at now, the rest when read."""
     import polars as pl
 
+    kind = schema["embedding"]
     inner = getattr(kind, "inner", None)
     if str(inner) not in TYPES or not isinstance(kind, pl.List | pl.Array):
         raise InputError(f"embedding is a column of {kind}", where=path, fix="give lists of float32")
-    column = pl.col("embedding")
-    lengths = frame.select((column.list if isinstance(kind, pl.List) else column.arr).len()).collect()
-    sizes = lengths["embedding"].unique().to_list()
-    if len(sizes) != 1 or sizes[0] is None:
-        shown = " and ".join(str(size) for size in sorted(sizes, key=str)[:2]) or "no"
-        raise InputError(f"embeddings have {shown} numbers", where=path, fix="give each row as many")
+    first = frame.select("embedding").slice(0, 1).collect()["embedding"]
+    width = len(first[0]) if len(first) and first[0] is not None else 0
     dtype = numpy_type(inner)
-    check_declared(path, rows * int(sizes[0]) * dtype.itemsize, path.stat().st_size)
-    table = (rows, int(sizes[0]))
-    return Blocks(table, dtype, lambda: vector_blocks(frame, table, dtype, path))
+    check_declared(path, rows * width * dtype.itemsize, path.stat().st_size)
+    if rows and not width:
+        raise ragged(path, 0, first[0], None)
+    shard = ParquetShard(path, (rows, width), dtype, "id" in schema)
+    # A list may have any length: what is wrong shows at the start in most files.
+    read_vectors(shard, 0, min(rows, 1024))
+    return shard
 
 
-def vector_blocks(
-    frame: pl.LazyFrame, table: tuple[int, int], dtype: np.dtype, path: Path
-) -> Iterator[np.ndarray]:
-    """Yield rows of a column of lists."""
-    step = rows_per_block(table, dtype.itemsize)
+def read_vectors(shard: ParquetShard, begin: int, count: int) -> np.ndarray:
+    """Return some rows of a column of lists."""
+    import polars as pl
+
+    width = shard.shape[1]
+    with parsing(shard.path, *BROKEN):
+        part = scan(shard.path)[0].select("embedding").slice(begin, count).collect()["embedding"]
+        lengths = (part.list if isinstance(part.dtype, pl.List) else part.arr).len()
+        other = (lengths != width).fill_null(True).arg_true()
+        if len(other):
+            row = int(other[0])
+            raise ragged(shard.path, begin + row, part[row], width)
+        flat = part.explode()
+        if flat.null_count():
+            row = begin + int(flat.is_null().arg_true()[0]) // width
+            raise InputError(f"row {row} lacks a number", where=shard.path, fix="embed it again")
+        return flat.to_numpy().astype(shard.stored, copy=False).reshape(len(part), width)
+
+
+def ragged(path: Path, row: int, vector: Any, width: int | None) -> InputError:
+    """Return the error for a row that has not as many numbers as the first."""
+    size = "None" if vector is None else str(len(vector))
+    sizes = size if width is None else f"{width} and {size}"
+    return InputError(f"embeddings have {sizes} numbers (row {row})", where=path, fix="give each row as many")
+
+
+def parquet_shards(path: Path) -> dict[str, Shard]:
+    """Return the embeddings of a file as a part of a larger table."""
     with parsing(path, *BROKEN):
-        for begin in range(0, table[0], step):
-            part = frame.select("embedding").slice(begin, step).collect()["embedding"]
-            flat = part.explode()
-            if flat.null_count():
-                row = begin + int(flat.is_null().arg_true()[0]) // table[1]
-                raise InputError(f"row {row} lacks a number", where=path, fix="embed it again")
-            yield flat.to_numpy().astype(dtype, copy=False).reshape(len(part), table[1])
+        frame, schema, rows = scan(path)
+        if "embedding" not in schema:
+            raise InputError("has no column 'embedding'", where=path, fix="give the columns id and embedding")
+        return {"": embeddings(frame, schema, rows, path)}
 
 
 def write_parquet(content: Content, path: Path) -> None:
@@ -166,9 +255,8 @@ def stream(content: Content, path: Path) -> None:
     from polars.io.plugins import register_io_source
 
     table, ids = content.tables[0], content.rows
-    kind = getattr(
-        pl, table.dtype.name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float")
-    )
+    dtype = stored_type(table)
+    kind = getattr(pl, dtype.name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float"))
     names = [str(column) for column in range(table.shape[1])]
     schema: dict[str, Any] = dict.fromkeys(names, kind)
     known = None if ids is None else as_column(plain(ids)).alias("id")
@@ -190,7 +278,7 @@ def stream(content: Content, path: Path) -> None:
             yield frame
 
     # One group would gather the whole table; many would each describe every one of 25,000 columns.
-    rows = 4 * rows_per_block(table.shape, table.dtype.itemsize)
+    rows = 4 * rows_per_block(table.shape, dtype.itemsize)
     register_io_source(parts, schema=schema).sink_parquet(path, row_group_size=rows)
 
 
@@ -199,4 +287,5 @@ register(
     read_parquet,
     FormatWriter(write_parquet, ("scores", "vectors", "lists"), keeps_ids=("vectors",)),
     shape=shape,
+    shards=parquet_shards,
 )

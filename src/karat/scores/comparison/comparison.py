@@ -123,6 +123,7 @@ class Comparison(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data: scores, differences, places, and how they were made."""
         intervals = self.card.intervals
+        made_with = {run: dict(made.facts) for run, made in self.card.made_with.items()}
         return {
             "scores": self.card.records(),
             "differences": [difference.record() for difference in self.differences],
@@ -141,6 +142,7 @@ class Comparison(Result):
                 **({} if self.margin is None else {"margin": self.margin}),
                 **({} if self.power is None else {"power": self.power}),
             },
+            **({"made_with": made_with} if made_with else {}),
         }
 
     @property

@@ -7,6 +7,8 @@ from karat._util.lazy import exports
 if TYPE_CHECKING:
     from karat.scores.evaluation.columns import score_runs as score_runs
     from karat.scores.evaluation.evaluation import evaluate as evaluate
+    from karat.scores.evaluation.options import DEFAULT_MEASURES as DEFAULT_MEASURES
+    from karat.scores.evaluation.options import ScoringOptions as ScoringOptions
     from karat.scores.evaluation.options import check_options as check_options
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

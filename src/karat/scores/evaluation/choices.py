@@ -22,7 +22,7 @@ from karat.measures import (
     parse_measures,
     show_value,
 )
-from karat.runs import ChoiceRun, load_choices
+from karat.runs import ChoiceRun, load_choices, notes_on_making
 from karat.scores.column import NOT_ABOVE, Column
 from karat.scores.evaluation.columns import named_apart
 from karat.scores.scorecard import Scorecard
@@ -80,7 +80,9 @@ def score_choices(
         notes += [*run.notes, *scoring.notes(measures)]
     if control is not None:
         notes += leak_notes([column for column in columns if column.run == control.name])
-    return Scorecard(columns, benchmark, ties, notes=list(dict.fromkeys(notes)))
+    made_with = {run.name: run.made_with for run in runs if run.made_with is not None}
+    notes = list(dict.fromkeys([*notes, *notes_on_making(made_with)]))
+    return Scorecard(columns, benchmark, ties, notes=notes, made_with=made_with)
 
 
 def check_measures(

@@ -27,7 +27,7 @@ from karat.measures import (
     TiePolicy,
     parse_measure,
 )
-from karat.runs import ChoiceRun, Run
+from karat.runs import ChoiceRun, RankingsRun, Run, Scanned, TopRequest
 from karat.scores.column import Column
 from karat.scores.evaluation.batches import (
     Batch,
@@ -43,7 +43,15 @@ from karat.scores.evaluation.batches import (
     tie_notes,
     tie_report,
 )
-from karat.scores.evaluation.first_items import implicit_counts, semantic_counts
+from karat.scores.evaluation.first_items import (
+    KnownTops,
+    implicit_counts,
+    implicit_depth,
+    positives,
+    request_of,
+    semantic_counts,
+    semantic_depth,
+)
 from karat.scores.evaluation.options import ScoringOptions
 from karat.scores.evaluation.shared_pairs import SharedPairs
 from karat.scores.evaluation.similarity import Similarities
@@ -180,6 +188,37 @@ class Scoring:
         listed = [truth for truth in truths if not truth.implicit]
         return [truth.name for truth in listed if not truth.folds] or [truth.name for truth in listed]
 
+    def measures_of(self, truth: str) -> list[Measure]:
+        """Return the measures of a truth, with those that they are mistaken for."""
+        needed = self.needed.get(truth, [])
+        return list(dict.fromkeys([*needed, *mistaken_for(needed).values()]))
+
+    @cached_property
+    def positives(self) -> dict[JudgedItems, np.ndarray]:
+        """Of truths that are rules, how many positives each query has."""
+        bench = self.options.benchmark
+        return {
+            items: positives(bench.truth(name), items)
+            for (name, _), group in self.judged.items()
+            if bench.truth(name).implicit and labelled(self.measures_of(name))
+            for items in group
+        }
+
+    @cached_property
+    def requests(self) -> list[TopRequest]:
+        """The first items that runs have to list, for truths that are rules and for measures of meaning."""
+        requests: list[TopRequest] = []
+        for (name, _), group in self.judged.items():
+            truth, measures = self.options.benchmark.truth(name), self.measures_of(name)
+            for items in group:
+                depths = [
+                    semantic_depth(truth, items, m.gt, m.k) for m in measures if isinstance(m, Semantic)
+                ]
+                if items in self.positives:
+                    depths.append(implicit_depth(items, labelled(measures), self.positives[items]))
+                requests += request_of(items, max(depths)) if depths else []
+        return requests
+
     def add(self, run: Run) -> None:
         """Score one run: one pass over its scores, then every measure from the counts."""
         options = self.options
@@ -191,8 +230,14 @@ class Scoring:
                 fix="ask for that direction",
             )
         asked = [items for items in self.shared.distinct if items.direction in directions]
-        counted, first = run.scan(asked, options.threads, self.details) if asked or self.details else ([], {})
-        placed = self.shared.spread(counted)
+        # Lists are looked up as they are.
+        requests = [] if isinstance(run, RankingsRun) else self.requests
+        requests = [request for request in requests if request.direction in directions]
+        scanned = Scanned([])
+        if asked or requests or self.details:
+            scanned = run.scan(asked, options.threads, self.details, tops=requests, options=options.passing)
+        placed, first = self.shared.spread(scanned.placed), scanned.first
+        known = KnownTops(run, requests, scanned.tops)
         parts: dict[ColumnKey, Column] = {}
         reports: list[TieReport] = []
         for (name, direction), group in self.judged.items():
@@ -204,9 +249,11 @@ class Scoring:
             group_reports = []
             needed = self.needed.get(name, [])
             others = mistaken_for(needed)
-            measures_here = list(dict.fromkeys([*needed, *others.values()]))
+            measures_here = self.measures_of(name)
             pool = self.pools.get((name, direction), group)
-            for measures, batches in passes(run, truth, group, pool, placed, measures_here, options):
+            for measures, batches in passes(
+                known, truth, group, pool, placed, measures_here, options, self.positives
+            ):
                 columns = self._columns(run, name, direction, batches, measures)
                 parts |= {ColumnKey(m, name, direction): column for m, column in zip(measures, columns)}
                 report = tie_report(run, name, direction, batches, [m for m in measures if m in needed])
@@ -321,21 +368,22 @@ Pass = tuple[list[Measure], list[Batch]]
 
 
 def passes(
-    run: Run,
+    run: KnownTops,
     truth: Truth,
     judged: Sequence[JudgedItems],
     pool: Sequence[JudgedItems],
     placed: Mapping[JudgedItems, JudgedItems],
     measures: Sequence[Measure],
     options: ScoringOptions,
+    totals: Mapping[JudgedItems, np.ndarray],
 ) -> Iterator[Pass]:
     """Yield groups of measures that see the same rows, with their scores over all folds."""
     if by_labels := [measure for measure in labelled(measures) if not measure.of_pool]:
-        yield by_labels, list(batches_of(run, truth, judged, placed, by_labels, options))
+        yield by_labels, list(batches_of(run, truth, judged, placed, by_labels, options, totals))
     if by_pool := of_pool(measures):
         # They read unjudged pairs in their own way.
         plain = replace(options, unjudged="misses")
-        yield by_pool, list(batches_of(run, truth, pool, placed, by_pool, plain))
+        yield by_pool, list(batches_of(run, truth, pool, placed, by_pool, plain, totals))
     by_meaning: dict[tuple[str, bool], list[Semantic]] = {}
     for measure in measures:
         if isinstance(measure, Semantic):
@@ -355,22 +403,25 @@ def labelled(measures: Sequence[Measure]) -> list[Measure]:
 
 
 def batches_of(
-    run: Run,
+    run: KnownTops,
     truth: Truth,
     judged: Sequence[JudgedItems],
     placed: Mapping[JudgedItems, JudgedItems],
     measures: list[Measure],
     options: ScoringOptions,
+    totals: Mapping[JudgedItems, np.ndarray],
 ) -> Iterator[Batch]:
     """Yield the scores of each fold; of a rule's folds in batches, since its positives are not listed."""
     for fold, items in enumerate(judged):
-        counted = implicit_counts(run, truth, items, measures) if truth.implicit else [placed[items]]
+        counted = (
+            implicit_counts(run, truth, items, measures, totals[items]) if truth.implicit else [placed[items]]
+        )
         for part in counted:
             yield score_batch(part, fold, measures, options)
 
 
 def semantic_passes(
-    run: Run,
+    run: KnownTops,
     truth: Truth,
     judged: Sequence[JudgedItems],
     group: Sequence[Semantic],

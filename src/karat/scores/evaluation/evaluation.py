@@ -12,17 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import renamed_keywords
-from karat.benchmarks import Benchmark
+from karat._util import Scheduler, connected, renamed_keywords
+from karat.benchmarks import Benchmark, as_benchmark
 from karat.errors import InputError
 from karat.measures import Named
-from karat.runs import Order, Run, load_runs, notes_on_loading
+from karat.runs import Order, PassOptions, Run, load_runs, notes_on_loading, notes_on_making
 from karat.scores.chance import check_chance
 from karat.scores.evaluation.choices import score_choices
 from karat.scores.evaluation.columns import scan_runs
 from karat.scores.evaluation.label_uncertainty import with_label_uncertainty
-from karat.scores.evaluation.options import LABEL_VERSIONS, as_benchmark, check_options
-from karat.scores.intervals import as_intervals, with_intervals
+from karat.scores.evaluation.options import LABEL_VERSIONS, check_options
+from karat.scores.intervals import as_intervals, with_intervals, worth_sending
 from karat.scores.scorecard import Scorecard
 from karat.scores.text_only import NONE
 from karat.stats import Intervals
@@ -55,7 +55,13 @@ def evaluate(
     setting: Mapping[str, Any] | None = None,
     details: bool = False,
     threads: int | None = None,
+    memory: int | float | str | None = None,
+    checkpoint: str | Path | None = None,
+    device: str = "cpu",
+    scheduler: Scheduler | str | None = None,
     progress: Callable[[str], object] | None = None,
+    tiles: Callable[[int, int], object] | None = None,
+    says: Callable[[str], object] | None = None,
 ) -> Scorecard:
     """Score one or several runs on a benchmark's truths.
 
@@ -65,7 +71,8 @@ def evaluate(
         A run or what `karat.load_run` takes: a path, an array, a dictionary of ranked lists, a
         tuple of two embedding tables; or a list of these, or a dictionary of these by name,
         ``{"clip": "sims.npy", "mine": scores}``. In a list of paths an image and a caption
-        embedding table that follow each other are one run, as on the command line.
+        embedding table that follow each other are one run, as on the command line. A model that
+        `karat.load_model` returned, or an object with ``encode_images`` and ``encode_texts``, is encoded.
     benchmark
         A benchmark, its name or its folder.
     measure
@@ -113,8 +120,23 @@ def evaluate(
         judged, and the first result. They come from the same pass over the scores.
     threads
         How many; all by default. Results do not depend on it.
+    memory
+        How much memory to use at most, such as "4GB" or a number of bytes. Results do not depend on it; a
+        bound that is too small is refused.
+    checkpoint
+        A folder where the finished part of the pass is kept while it lasts: the same call goes on from there
+        after an interruption.
+    device
+        What computes the pass: a name in `karat.runs.DEVICES`.
+    scheduler
+        The address of a Dask scheduler, or `karat.Scheduler` with certificates: its workers make the pass
+        over the scores, and the intervals where there is much to draw. Results do not depend on it.
     progress
         Called with each run's name before it is scored.
+    tiles
+        Called during the pass over a run's scores with how many tiles are done, and how many there are.
+    says
+        Called with a sentence before each part of the work.
 
     Returns
     -------
@@ -141,7 +163,7 @@ def evaluate(
     if bench.choices is not None:
         check_no_gallery(
             bench, unjudged=unjudged != "misses", like=like is not None,
-            label_uncertainty=label_uncertainty, phi=bool(phi),
+            label_uncertainty=label_uncertainty, phi=bool(phi), scheduler=scheduler is not None,
         )  # fmt: skip
         chosen = as_intervals(intervals, interval_method, level, resamples, seed)
         card = score_choices(
@@ -156,15 +178,25 @@ def evaluate(
         intervals=intervals, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
         label_uncertainty=label_uncertainty, label_versions=label_versions, phi=phi, threads=threads,
     )  # fmt: skip
-    loaded = load_runs(runs, options.benchmark, name=name, **reading)
-    # Where a list of judgments is all that is known of the items, what runs list are items too.
-    options = replace(options, benchmark=loaded[0].benchmark or options.benchmark)
-    scoring = scan_runs(loaded, options, details=details, progress=progress)
-    card = scoring.card()
-    card = replace(card, notes=[*check_chance(card, loaded), *notes_on_loading(loaded), *card.notes])
-    if options.label_versions:
-        return with_label_uncertainty(card, scoring)
-    return card if options.intervals is None else with_intervals(card, options.intervals)
+    with connected(scheduler) as workers:
+        loaded = load_runs(runs, options.benchmark, name=name, memory=memory, says=says, **reading)
+        # Where a list of judgments is all that is known of the items, what runs list are items too.
+        folder = None if checkpoint is None else Path(checkpoint)
+        options = replace(
+            options,
+            benchmark=loaded[0].benchmark or options.benchmark,
+            passing=PassOptions(None, folder, device, progress=tiles, workers=workers),
+        )
+        scoring = scan_runs(loaded, options, details=details, progress=progress)
+        card = scoring.card()
+        made_with = {run.name: run.made_with for run in loaded if run.made_with is not None}
+        notes = [*check_chance(card, loaded), *notes_on_loading(loaded), *notes_on_making(made_with)]
+        card = replace(card, notes=[*notes, *card.notes], made_with=made_with)
+        if options.label_versions:
+            card = with_label_uncertainty(card, scoring)
+        elif options.intervals is not None:
+            card = with_intervals(card, options.intervals, worth_sending(card, options.intervals, workers))
+    return card if workers is None else replace(card, notes=[*card.notes, *workers.notes])
 
 
 def check_no_gallery(benchmark: Benchmark, **chosen: bool) -> None:

@@ -14,31 +14,87 @@ import numpy as np
 from karat.benchmarks import Direction, JudgedItems, Rule, Truth
 from karat.errors import InputError
 from karat.measures import Measure, Ranked, equal_neighbours
-from karat.runs import RankingsRun, Run, TableRun
+from karat.runs import RankingsRun, Run, TableRun, Top, TopRequest, with_whole_ties
 from karat.scores.evaluation.shared_pairs import KEY_BASE, pair_keys
 
 MOST_ROWS = 1 << 22
 """Items that are processed at once."""
+MOST_LISTED = 1 << 24
+"""First items that one pass lists for one request at most."""
+SHALLOW = 4
+"""The gallery has at least so many times as many items: deeper lists are made query by query."""
 
 
-def implicit_counts(
-    run: Run, truth: Truth, asked: JudgedItems, measures: Sequence[Measure]
-) -> Iterator[JudgedItems]:
-    """Yield batches of queries with the items that the measures look at: a rule judges every one."""
+class KnownTops:
+    """First items of a run's queries that its one pass has listed; others are read when they are asked for.
+
+    Parameters
+    ----------
+    run
+        Whose they are.
+    requests, tops
+        What was asked in the pass, without whole ties and one deeper than needed; and the answers.
+    """
+
+    def __init__(self, run: Run, requests: Sequence[TopRequest] = (), tops: Sequence[Top] = ()) -> None:
+        self.run = run
+        self._known = list(zip(requests, tops))
+
+    def top(
+        self, direction: Direction, k: int, queries: np.ndarray, gallery: np.ndarray | None, whole_ties: bool
+    ) -> Top:
+        """Return what `Run.top` returns."""
+
+        def read(some: np.ndarray) -> Top:
+            return self.run.top(direction, k, queries[some], gallery, whole_ties)
+
+        for request, top in self._known:
+            if request.direction == direction and request.gallery is gallery and k < request.k:
+                assert request.queries is not None
+                place = np.minimum(np.searchsorted(request.queries, queries), len(request.queries) - 1)
+                if (request.queries[place] == queries).all():
+                    part = top.of(place).cut(k + 1)
+                    return with_whole_ties(part, k, read) if whole_ties else part.cut(k)
+        return read(np.arange(len(queries)))
+
+
+def request_of(asked: JudgedItems, k: int) -> list[TopRequest]:
+    """Return what a run's one pass lists for the first `k` of each query; nothing where that is too much."""
+    size = int(asked.size.max(initial=0))
+    if not len(asked.queries) or len(asked.queries) * k > MOST_LISTED or SHALLOW * k > size:
+        return []
+    return [TopRequest(asked.direction, k + 1, asked.queries, asked.gallery)]
+
+
+def positives(truth: Truth, asked: JudgedItems) -> np.ndarray:
+    """Return how many positives of a rule each query has."""
     rule = truth.rule
     assert rule is not None
     # In a fold the rule cannot count its positives: the fold's items are asked about one by one.
-    total = (
+    return (
         fold_positives(rule, asked)
         if asked.gallery is not None
         else rule.positives(asked.direction, asked.queries)
     )
-    k = max(1, look_ahead(measures, total, asked.size))
+
+
+def implicit_depth(asked: JudgedItems, measures: Sequence[Measure], total: np.ndarray) -> int:
+    """Return how many first items the measures of a rule look at."""
+    return max(1, look_ahead(measures, total, asked.size))
+
+
+def implicit_counts(
+    run: KnownTops, truth: Truth, asked: JudgedItems, measures: Sequence[Measure], total: np.ndarray
+) -> Iterator[JudgedItems]:
+    """Yield batches of queries with the items that the measures look at: a rule judges every one."""
+    rule = truth.rule
+    assert rule is not None
+    k = implicit_depth(asked, measures, total)
     # Lists are in memory as they are; and cut off, their ranks have to be compared all together.
-    parts = [slice(None)] if isinstance(run, RankingsRun) else query_batches(asked)
+    parts = [slice(None)] if isinstance(run.run, RankingsRun) else query_batches(asked)
     for part in parts:
         queries = asked.queries[part]
-        top = run.top(asked.direction, k, queries, asked.gallery, whole_ties=True)
+        top = run.top(asked.direction, k, queries, asked.gallery, True)
         query = np.repeat(np.arange(len(queries)), np.diff(top.ptr))
         first, width = equal_neighbours(query, top.score)
         yield JudgedItems(
@@ -107,7 +163,7 @@ class FirstItems:
 
 
 def semantic_counts(
-    run: Run,
+    run: KnownTops,
     similarity: TableRun,
     truth: Truth,
     fold: int,
@@ -132,9 +188,7 @@ def semantic_counts(
     known
         The ideal rankings of earlier runs, which this one adds to: they are the same for every run.
     """
-    out = np.zeros(0, np.int64) if gt else listed(truth, judged)
-    taken = np.diff(np.searchsorted(out, np.c_[judged.queries, judged.queries + 1] * KEY_BASE), axis=1)[:, 0]
-    most = int(taken.max(initial=0))
+    out, taken, most = left_out(truth, judged, gt)
     # Nothing lies deeper than the gallery.
     size = int(judged.size.max(initial=0))
     k, ideal_deep = (min(deep, size) for deep in (k, max(k, *(m or 0 for m in several_m))))
@@ -144,12 +198,24 @@ def semantic_counts(
         first = first_items(run, k + most, *where, whole_ties=True)
         key = (similarity.name, truth.name, judged.direction, fold, gt, ideal_deep, part.start, part.stop)
         if key not in known:
-            known[key] = first_items(similarity, ideal_deep + most, *where)
+            known[key] = first_items(KnownTops(similarity), ideal_deep + most, *where)
         ideal = known[key]
         phi = similarity.pairs(judged.direction, queries[first.query], first.item)
         check_similarity(similarity, phi, ideal.score)
         some = replace(judged, queries=queries, size=judged.size[part] - taken[part])
         yield {m: counts_for(m, k, first, phi, ideal, some) for m in several_m}
+
+
+def left_out(truth: Truth, judged: JudgedItems, gt: bool) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the pairs that are left out, how many of each query, and how many of a query at most."""
+    out = np.zeros(0, np.int64) if gt else listed(truth, judged)
+    taken = np.diff(np.searchsorted(out, np.c_[judged.queries, judged.queries + 1] * KEY_BASE), axis=1)[:, 0]
+    return out, taken, int(taken.max(initial=0))
+
+
+def semantic_depth(truth: Truth, judged: JudgedItems, gt: bool, k: int) -> int:
+    """Return how many first items a measure of meaning looks at."""
+    return min(k, int(judged.size.max(initial=0))) + left_out(truth, judged, gt)[2]
 
 
 def listed(truth: Truth, judged: JudgedItems) -> np.ndarray:
@@ -162,7 +228,7 @@ def listed(truth: Truth, judged: JudgedItems) -> np.ndarray:
 
 
 def first_items(
-    run: Run,
+    run: KnownTops,
     k: int,
     direction: Direction,
     queries: np.ndarray,

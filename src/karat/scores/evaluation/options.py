@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from karat._util import Registry, check_choice, import_plugins
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, load_benchmark
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, as_benchmark, note_on_duplicates
 from karat.errors import InputError, unknown_name
 from karat.measures import (
     READINGS,
@@ -25,6 +25,7 @@ from karat.measures import (
     TiePolicy,
     parse_measures,
 )
+from karat.runs import PassOptions
 from karat.scores.evaluation.similarity import Similarities
 from karat.scores.intervals import as_intervals
 from karat.scores.trec_eval import LIKES, Like, read_like
@@ -64,6 +65,8 @@ class ScoringOptions:
         How many versions of uncertain labels are drawn for the intervals; 0 for none.
     like
         Which other tool's conventions are followed; None for karat's own.
+    passing
+        How the pass over the scores is made.
     """
 
     benchmark: Benchmark
@@ -76,6 +79,7 @@ class ScoringOptions:
     threads: int | None = None
     label_versions: int = 0
     like: Like | None = None
+    passing: PassOptions = field(default_factory=PassOptions)
 
     def needed(self) -> dict[str, list[Measure]]:
         """Return the measures per query of each truth, those that combinations are made of included."""
@@ -94,7 +98,8 @@ class ScoringOptions:
         made = (
             [f"{', '.join(machines)}: made by a machine; no person judged these labels"] if machines else []
         )
-        return [*made, *self._unjudged_notes(), *self._grade_notes()]
+        added = [note_on_duplicates(self.benchmark.truth(name)) for name in self.measures]
+        return [*made, *filter(None, added), *self._unjudged_notes(), *self._grade_notes()]
 
     def _grade_notes(self) -> list[str]:
         if not (self.benchmark.images.open or self.benchmark.captions.open):
@@ -176,15 +181,6 @@ def check_options(
     if label_uncertainty:
         check_label_versions(options)
     return options
-
-
-def as_benchmark(benchmark: Benchmark | str | Path, setting: Mapping[str, Any] | None = None) -> Benchmark:
-    """Return a benchmark, loaded by its name where it is not yet."""
-    if not isinstance(benchmark, Benchmark):
-        return load_benchmark(benchmark, **(setting or {}))
-    if setting:
-        raise InputError("settings of a benchmark that is loaded already", fix="give its name instead")
-    return benchmark
 
 
 def check_like(like: str | None, ties: str, unjudged: str, label_uncertainty: bool) -> Like | None:

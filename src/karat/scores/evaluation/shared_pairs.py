@@ -21,6 +21,23 @@ def pair_keys(items: JudgedItems) -> np.ndarray:
     return items.query_of_row * KEY_BASE + items.item
 
 
+def each_once(values: np.ndarray) -> np.ndarray:
+    """Return each value once, sorted: several times faster than `np.unique` where most are sorted already.
+
+    >>> each_once(np.array([3, 1, 3]))
+    array([1, 3])
+    """
+    ordered = np.sort(values, kind="stable")
+    return ordered[np.r_[True, ordered[1:] != ordered[:-1]]] if len(ordered) else ordered
+
+
+def places(ordered: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return where values are in a sorted array that has them all."""
+    if np.array_equal(ordered, values):
+        return np.arange(len(values))
+    return np.searchsorted(ordered, values)
+
+
 class SharedPairs:
     """The distinct pairs of many records, one record for all that share a gallery.
 
@@ -40,8 +57,8 @@ class SharedPairs:
         self._rows: list[dict[JudgedItems, tuple[np.ndarray, np.ndarray]]] = []
         for group in groups.values():
             own_keys = [pair_keys(items)[~items.outside] for items in group]
-            keys = np.unique(np.concatenate(own_keys))
-            queries = np.unique(np.concatenate([items.queries for items in group]))
+            keys = each_once(np.concatenate(own_keys))
+            queries = each_once(np.concatenate([items.queries for items in group]))
             ptr = np.r_[np.searchsorted(keys, queries * KEY_BASE), len(keys)]
             first = group[0]
             self.distinct.append(
@@ -51,7 +68,7 @@ class SharedPairs:
             )
             self._rows.append(
                 {
-                    items: (np.searchsorted(keys, own), np.searchsorted(queries, items.queries))
+                    items: (places(keys, own), places(queries, items.queries))
                     for items, own in zip(group, own_keys)
                 }
             )

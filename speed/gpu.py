@@ -1,0 +1,260 @@
+"""The pass on one GPU: counts for judged items and the first 50 of both directions, against PyTorch.
+
+`python speed/gpu.py` needs PyTorch with a GPU. `--check` prints a digest of all ranks and lists of a table of
+20,000 × 100,000 with planted duplicates, from the GPU where there is one and from the processor elsewhere:
+both digests are the same.
+
+A million images and a million captions, 512 dimensions. A caption's vector is that of its image times a
+weight plus noise: a good model (weight 0.25, R@1 76%), a weak one (0.1), and chance (0), whose judged items
+lie where most scores are, so that most comparisons are close. Times are the best of three calls, with the
+device waited for, of tables on the device; one line includes the way there and back, and the last is
+`karat.evaluate(..., device="cuda")` of npy files, with everything that the processor does before and after.
+"""
+
+import argparse
+import hashlib
+import math
+import sys
+import tempfile
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from _harness import main, record
+
+from karat.runs.devices.cuda import Copies
+from karat.runs.fused_pass import Asked, scan_tables
+from karat.runs.fused_tiles import exact_products
+
+parser = argparse.ArgumentParser(add_help=False)
+parser.add_argument("--items", type=int, default=1_000_000, help="images, and as many captions")
+parser.add_argument("--check", action="store_true", help="print the digest of ranks and lists")
+ARGUMENTS, sys.argv[1:] = parser.parse_known_args()
+DIMENSIONS, FIRST = 512, 50
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def vectors(items: int, weight: float, kind: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return images and captions of length 1; caption i belongs to image i."""
+    draw = torch.Generator(DEVICE).manual_seed(0)
+
+    def noise(size: int) -> torch.Tensor:
+        return torch.nn.functional.normalize(
+            torch.randn(size, DIMENSIONS, generator=draw, device=DEVICE), dim=1
+        )
+
+    images = torch.empty(items, DIMENSIONS, dtype=kind, device=DEVICE)
+    captions = torch.empty_like(images)
+    for begin in range(0, items, 1 << 17):
+        own = noise(min(1 << 17, items - begin))
+        images[begin : begin + len(own)] = own
+        mixed = torch.nn.functional.normalize(weight * own + noise(len(own)), dim=1)
+        captions[begin : begin + len(own)] = mixed
+    return images, captions
+
+
+def questions(images: torch.Tensor, captions: torch.Tensor) -> tuple[Asked, Asked]:
+    """Return what both sides ask: where their own item comes out, and the first items."""
+    own = torch.arange(len(images), device=DEVICE)
+    score = exact_products(images, captions, own, own)[None]
+    return Asked(score, own[None], own, FIRST), Asked(score, own[None], own, FIRST)
+
+
+def best_of(work: Any, repeats: int = 3) -> float:
+    """Return the shortest of several calls, waiting for the device."""
+    seconds = math.inf
+    for _ in range(repeats):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        work()
+        torch.cuda.synchronize()
+        seconds = min(seconds, time.perf_counter() - begin)
+    return seconds
+
+
+def blocked_product(images: torch.Tensor, captions: torch.Tensor) -> None:
+    for begin in range(0, len(images), 16384):
+        images[begin : begin + 16384] @ captions[: 1 << 17].T
+
+
+def product_and_topk(images: torch.Tensor, captions: torch.Tensor) -> None:
+    """What one would write: no ranks, and scores rounded to bfloat16."""
+    for queries, items in ((images, captions), (captions, images)):
+        for begin in range(0, len(queries), 4096):
+            (queries[begin : begin + 4096] @ items.T).topk(FIRST, 1)
+
+
+def there_and_back(tables: list[np.ndarray], asked: tuple[Asked, Asked]) -> None:
+    """From main memory to the device and, what was found, back; bfloat16 as whole numbers of 16 bits."""
+    copies = Copies(DEVICE)
+    images, captions = (copies.to_device(table).view(torch.bfloat16) for table in tables)
+    for answer in scan_tables(images, captions, *asked):
+        for part in (answer.above, answer.tied, answer.item.int(), answer.score):
+            copies.to_host(part)
+
+
+def evaluated(images: torch.Tensor, captions: torch.Tensor) -> tuple[float, float]:
+    """Return how long loading npy files takes, and scoring them: R@1, R@5, R@10, MedR and mAP@R."""
+    import karat
+    from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+
+    n = len(images)
+    own = np.arange(n)
+    truth = Truth("own", Judgments(own, own, sources=[Provenance("own")]), {"i2t": own, "t2i": own})
+    benchmark = Benchmark("own", Ids(range(n), kind="image"), Ids(range(n), kind="caption"), {"own": truth})
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [f"{folder}/{side}.npy" for side in ("images", "captions")]
+        for path, table in zip(paths, (images, captions)):
+            np.save(path, table.float().cpu().numpy())
+        begin = time.perf_counter()
+        run = karat.load_run(*paths, benchmark=benchmark)
+        loaded = time.perf_counter()
+        karat.evaluate(run, benchmark, ["R@1", "R@5", "R@10", "MedR", "mAP@R"], device="cuda")
+        return loaded - begin, time.perf_counter() - loaded
+
+
+class Steps:
+    """Seconds of every step of a pass."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        torch.cuda.synchronize()
+        self.last = time.perf_counter()
+
+    def __call__(self, name: str) -> None:
+        """Note that a step is done."""
+        torch.cuda.synchronize()
+        now = time.perf_counter()
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self.last
+        self.last = now
+
+
+def measure() -> list[dict]:
+    if ARGUMENTS.check:
+        print("ranks and lists:", digest(), "on", DEVICE)
+        return []
+    n = ARGUMENTS.items
+    work = 2.0 * n * n * DIMENSIONS
+    size = f"{n}x{n}x{DIMENSIONS}"
+    print(torch.cuda.get_device_name(), "torch", torch.__version__)
+    square = torch.randn(8192, 8192, device=DEVICE, dtype=torch.bfloat16)
+    seconds = best_of(lambda: square @ square, 10)
+    print(f"square bfloat16 product: {2 * 8192**3 / seconds / 1e12:.0f} TFLOP/s")
+    records = []
+
+    def report(name: str, seconds: float, **others: Any) -> None:
+        print(f"{name}: {seconds:.3f} s, {work / seconds / 1e12:.0f} TFLOP/s", flush=True)
+        memory = torch.cuda.max_memory_allocated() / 2**20
+        records.append(
+            record(
+                f"{torch.cuda.get_device_name()}: {name}", size, karat_s=seconds, karat_mb=memory, **others
+            )
+        )
+
+    what = "karat: exact ranks of the judged items and the exact first 50, both directions, "
+    here = what + "tables on the device"
+    tables = vectors(n, 0.25, torch.bfloat16)
+    asked = questions(*tables)
+    scan_tables(*tables, *asked)
+    seconds = best_of(partial(scan_tables, *tables, *asked))
+    product = best_of(partial(blocked_product, *tables), 1) / min(1.0, (1 << 17) / n)
+    print(f"blocked product of these shapes: {work / product / 1e12:.0f} TFLOP/s")
+    peer = best_of(partial(product_and_topk, *tables), 1)
+    report(
+        "good model, bfloat16", seconds, what=f"{here}; peer: no ranks, scores rounded to bfloat16",
+        peer="torch matmul + topk(50), both directions", peer_s=peer,
+    )  # fmt: skip
+    print(f"torch matmul + topk(50), both directions: {peer:.2f} s, {peer / seconds:.1f} times karat")
+    steps = Steps()
+    found = scan_tables(*tables, *asked, watch=steps)
+    print({step: round(1000 * part) for step, part in steps.seconds.items()}, "ms")
+    print("R@1", [round(float((answer.above == 0).double().mean()), 4) for answer in found], flush=True)
+    del found
+    arrays = [table.view(torch.int16).cpu().numpy() for table in tables]
+    seconds = best_of(partial(there_and_back, arrays, asked), 2)
+    report("good model, bfloat16, with transfers", seconds, what=what + "tables and results in main memory")
+    del tables, asked, arrays
+    for name, weight, kind in (
+        ("weak model, bfloat16", 0.1, torch.bfloat16),
+        ("chance, bfloat16", 0.0, torch.bfloat16),
+        ("good model, float32", 0.25, torch.float32),
+    ):
+        torch.cuda.reset_peak_memory_stats()
+        tables = vectors(n, weight, kind)
+        asked = questions(*tables)
+        scan_tables(*tables, *asked)
+        report(name, best_of(partial(scan_tables, *tables, *asked), 1), what=here)
+        del tables, asked
+    load, score = evaluated(*vectors(n, 0.25, torch.bfloat16))
+    print(f"npy files loaded and checked: {load:.1f} s")
+    report("good model, karat.evaluate of npy files", score, what="five measures of both directions")
+    return records
+
+
+def digest() -> str:
+    """Return a digest of ranks and lists of a table with duplicates and ties."""
+    draw = np.random.default_rng(0)
+    images, captions = (
+        torch.from_numpy(draw.standard_normal((size, 128), np.float32)).bfloat16()
+        for size in (20_000, 100_000)
+    )
+    own = np.arange(100_000) % 20_000
+    captions = (0.5 * images[own] + captions).bfloat16()
+    captions[50_000:60_000], images[10_000:11_000], captions[-500:] = (
+        captions[:10_000],
+        images[:1_000],
+        captions[7],
+    )
+    first = np.arange(20_000)
+    found = by_gpu(images, captions, own, first) if DEVICE == "cuda" else by_cpu(images, captions, own, first)
+    return hashlib.sha256(
+        b"".join(np.ascontiguousarray(part, part.dtype).tobytes() for part in found)
+    ).hexdigest()
+
+
+def by_gpu(
+    images: torch.Tensor, captions: torch.Tensor, own: np.ndarray, first: np.ndarray
+) -> list[np.ndarray]:
+    """Ranks and lists by `scan_tables`."""
+    tables = [table.to(DEVICE) for table in (images, captions)]
+    every = [torch.arange(len(table), device=DEVICE) for table in tables]
+    items = [torch.from_numpy(index).to(DEVICE) for index in (first, own)]
+    scores = [
+        exact_products(tables[0], tables[1], every[0], items[0]),
+        exact_products(tables[0], tables[1], items[1], every[1]),
+    ]
+    asked = [Asked(scores[k][None], items[k][None], every[1 - k], FIRST) for k in (0, 1)]
+    parts = []
+    for answer in scan_tables(*tables, *asked):
+        parts += [
+            answer.above[0],
+            answer.tied[0] - 1,
+            answer.earlier[0],
+            answer.item.flatten(),
+            answer.score.flatten(),
+        ]
+    return [part.cpu().numpy() for part in parts]
+
+
+def by_cpu(
+    images: torch.Tensor, captions: torch.Tensor, own: np.ndarray, first: np.ndarray
+) -> list[np.ndarray]:
+    """The same by the pass on the processor."""
+    from karat.runs import EmbeddingRun, TopRequest, pairs_to_place
+
+    run = EmbeddingRun(images.float().numpy(), captions.float().numpy())
+    items = [
+        pairs_to_place("i2t", np.arange(len(images)), first),
+        pairs_to_place("t2i", np.arange(len(captions)), own),
+    ]
+    scanned = run.scan(items, tops=[TopRequest("i2t", FIRST), TopRequest("t2i", FIRST)])
+    parts = []
+    for placed, top in zip(scanned.placed, scanned.tops):
+        parts += [placed.above, placed.tied, placed.earlier, top.item, top.score]
+    return parts
+
+
+if __name__ == "__main__":
+    main(measure, {})

@@ -1,0 +1,402 @@
+"""The report on duplicates: how many, what they do to the labels, and what the scores would be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat._util import TEXT_FORMATS, Layout, Part, Result, plural
+from karat.benchmarks import Benchmark, as_benchmark, find_images, load_benchmark, note_on_duplicates
+from karat.duplicates.pairs import DuplicatePairs, Side, equal_items, group_items
+from karat.duplicates.pictures import NEAR_PICTURE, PicturePrints, picture_duplicates, print_pictures
+from karat.duplicates.texts import NEAR_WORDS, caption_duplicates
+from karat.duplicates.truths import duplicates_truth, known_texts
+from karat.duplicates.vectors import close_rows, row_keys
+from karat.errors import InputError, KaratError
+from karat.runs import READERS, EmbeddingRun, MatrixRun, Order, Run, load_run
+from karat.scores import Scorecard, evaluate
+
+NEAR_VECTOR = 0.98
+SHOWN = 3
+"""Pairs of each kind that are shown."""
+
+
+@dataclass(frozen=True)
+class DuplicateCount:
+    """How many duplicates of one kind there are.
+
+    `items` are in `groups` of two or more; of captions, `across` groups are of more than one image. Against
+    another collection, `items` have a duplicate there.
+    """
+
+    side: Side
+    kind: str
+    items: int
+    groups: int
+    largest: int
+    across: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class DuplicateReport(Result):
+    """Duplicates of a benchmark's items, in the benchmark or in another collection.
+
+    Parameters
+    ----------
+    benchmark
+        Whose items they are.
+    pairs
+        By kind.
+    against
+        What the other collection is called; None where they are in the benchmark itself.
+    other_ids
+        Its ids, per side, where they are known.
+    scores
+        Of a run, by the truth as it is and with duplicates of positives as positives.
+    notes
+        What a reader should know.
+    """
+
+    formats = TEXT_FORMATS
+
+    benchmark: Benchmark
+    pairs: Sequence[DuplicatePairs]
+    against: str | None = None
+    other_ids: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    scores: Scorecard | None = None
+    notes: Sequence[str] = ()
+
+    def counts(self) -> list[DuplicateCount]:
+        """Return how many duplicates of each kind there are."""
+        return [self._count(part) for part in self.pairs]
+
+    def _count(self, part: DuplicatePairs) -> DuplicateCount:
+        if self.against is not None:
+            items = len(np.unique(part.first))
+            return DuplicateCount(part.side, part.kind, items, items, int(items > 0))
+        size = getattr(self.benchmark, part.side).size
+        groups = group_items([part], size)
+        members = np.bincount(groups)
+        across = None
+        if part.side == "captions" and self.benchmark.caption_image is not None:
+            # A group is across images where its captions have not all the same image.
+            image = np.asarray(self.benchmark.caption_image)
+            low, high = np.full(len(members), np.iinfo(np.int64).max), np.full(len(members), -2)
+            np.minimum.at(low, groups, image)
+            np.maximum.at(high, groups, image)
+            across = int((low != high).sum())
+        several = members[members > 1]
+        return DuplicateCount(
+            part.side, part.kind, int(several.sum()), len(several), int(members.max(initial=0)), across
+        )
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per pair: side, kind, both ids, their similarity."""
+        return [
+            {"side": part.side, "kind": part.kind, "first": first, "second": second, "similarity": similarity}
+            for part in self.pairs
+            for first, second, similarity in zip(
+                self._ids(part.side, part.first),
+                self._ids(part.side, part.second, other=self.against is not None),
+                part.similarity.tolist(),
+            )
+        ]
+
+    def _ids(self, side: Side, index: np.ndarray, other: bool = False) -> list[Any]:
+        if other:
+            ids = self.other_ids.get(side)
+            return index.tolist() if ids is None else [ids[row] for row in index.tolist()]
+        return getattr(self.benchmark, side).gallery[index].tolist()
+
+    def parts(self) -> list[Part]:
+        """Return the counts, the scores where there are any, and some pairs."""
+        counts = self.counts()
+        if self.against is None:
+            head = ["", "duplicates", "items", "groups", "largest", "across images"]
+            rows = [
+                [c.side, c.kind, f"{c.items:,}", f"{c.groups:,}", f"{c.largest:,}" if c.items else "–",
+                 "–" if c.across is None else f"{c.across:,}"]
+                for c in counts
+            ]  # fmt: skip
+            title = f"{self.benchmark.name}: duplicates in the gallery"
+        else:
+            head = ["", "duplicates", "items", "of", "share"]
+            rows = []
+            for c in counts:
+                size = getattr(self.benchmark, c.side).size
+                rows.append([c.side, c.kind, f"{c.items:,}", f"{size:,}", f"{100 * c.items / size:.2f}%"])
+            title = f"{self.benchmark.name}: items that are in {self.against}, too"
+        parts: list[Part] = [title, Layout(head, rows, labels=2)]
+        if self.scores is not None:
+            parts += self.scores.parts()
+        if examples := [line for part in self.pairs for line in self._examples(part)]:
+            parts.append("\n".join(examples))
+        return parts
+
+    def _examples(self, part: DuplicatePairs) -> list[str]:
+        if not len(part):
+            return []
+        few = np.argsort(-part.similarity, kind="stable")[:SHOWN]
+        shown = replace(part, first=part.first[few], second=part.second[few], similarity=part.similarity[few])
+        texts = known_texts(self.benchmark) if part.side == "captions" else None
+        lines = [f"{part.side}, {part.kind}:"]
+        for row, (first, second) in enumerate(
+            zip(
+                self._ids(part.side, shown.first),
+                self._ids(part.side, shown.second, other=self.against is not None),
+            )
+        ):
+            said = "" if texts is None else f"  {texts[shown.first[row]]!r}"
+            lines.append(f"  {first} = {second}  {shown.similarity[row]:.3f}{said}")
+        return lines
+
+
+def find_duplicates(
+    benchmark: Benchmark | str | Path,
+    *sources: Any,
+    against: Any = None,
+    near_picture: float = NEAR_PICTURE,
+    near_words: float = NEAR_WORDS,
+    near_vector: float = NEAR_VECTOR,
+    truth: str | None = None,
+    setting: Mapping[str, Any] | None = None,
+    against_setting: Mapping[str, Any] | None = None,
+    ids: Order | None = None,
+    similarity: str = "dot",
+    transpose: bool = False,
+) -> DuplicateReport:
+    """Find duplicates among a benchmark's items, or between them and another collection.
+
+    Pictures by their files and outlines, captions by their words, and embeddings of a run by their rows.
+
+    Parameters
+    ----------
+    benchmark
+        A benchmark, its name or its folder.
+    *sources
+        A run, or what `karat.load_run` takes. The vectors of embeddings are compared; any run is scored by
+        the truth as it is and with duplicates of positives as positives.
+    against
+        Another collection, such as the training set: a benchmark, its name or folder, a folder of pictures,
+        or embeddings, a table or two. By default the gallery itself.
+    near_picture, near_words, near_vector
+        How similar near-duplicates are at least: outlines of pictures and vectors by their cosine, captions
+        by the share of words and pairs of words that both have.
+    truth
+        Which labels duplicates change; by default the first that lists its pairs.
+    setting, against_setting
+        Settings of benchmarks that are given by name, as `karat.load_benchmark` takes them; those of
+        `against` are the same where `against_setting` does not differ.
+    ids, similarity, transpose
+        How a run is read, as `karat.load_run` takes them.
+
+    Returns
+    -------
+    DuplicateReport
+
+    Examples
+    --------
+    >>> from karat.benchmarks import build
+    >>> texts = ["a dog runs", "a brown dog", "A dog runs."]
+    >>> pets = build("pets", ["dog", "pup"], [0, 1, 2], ["dog", "dog", "pup"], texts, where="", about="")
+    >>> print(find_duplicates(pets))
+    pets: duplicates in the gallery
+    <BLANKLINE>
+              duplicates  items  groups  largest  across images
+    ────────  ──────────  ─────  ──────  ───────  ─────────────
+    captions  same text       0       0        –              0
+    captions  same words      2       1        2              1
+    captions  near words      0       0        –              0
+    <BLANKLINE>
+    captions, same words:
+      0 = 2  1.000  'a dog runs'
+    note: pets has no image files: pictures were not compared
+    note: duplicates(original): 2 pairs are relevant by a duplicate; 2 images and 2 captions have a higher R
+    """
+    for name, least in (
+        ("near_picture", near_picture),
+        ("near_words", near_words),
+        ("near_vector", near_vector),
+    ):
+        if not 0 < least <= 1:
+            raise InputError(f"{name} is {least:g}", fix="give a similarity above 0 and up to 1")
+    bench = as_benchmark(benchmark, setting)
+    bench.check_gallery()
+    run = loaded_run(sources, bench, {"ids": ids, "similarity": similarity, "transpose": transpose})
+    settings = {**(setting or {}), **(against_setting or {})}
+    other = None if against is None else Collection.of(against, settings)
+    pairs, notes = [], []
+    own = Collection.of_benchmark(bench)
+    if run is not None and isinstance(run, EmbeddingRun):
+        own = replace(own, vectors=aligned_vectors(run))
+    for side, what, compare in (
+        ("images", "image files: pictures", lambda a, b: picture_duplicates(a, b, near_picture)),
+        ("captions", "captions: texts", lambda a, b: caption_duplicates(a, b, near_words)),
+    ):
+        mine, theirs = own.material(side), None if other is None else other.material(side)
+        lacking = own if mine is None else other if other is not None and theirs is None else None
+        if lacking is None:
+            pairs += compare(mine, theirs)
+            for collection, material in ((own, mine), (other, theirs)):
+                if isinstance(material, PicturePrints) and collection and len(material.unread):
+                    unread = plural(len(material.unread), "picture")
+                    notes.append(
+                        f"{unread} of {collection.name} could not be read, first {material.unread[0]}"
+                    )
+        elif not own.vectors and not (other and other.vectors):
+            notes.append(f"{lacking.name} has no {what} were not compared")
+    pairs += vector_duplicates(own, other, near_vector)
+    if not pairs:
+        raise InputError(
+            f"{bench.name} and what it is compared with have nothing of the same kind"
+            if other
+            else f"{bench.name} has neither image files nor captions",
+            fix="give image files, captions, or the embeddings of a run",
+        )
+    report = DuplicateReport(
+        bench, pairs, None if other is None else other.name, {} if other is None else other.ids, notes=notes
+    )
+    if other is None:
+        return with_scores(report, run, truth)
+    return report.with_notes([note_on_queries(report)])
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """What is compared: pictures, captions, and vectors of both sides where there are any."""
+
+    name: str
+    pictures: Sequence[str] | None = None
+    texts: Sequence[str] | None = None
+    vectors: Mapping[Side, np.ndarray] = field(default_factory=dict)
+    ids: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def material(self, side: str) -> Any:
+        """Return what pictures or captions are compared by; None where there are none."""
+        if side == "images":
+            return print_pictures(self.pictures) if self.pictures else None
+        return self.texts
+
+    @classmethod
+    def of_benchmark(cls, benchmark: Benchmark) -> Collection:
+        """Return a benchmark's own files."""
+        ids = {"images": benchmark.images.gallery.tolist(), "captions": benchmark.captions.gallery.tolist()}
+        name = benchmark.shown_as or benchmark.name
+        return cls(name, benchmark.image_paths, known_texts(benchmark), ids=ids)
+
+    @classmethod
+    def of(cls, source: Any, setting: Mapping[str, Any]) -> Collection:
+        """Return what another collection is: a benchmark, a folder of pictures, or embeddings."""
+        if isinstance(source, Benchmark):
+            return cls.of_benchmark(source)
+        parts = list(source) if isinstance(source, list | tuple) else [source]
+        tables = [part for part in parts if not isinstance(part, str | Path) or Path(part).suffix in READERS]
+        if len(tables) == len(parts):
+            name = Path(parts[0]).name if isinstance(parts[0], str | Path) else "the other table"
+            return cls(name, vectors=embeddings_of(parts))
+        if len(parts) > 1:
+            raise InputError("several collections were given", fix="compare with one at a time")
+        try:
+            return cls.of_benchmark(load_benchmark(parts[0], **setting))
+        except KaratError:
+            folder = Path(parts[0])
+            names = find_images(folder) if folder.is_dir() else []
+            if not names:
+                raise
+            return cls(str(folder), [str(folder / name) for name in names], ids={"images": names})
+
+
+def embeddings_of(parts: Sequence[Any]) -> dict[Side, np.ndarray]:
+    """Return the vectors of both sides; one table is compared with both."""
+    if len(parts) == 1:
+        run = load_run(parts[0])
+        if isinstance(run, MatrixRun):
+            # One table is read as scores, whatever its columns are.
+            table = run.scores if run.rows == "images" else run.scores.T
+            return {"images": table, "captions": table}
+    else:
+        run = load_run(*parts)
+    if not isinstance(run, EmbeddingRun):
+        raise InputError("has no embeddings", where=run.where, fix="give vectors of images, captions or both")
+    return {"images": np.asarray(run.images), "captions": np.asarray(run.captions)}
+
+
+def aligned_vectors(run: EmbeddingRun) -> dict[Side, np.ndarray]:
+    """Return the vectors of a run in the order of its benchmark."""
+    images, captions = run.maps("i2t")
+    return {"images": np.asarray(run.images)[images], "captions": np.asarray(run.captions)[captions]}
+
+
+def loaded_run(sources: Sequence[Any], benchmark: Benchmark, reading: Mapping[str, Any]) -> Run | None:
+    """Return the run that is inspected, matched to the benchmark; None without one."""
+    if not sources:
+        return None
+    if len(sources) == 1 and isinstance(sources[0], Run):
+        return sources[0].align(benchmark)
+    return load_run(*sources, benchmark=benchmark, **reading)
+
+
+def vector_duplicates(own: Collection, other: Collection | None, least: float) -> list[DuplicatePairs]:
+    """Return rows of embeddings that are equal, and others that are nearly parallel."""
+    found: list[DuplicatePairs] = []
+    for side, table in own.vectors.items():
+        theirs = None if other is None else other.vectors.get(side)
+        if other is not None and theirs is None:
+            continue
+        if theirs is not None and theirs.shape[1] != table.shape[1]:
+            raise InputError(
+                f"{other.name if other else ''} has vectors of {theirs.shape[1]} dimensions, the run of "
+                f"{table.shape[1]}",
+                fix="give embeddings of the same model",
+            )
+        keys, other_keys = row_keys(table), None if theirs is None else row_keys(theirs)
+        first, second = equal_items(keys, other_keys)
+        found.append(DuplicatePairs(side, "same vector", first, second, np.ones(len(first))))
+        first, second, cosine = close_rows(table, least, theirs)
+        reference = keys if other_keys is None else other_keys
+        new = np.array([keys[i] != reference[j] for i, j in zip(first, second)], bool)
+        found.append(DuplicatePairs(side, "near vector", first[new], second[new], cosine[new]))
+    return found
+
+
+def note_on_queries(report: DuplicateReport) -> str:
+    """Return how many queries are in another collection, or an image or caption that belongs to them is."""
+    bench = report.benchmark
+    touched: dict[str, np.ndarray] = {}
+    for side in ("images", "captions"):
+        rows = [part.first for part in report.pairs if part.side == side and not part.kind.startswith("near")]
+        touched[side] = np.isin(np.arange(getattr(bench, side).size), np.concatenate([[], *rows]))
+    images, captions = touched["images"].copy(), touched["captions"].copy()
+    if bench.caption_image is not None:
+        owned = np.asarray(bench.caption_image) >= 0
+        owner = np.asarray(bench.caption_image)[owned]
+        captions[owned] |= touched["images"][owner]
+        images[owner[touched["captions"][owned]]] = True
+    return (
+        f"{images.sum():,} of {len(images):,} images and {captions.sum():,} of {len(captions):,} captions "
+        f"are in {report.against}, or a caption or image of theirs is (near ones not counted)"
+    )
+
+
+def with_scores(report: DuplicateReport, run: Run | None, truth: str | None) -> DuplicateReport:
+    """Return the report with what duplicates change: the labels, and the scores of a run."""
+    bench = report.benchmark
+    listed = [
+        name for name, known in bench.truths.items() if known.judgments is not None and not known.complete
+    ]
+    chosen = truth or next(iter(listed), None)
+    pairs = [part for part in report.pairs if part.relevant]
+    if chosen is None or not pairs:
+        return report
+    more = duplicates_truth(bench, chosen, pairs=pairs)
+    note = note_on_duplicates(more)
+    report = replace(report, notes=[*report.notes, *([note] if note else [])])
+    if run is None:
+        return report
+    both = replace(bench, truths={chosen: bench.truth(chosen), more.name: more})
+    card = evaluate(run.align(both), both, ["R@1", "R@5", "R@10"])
+    return replace(report, scores=card, notes=list(dict.fromkeys([*report.notes, *card.notes])))

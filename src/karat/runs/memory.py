@@ -1,0 +1,102 @@
+"""The bound on memory: what scoring a run needs at least, and what is left of a bound for the pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat._util import bytes_of, bytes_text
+from karat.errors import InputError
+from karat.runs.embeddings import EmbeddingRun
+from karat.runs.run import Run
+from karat.runs.table import TableRun
+from karat.runs.vectors import ArrayVectors
+
+BASE_BYTES = 256 << 20
+"""What Python and the libraries take."""
+ROW_BYTES = 64
+"""What is kept of each row and of each column: its length, its error, its place, its counts."""
+TILE_BYTES = 16 << 20
+"""What the smallest tile takes, with its vectors and lists."""
+
+
+def least_memory(shape: tuple[int, int], tables: Sequence[Any] = ()) -> int:
+    """Return how many bytes scoring a table of rows by columns needs at least.
+
+    Parameters
+    ----------
+    shape
+        Rows and columns of the scores.
+    tables
+        Embeddings. Those in files are read tile by tile and take nothing.
+
+    Examples
+    --------
+    >>> least_memory((1000, 5000)) >> 20
+    272
+    """
+    return BASE_BYTES + kept_bytes(tables) + ROW_BYTES * sum(shape) + TILE_BYTES
+
+
+def kept_bytes(tables: Sequence[Any]) -> int:
+    """Return what tables of vectors take that are in memory and not in files."""
+    arrays = [table.table for table in tables if isinstance(table, ArrayVectors)]
+    return sum(array.nbytes for array in arrays if not is_mapped(array))
+
+
+def is_mapped(array: Any) -> bool:
+    """Whether an array is a file that is mapped, or a view of one, which no longer says so by its type."""
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return True
+        array = array.base
+    return False
+
+
+def check_memory(
+    memory: int | float | str | None, shape: tuple[int, int], tables: Sequence[Any] = (), name: str = "run"
+) -> int | None:
+    """Return the bound in bytes, or raise where it is less than the scores need."""
+    if memory is None:
+        return None
+    bound, least = bytes_of(memory), least_memory(shape, tables)
+    if bound < least:
+        raise InputError(
+            f"{name} does not fit into {bytes_text(bound)}", fix=f"give --memory {bytes_text(least)} or more"
+        )
+    return bound
+
+
+def with_memory(run: Run, memory: int | float | str | None) -> Run:
+    """Return a run whose pass over the scores stays within a bound on the memory of the process, or raise.
+
+    Ranked lists are in memory as they are: for them there is nothing to bound.
+    """
+    if memory is None or not isinstance(run, TableRun):
+        return run
+    tables = run.vectors if isinstance(run, EmbeddingRun) else ()
+    bound = check_memory(memory, run.shape, tables, run.name)
+    assert bound is not None
+    bounded = copy(run)
+    bounded.memory = bound - BASE_BYTES - kept_bytes(tables)
+    return bounded
+
+
+def free_memory() -> int:
+    """Return about how many bytes this process can still take, of the machine's and of its container's."""
+    free = [1 << 30]
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        free = [1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))]
+    with suppress(OSError, ValueError):
+        bound, used = (
+            int(Path("/sys/fs/cgroup", name).read_text(encoding="ascii"))
+            for name in ("memory.max", "memory.current")
+        )
+        free.append(bound - used)
+    return max(0, min(free))

@@ -1,0 +1,153 @@
+"""The one pass over the scores of a table: tile by tile in bounded memory, with checkpoints and progress."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from typing import Any, Protocol
+
+from karat._util import alone, bytes_text
+from karat.errors import InputError
+from karat.runs.checkpoint import Checkpoint
+from karat.runs.device import DEVICES, Device
+from karat.runs.remote_pass import add_on_workers
+from karat.runs.run import PassOptions
+from karat.runs.scan import Grid, Partial, Tile, TileScores
+
+LEAST = (512, 1024)
+"""Rows and columns of a tile at least, whatever the memory."""
+PER_ENTRY = 17
+"""Bytes of an item in a list that is being made: score, item, and whether the score is exact."""
+
+
+class Tiled(Protocol):
+    """A table of scores that a pass can read."""
+
+    name: str
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    def tile_bytes(self, step: tuple[int, int]) -> int:
+        """Return how much memory it takes to read a tile of so many rows and columns."""
+
+    def tile_scores(self, tile: Tile, before: TileScores | None) -> TileScores:
+        """Read a tile; `before` is the one that was read before it."""
+
+    def digest(self) -> bytes:
+        """Return what changes with the scores."""
+
+
+def one_pass(table: Tiled, partial: Partial, threads: int, options: PassOptions) -> None:
+    """Add all tiles of a table to a partial result, except those that a checkpoint has already."""
+    device, workers = DEVICES[options.device], options.workers
+    step = options.tile or tile_step(table, partial, options.memory, device)
+    if workers is not None and options.tile is None:
+        step = shared_step(table.shape, step, workers.parts)
+    done: set[int] = set()
+    checkpoint = None
+    if options.checkpoint is not None:
+        checkpoint = Checkpoint(options.checkpoint, table.name, table.digest(), partial)
+        # What was begun with larger or smaller tiles goes on with them.
+        step, done = checkpoint.load() or (step, done)
+    grid = Grid(table.shape, step)
+    report = options.progress or (lambda done, total: None)
+    report(len(done), len(grid))
+    rest = ((number, tile) for number, tile in enumerate(grid.tiles()) if number not in done)
+    added = (
+        add_here(table, partial, rest, device, threads)
+        if workers is None
+        else add_on_workers(workers, table, partial, rest, options.device)
+    )
+    with closing(added), alone(), pending_interrupt(checkpoint is not None) as interrupted:
+        for number in added:
+            done.add(number)
+            report(len(done), len(grid))
+            if checkpoint is not None and (interrupted() or checkpoint.due):
+                checkpoint.save(step, done)
+            if interrupted():
+                parts = f"{len(done):,} of {len(grid):,} tiles"
+                raise KeyboardInterrupt(f"stopped with {parts} done; the same command goes on from there")
+    if checkpoint is not None:
+        checkpoint.remove()
+
+
+def add_here(
+    table: Tiled, partial: Partial, tiles: Iterable[tuple[int, Tile]], device: Device, threads: int
+) -> Generator[int]:
+    """Add tiles to a partial result on this machine; yield the number of each."""
+    listed = list(tiles)
+    with ThreadPoolExecutor(1) as reader:
+        reading = None
+        for (number, tile), following in zip(listed, [*listed[1:], None]):
+            scores = table.tile_scores(tile, None) if reading is None else reading.result()
+            # While a tile is computed, the next one is read.
+            reading = following and reader.submit(table.tile_scores, following[1], scores)
+            device.add(scores, partial, threads)
+            yield number
+
+
+def tile_step(table: Tiled, partial: Partial, memory: int | None, device: Device) -> tuple[int, int]:
+    """Return rows and columns of tiles, as large as the memory and the device allow."""
+    available = device.working if memory is None else memory - partial.nbytes
+    rows, columns = (min(step, size) for step, size in zip(device.step, table.shape))
+
+    def needed(rows: int, columns: int) -> int:
+        lists = sum(
+            one.room * PER_ENTRY * min(rows if one.by_rows else columns, len(one.size))
+            for one in partial.lists
+        )
+        return lists + table.tile_bytes((rows, columns))
+
+    while needed(rows, columns) > available:
+        smaller = [(rows // 2, columns)] if rows > LEAST[0] else []
+        smaller += [(rows, columns // 2)] if columns > LEAST[1] else []
+        if not smaller:
+            break
+        rows, columns = min(smaller, key=lambda step: needed(*step))
+    if memory is not None and needed(rows, columns) > available:
+        least = partial.nbytes + needed(rows, columns)
+        raise InputError(
+            f"{bytes_text(memory)} of memory are not enough for the result and a tile",
+            fix=f"give {bytes_text(least - memory)} more",
+        )
+    return rows, columns
+
+
+def shared_step(shape: tuple[int, int], step: tuple[int, int], parts: int) -> tuple[int, int]:
+    """Return rows and columns of at least so many tiles, where they do not become too small.
+
+    >>> shared_step((50_000, 250_000), (8192, 32768), 32), shared_step((50_000, 250_000), (8192, 32768), 256)
+    ((8192, 32768), (8192, 4096))
+    """
+    rows, columns = step
+    while len(Grid(shape, (rows, columns))) < parts and (rows > LEAST[0] or columns > LEAST[1]):
+        if columns > LEAST[1] and (columns >= rows or rows <= LEAST[0]):
+            columns = max(LEAST[1], columns // 2)
+        else:
+            rows = max(LEAST[0], rows // 2)
+    return rows, columns
+
+
+@contextmanager
+def pending_interrupt(wait: bool) -> Iterator[Any]:
+    """Yield what tells whether Ctrl+C was pressed; with `wait` the first press stops nothing by itself."""
+    pressed = threading.Event()
+    if not wait or threading.current_thread() is not threading.main_thread():
+        yield pressed.is_set
+        return
+
+    def note(number: int, frame: Any) -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+        pressed.set()
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)

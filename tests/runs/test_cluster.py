@@ -1,0 +1,333 @@
+"""Workers of a Dask scheduler give what one machine gives, also when one of them is killed."""
+
+import logging
+import os
+import re
+import signal
+
+import numpy as np
+import pytest
+
+import karat
+from cli.conftest import both, command  # noqa: F401
+from karat._util import Scheduler, connected, workers
+from karat.captions import all_pairs
+from karat.errors import InputError
+from karat.runs import EmbeddingRun, MatrixRun, PassOptions, remote_pass
+from karat.runs.scan import Grid
+from karat.stats import Intervals
+from karat.world import make_world, simulate
+from tests.runs.test_one_pass import Shards, answers, brute_force, exact_products, requests, tables
+
+from local_cluster import local_cluster
+
+pytest.importorskip("distributed", reason="Dask is not installed: pip install 'karat[scale]'")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with local_cluster(tmp_path_factory.mktemp("cluster"), 2) as made:
+        yield made
+
+
+def slow_square(shared, part):
+    """Wait a little, so that a worker is killed at work."""
+    import time
+
+    time.sleep(0.15)
+    return shared + part**2
+
+
+def fail(shared, part):
+    """Refuse one part."""
+    if part == 3:
+        raise InputError("part 3 is wrong", where="here", fix="give another")
+    return part
+
+
+@pytest.mark.parametrize("kind", ["arrays", "files", "folder", "shards", "halves", "table", "turned table"])
+def test_a_pass_is_the_same(cluster, tmp_path, kind, monkeypatch):
+    rng = np.random.default_rng(5)
+    images, captions = tables(rng)
+    items, tops = requests(rng, len(images), len(captions))
+    exact = EmbeddingRun(images, captions)
+    rows, columns = np.indices(exact.shape).reshape(2, -1)
+    scores = exact_products(exact.images, exact.captions, rows, columns).reshape(exact.shape)
+    for name, table in {"images": images, "captions": captions, "scores": scores, "turned": scores.T}.items():
+        np.save(tmp_path / f"{name}.npy", table.astype(np.float16) if kind == "halves" else table)
+    mapped = {path.stem: np.load(path, mmap_mode="r") for path in tmp_path.iterdir()}
+    (tmp_path / "run").mkdir()
+    for side, table in {"images": images, "captions": captions}.items():
+        for number, part in enumerate(np.array_split(table, 3)):
+            np.save(tmp_path / "run" / f"{side}-{number}.npy", part)
+    # Workers are in another folder than the command.
+    monkeypatch.chdir(tmp_path)
+    run = {
+        "arrays": lambda: EmbeddingRun(images, captions, similarity="cosine"),
+        "files": lambda: EmbeddingRun(mapped["images"], mapped["captions"]),
+        "folder": lambda: karat.load_run("run"),
+        "shards": lambda: EmbeddingRun(Shards(images, [7, 30]), Shards(captions, [9])),
+        "halves": lambda: EmbeddingRun(mapped["images"], mapped["captions"]),
+        "table": lambda: MatrixRun(scores),
+        "turned table": lambda: MatrixRun(mapped["turned"].T),
+    }[kind]()
+    expected = answers(run.scan(items, first=True, tops=tops))
+    if kind in ("files", "folder", "shards", "table", "turned table"):
+        assert expected == brute_force(scores, items, tops)
+    with connected(cluster.address) as some:
+        options = PassOptions(tile=(16, 21), workers=some)
+        assert answers(run.scan(items, first=True, tops=tops, options=options)) == expected
+        assert (some.threads, some.notes) == (2, [])
+
+
+def test_files_are_sent_by_name(tmp_path):
+    path = tmp_path / "table.npy"
+    table = np.arange(600, dtype=np.float32).reshape(20, 30)
+    np.save(path, table)
+    mapped = np.load(path, mmap_mode="r")
+    for view in (mapped, np.asarray(mapped), mapped[3:9, ::2], np.asarray(mapped.T)[5:], mapped[:0]):
+        sent = remote_pass.as_file(view)
+        assert isinstance(sent, remote_pass.FileArray)
+        assert np.array_equal(sent.open(), view)
+        assert sent.open().strides == view.strides
+    for other in (table, mapped[::-1], np.load(path, mmap_mode="c")):
+        assert remote_pass.as_file(other) is other
+    sent = remote_pass.as_file(mapped)
+    os.utime(path, (1, 1))
+    with pytest.raises(InputError, match="is another file on the worker"):
+        sent.open()
+    path.unlink()
+    with pytest.raises(karat.KaratError, match="cannot be read on the worker"):
+        sent.open()
+
+
+def test_evaluate_with_intervals(cluster, tmp_path, monkeypatch):
+    world = make_world(80, captions=3, seed=2)
+    bench = world.benchmark()
+    run = simulate(world, strength=2, seed=1)
+    run = run if isinstance(run, MatrixRun) else MatrixRun(run.block(0, run.shape[0]))
+    options = {"measure": ["R@1", "mAP@R", "MedR"], "intervals": "bca", "details": True, "resamples": 700}
+    expected = karat.evaluate(run, bench, **options)
+    monkeypatch.setattr("karat.scores.intervals.WORTH_SENDING", 0)
+    # Small blocks, so that there are several parts to draw.
+    monkeypatch.setattr("karat.runs.one_pass.LEAST", (16, 16))
+    seen = []
+    card = karat.evaluate(
+        run,
+        bench,
+        **options,
+        scheduler=cluster.address,
+        checkpoint=tmp_path,
+        tiles=lambda *at: seen.append(at),
+    )
+    assert card.records() == expected.records()
+    assert card.notes == expected.notes
+    assert [column.values.tolist() for column in card if column.values is not None] == [
+        column.values.tolist() for column in expected if column.values is not None
+    ]
+    assert seen[-1][0] == seen[-1][1] > 4
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_resamples_are_the_same_to_the_last_bit(cluster, method):
+    rng = np.random.default_rng(0)
+    values = rng.random((1500, 3))
+    intervals = Intervals(method, resamples=1_000, seed=4)
+    expected = intervals.draw(Weighted(values), 1500)
+    with connected(cluster.address) as some:
+        drawn = intervals.draw(Weighted(values), 1500, some)
+    for ours, theirs in zip(drawn, expected):
+        assert theirs is None or ours.tobytes() == theirs.tobytes()
+
+
+class Weighted:
+    """Means of several columns under weights."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __call__(self, weights):
+        return (weights @ self.values).T / weights.sum(axis=1)
+
+
+@pytest.mark.parametrize("metric", ["cider", "rouge-l"])
+def test_a_caption_table_is_the_same(cluster, metric, tmp_path):
+    bench = make_world(50, captions=2, seed=3).benchmark()
+    expected = all_pairs(bench, metric, leave_out=True)
+    done = []
+    table = all_pairs(
+        bench, metric, leave_out=True, out=tmp_path / "n.npy", scheduler=cluster.address,
+        progress=lambda *at: done.append(at),
+    )  # fmt: skip
+    assert table.tobytes() == expected.tobytes()
+    assert len(done) > 4
+    assert done[-1] == (50, 50)
+
+
+def test_commands_take_a_scheduler(cluster, command, tmp_path):  # noqa: F811
+    world = make_world(30, captions=2, seed=3)
+    karat.save_benchmark(world.benchmark(), tmp_path / "my")
+    scores = tmp_path / "scores.npy"
+    np.save(scores, np.random.default_rng(0).random((30, 60)))
+    here = (str(scores), "-b", str(tmp_path / "my"))
+    assert command("evaluate", *here, "--scheduler", cluster.address) == command("evaluate", *here)
+    pool = ("pool", *here, "--dry-run", "--top", "2")
+    assert command(*pool, "--scheduler", cluster.address) == command(*pool)
+    for name in ("a", "b"):
+        address = ("--scheduler", cluster.address) if name == "a" else ()
+        command(
+            "captions",
+            "table",
+            str(tmp_path / "my"),
+            "-m",
+            "cider",
+            "-o",
+            str(tmp_path / f"{name}.npy"),
+            *address,
+        )
+    assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
+
+
+def test_errors_of_workers_are_errors_here(cluster):
+    with connected(cluster.address) as some:
+        results = some.map(fail, None, range(9))
+        assert [next(results) for _ in range(3)] == [0, 1, 2]
+        with pytest.raises(InputError, match=r"here: part 3 is wrong; give another\.$"):
+            next(results)
+        scores = np.ones((40, 60))
+        scores[[30, 33], [50, 2]] = np.nan
+        run = MatrixRun(scores, "mine")
+        tile = PassOptions(tile=(16, 21)), PassOptions(tile=(16, 21), workers=some)
+        messages = []
+        for options in tile:
+            with pytest.raises(InputError) as refused:
+                run.scan(first=True, options=options)
+            messages.append(str(refused.value))
+        assert messages[0] == messages[1]
+        # The workers go on.
+        assert list(some.map(fail, None, [7, 8])) == [7, 8]
+
+
+def test_a_closed_map_cancels_what_is_under_way(cluster):
+    with connected(cluster.address) as some:
+        results = some.map(slow_square, 0, range(1000))
+        assert next(results) == 0
+        results.close()
+        assert list(some.map(fail, None, [1])) == [1]
+        assert not [key for keys in some._client.processing().values() for key in keys]
+
+
+def test_no_more_results_wait_than_are_needed(cluster):
+    taken = []
+
+    def parts():
+        for part in range(40):
+            taken.append(part)
+            yield part
+
+    with connected(cluster.address) as some:
+        for number, _ in enumerate(some.map(fail, None, (p + 4 for p in parts()))):
+            assert len(taken) <= number + 2 * workers.AHEAD
+
+
+def test_killed_workers_are_survived(tmp_path, caplog, monkeypatch):
+    rng = np.random.default_rng(1)
+    images, captions = tables(rng, 400, 900, 16)
+    items, tops = requests(rng, len(images), len(captions))
+    run = EmbeddingRun(images, captions)
+    expected = answers(run.scan(items, tops=tops))
+    tile = (50, 60)
+    half = len(Grid(run.shape, tile)) // 2
+    monkeypatch.setattr(workers, "PATIENCE", 3.0)
+    monkeypatch.setattr(workers, "LOOK", 0.5)
+    with local_cluster(tmp_path, 2) as made, connected(made.address) as some:
+
+        def kill(done, total):
+            if done == half:
+                made.workers[0].send_signal(signal.SIGKILL)
+
+        options = PassOptions(tile=tile, workers=some, progress=kill)
+        assert answers(run.scan(items, tops=tops, options=options)) == expected
+        made.add_workers(1)
+        made.wait(3)
+        # Killed at work, for sure.
+        with caplog.at_level(logging.WARNING, logger="karat"):
+            results = some.map(slow_square, 10, range(12))
+            first = [next(results) for _ in range(4)]
+            made.workers[1].send_signal(signal.SIGKILL)
+            assert [*first, *results] == [10 + part**2 for part in range(12)]
+        assert "is computed again by tcp://127.0.0.1:" in caplog.text
+        note = some.notes[-1]
+        assert re.fullmatch(r"\d parts? (was|were) computed again: the worker tcp://\S+ was lost", note), note
+        # The last one that has what was sent: it is sent again to a new one.
+        results = some.map(slow_square, 20, range(6))
+        first = next(results)
+        made.workers[2].send_signal(signal.SIGKILL)
+        made.add_workers(1)
+        assert [first, *results] == [20 + part**2 for part in range(6)]
+        results = some.map(slow_square, 20, range(6))
+        next(results)
+        made.workers[3].send_signal(signal.SIGKILL)
+        with pytest.raises(
+            InputError, match=r"all workers of tcp://.* are lost; start some: dask worker tcp"
+        ):
+            list(results)
+        monkeypatch.setattr(workers, "PATIENCE", 0.5)
+        nobody = "has no workers; start one: dask worker tcp://127"
+        with pytest.raises(InputError, match=nobody), connected(made.address):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("tcp://192.0.2.1:8786", "is another machine, and tcp:// is not encrypted"),
+        ("192.0.2.1:8786", "is another machine"),
+        ("tcp://0.0.0.0:8786", "is another machine"),
+        ("tcp://[2001:db8::1]:8786", "is another machine"),
+        ("ucx://127.0.0.1:8786", "is not the address of a scheduler"),
+        ("tcp://127.0.0.1:none", "is not the address of a scheduler"),
+        ("inproc://", "is not the address of a scheduler"),
+        (
+            "tls://127.0.0.1:8786",
+            "needs certificates on both sides; give --tls-ca and --tls-cert and --tls-key",
+        ),
+        ("tcp://127.0.0.1:1", "no scheduler answers at tcp://127.0.0.1:1; start one: dask scheduler --host"),
+    ],
+)
+def test_what_is_not_safe_or_not_there_is_refused(address, message, monkeypatch):
+    monkeypatch.setattr(workers, "PATIENCE", 0.3)
+    with pytest.raises(InputError) as refused, connected(address):
+        pass
+    assert message in str(refused.value)
+
+
+def test_a_name_is_looked_up(monkeypatch):
+    numbers = {"here": ["127.0.0.1", "::1"], "both": ["127.0.0.1", "192.0.2.1"]}
+    monkeypatch.setattr(
+        workers.socket, "getaddrinfo", lambda host, *_, **__: [(0, 0, 0, "", (n, 0)) for n in numbers[host]]
+    )
+    assert Scheduler("tcp://here:1").checked() == "tcp://127.0.0.1:1"
+    with pytest.raises(InputError, match="another machine"):
+        Scheduler("tcp://both:1").checked()
+
+
+def test_files_of_tls_are_checked(tmp_path):
+    with pytest.raises(InputError, match=r"does not use TLS; write tls://127\.0\.0\.1:8786"):
+        Scheduler("tcp://127.0.0.1", tls_ca="ca.pem").checked()
+    with pytest.raises(InputError, match="there is no such file"):
+        Scheduler("tls://host", tls_ca=tmp_path / "ca.pem").checked()
+    (tmp_path / "ca.pem").write_text("nothing")
+    scheduler = Scheduler("tls://host", *[tmp_path / "ca.pem"] * 3)
+    with pytest.raises(InputError, match="the certificates for tls://host cannot be used"):
+        scheduler.security()
+
+
+def test_other_versions_are_refused():
+    own = {"packages": {"python": "3.11.2.final.0", "numpy": "2.4.0"}}
+    workers.check_versions({"worker a": {"packages": {"python": "3.11.2.final.0", "numpy": "2.4.0"}}}, own)
+    with pytest.raises(InputError, match=r"worker a has numpy 2\.3\.0, and this machine has 2\.4\.0"):
+        workers.check_versions(
+            {"worker a": {"packages": {"python": "3.11.2.final.0", "numpy": "2.3.0"}}}, own
+        )

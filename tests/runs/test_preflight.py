@@ -1,0 +1,168 @@
+"""The pass before scoring: it names file and row, and its norms are those of numpy."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import karat
+from karat.cli.main import app
+from karat.runs import ArrayVectors, check_vectors, least_memory
+from karat.runs.files import read
+from karat.scores import inspect
+from karat.world import make_world
+
+
+@pytest.fixture
+def bench():
+    return make_world(images=12, captions=2, seed=1).benchmark()
+
+
+def fill(folder, bench, rng, dtype="float16"):
+    tables = {}
+    for side, size in (("images", bench.images.size), ("captions", bench.captions.size)):
+        tables[side] = rng.standard_normal((size, 6)).astype(dtype)
+        for number, begin in enumerate(range(0, size, 5)):
+            np.save(folder / f"{side}-{number:05d}.npy", tables[side][begin : begin + 5])
+    return tables
+
+
+def spoil(path, row, column, value):
+    table = np.load(path)
+    table[row, column] = value
+    np.save(path, table)
+
+
+def test_norms_and_the_largest_number(tmp_path, bench, rng, monkeypatch):
+    monkeypatch.setattr("karat.runs.preflight.PART_BYTES", 60)
+    tables = fill(tmp_path, bench, rng)
+    said = []
+    for table, vectors in zip(tables.values(), read(tmp_path).tables):
+        for threads in (1, 3):
+            check = check_vectors(vectors, threads=threads, says=said.append)
+            np.testing.assert_allclose(
+                check.norms, np.linalg.norm(table.astype(np.float64), axis=1), rtol=1e-14
+            )
+            assert check.largest == np.abs(table).max()
+            assert check.errors == check.warnings == ()
+    assert said[-1] == "checking the image embeddings: 100%"
+    assert any(text.endswith(" 41%") for text in said)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_number_that_is_not_finite_is_found_with_its_file_and_row(tmp_path, bench, rng, value):
+    fill(tmp_path, bench, rng)
+    spoil(tmp_path / "captions-00003.npy", 2, 4, value)
+    message = rf"captions-00003.npy \(caption embeddings\): row 2, column 4 is {value}"
+    with pytest.raises(karat.KaratError, match=message):
+        karat.evaluate(tmp_path, bench)
+    if np.isinf(value):
+        with pytest.raises(karat.KaratError, match="float16 holds numbers up to 65,504 only"):
+            karat.load_run(tmp_path)
+    spoil(tmp_path / "captions-00001.npy", 0, 0, np.nan)
+    spoil(tmp_path / "captions-00004.npy", 1, 0, np.nan)
+    message = (
+        r"captions-00001.npy .* row 0, column 0 is nan \(and something in 2 other files: captions-00003.npy"
+    )
+    with pytest.raises(karat.KaratError, match=message):
+        karat.load_run(tmp_path)
+    (finding,) = inspect(tmp_path, benchmark=bench).findings
+    assert finding.level == "error"
+    assert "captions-00001.npy" in finding.text
+
+
+def test_numbers_too_large_for_squares_are_finite():
+    check = check_vectors(ArrayVectors(np.array([[1e300, 1.0], [1.0, 1.0]])))
+    assert (check.errors, check.largest) == ((), 1e300)
+
+
+def test_counts_are_compared_before_anything_is_read(tmp_path, bench, rng, monkeypatch):
+    fill(tmp_path, bench, rng)
+    monkeypatch.setattr("karat.runs.preflight.check_vectors", None)
+    (tmp_path / "captions-00004.npy").unlink()
+    message = r"has 20 caption embeddings in 4 files of 5, but world has 24 captions"
+    with pytest.raises(karat.KaratError, match=message):
+        karat.load_run(tmp_path, benchmark=bench)
+    np.save(tmp_path / "captions-00001.npy", np.ones((3, 6), np.float16))
+    with pytest.raises(
+        karat.KaratError, match=r"18 caption embeddings in 4 files of 5 \(captions-00001.npy 3\)"
+    ):
+        karat.load_run(tmp_path, benchmark=bench)
+    with pytest.raises(karat.KaratError, match=r"names 7 caption ids for a table of 18 captions"):
+        karat.load_run(tmp_path, ids={"captions": list(range(7))})
+    for file in tmp_path.glob("images-*"):
+        np.save(file, np.ones((5, 7), np.float16))
+    with pytest.raises(karat.KaratError, match=r"image embeddings have 7 dimensions, caption embeddings 6"):
+        karat.load_run(tmp_path)
+
+
+def test_rows_of_zeros_are_a_warning_for_cosines(tmp_path, bench, rng):
+    fill(tmp_path, bench, rng)
+    spoil(tmp_path / "images-00001.npy", 3, slice(None), 0)
+    (note,) = [n for n in karat.evaluate(tmp_path, bench, "R@1", similarity="cosine").notes if "is zero" in n]
+    assert f"1 image vector is zero, first row 3 of {tmp_path / 'images-00001.npy'}" in note
+    seen = inspect(tmp_path, benchmark=bench, similarity="cosine")
+    assert any("first row 3 of" in finding.text for finding in seen.findings if finding.level == "warning")
+    assert any("image embeddings: 3 files of float16 in" in finding.text for finding in seen.findings)
+
+
+def test_memory_changes_no_result_and_too_little_is_refused(tmp_path, bench, rng):
+    fill(tmp_path, bench, rng)
+    scores = rng.random((bench.images.size, bench.captions.size))
+    for source in (tmp_path, scores):
+        plain = karat.evaluate(source, bench, ["R@1", "MedR"])
+        least = least_memory((12, 24), [] if source is scores else read(tmp_path).tables)
+        card = karat.evaluate(source, bench, ["R@1", "MedR"], memory=least)
+        assert [column.value for column in card] == [column.value for column in plain]
+        with pytest.raises(karat.KaratError, match=r"does not fit into .*MB; give --memory 286MB or more"):
+            karat.evaluate(source, bench, "R@1", memory=least - 10**6)
+    run = karat.load_run(scores, memory="1 GiB")
+    # What Python and the libraries take is not left for the pass.
+    assert run.memory == 2**30 - 2**28
+    for wrong in ("many", "4XB", "-1", "0", "1e999GB", ""):
+        with pytest.raises(karat.KaratError, match="is not an amount of memory; write 4GB"):
+            karat.load_run(scores, memory=wrong)
+
+
+def test_mapped_files_are_not_counted_in_the_bound(tmp_path, rng):
+    files = [tmp_path / f"{side}.npy" for side in ("images", "captions")]
+    for file, rows in zip(files, (100, 200)):
+        np.save(file, rng.random((rows, 50_000), dtype=np.float32))
+    # 60 MB in two files, where 40 MB are left besides Python and the libraries.
+    assert karat.load_run(*files, memory=296 << 20).memory == 40 << 20
+    with pytest.raises(karat.KaratError, match=r"does not fit into .*; give --memory 346MB or more"):
+        karat.load_run(*map(np.load, files), memory=296 << 20)
+
+
+def test_memory_on_the_command_line(tmp_path, bench, rng):
+    from karat.benchmarks import save_benchmark
+
+    save_benchmark(bench, tmp_path / "bench")
+    (tmp_path / "run").mkdir()
+    fill(tmp_path / "run", bench, rng)
+    common = [str(tmp_path / "run"), "-b", str(tmp_path / "bench")]
+    for command in (
+        ["evaluate", *common],
+        ["inspect", *common],
+        ["report", *common, "-o", str(tmp_path / "r.html")],
+    ):
+        assert CliRunner().invoke(app, [*command, "--memory", "1GB"]).exit_code == 0
+    for command in (
+        ["evaluate", *common],
+        ["pool", *common, "--dry-run"],
+        ["convert", str(tmp_path / "run"), str(tmp_path / "x.npz")],
+    ):
+        done = CliRunner().invoke(app, [*command, "--memory", "9MB"])
+        assert "does not fit into 9MB; give --memory 286MB or more" in str(done.exception or done.output)
+
+
+def test_an_unknown_device_is_refused_without_a_model(tmp_path, bench, rng):
+    from karat.benchmarks import save_benchmark
+
+    save_benchmark(bench, tmp_path / "bench")
+    (tmp_path / "run").mkdir()
+    fill(tmp_path / "run", bench, rng)
+    command = ["evaluate", str(tmp_path / "run"), "-b", str(tmp_path / "bench"), "--device"]
+    assert CliRunner().invoke(app, [*command, "cpu"]).exit_code == 0
+    refused = CliRunner().invoke(app, [*command, "gpu"])
+    assert refused.exit_code != 0
+    assert "device is 'gpu'; choose one of auto, cpu, cuda" in str(refused.exception) + refused.output
