@@ -124,18 +124,20 @@ def users(page, browser, server):  # noqa: F811
     return browser
 
 
+CHOOSE = (
+    "const s = document.querySelector('tr[data-name=bob] select'); s.value = arguments[0];"
+    "s.dispatchEvent(new Event('change', { bubbles: true }));"
+)
+"""Choose a role for bob, as with the mouse."""
+
+
 def change_role(browser, role):
-    """Choose a role for bob, as with the mouse."""
-    browser.run(
-        "const s = document.querySelector('tr[data-name=bob] select'); s.value = arguments[0];"
-        "s.dispatchEvent(new Event('change', { bubbles: true }))",
-        role,
-    )
+    browser.run(CHOOSE, role)
+    browser.wait("return document.getElementById('sure').open")
 
 
 def test_a_change_of_role_is_confirmed_and_announced(users, server):  # noqa: F811
     change_role(users, "reader")
-    users.wait("return document.getElementById('sure').open")
     assert element(users, "#sure-title").text == "Make bob a reader?"
     type_in(users, Keys.ENTER)
     users.wait("return !document.getElementById('sure').open")
@@ -146,6 +148,18 @@ def test_a_change_of_role_is_confirmed_and_announced(users, server):  # noqa: F8
     users.wait(SAID.format("bob is now a reader."))
     assert users.run("return document.querySelector('tr[data-name=bob] select').value") == "reader"
     assert element(users, "#done").get_attribute("role") == "status"
+    assert server.accounts.users.read()[1].role == "reader"
+    assert users.complaints() == []
+
+
+def test_a_question_right_after_another_waits_for_its_own_answer(users, server):  # noqa: F811
+    change_role(users, "owner")
+    # The dialog is asked again before it could tell that it was closed.
+    users.run("document.getElementById('sure').close();" + CHOOSE, "reader")
+    users.wait("return document.getElementById('sure').open")
+    assert element(users, "#sure-title").text == "Make bob a reader?"
+    element(users, "#sure-yes").click()
+    users.wait(SAID.format("bob is now a reader."))
     assert server.accounts.users.read()[1].role == "reader"
     assert users.complaints() == []
 

@@ -7,6 +7,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 pytest.importorskip("selenium", reason="needs selenium: pip install 'karat[test]'")
 
+from selenium.webdriver.common.keys import Keys
+
 from browser.annotators import Annotator, make_project, world_folder  # noqa: F401
 from karat.judging import load_form
 from web.servers import start
@@ -105,13 +107,25 @@ def test_handing_back(browser, serve):
     annotator.press("4")
     annotator.saved()
     annotator.press("h")
-    browser.run("document.getElementById('return-task').click()")
+    ask_to_return(browser)
     browser.run("document.querySelector('#return-dialog [value=yes]').click()")
     browser.wait("return document.getElementById('bar').value === 0")
     assert annotator.answers() == []
     annotator.press("3")
     annotator.saved()
     assert [code for code, _ in annotator.answers()] == ["3"]
+    # Escape keeps the task, also after an earlier one was returned.
+    ask_to_return(browser)
+    annotator.press(Keys.ESCAPE)
+    browser.wait("return !document.getElementById('return-dialog').open")
+    annotator.press("2")
+    annotator.saved()
+    assert [code for code, _ in annotator.answers()] == ["3", "2"]
+
+
+def ask_to_return(browser):
+    browser.run("document.getElementById('return-task').click()")
+    browser.wait("return document.getElementById('return-dialog').open")
 
 
 def test_the_end_of_all_tasks(browser, serve):

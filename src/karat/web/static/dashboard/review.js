@@ -1,5 +1,6 @@
 // Submitted assignments with wrong gold: the owner looks at them, then approves or rejects.
 import { $, make } from "../judge/dom.js";
+import { ask } from "../forms.js";
 import { send } from "../http.js";
 import { table } from "./build.js";
 import { whole } from "./words.js";
@@ -7,14 +8,9 @@ import { whole } from "./words.js";
 // What was decided on this page, by assignment: it stays in the table until the page is left.
 const decided = new Map();
 
-function reason() {
-  const dialog = $("reject");
-  dialog.returnValue = "";
-  $("reject-why").value = "wrong on gold pairs";
-  dialog.showModal();
-  return new Promise((resolve) => dialog.addEventListener("close", () => {
-    resolve(dialog.returnValue === "yes" ? { why: $("reject-why").value, ask_again: $("reject-again").checked } : null);
-  }, { once: true }));
+async function reason() {
+  const yes = await ask($("reject"), () => { $("reject-why").value = "wrong on gold pairs"; });
+  return yes ? { why: $("reject-why").value, ask_again: $("reject-again").checked } : null;
 }
 
 function buttons(record, failed, redraw) {

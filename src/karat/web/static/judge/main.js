@@ -1,4 +1,5 @@
 // The judging page: puts the parts together.
+import { ask } from "../forms.js";
 import { call } from "./api.js";
 import { $ } from "./dom.js";
 import { enlargeJudged } from "./figures.js";
@@ -70,9 +71,8 @@ async function start() {
     if (event.detail && event.target.closest("button")) view.page?.focus();
   }, { capture: true });
   for (const name of ["undo", "redo", "previous", "next"]) $(name).addEventListener("click", calls[name]);
-  $("return-task").addEventListener("click", () => $("return-dialog").showModal());
-  $("return-dialog").addEventListener("close", () => {
-    if ($("return-dialog").returnValue === "yes") returnTask(judge, supply);
+  $("return-task").addEventListener("click", async () => {
+    if (await ask($("return-dialog"))) returnTask(judge, supply);
   });
   keep.onChange((name, value) => {
     if (name.startsWith("refused:") && value) supply.refused({ ...value, elsewhere: true });

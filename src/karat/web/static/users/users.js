@@ -1,6 +1,6 @@
 // The owner's page of users: invite, change, reset, remove. Changes redraw the lists, and a link that was made stays.
 import { send, url } from "../http.js";
-import { onSubmit, sentence } from "../forms.js";
+import { ask, onSubmit, sentence } from "../forms.js";
 
 const $ = (id) => document.getElementById(id);
 const ROLES = { judge: "an annotator", reader: "a reader", owner: "an owner" };
@@ -92,15 +92,11 @@ async function showLink(title, made) {
 
 // Ask whether to go on; Enter and Escape cancel.
 function sure(title, text, yes, danger = true) {
-  const dialog = $("sure");
-  write($("sure-title"), title);
-  $("sure-text").textContent = text;
-  $("sure-yes").textContent = yes;
-  $("sure-yes").classList.toggle("danger", danger);
-  dialog.returnValue = "";
-  dialog.showModal();
-  return new Promise((answer) => {
-    dialog.addEventListener("close", () => answer(dialog.returnValue === "yes"), { once: true });
+  return ask($("sure"), () => {
+    write($("sure-title"), title);
+    $("sure-text").textContent = text;
+    $("sure-yes").textContent = yes;
+    $("sure-yes").classList.toggle("danger", danger);
   });
 }
 
