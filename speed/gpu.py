@@ -1,8 +1,9 @@
 """The pass on one GPU: counts for judged items and the first 50 of both directions, against PyTorch.
 
-`python speed/gpu.py` needs PyTorch with a GPU. `--check` prints a digest of all ranks and lists of a table of
-20,000 × 100,000 with planted duplicates, from the GPU where there is one and from the processor elsewhere:
-both digests are the same.
+`python speed/gpu.py` needs PyTorch with a GPU, and no installation of karat. It begins with `--check`, which
+can be run alone: a digest of all ranks and lists of a table of 20,000 × 100,000 with planted duplicates, from
+the GPU where there is one and from the processor elsewhere, is compared with that of the processor; and on a
+GPU, with up to four judged items per query in either direction, the kernels are compared with plain PyTorch.
 
 A million images and a million captions, 512 dimensions. A caption's vector is that of its image times a
 weight plus noise: a good model (weight 0.25, R@1 76%), a weak one (0.1), and chance (0), whose judged items
@@ -18,22 +19,26 @@ import sys
 import tempfile
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from _harness import main, record
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 from karat.runs.devices.cuda import Copies
-from karat.runs.fused_pass import Asked, scan_tables
-from karat.runs.fused_tiles import exact_products
+from karat.runs.fused_pass import NOTHING, Asked, scan_tables
+from karat.runs.fused_tiles import TorchTiles, exact_products
 
 parser = argparse.ArgumentParser(add_help=False)
 parser.add_argument("--items", type=int, default=1_000_000, help="images, and as many captions")
-parser.add_argument("--check", action="store_true", help="print the digest of ranks and lists")
+parser.add_argument("--check", action="store_true", help="only check ranks and lists")
 ARGUMENTS, sys.argv[1:] = parser.parse_known_args()
 DIMENSIONS, FIRST = 512, 50
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+BY_PROCESSOR = "fd645882f66b38fa5dc788e607bf6399e823f334967a5ac7abaec62b8617e84e"
+"""The digest of `--check` on a processor."""
 
 
 def vectors(items: int, weight: float, kind: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
@@ -132,8 +137,13 @@ class Steps:
 
 
 def measure() -> list[dict]:
+    if DEVICE == "cpu" and not ARGUMENTS.check:
+        print("torch finds no GPU; give --check, which works without one", file=sys.stderr)
+        sys.exit(2)
+    same = check()
     if ARGUMENTS.check:
-        print("ranks and lists:", digest(), "on", DEVICE)
+        if not same:
+            sys.exit(1)
         return []
     n = ARGUMENTS.items
     work = 2.0 * n * n * DIMENSIONS
@@ -187,14 +197,62 @@ def measure() -> list[dict]:
         scan_tables(*tables, *asked)
         report(name, best_of(partial(scan_tables, *tables, *asked), 1), what=here)
         del tables, asked
-    load, score = evaluated(*vectors(n, 0.25, torch.bfloat16))
+    torch.cuda.reset_peak_memory_stats()
+    try:
+        load, score = evaluated(*vectors(n, 0.25, torch.bfloat16))
+    except (ImportError, OSError) as error:
+        # What was measured is kept: numba is missing, or room on the disk.
+        print(f"karat.evaluate of npy files: not measured ({error})")
+        return records
     print(f"npy files loaded and checked: {load:.1f} s")
     report("good model, karat.evaluate of npy files", score, what="five measures of both directions")
     return records
 
 
-def digest() -> str:
-    """Return a digest of ranks and lists of a table with duplicates and ties."""
+def check() -> bool:
+    """Print whether ranks and lists are those of the processor, and whether the kernels are right."""
+    images, captions, own = duplicates()
+    found = digest(images, captions, own)
+    same = found == BY_PROCESSOR
+    print("ranks and lists:", found, "on", DEVICE, "" if same else f"instead of {BY_PROCESSOR}", flush=True)
+    if DEVICE == "cpu":
+        return same
+    for kind in (torch.bfloat16, torch.float16, torch.float32):
+        tables = [table.float().to(DEVICE) for table in (images, captions)]
+        if kind != torch.bfloat16:
+            # Numbers that this type has and the shorter ones do not.
+            tables = [(table * 1.001).to(kind) for table in tables]
+        # Every one of these is compiled, for up to ten seconds.
+        for layers in ((4, 1), (1, 4), (4, 4)) if kind == torch.bfloat16 else ((4, 4),):
+            asked = [several(tables, side, number) for side, number in enumerate(layers)]
+            pairs = zip(*(scan_tables(*tables, *asked, engine=engine) for engine in (None, TorchTiles)))
+            equal = all(
+                torch.equal(part, other)
+                for pair in pairs
+                for part, other in zip(*(vars(answer).values() for answer in pair))
+            )
+            print(f"{kind}, {layers} judged items: {'equal' if equal else 'NOT EQUAL'}", flush=True)
+            same &= equal
+    return same
+
+
+def several(tables: list[torch.Tensor], side: int, number: int) -> Asked:
+    """Return what a side asks: where items come out that score high or low, and the first items."""
+    queries, items = tables[side], tables[1 - side]
+    every = torch.arange(len(queries), device=DEVICE)
+    scores = torch.full((number, len(queries)), NOTHING, dtype=torch.float64, device=DEVICE)
+    places = torch.zeros(scores.shape, dtype=torch.int64, device=DEVICE)
+    for layer in range(number):
+        # Not all queries have the further ones.
+        some = every[layer::2] if layer else every
+        item = ((1, 1, 7919, 104_729)[layer] * some + 20_000 * layer) % len(items)
+        scores[layer, some] = exact_products(queries, items, some, item)
+        places[layer, some] = item
+    return Asked(scores, places, torch.arange(len(items), device=DEVICE), FIRST)
+
+
+def duplicates() -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
+    """Return images and captions with duplicates and ties, and of each caption its image."""
     draw = np.random.default_rng(0)
     images, captions = (
         torch.from_numpy(draw.standard_normal((size, 128), np.float32)).bfloat16()
@@ -207,6 +265,11 @@ def digest() -> str:
         images[:1_000],
         captions[7],
     )
+    return images, captions, own
+
+
+def digest(images: torch.Tensor, captions: torch.Tensor, own: np.ndarray) -> str:
+    """Return a digest of ranks and lists."""
     first = np.arange(20_000)
     found = by_gpu(images, captions, own, first) if DEVICE == "cuda" else by_cpu(images, captions, own, first)
     return hashlib.sha256(

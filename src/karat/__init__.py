@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from karat.benchmarks import load_benchmark as load_benchmark
     from karat.benchmarks import save_benchmark as save_benchmark
     from karat.duplicates import find_duplicates as find_duplicates
+    from karat.errors import InputError as InputError
     from karat.errors import KaratError as KaratError
     from karat.estimate import estimate_detections as estimate_detections
     from karat.estimate import estimate_project as estimate_project

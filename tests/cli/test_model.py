@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import karat
+from karat.errors import InputError
 from karat.models.encoders import hf
 from tiny_models import TEXTS, save_models, save_pictures
 
@@ -46,9 +47,26 @@ def test_the_whole_command(both, folders, tmp_path, monkeypatch):
             r for r in first if (r["run"], r["measure"]) == ("clip", "MedR") and r["direction"] == "i2t"
         ]
         assert card.value("MedR", direction="i2t") == expected[0]["value"]
+    # By its name in place of a run's file, everywhere.
+    named = ["noise.npy", names[0], "-b", "my"]
+    both("compare", *named, "-m", "MedR", "--json", "named.json")
+    assert json.loads((tmp_path / "named.json").read_text())
+    both("pool", *named, "--top", "2", "-o", "project.db")
+    assert karat.load_run(names[0], karat.load_benchmark("my"), name="mine").name == "mine"
+    with pytest.raises(InputError, match="a model needs a benchmark"):
+        karat.load_run(names[0])
     assert "no run was given" in both("evaluate", "-b", "my", code=2).err
     assert "there is no folder 'nowhere'" in both("evaluate", "--model", "hf:nowhere", "-b", "my", code=2).err
     assert "already exists" in both("encode", names[0], "-b", "my", "-o", "run", code=2).err
     (tmp_path / "my" / "3.png").unlink()
     gone = both("evaluate", "--model", names[0], "-b", "my", code=2).err
     assert "3.png" in gone
+
+
+def test_the_name_of_a_run_imports_nothing(both, tmp_path, monkeypatch):
+    """A project names the runs of its goal: a file must not be able to name code."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evil.py").write_text("raise SystemExit('imported')\ndef encode(texts): pass\n")
+    both("world", "-o", "my", "--images", "10")
+    for name in ("evil:encode", "function:evil:encode"):
+        assert f"{name}: there is no such file" in both("evaluate", name, "-b", "my", code=2).err

@@ -132,6 +132,38 @@ def test_equal_rows_of_a_run_and_of_another_table(rng):
         find_duplicates(bench, run, against=rng.normal(size=(3, 5)))
 
 
+@pytest.mark.parametrize("similarity", ["dot", "cosine"])
+def test_equal_rows_are_found_whatever_the_other_table_is_kept_in(rng, tmp_path, monkeypatch, similarity):
+    monkeypatch.chdir(tmp_path)
+    bench = make_benchmark(6, 2)
+    images, captions = (rng.normal(size=(size, 8)).astype(np.float16) for size in (6, 12))
+    train = np.concatenate([rng.normal(size=(3, 8)), images[2:4]]).astype(np.float16)
+    names = [f"train{row}" for row in range(5)]
+    np.save("images.npy", images)
+    np.save("captions.npy", captions)
+    for dtype in ("float16", "float32", "float64"):
+        np.save(f"{dtype}.npy", train.astype(dtype))
+    for name in ("train.parquet", "train.tar"):
+        ids = {"images": names, "captions": names}
+        karat.convert(train, train, target=name, kind="embeddings", ids=ids)
+    (tmp_path / "shards").mkdir()
+    for number in range(2):
+        np.save(f"shards/part_{number}.npy", train[3 * number : 3 * number + 3])
+    others = [
+        "float16.npy",
+        "float32.npy",
+        "float64.npy",
+        "train.images.parquet",
+        "train.images.tar",
+        "shards",
+    ]
+    for against in (*others, ["shards", "shards"], train):
+        report = find_duplicates(bench, "images.npy", "captions.npy", against=against, similarity=similarity)
+        assert links(kinds(report)["images", "same vector"]) == [(2, 3), (3, 4)]
+        assert "2 of 6 images" in report.notes[-1]
+        assert report.records()[0]["second"] in (3, "train3")
+
+
 # Pictures.
 
 

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -74,6 +75,22 @@ def test_a_function_of_texts(module):
         model.encode_images(["1.jpg"])
 
 
+def test_a_function_may_import_its_neighbours_when_it_is_called(module, tmp_path, monkeypatch):
+    (tmp_path / "my_neighbour.py").write_text("row = [1.0, 2.0]\n")
+    late = "def late(texts):\n    import my_neighbour\n    return [my_neighbour.row] * len(texts)\n"
+    (tmp_path / "my_late.py").write_text(late)
+    (tmp_path / "my_wrong.py").write_text("def wrong(:\n")
+    model, before = karat.load_model("my_late:late"), list(sys.path)
+    monkeypatch.chdir("/")
+    assert model.encode_texts(["a"]).tolist() == [[1.0, 2.0]]
+    assert sys.path == before
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        InputError, match=r"my_wrong cannot be imported \(invalid syntax \(my_wrong.py, line 1"
+    ):
+        karat.load_model("my_wrong:wrong")
+
+
 @pytest.mark.parametrize("name", ["both", "Both"])
 def test_an_object_or_a_class_with_methods(module, name):
     model = karat.load_model(f"{module}:{name}")
@@ -95,7 +112,7 @@ def test_python_takes_the_function_itself():
         ("ragged", "rows of different lengths"),
         ("words", "returned list, not numbers"),
         ("nothing", "returned NoneType, not numbers"),
-        ("nan", "NaN or infinity for text 2 of 2"),
+        ("nan", "NaN or infinity for the text 'a cat'; return finite numbers"),
         ("number", "my_models:number: is not a model; give a function of texts"),
         ("lengths,number", "my_models:lengths,number: is not a model"),
         ("other", "module my_models: has no 'other'"),
@@ -153,6 +170,31 @@ def test_a_folder_is_loaded_by_its_format(tmp_path, monkeypatch):
     assert karat.load_model(tmp_path).encode_texts(["a", "b"]).shape == (2, 1)
 
 
+def test_a_folder_is_the_model_that_its_files_are(tmp_path, monkeypatch):
+    asked = []
+
+    def load(folder):
+        number = float((folder / "learned").read_text())
+        return lambda texts: asked.extend(texts) or [[number]] * len(texts)
+
+    monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setitem(MODEL_FORMATS._things, "ours", load)
+    monkeypatch.setitem(MODEL_FORMATS._names, "ours", "ours")
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "model.json").write_text(json.dumps({"format": "ours"}))
+    (folder / "learned").write_text("1")
+    first = karat.load_model(folder)
+    for _ in range(2):
+        assert karat.load_model(folder).encode_texts(["a"]).item() == 1
+    assert asked == ["a"]
+    # Fitted again under the same name.
+    (folder / "learned").write_text("2")
+    again = karat.load_model(folder)
+    assert again.encode_texts(["a"]).item() == 2
+    assert [name for name, *_ in first.made_with.differences(again.made_with)] == ["weights.sha256"]
+
+
 @pytest.fixture
 def counted(tmp_path, monkeypatch):
     """A model that remembers what it was asked, and a cache of its own."""
@@ -200,6 +242,35 @@ def test_finished_parts_are_kept_and_damaged_ones_are_made_again(counted, monkey
     parts[0].write_bytes(b"damaged")
     make("one").encode_texts(texts)
     assert len(asked) == 8
+
+
+def test_no_damage_to_a_part_changes_a_vector(counted, tmp_path):
+    """Every byte of a part, changed: its rows are as before, or are made again."""
+    asked, make = counted
+    texts = ["a", "bb", "ccc"]
+    before = make("one").encode_texts(texts)
+    (part,) = (tmp_path / "cache" / "embeddings" / "one").iterdir()
+    whole = part.read_bytes()
+    for place in range(len(whole)):
+        part.write_bytes(whole[:place] + bytes([whole[place] ^ 64]) + whole[place + 1 :])
+        np.testing.assert_array_equal(make("one").encode_texts(texts), before)
+    assert len(asked) > 3 * len(whole) // 2
+
+
+def test_the_same_text_as_fingerprint_of_two_models_is_not_the_same_model(tmp_path, monkeypatch):
+    monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "cache"))
+
+    class Ones:
+        fingerprint = "v1"
+
+        def encode_texts(self, texts):
+            return [[1.0]] * len(texts)
+
+    class Twos(Ones):
+        def encode_texts(self, texts):
+            return [[2.0]] * len(texts)
+
+    assert [karat.load_model(model()).encode_texts(["a"])[0, 0] for model in (Ones, Twos)] == [1, 2]
 
 
 def test_a_cache_that_cannot_be_written_costs_time_alone(counted, monkeypatch, tmp_path):
@@ -251,6 +322,45 @@ def test_a_changed_weight_file_is_another_model(tmp_path):
     assert karat.load_model(f"sentence:{tmp_path}").fingerprint == before
     (tmp_path / "model.safetensors").write_bytes(b"2")
     assert karat.load_model(f"sentence:{tmp_path}").fingerprint != before
+
+
+def test_a_sentence_model_that_was_saved_again_is_loaded_again(tmp_path, monkeypatch):
+    library = pytest.importorskip("sentence_transformers")
+
+    class Saved:
+        max_seq_length = 64
+
+        def __init__(self, folder, **settings):
+            self.row = [float((Path(folder) / "2_Dense" / "model.safetensors").read_text())]
+
+        def encode(self, texts, **settings):
+            return np.array([self.row] * len(texts))
+
+    monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(library, "SentenceTransformer", Saved)
+    folder = tmp_path / "model"
+    (folder / "2_Dense").mkdir(parents=True)
+    for name in ("modules.json", "model.safetensors"):
+        (folder / name).touch()
+    values, digests = [], []
+    for value in ("1", "2"):
+        (folder / "2_Dense" / "model.safetensors").write_text(value)
+        model = karat.load_model(f"sentence:{folder}")
+        values.append(model.encode_texts(["a"]).item())
+        digests.append(model.made_with.facts["weights.sha256"])
+    assert values == [1, 2]
+    assert digests[0] != digests[1]
+
+
+def test_code_in_the_folder_of_a_sentence_model_is_not_run(tmp_path, monkeypatch):
+    pytest.importorskip("sentence_transformers")
+    monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "cache"))
+    modules = [{"idx": 0, "name": "0", "path": "", "type": "evil.Evil"}]
+    (tmp_path / "modules.json").write_text(json.dumps(modules))
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Evil: pass\n")
+    with pytest.raises(InputError, match="cannot be loaded"):
+        karat.load_model(f"sentence:{tmp_path}").encode_texts(["a"])
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_broken_sentence_model_is_named(tmp_path, monkeypatch):

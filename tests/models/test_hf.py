@@ -1,7 +1,9 @@
 """``hf:FOLDER``: vectors equal those of the library's own calls, and what changes them is a fact."""
 
+import importlib.util
 import json
 import shutil
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +13,18 @@ import karat
 from karat.errors import InputError, KaratError
 from karat.models import torch_model
 from karat.models.encoders import hf
-from tiny_models import LENGTH, MODELS, TEXTS, edit_json, save_models, save_pictures
+from karat.runs import notes_on_making
+from tiny_models import (
+    LENGTH,
+    MODELS,
+    SQUARE,
+    TEXT,
+    TEXTS,
+    VISION,
+    edit_json,
+    save_models,
+    save_pictures,
+)
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +105,90 @@ def test_other_preparation_is_visible_in_the_fingerprint(folders, tmp_path):
     changed = {name: (first, second) for name, first, second in before.differences(other)}
     assert changed.keys() == {"image.interpolation", "image.mean", "text.prompt", "precision"}
     assert changed["image.interpolation"] == ("bicubic", "bilinear")
-    edit_json(tmp_path / "clip" / "preprocessor_config.json", do_center_crop=False)
-    assert "image.crop" not in karat.load_model(f"hf:{tmp_path / 'clip'}").made_with.facts
     assert before.facts["weights.sha256"] == other.facts["weights.sha256"]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "fact"),
+    [
+        ("clip", {"do_center_crop": False}, "image.crop (height 32, width 32; none)"),
+        ("siglip", {"do_normalize": False}, "image.mean (0.5, 0.5, 0.5; none)"),
+    ],
+)
+def test_a_step_that_is_left_out_is_a_difference(folders, tmp_path, name, change, fact):
+    shutil.copytree(folders / name, tmp_path / "without")
+    edit_json(tmp_path / "without" / "preprocessor_config.json", **change)
+    places = {"a": folders / name, "b": tmp_path / "without"}
+    runs = {label: karat.load_model(f"hf:{place}").made_with for label, place in places.items()}
+    (note,) = notes_on_making(runs)
+    assert "have the same model (" in note
+    assert fact in note
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"dtype": "float16"},
+        {"attn_implementation": "some/kernel"},
+        {"return_dict": False},
+        {"auto_map": {"AutoModel": "evil.Evil"}},
+    ],
+)
+def test_a_configuration_chooses_no_precision_and_no_code(folders, tmp_path, change):
+    shutil.copytree(folders / "clip", tmp_path / "clip")
+    edit_json(tmp_path / "clip" / "config.json", **change)
+    rows = [karat.load_model(f"hf:{folder / 'clip'}").encode_texts(TEXTS) for folder in (folders, tmp_path)]
+    np.testing.assert_array_equal(*rows)
+
+
+@pytest.fixture(scope="module")
+def in_python(tmp_path_factory):
+    """A model whose tokenizer is written in Python, as SigLIP's is: it keeps nothing of what it cuts off."""
+    import torch
+    from transformers import ByT5Tokenizer, SiglipConfig, SiglipModel
+    from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
+
+    folder = tmp_path_factory.mktemp("in_python")
+    torch.manual_seed(0)
+    text = {**TEXT, "vocab_size": 400}
+    SiglipModel(SiglipConfig(text_config=text, vision_config=VISION)).save_pretrained(folder)
+    SiglipImageProcessorPil(size=SQUARE).save_pretrained(folder)
+    ByT5Tokenizer(model_max_length=LENGTH).save_pretrained(folder)
+    (folder / "spiece.model").touch()
+    return folder
+
+
+def test_a_tokenizer_in_python(in_python, pictures):
+    texts = ["a" * (LENGTH - 1), "a" * LENGTH, ""]
+    model = karat.load_model(f"hf:{in_python}")
+    _, expected = own_calls(in_python, pictures, texts)
+    rows, cut = model.read_texts(texts)
+    np.testing.assert_allclose(unit(rows), unit(expected), rtol=0, atol=1e-6)
+    assert cut.tolist() == [False, True, False]
+    assert model.made_with.facts["text.lower_case"] is False
+
+
+def test_a_tokenizer_of_sentencepiece_names_what_to_install(in_python, tmp_path, monkeypatch):
+    shutil.copytree(in_python, tmp_path / "siglip")
+    edit_json(tmp_path / "siglip" / "tokenizer_config.json", tokenizer_class="SiglipTokenizer")
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: None if name == "sentencepiece" else found(name)
+    )
+    with pytest.raises(
+        KaratError, match=r"the package sentencepiece is not installed; pip install 'karat\[hf\]'"
+    ):
+        karat.load_model(f"hf:{tmp_path / 'siglip'}").encode_texts(["a"])
+
+
+def test_a_configuration_that_says_less_is_that_of_the_architecture(folders, tmp_path):
+    shutil.copytree(folders / "clip", tmp_path / "clip")
+    text = json.loads((folders / "clip" / "config.json").read_text())["text_config"]
+    # As in the first configurations of CLIP.
+    edit_json(tmp_path / "clip" / "config.json", text_config=None, text_config_dict=text)
+    rows = [karat.load_model(f"hf:{folder / 'clip'}").encode_texts(TEXTS) for folder in (folders, tmp_path)]
+    np.testing.assert_array_equal(*rows)
 
 
 def test_a_prompt_is_put_around_each_text(folders):

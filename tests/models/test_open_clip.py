@@ -1,8 +1,10 @@
 """``open_clip:``: vectors equal those of the library's own calls, where the library loads."""
 
+import contextlib
 import importlib.util
 import json
 import os
+import shutil
 import sys
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 from karat.errors import KaratError
 from karat.models import load_model
+from tiny_models import edit_json, save_tokenizer
 
 SMALL = {
     "embed_dim": 16,
@@ -135,9 +138,58 @@ def test_what_changes_the_numbers_is_a_fact(library, files):
     changed = {name for name, _, _ in named.differences(folder)}
     assert changed == {"model", "architecture", "image.mean", "image.std", "image.interpolation"}
     assert folder.facts["image.mean"] == "0.5, 0.4, 0.3"
+    # As models of transformers say it.
+    assert folder.facts["image.resize"] == "shortest_edge 32"
+    assert folder.facts["image.crop"] == "height 32, width 32"
     assert folder.facts["text.max_tokens"] == 20
     assert folder.facts["text.lower_case"] is True
     assert folder.facts["versions.torchvision"]
+
+
+@pytest.fixture
+def with_tokenizer(files, tmp_path):
+    """A folder with a tokenizer of its own, which fills texts up with its end mark, as SigLIP's does."""
+    folder = tmp_path / "own"
+    shutil.copytree(files / "folder", folder)
+    save_tokenizer(folder)
+    edit_json(folder / "tokenizer_config.json", pad_token="</s>")
+    (folder / "config.json").write_text(json.dumps({"model_type": "bert"}))
+    text = {**SMALL["text_cfg"], "hf_tokenizer_name": "no/such"}
+    edit_json(folder / "open_clip_config.json", model_cfg={**SMALL, "text_cfg": text})
+    return folder
+
+
+def test_the_tokenizer_of_a_folder_is_part_of_the_model(library, with_tokenizer):
+    model = load_model(f"open_clip:{with_tokenizer}", device="cpu")
+    assert model.read_texts(["a dog", "a dog " * 20]).cut.tolist() == [False, True]
+    before = model.encode_texts(["a dog"])
+    words = json.loads((with_tokenizer / "tokenizer.json").read_text())
+    vocabulary = words["model"]["vocab"]
+    vocabulary["dog"], vocabulary["cat"] = vocabulary["cat"], vocabulary["dog"]
+    edit_json(with_tokenizer / "tokenizer.json", model=words["model"])
+    other = load_model(f"open_clip:{with_tokenizer}", device="cpu")
+    assert not np.array_equal(other.encode_texts(["a dog"]), before)
+    assert [name for name, *_ in model.made_with.differences(other.made_with)] == ["text.tokenizer.sha256"]
+
+
+def test_code_of_a_folder_is_not_run(library, with_tokenizer, tmp_path):
+    config = json.loads((with_tokenizer / "open_clip_config.json").read_text())["model_cfg"]
+    config["text_cfg"]["tokenizer_kwargs"] = {"trust_remote_code": True}
+    edit_json(with_tokenizer / "open_clip_config.json", model_cfg=config)
+    edit_json(
+        with_tokenizer / "tokenizer_config.json",
+        tokenizer_class="Evil",
+        auto_map={"AutoTokenizer": ["evil.Evil", None]},
+    )
+    (with_tokenizer / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Evil: pass\n")
+    with contextlib.suppress(KaratError):
+        load_model(f"open_clip:{with_tokenizer}", device="cpu").encode_texts(["a dog"])
+    assert not (tmp_path / "ran").exists()
+
+
+def test_nothing_is_said_of_random_weights(library, files, caplog):
+    load_model(f"open_clip:{files / 'folder'}", device="cpu").encode_texts(["a dog"])
+    assert not caplog.records
 
 
 def test_mistakes_are_one_sentence(library, files, tmp_path):

@@ -4,6 +4,10 @@ import logging
 import os
 import re
 import signal
+import subprocess
+import sys
+import time
+from threading import Timer
 
 import numpy as np
 import pytest
@@ -279,6 +283,50 @@ def test_killed_workers_are_survived(tmp_path, caplog, monkeypatch):
             pass
 
 
+def test_a_worker_lost_while_tables_are_sent_is_survived(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(workers, "LOOK", 0.5)
+    spread = workers.Work._spread
+    with local_cluster(tmp_path, 2) as made, connected(made.address) as some:
+        processes = some._client.run(os.getpid)
+
+        def lose(work, held):
+            """Lose the worker that does not have them yet, when it has been asked to take them."""
+            (other,) = set(processes) - set(work.client.who_has([held])[held.key])
+            os.kill(processes[other], signal.SIGSTOP)
+            Timer(1, os.kill, (processes[other], signal.SIGKILL)).start()
+            spread(work, held)
+
+        monkeypatch.setattr(workers.Work, "_spread", lose)
+        with caplog.at_level(logging.WARNING, logger="karat"):
+            assert list(some.map(slow_square, 10, range(4))) == [10 + part**2 for part in range(4)]
+        assert "was lost while the tables were sent" in caplog.text
+
+
+def test_a_lost_scheduler_is_told_in_one_sentence(tmp_path):
+    begun = tmp_path / "begun"
+    script = (
+        "import sys, time\n"
+        "from karat._util import connected\n"
+        "from karat.errors import InputError\n"
+        "try:\n"
+        "    with connected(sys.argv[1]) as some:\n"
+        "        for _ in some.map(max, 1, range(10 ** 9)):\n"
+        "            open(sys.argv[2], 'w').close()\n"
+        "except InputError as error:\n"
+        "    print(error, file=sys.stderr)\n"
+    )
+    with local_cluster(tmp_path, 1) as made:
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, made.address, str(begun)], stderr=subprocess.PIPE, text=True
+        )
+        while not begun.exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        made.scheduler.send_signal(signal.SIGKILL)
+        said = process.communicate(timeout=60)[1]
+    assert re.fullmatch(r"the connection to tcp://\S+ was lost; start again; [^\n]*\n", said), said
+
+
 @pytest.mark.parametrize(
     ("address", "message"),
     [
@@ -289,6 +337,7 @@ def test_killed_workers_are_survived(tmp_path, caplog, monkeypatch):
         ("ucx://127.0.0.1:8786", "is not the address of a scheduler"),
         ("tcp://127.0.0.1:none", "is not the address of a scheduler"),
         ("inproc://", "is not the address of a scheduler"),
+        ("tcp://a..b:8786", "tcp://a..b:8786 is unknown here"),
         (
             "tls://127.0.0.1:8786",
             "needs certificates on both sides; give --tls-ca and --tls-cert and --tls-key",

@@ -139,6 +139,27 @@ def test_what_differs_by_nature_is_told_apart_from_what_makes_a_comparison_unfai
     ]
 
 
+def test_models_differ_in_their_configuration_and_tokenizer_by_nature():
+    first = Fingerprint(
+        {"config.sha256": "1", "text.tokenizer.sha256": "2", "weights.sha256": "3", "x": 0, "y": 0}
+    )
+    other = first.with_facts({"config.sha256": "4", "text.tokenizer.sha256": "5", "weights.sha256": "6"})
+    assert notes_on_making({"a": first, "b": other}) == [
+        "a and b differ in the model (config.sha256, text.tokenizer.sha256, weights.sha256) and in none of "
+        "the 2 other facts that they state"
+    ]
+
+
+def test_the_same_weights_under_another_name_are_the_same_model():
+    first = Fingerprint({"model": "clip", "weights.sha256": "9f", "image.resize": 224})
+    copy = first.with_facts({"model": "copy"})
+    assert notes_on_making({"a": first, "b": copy}) == []
+    assert notes_on_making({"a": first, "b": copy.with_facts({"image.resize": 256})}) == [
+        "a and b have the same model (weights.sha256), but differ in image.resize (224, 256): a "
+        "difference between their scores is not due to the model"
+    ]
+
+
 def test_a_name_alone_does_not_make_two_models_the_same():
     first = Fingerprint({"model": "ViT-B-32", "image.resize": 224})
     assert notes_on_making({"a": first, "b": first.with_facts({"image.resize": 256})}) == [

@@ -220,3 +220,14 @@ def test_inspection_finds_exact_traces(rng, dtype):
     assert told(scores) == told(columns * rows) == [cannot]
     rows[4] *= 1.1
     assert told(rows) == [cannot]
+
+
+def test_a_softmax_in_single_precision_leaves_its_trace(rng):
+    # Numbers that are added one after the other, as along the first axis, are off by many last bits.
+    bench = make_benchmark(5000, 1)
+    shares = np.exp(3 * rng.standard_normal((5000, 5000), dtype=np.float32))
+    shares /= shares.sum(axis=0)
+    off = np.abs(shares.sum(axis=0, dtype=np.float64) - 1).max()
+    assert off > 16 * np.finfo(np.float32).eps
+    texts = [finding.text for finding in inspect(shares, benchmark=bench).findings]
+    assert any(text.startswith("the scores of all captions sum to 1") for text in texts)

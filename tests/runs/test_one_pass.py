@@ -198,7 +198,7 @@ def test_memory_bounds_the_tiles(rng):
     placed = run.scan(items, options=PassOptions(memory=2_000_000)).placed[0]
     assert max(largest) <= 2_000_000 // (2 * 64 * 4)
     assert placed.above.tolist() == EmbeddingRun(*tables).place(items)[0].above.tolist()
-    with pytest.raises(karat.KaratError, match="of memory are not enough"):
+    with pytest.raises(karat.KaratError, match="of memory that are left for the pass are not enough"):
         run.scan(items, options=PassOptions(memory=100_000))
 
 
@@ -257,6 +257,98 @@ def test_a_checkpoint_of_something_else_is_not_used(tmp_path, rng, monkeypatch):
     path.write_bytes(path.read_bytes()[:1000])
     with pytest.raises(karat.KaratError, match=r"is not a complete checkpoint.*delete it"):
         EmbeddingRun(images, captions).scan(items, options=options)
+
+
+def stopped(run, items, folder, after=5, tile=(10, 20)):
+    """A pass that ends after some tiles; return the file that is left."""
+
+    def progress(done, total):
+        if done == after:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        run.scan(items, options=PassOptions(checkpoint=folder, tile=tile, progress=progress))
+    (path,) = folder.iterdir()
+    return path
+
+
+def test_a_pass_goes_on_in_smaller_parts(tmp_path, rng, monkeypatch):
+    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    images, captions = tables(rng)
+    items, _ = requests(rng, len(images), len(captions))
+    run = EmbeddingRun(images, captions)
+    expected = answers(run.scan(items))
+    stopped(run, items, tmp_path)
+    shapes, done = [], []
+    add = DEVICES["cpu"].add
+    monkeypatch.setattr(
+        type(DEVICES["cpu"]),
+        "add",
+        lambda self, scores, *rest: shapes.append(scores.tile.shape) or add(scores, *rest),
+    )
+    options = PassOptions(
+        checkpoint=tmp_path, tile=(7, 15), progress=lambda n, total: done.append((n, total))
+    )
+    assert answers(run.scan(items, options=options)) == expected
+    # 20 tiles of 10 by 20 were begun and are counted, as memory for 7 by 15 is left.
+    assert max(shapes) <= (7, 15)
+    assert done == [(n, 20) for n in range(4, 21)]
+
+
+def test_scores_in_memory_that_changed_anywhere_start_again(tmp_path, rng, monkeypatch):
+    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    scores = rng.random((2000, 30))
+    scores[5, 29] = -1.0
+    items = [pairs_to_place("i2t", np.arange(30), np.arange(30))]
+    stopped(MatrixRun(scores), items, tmp_path, 2, (500, 30))
+    scores[5, 29] = 9.0
+    placed = MatrixRun(scores).scan(items, options=PassOptions(checkpoint=tmp_path, tile=(500, 30))).placed[0]
+    assert placed.above.tolist() == MatrixRun(scores).place(items)[0].above.tolist()
+
+
+def test_a_checkpoint_with_any_damage_is_named(tmp_path, rng, monkeypatch):
+    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    images, captions = tables(rng)
+    items, _ = requests(rng, len(images), len(captions))
+    run = EmbeddingRun(images, captions)
+    path = stopped(run, items, tmp_path)
+    data = bytearray(path.read_bytes())
+    # The method of compression in the list of members.
+    data[data.rindex(b"PK\x01\x02") + 10] = 77
+    path.write_bytes(data)
+    with pytest.raises(karat.KaratError, match=r"is not a complete checkpoint.*delete it"):
+        run.scan(items, options=PassOptions(checkpoint=tmp_path))
+
+
+def test_a_checkpoint_needs_a_folder_before_the_work_starts(tmp_path, rng, monkeypatch):
+    (tmp_path / "file").touch()
+    run = MatrixRun(rng.random((5, 5)))
+    monkeypatch.setattr(run, "tile_scores", None)
+    with pytest.raises(karat.KaratError, match="file: is a file; give the name of a folder"):
+        run.scan(first=True, options=PassOptions(checkpoint=tmp_path / "file"))
+
+
+def test_products_that_underflow_are_ranked_exactly():
+    # Each product with the first image is half of the smallest number, or a little more or less than that.
+    images = np.ones((2, 8192), np.float32)
+    images[0] = np.finfo(np.float32).smallest_subnormal
+    captions = np.zeros((2, 8192), np.float32)
+    captions[0], captions[1, ::2] = 0.49, 0.51
+    run = EmbeddingRun(images, captions)
+    assert run.dtype == np.float32
+    assert run.top("i2t", 1).item.tolist() == [0, 0]
+    placed = run.place([pairs_to_place("i2t", np.array([0, 1]), np.array([1, 1]))])[0]
+    assert placed.above.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_an_empty_gallery_has_no_first_item(rng, k):
+    none = np.zeros(0, int)
+    for run in (MatrixRun(rng.random((4, 5))), EmbeddingRun(rng.random((4, 3)), rng.random((5, 3)))):
+        for whole_ties in (False, True):
+            top = run.top("i2t", k, gallery=none, whole_ties=whole_ties)
+            assert top.ptr.tolist() == [0] * 5
+            assert len(top.item) == len(top.score) == 0
 
 
 SCRIPT = """
@@ -453,6 +545,80 @@ def test_a_product_beyond_its_bound_is_a_bug_that_is_told(gpu, monkeypatch):
     run = EmbeddingRun(*tables(np.random.default_rng(0)))
     with pytest.raises(karat.KaratError, match="more than its bound"):
         run.scan(tops=[TopRequest("i2t", 2)], options=PassOptions(device="cuda"))
+
+
+@pytest.mark.parametrize("d", [4, 64])
+def test_vectors_of_zeros_tie_with_everything_on_a_gpu(d, gpu, rng):
+    images, captions = tables(rng, d=d)
+    # All that a query is asked again with may be 0, and a whole tile of queries.
+    images[-9:], captions[[3, 8]] = 0, 0
+    items, tops = requests(rng, len(images), len(captions))
+    run = EmbeddingRun(images, captions)
+    plain = answers(run.scan(items, first=True, tops=tops))
+    for tile in (None, (36, 70)):
+        options = PassOptions(device="cuda", tile=tile)
+        assert answers(run.scan(items, first=True, tops=tops, options=options)) == plain
+
+
+@pytest.mark.parametrize("d", [1, 8, 64, 512])
+def test_the_bound_holds_for_the_worst_numbers(d, gpu):
+    torch = pytest.importorskip("torch")
+    from karat.runs.fused_tiles import Halves, ScoreMarks
+
+    # What is left out of x = x₁ + x₂ + r is as large as it can be, and of one sign.
+    worst = torch.full((1, d), 1 + 2**-8 - 2**-16 + 2**-17 - 2**-23)
+    halves = Halves.of(worst, worst)
+    product = (halves.left.double() @ halves.right.double().T).item()
+    exact = gpu.exact_products(worst, worst, torch.tensor([0]), torch.tensor([0])).item()
+    assert abs(product - exact) / exact > 0.9 * 2**-15
+    assert abs(product - exact) + d * 2**-23 * exact < halves.error
+    # Tensor cores cut off each of sixteen products and the sum; then a place is rounded three times.
+    ones = torch.ones(1, d, dtype=torch.bfloat16)
+    halves = Halves.of(ones, ones)
+    cut_off = 17 * -(-d // 16) * 2.0**-23 * d
+    inv = 0.99 / halves.error
+    for direction in (-1, 1):
+        marks = ScoreMarks.of(torch.tensor([[float(d)]], dtype=torch.float64), inv)
+        score = torch.tensor(d + direction * cut_off, dtype=torch.float64).float()
+        assert abs(score * inv + marks.centre[0, 0]).item() * (1 + 3 * 2**-24) + 3 * 2**-24 * d * inv < 1
+
+
+def test_a_wrong_count_is_a_bug_that_is_told(gpu, monkeypatch, rng):
+    near = gpu.TorchTiles.near
+
+    def one_too_many(tiles, s, query0, item0, marks, first):
+        marks.count[:, 0] += 1
+        return near(tiles, s, query0, item0, marks, first)
+
+    monkeypatch.setattr(gpu.TorchTiles, "near", one_too_many)
+    run = EmbeddingRun(*tables(rng))
+    items = [pairs_to_place("i2t", np.arange(45), np.arange(45))]
+    with pytest.raises(karat.KaratError, match=r"ranks of query \d+ are not those of its exact scores"):
+        run.scan(items, options=PassOptions(device="cuda"))
+
+
+def test_a_tile_that_cannot_be_copied_to_the_gpu_is_divided(gpu, monkeypatch, rng):
+    torch = pytest.importorskip("torch")
+    from karat.runs.devices.cuda import Copies
+
+    images, captions = tables(rng)
+    items, tops = requests(rng, len(images), len(captions))
+    run = EmbeddingRun(images, captions)
+    plain = answers(run.scan(items, first=True, tops=tops))
+    copy = Copies.to_device
+
+    def copy_small(copies, array):
+        if array.ndim == 2 and array.dtype == np.float32 and len(array) > 25:
+            raise torch.OutOfMemoryError
+        return copy(copies, array)
+
+    monkeypatch.setattr(Copies, "to_device", copy_small)
+    monkeypatch.setattr(gpu, "LEAST", 8)
+    options = PassOptions(device="cuda")
+    assert answers(run.scan(items, first=True, tops=tops, options=options)) == plain
+    monkeypatch.setattr(gpu, "LEAST", 50)
+    with pytest.raises(karat.KaratError, match="memory of the GPU is not enough for a tile; choose --device"):
+        run.scan(items, options=options)
 
 
 @pytest.mark.parametrize("width", [5, 64])

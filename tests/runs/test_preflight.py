@@ -110,14 +110,14 @@ def test_memory_changes_no_result_and_too_little_is_refused(tmp_path, bench, rng
     scores = rng.random((bench.images.size, bench.captions.size))
     for source in (tmp_path, scores):
         plain = karat.evaluate(source, bench, ["R@1", "MedR"])
-        least = least_memory((12, 24), [] if source is scores else read(tmp_path).tables)
+        least = least_memory((12, 24), [scores] if source is scores else read(tmp_path).tables)
         card = karat.evaluate(source, bench, ["R@1", "MedR"], memory=least)
         assert [column.value for column in card] == [column.value for column in plain]
         with pytest.raises(karat.KaratError, match=r"does not fit into .*MB; give --memory 286MB or more"):
             karat.evaluate(source, bench, "R@1", memory=least - 10**6)
     run = karat.load_run(scores, memory="1 GiB")
-    # What Python and the libraries take is not left for the pass.
-    assert run.memory == 2**30 - 2**28
+    # What Python and the libraries and the table take is not left for the pass.
+    assert run.memory == 2**30 - 2**28 - scores.nbytes
     for wrong in ("many", "4XB", "-1", "0", "1e999GB", ""):
         with pytest.raises(karat.KaratError, match="is not an amount of memory; write 4GB"):
             karat.load_run(scores, memory=wrong)
@@ -131,6 +131,49 @@ def test_mapped_files_are_not_counted_in_the_bound(tmp_path, rng):
     assert karat.load_run(*files, memory=296 << 20).memory == 40 << 20
     with pytest.raises(karat.KaratError, match=r"does not fit into .*; give --memory 346MB or more"):
         karat.load_run(*map(np.load, files), memory=296 << 20)
+
+
+def test_cosines_of_mapped_files_stay_within_the_bound(tmp_path, rng):
+    files = [tmp_path / f"{side}.npy" for side in ("images", "captions")]
+    for file, rows in zip(files, (20_000, 40_000)):
+        np.save(file, rng.standard_normal((rows, 250), dtype=np.float32))
+    arrays = [np.load(file) for file in files]
+    # 60 MB in two files, of which a tile is scaled at a time.
+    run = karat.load_run(*files, similarity="cosine", memory=296 << 20)
+    assert run.memory == 40 << 20
+    assert not any(isinstance(table, ArrayVectors) for table in run.vectors)
+    some = np.arange(40)
+    cosines = karat.load_run(*arrays, similarity="cosine")
+    assert run.top("t2i", 3, some).item.tolist() == cosines.top("t2i", 3, some).item.tolist()
+    # In double precision, too.
+    run = karat.load_run(*files)
+    mapped = run.vectors[0].table
+    run.use(np.float64)
+    assert run.vectors[0].table is mapped
+    rows, columns = np.array([3, 9999]), np.array([0, 39_999])
+    double = karat.load_run(*(array.astype(np.float64) for array in arrays))
+    assert run.pair_scores(rows, columns).tolist() == double.pair_scores(rows, columns).tolist()
+    assert np.allclose(run.block(3, 5), double.block(3, 5), rtol=1e-12)
+
+
+def test_packed_scores_are_refused_before_they_are_unpacked(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "scores.npz", scores=np.zeros((1000, 25_000), np.float32))
+    monkeypatch.setattr("karat.runs.formats.npz.unpack", None)
+    with pytest.raises(
+        karat.KaratError, match=r"scores does not fit into 300MB; give --memory 387MB or more"
+    ):
+        karat.load_run(tmp_path / "scores.npz", memory="300MB")
+
+
+def test_inspection_does_not_read_whole_tables(tmp_path, bench, rng, monkeypatch):
+    tables = fill(tmp_path, bench, rng)
+    tables["captions"][7] = tables["captions"][2]
+    np.save(tmp_path / "captions-00001.npy", tables["captions"][5:10])
+    for side in ("images", "captions"):
+        monkeypatch.setattr(karat.runs.EmbeddingRun, side, None)
+    texts = [finding.text for finding in inspect(tmp_path, benchmark=bench).findings]
+    assert texts[0] == "embeddings of 6 dimensions: 12 by 24 (images by captions)"
+    assert "1 caption vector repeat an earlier one: they tie in every ranking" in texts
 
 
 def test_memory_on_the_command_line(tmp_path, bench, rng):

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import karat
 from karat.runs import ArrayVectors, EmbeddingRun, Fingerprint, Shards, load_runs
 from karat.runs.files import read
+from karat.runs.formats import parquet
 from karat.runs.formats.content import SHARD_READERS
 from karat.runs.formats.shards import ShardFolder
 from karat.runs.vectors import ChosenRows, Vectors
@@ -391,6 +392,24 @@ def test_metadata_that_names_only_some_rows_is_refused(tmp_path, rng):
         read(tmp_path)
     pl.DataFrame({"caption_id": [7, 6, 5, 4]}).write_parquet(files[1])
     assert read(tmp_path).ids == {"captions": [3, 2, 1, 0, 7, 6, 5, 4]}
+
+
+def test_an_index_without_the_ids_of_a_side_is_refused(tmp_path, rng):
+    with_index(tmp_path / "run", *(rng.standard_normal((size, 5), dtype=np.float32) for size in (3, 9)))
+    index = tmp_path / "run" / "index.json"
+    index.write_text(index.read_text().replace('"captions": [', '"kaptions": ['))
+    with pytest.raises(karat.KaratError, match=r"index\.json: is not the index of a run"):
+        read(tmp_path / "run")
+
+
+def test_written_parquet_is_unpacked_in_parts(tmp_path, rng, monkeypatch):
+    monkeypatch.setattr(parquet, "CHUNK_BYTES", 10 * 5 * 4)
+    vectors = rng.standard_normal((24, 5), dtype=np.float32)
+    karat.convert(vectors, vectors, target=tmp_path / "run.parquet", kind="embeddings")
+    # A part of 10 rows needs no more than a group of 10 rows.
+    groups = pl.read_parquet(tmp_path / "run.images.parquet")["embedding"].get_chunks()
+    assert [len(group) for group in groups] == [10, 10, 4]
+    assert np.asarray(read(tmp_path / "run.images.parquet").tables[0]).tolist() == vectors.tolist()
 
 
 def test_a_missing_last_shard_shows_by_the_names(tmp_path):

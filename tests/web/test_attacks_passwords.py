@@ -169,6 +169,10 @@ def test_a_named_proxy_is_believed(serve):
     assert visitor.sign_in("name 9", "wrong password").status_code == 429
 
 
+def test_an_unknown_address_is_never_blocked_by_rounding():
+    assert {Limit(1).wait("10.0.0.1", k / 7) for k in range(1000)} == {0.0}
+
+
 def test_people_who_sign_in_do_not_shut_the_door_for_their_neighbours(server):
     server.app.state.attempts.addresses = Limit(3)
     server.accounts.users.add("ann", "judge", PASSWORD)

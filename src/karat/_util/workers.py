@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from itertools import islice
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -154,8 +155,9 @@ def check_loopback(address: str) -> str:
     _, host, _ = split_address(address)
     try:
         numbers = {str(info[4][0]) for info in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
-    except OSError as error:
-        raise InputError(f"{address} is unknown here ({error.strerror})", fix="check the name") from None
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "not a name"
+        raise InputError(f"{address} is unknown here ({why})", fix="check the name") from None
     if not all(ip_address(number.partition("%")[0]).is_loopback for number in numbers):
         raise InputError(
             f"{address} is another machine, and tcp:// is not encrypted: Dask executes what comes over it",
@@ -247,6 +249,14 @@ class Workers:
 
     def _next(self, work: Work) -> Any:
         """Return the next result, or raise where there will be none."""
+        from distributed.comm import CommClosedError
+
+        try:
+            return self._wait(work)
+        except CommClosedError:
+            raise self._lost() from None
+
+    def _wait(self, work: Work) -> Any:
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker
@@ -264,12 +274,15 @@ class Workers:
                     f"workers of {self.address} died several times at the same part",
                     fix="they have too little memory: give memory=, or start fewer threads per worker",
                 ) from None
-            except CancelledError as error:
+            except CancelledError:
                 if self._client.status != "running" or work.again >= ATTEMPTS:
-                    what = f"the connection to {self.address} was lost ({error})"
-                    fix = "start again; what --checkpoint kept is not computed again"
-                    raise InputError(what, fix=fix) from None
+                    raise self._lost() from None
                 work.send_again()
+
+    def _lost(self) -> InputError:
+        """Return the error for a scheduler that is gone."""
+        fix = "start again; what --checkpoint kept is not computed again"
+        return InputError(f"the connection to {self.address} was lost", fix=fix)
 
 
 def all_lost(address: str) -> InputError:
@@ -290,15 +303,60 @@ class Work:
         self.held = self._scatter()
 
     def _scatter(self) -> Any:
-        # On all workers: what one alone has is lost with it.
         try:
-            return self.client.scatter([self.shared], broadcast=True, hash=False)[0]
+            held = self._send()
+            self._spread(held)
         except TimeoutError:
             raise all_lost(self.address) from None
         except Exception as error:
             # Dask has no kind of its own for what a worker cannot read.
             fix = "install on the workers what this machine has, and give them memory enough"
             raise InputError(f"the workers cannot take what is computed ({error})", fix=fix) from error
+        return held
+
+    def _send(self) -> Any:
+        """Send what is shared to one worker; to another where that one is lost meanwhile."""
+        for _ in range(ATTEMPTS - 1):
+            before = self._present()
+            try:
+                return self.client.scatter([self.shared], hash=False)[0]
+            except OSError:
+                if self._present() == before:
+                    raise
+        return self.client.scatter([self.shared], hash=False)[0]
+
+    def _spread(self, held: Any) -> None:
+        """Copy what is shared to all workers: what one alone has is lost with it.
+
+        Dask would wait for ever for a worker that is lost meanwhile. Then the others fetch what they lack.
+        """
+        before = self._present()
+        failed: list[Exception] = []
+
+        def copy() -> None:
+            try:
+                self.client.replicate([held])
+            except Exception as error:
+                failed.append(error)
+
+        copying = Thread(target=copy, daemon=True)
+        copying.start()
+        while True:
+            copying.join(LOOK)
+            done = not copying.is_alive()
+            if failed:
+                # The scheduler may hear of a lost worker a little later than we do.
+                time.sleep(1)
+            if lost := before - self._present():
+                LOG.warning("%s was lost while the tables were sent", ", ".join(sorted(lost)))
+                return
+            if failed:
+                raise failed[0]
+            if done:
+                return
+
+    def _present(self) -> set[str]:
+        return set(self.client.scheduler_info(n_workers=-1)["workers"])
 
     def _note(self, event: tuple[float, Any]) -> None:
         number, worker = event[1]
@@ -333,7 +391,8 @@ class Work:
 
     def notes(self) -> list[str]:
         """Return which workers were lost, and how much was computed again."""
-        again = {number: workers for number, workers in self.begun.items() if len(workers) > 1}
+        # A copy, because events may still come in.
+        again = {number: workers for number, workers in list(self.begun.items()) if len(workers) > 1}
         if not again:
             return []
         lost = list(dict.fromkeys(worker for workers in again.values() for worker in workers[:-1]))
@@ -388,14 +447,29 @@ def connected(scheduler: Scheduler | str | None) -> Iterator[Workers | None]:
     from distributed import Client
 
     security = scheduler.security()
+    with quiet_dask():
+        try:
+            client = Client(address, security=security, timeout=PATIENCE, set_as_default=False, name="karat")
+        except OSError:
+            what, fix = f"no scheduler answers at {address}", "start one: dask scheduler --host 127.0.0.1"
+            if security is not None:
+                what, fix = f"{what} with these certificates", "all have to be signed by the same authority"
+            raise InputError(what, fix=fix) from None
+        try:
+            yield Workers(client, scheduler.address)
+        finally:
+            client.close(timeout=PATIENCE)
+
+
+@contextmanager
+def quiet_dask() -> Iterator[None]:
+    """Keep Dask from printing stack traces where a connection is lost: one sentence says what that means."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
     try:
-        client = Client(address, security=security, timeout=PATIENCE, set_as_default=False, name="karat")
-    except OSError:
-        what, fix = f"no scheduler answers at {address}", "start one: dask scheduler --host 127.0.0.1"
-        if security is not None:
-            what, fix = f"{what} with these certificates", "all have to be signed by the same authority"
-        raise InputError(what, fix=fix) from None
-    try:
-        yield Workers(client, scheduler.address)
+        yield
     finally:
-        client.close(timeout=PATIENCE)
+        for logger, level in zip(loggers, levels):
+            logger.setLevel(level)

@@ -116,5 +116,6 @@ def note_on_duplicates(truth: Truth) -> str | None:
         plural(len(np.intersect1d(columns[way], queries)), SIDES[way][:-1])
         for way, queries in truth.queries.items()
     ]
-    pairs = f"{plural(int(added.sum()), 'pair')} are relevant by a duplicate"
+    count = int(added.sum())
+    pairs = f"{plural(count, 'pair')} {'is' if count == 1 else 'are'} relevant by a duplicate"
     return f"{truth.name}: {pairs}; {' and '.join(changed)} have a higher R"

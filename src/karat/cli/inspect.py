@@ -95,6 +95,8 @@ def inspect(
     reading: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
     seen: Inspection | DuplicateReport
     if duplicates:
+        if memory is not None:
+            raise InputError("--memory does not bound the search for duplicates", fix="leave it out")
         with waiting("looking for duplicates"):
             seen = find_duplicates(
                 benchmark, *(files or ()), against=against, setting=settings,

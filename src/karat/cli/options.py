@@ -142,12 +142,15 @@ def original(more: str) -> Any:
 
 
 # Input.
+RUNS = (
+    "Runs: score tables (images by captions), pairs of embedding tables, or ranked lists; {run_files}; "
+    "or models, as hf:FOLDER."
+)
 Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
-        help="Runs: score tables (images by captions), pairs of embedding tables, or ranked lists; "
-        "{run_files}.",
+        help=RUNS,
         show_default=False,
     ),
 ]
@@ -155,8 +158,7 @@ FilesOrModels = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="FILE...",
-        help="Runs: score tables (images by captions), pairs of embedding tables, or ranked lists; "
-        "{run_files}. None where --model is given.",
+        help=f"{RUNS} Optional with --model.",
         show_default=False,
     ),
 ]
@@ -164,8 +166,7 @@ FilesOrNone = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="FILE...",
-        help="Runs: score tables (images by captions), pairs of embedding tables, or ranked lists; "
-        "{run_files}. With -b instances.json detections, or none.",
+        help=f"{RUNS} With -b instances.json detections, or none.",
         show_default=False,
     ),
 ]
@@ -173,8 +174,7 @@ FilesOrProject = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE...",
-        help="Runs: score tables (images by captions), pairs of embedding tables, or ranked lists; "
-        "{run_files}. Or one project: its file, or its postgresql:// address.",
+        help=f"{RUNS} Or one project: its file, or its postgresql:// address.",
         show_default=False,
     ),
 ]
@@ -576,7 +576,11 @@ AnswerFormat = Annotated[
 # Judging: machine judges.
 RunFile = Annotated[
     list[Path] | None,
-    option("--run", panel=INPUT, help="Files of the runs: a.npy,b.npy; both tables of a run of embeddings."),
+    option(
+        "--run",
+        panel=INPUT,
+        help="Files of the runs: a.npy,b.npy; both tables of a run of embeddings; or a model, as hf:FOLDER.",
+    ),
 ]
 Config = Annotated[
     Path | None,

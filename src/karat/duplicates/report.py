@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from karat.duplicates.texts import NEAR_WORDS, caption_duplicates
 from karat.duplicates.truths import duplicates_truth, known_texts
 from karat.duplicates.vectors import close_rows, row_keys
 from karat.errors import InputError, KaratError
-from karat.runs import READERS, EmbeddingRun, MatrixRun, Order, Run, load_run
+from karat.runs import READERS, EmbeddingRun, Order, Run, as_content, load_run
 from karat.scores import Scorecard, evaluate
 
 NEAR_VECTOR = 0.98
@@ -228,11 +229,20 @@ def find_duplicates(
     bench.check_gallery()
     run = loaded_run(sources, bench, {"ids": ids, "similarity": similarity, "transpose": transpose})
     settings = {**(setting or {}), **(against_setting or {})}
-    other = None if against is None else Collection.of(against, settings)
+    # Vectors are compared as they are in the files, whatever the scores are made of.
+    as_stored = (
+        loaded_run(sources, bench, {"ids": ids, "transpose": transpose}) if similarity != "dot" else run
+    )
+    vectors = as_stored if isinstance(as_stored, EmbeddingRun) else None
+    other = (
+        None
+        if against is None
+        else Collection.of(against, settings, vectors.similarity if vectors else "dot")
+    )
     pairs, notes = [], []
     own = Collection.of_benchmark(bench)
-    if run is not None and isinstance(run, EmbeddingRun):
-        own = replace(own, vectors=aligned_vectors(run))
+    if vectors is not None:
+        own = replace(own, vectors=aligned_vectors(vectors))
     for side, what, compare in (
         ("images", "image files: pictures", lambda a, b: picture_duplicates(a, b, near_picture)),
         ("captions", "captions: texts", lambda a, b: caption_duplicates(a, b, near_words)),
@@ -289,15 +299,22 @@ class Collection:
         return cls(name, benchmark.image_paths, known_texts(benchmark), ids=ids)
 
     @classmethod
-    def of(cls, source: Any, setting: Mapping[str, Any]) -> Collection:
+    def of_embeddings(cls, parts: Sequence[Any], similarity: str) -> Collection:
+        """Return the vectors of one table or of two."""
+        name = Path(parts[0]).name if isinstance(parts[0], str | Path) else "the other table"
+        run = embeddings_of(parts, similarity)
+        return cls(name, vectors={"images": run.images, "captions": run.captions}, ids=run.ids)
+
+    @classmethod
+    def of(cls, source: Any, setting: Mapping[str, Any], similarity: str) -> Collection:
         """Return what another collection is: a benchmark, a folder of pictures, or embeddings."""
         if isinstance(source, Benchmark):
             return cls.of_benchmark(source)
         parts = list(source) if isinstance(source, list | tuple) else [source]
-        tables = [part for part in parts if not isinstance(part, str | Path) or Path(part).suffix in READERS]
-        if len(tables) == len(parts):
-            name = Path(parts[0]).name if isinstance(parts[0], str | Path) else "the other table"
-            return cls(name, vectors=embeddings_of(parts))
+        files = [Path(part) for part in parts if isinstance(part, str | Path)]
+        # A single folder may be anything.
+        if all(path.suffix in READERS or (len(parts) > 1 and path.is_dir()) for path in files):
+            return cls.of_embeddings(parts, similarity)
         if len(parts) > 1:
             raise InputError("several collections were given", fix="compare with one at a time")
         try:
@@ -305,24 +322,21 @@ class Collection:
         except KaratError:
             folder = Path(parts[0])
             names = find_images(folder) if folder.is_dir() else []
-            if not names:
-                raise
-            return cls(str(folder), [str(folder / name) for name in names], ids={"images": names})
+            if names:
+                return cls(str(folder), [str(folder / name) for name in names], ids={"images": names})
+            with suppress(KaratError):
+                return cls.of_embeddings(parts, similarity)
+            raise
 
 
-def embeddings_of(parts: Sequence[Any]) -> dict[Side, np.ndarray]:
+def embeddings_of(parts: Sequence[Any], similarity: str) -> EmbeddingRun:
     """Return the vectors of both sides; one table is compared with both."""
-    if len(parts) == 1:
-        run = load_run(parts[0])
-        if isinstance(run, MatrixRun):
-            # One table is read as scores, whatever its columns are.
-            table = run.scores if run.rows == "images" else run.scores.T
-            return {"images": table, "captions": table}
-    else:
-        run = load_run(*parts)
+    if len(parts) == 1 and len(as_content(parts[0]).tables) == 1:
+        parts = [*parts, *parts]
+    run = load_run(*parts, similarity=similarity)  # type: ignore[arg-type]
     if not isinstance(run, EmbeddingRun):
         raise InputError("has no embeddings", where=run.where, fix="give vectors of images, captions or both")
-    return {"images": np.asarray(run.images), "captions": np.asarray(run.captions)}
+    return run
 
 
 def aligned_vectors(run: EmbeddingRun) -> dict[Side, np.ndarray]:

@@ -20,8 +20,8 @@ def row_keys(table: Any) -> list[bytes | None]:
     """Return a key per row, equal for equal rows; None for a row of zeros, which is no vector."""
     keys: list[bytes | None] = []
     for begin in range(0, len(table), COLUMNS):
-        # Adding 0 turns −0 into 0.
-        block = np.ascontiguousarray(table[begin : begin + COLUMNS]) + 0.0
+        # In one type, whatever the tables are kept in; adding 0 turns −0 into 0.
+        block = np.ascontiguousarray(table[begin : begin + COLUMNS], np.float64) + 0.0
         keys += [blake2b(row, digest_size=16).digest() if row.any() else None for row in block]
     return keys
 

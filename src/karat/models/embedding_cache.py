@@ -20,7 +20,10 @@ from karat.runs import Fact, Fingerprint
 
 SIZE = 16
 """Bytes of a digest: two of a billion texts have the same with a probability below 1e-20."""
-FACTS = "made_with.json"
+FACTS = "made_with-2.json"
+"""The facts of a model; the number grows when models state others."""
+DAMAGED = (OSError, EOFError, ValueError, KeyError, RuntimeError, zipfile.BadZipFile)
+"""What reading a damaged file raises."""
 
 
 class KeptRow(NamedTuple):
@@ -54,23 +57,24 @@ class VectorCache:
             if len(found) == len(wanted):
                 break
             with (
-                contextlib.suppress(OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile),
-                np.load(path, allow_pickle=False) as stored,
+                contextlib.suppress(*DAMAGED),
+                # Opened here, since numpy leaves a damaged file open.
+                path.open("rb") as file,
+                np.load(file, allow_pickle=False) as stored,
             ):
                 listed = [key.tobytes() for key in stored["keys"]]
                 here = [k for k, key in enumerate(listed) if key in wanted]
-                if here:
-                    rows = stored["rows"]
-                    cut = stored["cut"] if "cut" in stored.files else np.zeros(len(rows), bool)
+                # A damaged header may shorten an array, whose checksum numpy then does not look at.
+                if here and stored.zip.testzip() is None:
+                    rows, cut = stored["rows"], stored["cut"]
                     found |= {listed[k]: KeptRow(rows[k], bool(cut[k])) for k in here}
         return found
 
-    def write(self, keys: Sequence[bytes], rows: np.ndarray, cut: np.ndarray | None = None) -> None:
+    def write(self, keys: Sequence[bytes], rows: np.ndarray, cut: np.ndarray) -> None:
         """Keep the rows of keys."""
         name = hashlib.sha256(b"".join(keys)).hexdigest()[:24]
-        arrays = {"keys": np.frombuffer(b"".join(keys), np.uint8).reshape(-1, SIZE), "rows": rows}
-        if cut is not None and cut.any():
-            arrays["cut"] = cut
+        listed = np.frombuffer(b"".join(keys), np.uint8).reshape(-1, SIZE)
+        arrays = {"keys": listed, "rows": rows, "cut": cut}
         with contextlib.suppress(OSError, KaratError):
             write_file(
                 self.folder / f"{name}.npz",

@@ -7,6 +7,7 @@ is a file in `karat.models.encoders`; every kind of folder that karat itself wri
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._util import Registry, import_all, import_plugins, plural
+from karat._util import Registry, import_all, import_plugins, plural, printable, shorten
 from karat.errors import InputError
 from karat.models.cosine import unit
 from karat.models.embedding_cache import KeptRow, VectorCache, picture_keys, text_keys
@@ -30,6 +31,8 @@ PART = 1024
 """How many texts or pictures are encoded at a time: what is shown, and kept when the work is interrupted."""
 PROMPT = "{}"
 """What a text is put into before it is encoded: the text alone."""
+LONGEST_ITEM = 80
+"""How many characters of a text or of a picture's path a message has."""
 VERSION = 1
 """Of how karat turns files and captions into what a model reads; a fact of every run."""
 PICTURES = f"pictures-2.{VERSION}"
@@ -203,7 +206,10 @@ class Encoder:
         cut: Any = np.zeros(len(items), bool)
         if isinstance(rows, Encoded):
             rows, cut = rows.rows, np.asarray(rows.cut, bool)
-        return Encoded(check_rows(rows, len(items), self.name, kind), cut)
+            if len(cut) != len(items):
+                what = f"said of {len(cut):,} of {plural(len(items), kind)} whether it was cut"
+                raise InputError(what, where=self.name, fix=f"say it of each {kind}")
+        return Encoded(check_rows(rows, items, self.name, kind), cut)
 
 
 @dataclass(frozen=True)
@@ -228,6 +234,11 @@ class Scheme:
     load: Callable[..., Encoder]
     takes: Callable[[str], bool] = never
     settings: tuple[str, ...] = ()
+
+    @property
+    def explicit(self) -> bool:
+        """Whether its models are always named with the scheme."""
+        return self.takes is never
 
 
 ENCODERS: Registry[Scheme] = Registry("kind of model", fill=lambda: import_all("karat.models.encoders"))
@@ -315,8 +326,8 @@ def as_encoder(thing: Any, name: str | None = None) -> Encoder:
     """Return a function of texts, two functions, or an object that encodes, as a model.
 
     An object has ``encode_images`` and ``encode_texts``, or either; of two functions the first encodes
-    pictures. Vectors are kept in the cache only where the object has a text called ``fingerprint``. What it
-    has as ``made_with``, a `Fingerprint`, its runs state.
+    pictures. Vectors are kept in the cache only where the object has a text called ``fingerprint``, for each
+    class or module by itself. What it has as ``made_with``, a `Fingerprint`, its runs state.
     """
     if isinstance(thing, Encoder):
         return thing
@@ -336,7 +347,14 @@ def as_encoder(thing: Any, name: str | None = None) -> Encoder:
     more: dict[str, Any] = {**sides, **({"unknown_words": words} if callable(words) else {})}
     if isinstance(made, Fingerprint):
         more["facts"] = lambda: made.facts
-    return Encoder(label, fingerprint=digest if isinstance(digest, str) else None, **more)
+    return Encoder(label, fingerprint=own_digest(thing, digest) if isinstance(digest, str) else None, **more)
+
+
+def own_digest(thing: Any, text: str) -> str:
+    """Return the digest of a model of your own: "v1" of another class or module is another model."""
+    kind = thing if hasattr(thing, "__name__") else type(thing)
+    names = (getattr(kind, key, "") for key in ("__module__", "__qualname__", "__name__"))
+    return hashlib.sha256("\0".join([*names, text]).encode()).hexdigest()[:24]
 
 
 def check_texts(texts: Sequence[str]) -> None:
@@ -353,8 +371,9 @@ def as_plain(rows: Any) -> Any:
     return rows.detach().cpu().float().numpy() if hasattr(rows, "detach") else rows
 
 
-def check_rows(rows: Any, size: int, name: str, kind: str) -> np.ndarray:
+def check_rows(rows: Any, items: Sequence[Any], name: str, kind: str) -> np.ndarray:
     """Return what a model gave as an array with one row of finite numbers per item, or raise."""
+    size = len(items)
     if isinstance(rows, list | tuple) and len(rows) == size:
         rows = [as_plain(row) for row in rows]
     rows = as_plain(rows)
@@ -374,8 +393,10 @@ def check_rows(rows: Any, size: int, name: str, kind: str) -> np.ndarray:
         raise InputError(f"returned {returned} for {given}", where=name, fix=fix)
     finite = np.isfinite(table).all(axis=1)
     if not finite.all():
-        what = f"returned NaN or infinity for {kind} {int(np.argmin(finite)) + 1} of {size:,}"
-        raise InputError(what, where=name, fix="return finite numbers")
+        # By itself: its place in the part that was passed helps nobody to find it.
+        item = shorten(printable(str(items[int(np.argmin(finite))])), LONGEST_ITEM)
+        fix = "return finite numbers; float16 overflows where bfloat16 and float32 do not"
+        raise InputError(f"returned NaN or infinity for the {kind} {item!r}", where=name, fix=fix)
     return table
 
 

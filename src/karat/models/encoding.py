@@ -14,8 +14,9 @@ from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions import Queries, all_pairs, asked_texts
 from karat.errors import InputError
 from karat.models.cosine import unit
-from karat.models.encoder import Encoder, Progress, Says, load_model
-from karat.models.image_text_model import pictures_of
+from karat.models.embedding_cache import picture_keys
+from karat.models.encoder import ENCODERS, Encoder, Progress, Says, load_model
+from karat.models.image_text_model import HEAD, pictures_of
 from karat.models.summariser import Summariser, load_summariser
 from karat.models.text_metric import TextMetric
 from karat.runs import (
@@ -24,6 +25,7 @@ from karat.runs import (
     Fingerprint,
     MatrixRun,
     Run,
+    RunMaker,
     ShardFolder,
     check_target,
     load_run,
@@ -148,15 +150,19 @@ def encode_into(
 
 
 def digest_inputs(images: Sequence[str], texts: Sequence[str], ids: Mapping[str, Any]) -> str:
-    """Return a digest of what is encoded: ids, captions, and the names and sizes of pictures."""
-    files = [Path(image) for image in images]
-    pictures = [(file.name, file.stat().st_size if file.is_file() else None) for file in files]
+    """Return a digest of what is encoded: ids, captions, and the bytes of the pictures."""
+    pictures = [key.hex() for key in picture_keys(images)]
     content = [[np.asarray(listed).tolist() for listed in ids.values()], list(texts), pictures]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def with_cut(made_with: Fingerprint, cut: Any) -> Fingerprint:
-    """Return what a run was made with, and which captions the model read only the beginning of, by id."""
+    """Return what a run was made with, and which captions the model read only the beginning of, by id.
+
+    A model that states no limit, such as your own function, does not say that it read all of them.
+    """
+    if not len(cut) and "text.max_tokens" not in made_with.facts:
+        return made_with
     first = {"captions.truncated.first": ", ".join(map(str, cut[:NAMED]))} if len(cut) else {}
     return made_with.with_facts({"captions.truncated": len(cut), **first})
 
@@ -179,4 +185,14 @@ def run_of(model: Any, benchmark: Benchmark, says: Says | None = None) -> Run:
     return encode(model, benchmark, says=says)
 
 
-RUN_MAKERS.add("model", run_of)
+def names_model(name: str) -> bool:
+    """Whether a name in place of a run's file is that of a model.
+
+    Not ``module:function``: files name runs, too (a project those of its goal), and nothing that a file names
+    is imported.
+    """
+    scheme, colon, _ = name.partition(":")
+    return scheme in ENCODERS and ENCODERS[scheme].explicit if colon else (Path(name) / HEAD).is_file()
+
+
+RUN_MAKERS.add("model", RunMaker(names_model, run_of))

@@ -17,6 +17,8 @@ LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 """What every loading of a model is given."""
 
 
+READ = (".json", ".txt", ".model", ".jinja", ".safetensors")
+"""The endings of files that a model is loaded from."""
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 """Endings of weights that can run code when they are read."""
 
@@ -48,6 +50,12 @@ def cached_folder(repository: str, head: str) -> Path | None:
         if isinstance(found, str):
             return Path(found).parent
     return None
+
+
+def is_of_tokenizer(path: Path) -> bool:
+    """Whether a file says how texts are split."""
+    words = ("token", "vocab", "merges", "spiece", "sentencepiece")
+    return path.suffix in READ and any(word in path.name for word in words)
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -94,11 +102,15 @@ def check_tensors(where: Path, missing: Iterable[str], shapes: Iterable[str], sp
         )
 
 
+def offline() -> None:
+    """Keep Hugging Face's libraries from the network; they look at it once, when they are imported."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+
 @contextmanager
 def loading(folder: Path, fix: str) -> Iterator[None]:
     """Load a model inside the block: what its folder lacks is an error in one sentence."""
-    # Read when the library is imported.
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    offline()
     from safetensors import SafetensorError
     from transformers.utils import logging
 
@@ -110,7 +122,7 @@ def loading(folder: Path, fix: str) -> Iterator[None]:
         yield
     except KaratError:
         raise
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
         first = str(error).strip().split("\n")[0]
         raise InputError(f"cannot be loaded ({first})", where=folder, fix=fix) from None
     finally:

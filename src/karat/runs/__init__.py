@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from karat.runs.embeddings import EmbeddingRun as EmbeddingRun
     from karat.runs.files import READERS as READERS
     from karat.runs.files import RUN_MAKERS as RUN_MAKERS
+    from karat.runs.files import RunMaker as RunMaker
+    from karat.runs.files import as_content as as_content
     from karat.runs.files import group_sources as group_sources
+    from karat.runs.files import is_model as is_model
     from karat.runs.files import load_run as load_run
     from karat.runs.files import load_runs as load_runs
     from karat.runs.files import notes_on_loading as notes_on_loading

@@ -17,11 +17,11 @@ from karat.runs.preflight import VectorCheck, check_dimensions
 from karat.runs.run import PassOptions, Scanned, TopRequest
 from karat.runs.scan import Span, Tile, TileScores, spans
 from karat.runs.table import TableRun, other_benchmark
-from karat.runs.vectors import ArrayVectors, Vectors, as_vectors
+from karat.runs.vectors import ArrayVectors, Vectors, as_vectors, is_mapped
 
-PART_BYTES = 64 << 20
+PART_BYTES = 32 << 20
 """Bytes of vectors that are looked at at once."""
-PAIR_BYTES = 128 << 20
+PAIR_BYTES = 64 << 20
 """The same of single pairs, of both sides."""
 
 Similarity = Literal["dot", "cosine"]
@@ -104,18 +104,21 @@ class EmbeddingRun(TableRun):
     def use(self, precision: type[np.floating]) -> None:
         """Multiply in this precision from now on; the scores, exact as they are, stay the same."""
         self.dtype = np.dtype(precision)
+        # A mapped file stays one: its rows are converted where they are read.
         self.vectors = tuple(
-            ArrayVectors(whole(table, self.dtype)) if in_memory(table) else table for table in self.vectors
+            ArrayVectors(whole(table, self.dtype)) if in_memory(table) and not is_mapped(table) else table
+            for table in self.vectors
         )
         unit = float(np.finfo(self.dtype).eps) / 2
         terms = self.vectors[0].shape[1] + 8
         # Twice in double precision, where the recomputed score is no more exact than the product.
         sums = 2 if self.dtype == np.float64 else 1
         bound = 1.01 * sums * terms * unit / (1 - terms * unit)
-        # One bound for all items of a query; the last term covers products that underflow.
+        # One bound for all items of a query; products that underflow lose half of the smallest number each.
         image_norm, caption_norm = self.norms
-        self.image_error = bound * image_norm * caption_norm.max() + 1e-42
-        self.caption_error = bound * caption_norm * image_norm.max() + 1e-42
+        underflow = 1e-42 + terms * float(np.finfo(np.float32).smallest_subnormal)
+        self.image_error = bound * image_norm * caption_norm.max() + underflow
+        self.caption_error = bound * caption_norm * image_norm.max() + underflow
 
     def too_close(self) -> bool:
         """Whether single precision cannot distinguish most scores, as with a collapsed model."""
@@ -170,18 +173,23 @@ class EmbeddingRun(TableRun):
         """Return the exact scores of single pairs."""
         out = np.empty(len(row), np.float64)
         # Rows of files are read in the order in which they are there, a part at a time.
-        there = all(in_memory(table) for table in self.vectors)
+        there = all(in_memory(table, self.dtype) for table in self.vectors)
         step = len(row) if there else PAIR_BYTES // (16 * self.vectors[0].shape[1])
         for begin, end in spans(0, len(row), max(1, step)):
-            (left, first), (right, second) = (
-                self._some(table, index[begin:end]) for table, index in zip(self.vectors, (row, column))
-            )
-            out[begin:end] = exact_products(left, right, first, second)
+            # In a function, so that one part is gone before the next is read.
+            out[begin:end] = self._pair_scores(row[begin:end], column[begin:end])
         return out
+
+    def _pair_scores(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+        """Return the exact scores of as many pairs as fit in memory."""
+        (left, first), (right, second) = (
+            self._some(table, index) for table, index in zip(self.vectors, (row, column))
+        )
+        return exact_products(left, right, first, second)
 
     def _some(self, table: Vectors, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return vectors in memory, and for each row where it is among them."""
-        if in_memory(table):
+        if in_memory(table, self.dtype):
             return whole(table, self.dtype), rows
         distinct, place = np.unique(rows, return_inverse=True)
         return table.take(distinct).astype(self.dtype, copy=False), place
@@ -198,7 +206,7 @@ class EmbeddingRun(TableRun):
         """Return the products of some vectors of one side with all of the other."""
         left = self.vectors[side].take(rows).astype(self.dtype, copy=False)
         items = self.vectors[1 - side]
-        if in_memory(items):
+        if in_memory(items, self.dtype):
             return left @ whole(items, self.dtype).T
         out = np.empty((len(rows), len(items)), self.dtype)
         for begin, end in parts_of(items):
@@ -212,8 +220,13 @@ class EmbeddingRun(TableRun):
     def tile_bytes(self, step: tuple[int, int]) -> int:
         """Return the size of the vectors that are read from files for a tile."""
         width = self.vectors[0].shape[1] * self.dtype.itemsize
-        # Those in memory already take none; while one part is read, the one before it is still there.
-        return sum(2 * size * width for size, table in zip(step, self.vectors) if not in_memory(table))
+        # Those in memory already take none; while one part is read, and perhaps scaled, the one before it is
+        # still there.
+        return sum(
+            (3 if isinstance(table, AdjustedVectors) else 2) * size * width
+            for size, table in zip(step, self.vectors)
+            if not in_memory(table, self.dtype)
+        )
 
     def tile_scores(self, tile: Tile, before: TileScores | None) -> TileScores:
         """Read the vectors of a tile; those of its columns stay where the strip is the same."""
@@ -314,19 +327,20 @@ class AdjustedVectors(Vectors):
 
 
 def adjusted(table: Vectors, exponent: int = 0, norms: np.ndarray | None = None) -> Vectors:
-    """Return scaled vectors, computed now where they are in memory.
+    """Return scaled vectors, computed now where they are in memory and not in a file.
 
     Scaling all vectors of one side by one number changes no ranking.
     """
     scaled = AdjustedVectors(table, exponent, norms)
-    return ArrayVectors(scaled.read(0, len(table))) if in_memory(table) else scaled
+    here = in_memory(table) and not is_mapped(table)
+    return ArrayVectors(scaled.read(0, len(table))) if here else scaled
 
 
-def in_memory(table: Vectors) -> bool:
-    """Whether vectors are an array that can be used as it is."""
+def in_memory(table: Vectors, dtype: np.dtype | None = None) -> bool:
+    """Whether vectors are an array, perhaps a mapped one, that can be used as it is in a type."""
     return (
         isinstance(table, ArrayVectors)
-        and table.table.dtype == table.dtype
+        and table.table.dtype == (dtype or table.dtype)
         and table.table.flags.c_contiguous
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import InputError, MissingDataError
 from karat.runs.embeddings import EmbeddingRun, Similarity
 from karat.runs.fingerprint import made_with_beside, merge_fingerprints, note_on_steps, read_made_with
-from karat.runs.formats import READERS, SHAPES, Content, format_of, name_of, plain_path
+from karat.runs.formats import READERS, SHAPES, Blocks, Content, format_of, name_of, plain_path
 from karat.runs.id_files import KINDS, UNNAMED, Order, check_lengths, ids_beside, read_order
 from karat.runs.matrix import MatrixRun
 from karat.runs.memory import check_memory, with_memory
@@ -30,9 +30,24 @@ Says = Callable[[str], object]
 Memory = int | float | str | None
 """A bound on memory: "4GB", a number of bytes, or none."""
 
-RUN_MAKERS: Registry[Callable[[Any, Benchmark, Says | None], Run]] = Registry(
-    "maker of runs", fill=lambda: import_plugins("run")
-)
+
+@dataclass(frozen=True)
+class RunMaker:
+    """What makes a run of something else than a file.
+
+    Parameters
+    ----------
+    takes
+        Whether a text that names no file, or a folder, is the name of such a thing.
+    make
+        Returns the run of such a thing, or of its name, on a benchmark.
+    """
+
+    takes: Callable[[str], bool]
+    make: Callable[[Any, Benchmark, Says | None], Run]
+
+
+RUN_MAKERS: Registry[RunMaker] = Registry("maker of runs", fill=lambda: import_plugins("run"))
 """What makes a run of something else than a file, such as a model."""
 
 BY_NAME = '{"a": scores, "b": ("images.npy", "captions.npy")}'
@@ -89,7 +104,8 @@ def load_run(
         safetensors, Parquet or csv files, arrays or tensors; both embedding tables may be in one npz or
         safetensors file, or in a folder of numbered files (docs/formats.md lists the layouts), and then are
         read where they are needed. Lists are json, TREC, Parquet or csv files or dictionaries
-        ``{"i2t": {image id: [caption ids]}, "t2i": {caption id: [image ids]}}``.
+        ``{"i2t": {image id: [caption ids]}, "t2i": {caption id: [image ids]}}``. Or one model, or the name of
+        one such as "hf:FOLDER", which encodes the benchmark.
     benchmark
         Checks the run against it now; `karat.evaluate` does so in any case. It may also be given
         as the last of `sources`.
@@ -122,8 +138,14 @@ def load_run(
     if len(sources) == 1 and isinstance(sources[0], list | tuple):
         paths = sources[0]
         sources = tuple(paths) if all(isinstance(path, str | os.PathLike) for path in paths) else sources
-    run = read_run(sources, benchmark, name, ids, similarity, transpose, memory, says)
-    return run if benchmark is None else run.align(benchmark)
+    options: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
+    options |= {"memory": memory, "says": says}
+    if benchmark is None:
+        if any(map(is_model, sources)):
+            raise InputError("a model needs a benchmark to encode", fix="give `benchmark`")
+        return read_run(sources, None, name, **options)
+    run = as_run(sources, benchmark, name, options).align(benchmark)
+    return run if name is None else renamed(run, name)
 
 
 def read_run(
@@ -156,6 +178,9 @@ def read_run(
     if content.lists is not None:
         run = as_rankings(content, benchmark, name, where)
     elif len(content.tables) == 1:
+        if isinstance(content.tables[0], Blocks):
+            rows, *_, columns = content.tables[0].shape
+            check_memory(memory, (rows, columns), content.tables, name)
         table = check_table(content.tables[0], where)
         run = MatrixRun(table.T if transpose else table, name, content.ids, where)
     else:
@@ -261,7 +286,10 @@ def with_directions(
 
 
 def is_model(source: Any) -> bool:
-    """Whether something is a model of pictures or texts, which is encoded into a run."""
+    """Whether something is a model of pictures or texts, or the name of one: it is encoded into a run."""
+    if isinstance(source, str | Path):
+        possible = Path(source).is_dir() if Path(source).exists() else ":" in str(source)
+        return possible and RUN_MAKERS["model"].takes(str(source))
     return any(callable(getattr(source, method, None)) for method in ("encode_images", "encode_texts"))
 
 
@@ -300,7 +328,7 @@ def load_runs(
         A run or what `load_run` takes, or a list of these, or a dictionary of these by name. In a list of
         paths an image and a caption embedding table that follow each other are one run, and so are ranked
         lists of one direction and then of the other, unless each file is given a name; in a dictionary they
-        are a tuple. A model (`karat.load_model`) is encoded.
+        are a tuple. A model (`karat.load_model`), or the name of one such as "hf:FOLDER", is encoded.
     benchmark
         What the runs answer.
     name
@@ -386,7 +414,7 @@ def as_run(group: tuple[Any, ...], benchmark: Benchmark, name: str | None, optio
     if len(group) == 1 and isinstance(group[0], Run):
         return with_memory(group[0], options.get("memory"))
     if len(group) == 1 and is_model(group[0]):
-        run = RUN_MAKERS["model"](group[0], benchmark, options.get("says"))
+        run = RUN_MAKERS["model"].make(group[0], benchmark, options.get("says"))
         return with_memory(run, options.get("memory"))
     return read_run(group, benchmark, name, **options)
 

@@ -19,9 +19,9 @@ from karat.errors import InputError
 
 Fact = str | int | float | bool | None
 
-MODEL_FACTS = ("architecture", "model", "weights")
-"""What begins the names of facts that say which model it was: two models differ in them by nature. Every
-other fact says how a model was applied."""
+MODEL_FACTS = ("architecture", "config", "model", "tokenizer", "weights")
+"""Parts of the names of facts that say which model it was: two models differ in them by nature. Every other
+fact says how a model was applied."""
 TRUNCATED = "captions.truncated"
 """The fact that counts the captions of which the model read only the beginning; ``.first`` after it names
 some of them."""
@@ -128,10 +128,15 @@ def in_order(names: Any) -> list[str]:
 def of_model(name: str) -> bool:
     """Whether a fact says which model it was, and not how it was applied.
 
-    >>> of_model("weights.sha256"), of_model("captions.weights.sha256"), of_model("image.resize")
+    >>> of_model("weights.sha256"), of_model("text.tokenizer.sha256"), of_model("image.resize")
     (True, True, False)
     """
     return any(part in MODEL_FACTS for part in name.split("."))
+
+
+def of_weights(name: str) -> bool:
+    """Whether a fact says which weights a model had."""
+    return "weights" in name.split(".")
 
 
 def merge_fingerprints(parts: Mapping[str, Fingerprint | None]) -> Fingerprint | None:
@@ -219,7 +224,12 @@ def note_on_differences(made_with: Mapping[str, Fingerprint]) -> list[str]:
     runs = [run for run, made in made_with.items() if any(name in made.facts for name in differ)]
     compared = and_list(runs) if len(runs) <= MOST_NAMED else f"the {len(runs)} runs"
     in_all = [name for name in same if all(name in made_with[run].facts for run in runs)]
+    if any(map(of_weights, in_all)) and not any(map(of_weights, differ)):
+        # The same weights under another name are the same model.
+        differ = [name for name in differ if name.split(".")[-1] != "model"]
     model, how = ([name for name in differ if of_model(name) is kind] for kind in (True, False))
+    if not differ:
+        return []
     if not how:
         others = f"in none of the {plural(len(in_all), 'other fact')} that they state" if in_all else ""
         told = others or "state nothing else that can be compared"
@@ -234,7 +244,7 @@ def note_on_differences(made_with: Mapping[str, Fingerprint]) -> list[str]:
         ]
     shared = [name for name in in_all if of_model(name)]
     # Without their weights, two models of one name need not be the same.
-    if any("weights" in name.split(".") for name in shared):
+    if any(map(of_weights, shared)):
         return [
             f"{compared} have the same model ({named(shared)}), but differ in {values}: a difference "
             "between their scores is not due to the model"

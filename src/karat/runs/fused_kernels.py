@@ -266,7 +266,8 @@ def slice_rows(
     return in_threads(is_above(u), BM, Q)
 
 
-@triton.jit
+# Not compiled again for sizes that happen to be 1 or multiples of 16.
+@triton.jit(do_not_specialize=["room", "n", "m"])
 def scan_tiles(
     left, right, inv, row_centre, row_top, col_centre, col_top, row_count, col_count, records, used, room,
     n, m, row_stride, col_stride, LIGHT: tl.constexpr,
@@ -332,7 +333,7 @@ def scan_tiles(
                     )  # fmt: skip
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["n"])
 def group_maxima(
     left, right, out, n, m, groups, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
 ):  # fmt: skip
@@ -350,7 +351,7 @@ def group_maxima(
         tl.store(out + at, best, mask=(row < n)[:, None])
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["near_room"])
 def count_listed(
     count, scores, centre, inv, above, near, near_n, near_room, items, ROOM: tl.constexpr, B: tl.constexpr
 ):  # fmt: skip
@@ -402,7 +403,10 @@ def list_near(near, near_n, near_room, row, col, layer, mask, B: tl.constexpr):
         tl.store(at + 2, tl.reshape(layer, (B * 8,)), mask=fits)
 
 
-@triton.jit
+@triton.jit(
+    do_not_specialize=["room", "n", "m", "first_row", "first_col", "near_room"],
+    do_not_specialize_on_alignment=["row_n", "col_n"],
+)
 def sort_records(
     records, used, room, inv, row_centre, row_top, col_centre, col_top, n, m, row_stride, col_stride,
     first_row, first_col,
@@ -448,7 +452,7 @@ def sort_records(
             list_near(near, near_n, near_room, row + first_row, col + first_col, layer, close, B)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["size"])
 def dot_pairs(left, right, first, second, out, size, D: tl.constexpr, B: tl.constexpr):
     """Write the products of pairs of rows, summed in double in the CPU's order: eight interleaved sums."""
     k = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)

@@ -27,6 +27,8 @@ LEAST = 1 << 12
 """Vectors of a table that is not divided further for want of memory."""
 SPARE = 6
 """Items beyond the k-th whose exact scores are computed too."""
+CHECKED = 4
+"""Queries of each side that are answered again from the exact scores of all items, to be sure."""
 Span = tuple[int, int]
 NOTHING = math.inf
 """The score of a judged item that a query does not have."""
@@ -188,6 +190,10 @@ def scan_tables(
         for some in queries.split(max(1, (1 << 28) // room)) if len(queries) else ():
             answer.put(some, ask_again(left, right, side, asked[side].take(some), some, depth, engine))
     done("again")
+    if depth == 1:
+        for side, (compared, (answer, _)) in enumerate(zip(sides, answers)):
+            compared.check(asked[side], answer)
+        done("check")
     return answers[0][0], answers[1][0]
 
 
@@ -203,7 +209,7 @@ def scan_in_parts(
     side = int(len(right) > len(left))
     size = len(tables[side])
     if size <= LEAST:
-        raise InputError("the memory of the GPU is not enough for a tile", fix="choose --device cpu")
+        raise too_little_memory()
     if left.is_cuda:
         torch.cuda.empty_cache()
     parts = []
@@ -217,6 +223,11 @@ def scan_in_parts(
     joined = [first[side].followed_by(second[side])]
     joined.insert(1 - side, first[1 - side].merged(second[1 - side], size // 2, asked[1 - side]))
     return joined[0], joined[1]
+
+
+def too_little_memory() -> InputError:
+    """Return the error for a GPU that does not hold even a small part of a tile."""
+    return InputError("the memory of the GPU is not enough for a tile", fix="choose --device cpu")
 
 
 def needed_bytes(tables: Sequence[torch.Tensor], asked: Sequence[Asked]) -> int:
@@ -368,6 +379,25 @@ class ExactSide:
             score, which = exact[tied].gather(1, by_order).sort(dim=1, descending=True, stable=True)
             exact[tied], item[tied] = score, item[tied].gather(1, by_order).gather(1, which)
         return item[:, :k], exact[:, :k], torch.nonzero(again)[:, 0]
+
+    def check(self, asked: Asked, answer: TableAnswers) -> None:
+        """Raise where an answer to one of a few queries is not that of the exact scores of all items."""
+        places = torch.linspace(0, len(self.queries) - 1, min(CHECKED, len(self.queries)))
+        queries, items = self.queries[places.long().to(self.queries.device)], len(self.items)
+        every = torch.arange(items, device=queries.device)
+        pairs = queries.repeat_interleave(items), every.repeat(len(queries))
+        exact = exact_products(*self.tables, *pairs).view(len(queries), items)
+        own, found = asked.scores[:, queries], answer.take(queries)
+        for query, (scores, judged, above, tied) in enumerate(
+            zip(exact, own.unbind(1), found.above.unbind(1), found.tied.unbind(1))
+        ):
+            counts = [[int((scores > one).sum()), int((scores == one).sum())] for one in judged]
+            first = scores.topk(found.score.shape[1]).values
+            if counts != torch.stack([above, tied], 1).tolist() or not torch.equal(first, found.score[query]):
+                raise KaratError(
+                    f"the ranks of query {int(queries[query])} are not those of its exact scores; "
+                    "report this with the versions of PyTorch and Triton"
+                )
 
 
 def ask_again(

@@ -62,7 +62,8 @@ class Halves:
 
     A sum of d exact products errs by at most γ_d Σ|x_i y_i| ≤ γ_d ‖x‖ ‖y‖ (Higham 2002, §3.1). Tensor cores
     add sixteen products at a time and may cut off where the standard rounds: so u is 2⁻²³, not 2⁻²⁴, and
-    there is one more addition per sixteen products.
+    there is one more addition per sixteen products, of which the last may be fewer. Two more u are for
+    the rounding of places (`ScoreMarks`), and the last term for products that underflow.
     """
 
     left: torch.Tensor
@@ -74,13 +75,14 @@ class Halves:
         """Return tables in half precision with the same products, or nearly.
 
         Tables that bfloat16 or float16 hold without rounding are multiplied as such. Other float32 x are
-        x₁ + x₂ + r with bfloat16 x₁, x₂ and |r| ≤ 2⁻¹⁸ |x|, and x₁y₂ + x₂y₁ + x₁y₁ leaves out x₂y₂ and what r
-        brings: at most 4 · 2⁻¹⁸ ‖x‖ ‖y‖. The small products come first, where what is cut off is small too:
-        the bound of the sum is that of d products and a little.
+        x₁ + x₂ + r with bfloat16 x₁, x₂, |x₂| ≤ 2⁻⁸ |x| and |r| ≤ 2⁻¹⁷ |x|, and x₁y₂ + x₂y₁ + x₁y₁ leaves out
+        x₂y₂ and what r brings: at most 2⁻¹⁵ ‖x‖ ‖y‖. The small products come first, where what is cut off is
+        small too: the bound of the sum is that of d products and a little.
         """
         norms = [float(torch.linalg.vector_norm(side.float(), dim=1).max()) for side in (left, right)]
         scale = norms[0] * norms[1]
-        sums = 1.05 * (left.shape[1] * 17 / 16 + 16) * 2.0**-23 * scale + 1e-42
+        # Where all vectors of a side are 0 the bound is not: its inverse has to be a number.
+        sums = 1.05 * (left.shape[1] * 17 / 16 + 18) * 2.0**-23 * scale + 1e-30
         for kind in (torch.bfloat16, torch.float16):
             halves = left.to(kind), right.to(kind)
             if all(torch.equal(half.to(side.dtype), side) for half, side in zip(halves, (left, right))):
@@ -88,7 +90,7 @@ class Halves:
         high = left.bfloat16(), right.bfloat16()
         low = [(side - half.float()).bfloat16() for side, half in zip((left.float(), right.float()), high)]
         joined = torch.cat([high[0], low[0], high[0]], 1), torch.cat([low[1], high[1], high[1]], 1)
-        return cls(*joined, sums + 4 * 2.0**-18 * scale)
+        return cls(*joined, sums + 2.0**-15 * scale)
 
 
 class TorchTiles:
@@ -206,11 +208,11 @@ def exact_products(
     return torch.cat(parts) if parts else torch.empty(0, dtype=torch.float64, device=left.device)
 
 
-def has_triton() -> bool:
-    """Whether Triton is installed, as it is with PyTorch for GPUs."""
+def has_triton(part: str = "triton") -> bool:
+    """Whether Triton is installed, as it is with PyTorch for GPUs, or a part that older versions lack."""
     from importlib.util import find_spec
 
-    return find_spec("triton") is not None
+    return find_spec("triton") is not None and find_spec(part) is not None
 
 
 class TritonTiles(TorchTiles):
@@ -230,7 +232,7 @@ class TritonTiles(TorchTiles):
         """Whether a table is on a GPU that these kernels were made for."""
         return (
             table.is_cuda
-            and has_triton()
+            and has_triton("triton.tools.tensor_descriptor")
             and torch.cuda.get_device_capability(table.device) == (9, 0)
             # The copy engine wants rows that begin at multiples of 16 bytes.
             and table.shape[1] % 8 == 0
@@ -240,7 +242,7 @@ class TritonTiles(TorchTiles):
         super().__init__(left.contiguous(), right.contiguous(), inv)
         self.programs = torch.cuda.get_device_properties(left.device).multi_processor_count
         self.used = torch.zeros(self.programs * self.warps * 32, dtype=torch.int32, device=left.device)
-        self.found = torch.zeros(1, dtype=torch.int32, device=left.device)
+        self.found = torch.zeros(1, dtype=torch.int64, device=left.device)
 
     def described(self, table: torch.Tensor, rows: int) -> Any:
         """Return a table as the copy engine takes it."""
@@ -335,7 +337,7 @@ class TritonTiles(TorchTiles):
                 self.records, self.used, self.room, self.inv, row_centre, levels[0], column_centre, levels[1],
                 n, m, *strides, rows.start, columns.start, row_lists.count, row_lists.item, row_lists.score,
                 column_lists.count, column_lists.item, column_lists.score, near, self.found, room,
-                layers[0], row_lists.room, column_lists.room, keep, light, 64, num_warps=4,
+                compared[0], row_lists.room, column_lists.room, keep, light, 64, num_warps=4,
             )  # fmt: skip
             if light or (found := int(self.found)) <= room:
                 break

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from karat._util import bytes_of, bytes_text
 from karat.errors import InputError
 from karat.runs.embeddings import EmbeddingRun
+from karat.runs.matrix import MatrixRun
 from karat.runs.run import Run
-from karat.runs.table import TableRun
-from karat.runs.vectors import ArrayVectors
+from karat.runs.vectors import ArrayVectors, Vectors, is_mapped
 
 BASE_BYTES = 256 << 20
 """What Python and the libraries take."""
@@ -33,7 +32,8 @@ def least_memory(shape: tuple[int, int], tables: Sequence[Any] = ()) -> int:
     shape
         Rows and columns of the scores.
     tables
-        Embeddings. Those in files are read tile by tile and take nothing.
+        Embeddings, or the table of scores. Those in files are read tile by tile and take nothing; packed
+        scores are unpacked as a whole.
 
     Examples
     --------
@@ -44,18 +44,13 @@ def least_memory(shape: tuple[int, int], tables: Sequence[Any] = ()) -> int:
 
 
 def kept_bytes(tables: Sequence[Any]) -> int:
-    """Return what tables of vectors take that are in memory and not in files."""
-    arrays = [table.table for table in tables if isinstance(table, ArrayVectors)]
-    return sum(array.nbytes for array in arrays if not is_mapped(array))
-
-
-def is_mapped(array: Any) -> bool:
-    """Whether an array is a file that is mapped, or a view of one, which no longer says so by its type."""
-    while isinstance(array, np.ndarray):
-        if isinstance(array, np.memmap):
-            return True
-        array = array.base
-    return False
+    """Return what tables take that are in memory, or have to be read into it, and are not used in files."""
+    arrays = [table.table if isinstance(table, ArrayVectors) else table for table in tables]
+    return sum(
+        math.prod(array.shape) * array.dtype.itemsize
+        for array in arrays
+        if not isinstance(array, Vectors) and not is_mapped(array)
+    )
 
 
 def check_memory(
@@ -77,9 +72,9 @@ def with_memory(run: Run, memory: int | float | str | None) -> Run:
 
     Ranked lists are in memory as they are: for them there is nothing to bound.
     """
-    if memory is None or not isinstance(run, TableRun):
+    if memory is None or not isinstance(run, EmbeddingRun | MatrixRun):
         return run
-    tables = run.vectors if isinstance(run, EmbeddingRun) else ()
+    tables = run.vectors if isinstance(run, EmbeddingRun) else (run.scores,)
     bound = check_memory(memory, run.shape, tables, run.name)
     assert bound is not None
     bounded = copy(run)

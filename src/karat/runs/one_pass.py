@@ -7,9 +7,10 @@ import threading
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
-from karat._util import alone, bytes_text
+from karat._util import alone, bytes_text, check_folder
 from karat.errors import InputError
 from karat.runs.checkpoint import Checkpoint
 from karat.runs.device import DEVICES, Device
@@ -49,17 +50,18 @@ def one_pass(table: Tiled, partial: Partial, threads: int, options: PassOptions)
     if workers is not None and options.tile is None:
         step = shared_step(table.shape, step, workers.parts)
     done: set[int] = set()
-    checkpoint = None
+    checkpoint, begun = None, step
     if options.checkpoint is not None:
+        check_folder(Path(options.checkpoint))
         checkpoint = Checkpoint(options.checkpoint, table.name, table.digest(), partial)
-        # What was begun with larger or smaller tiles goes on with them.
-        step, done = checkpoint.load() or (step, done)
-    grid = Grid(table.shape, step)
+        # What was begun with larger or smaller tiles goes on with them; larger ones are computed in parts.
+        begun, done = checkpoint.load() or (step, done)
+    grid = Grid(table.shape, begun)
     report = options.progress or (lambda done, total: None)
     report(len(done), len(grid))
     rest = ((number, tile) for number, tile in enumerate(grid.tiles()) if number not in done)
     added = (
-        add_here(table, partial, rest, device, threads)
+        add_here(table, partial, rest, device, threads, step)
         if workers is None
         else add_on_workers(workers, table, partial, rest, options.device)
     )
@@ -68,7 +70,7 @@ def one_pass(table: Tiled, partial: Partial, threads: int, options: PassOptions)
             done.add(number)
             report(len(done), len(grid))
             if checkpoint is not None and (interrupted() or checkpoint.due):
-                checkpoint.save(step, done)
+                checkpoint.save(begun, done)
             if interrupted():
                 parts = f"{len(done):,} of {len(grid):,} tiles"
                 raise KeyboardInterrupt(f"stopped with {parts} done; the same command goes on from there")
@@ -77,10 +79,15 @@ def one_pass(table: Tiled, partial: Partial, threads: int, options: PassOptions)
 
 
 def add_here(
-    table: Tiled, partial: Partial, tiles: Iterable[tuple[int, Tile]], device: Device, threads: int
+    table: Tiled,
+    partial: Partial,
+    tiles: Iterable[tuple[int, Tile]],
+    device: Device,
+    threads: int,
+    step: tuple[int, int],
 ) -> Generator[int]:
-    """Add tiles to a partial result on this machine; yield the number of each."""
-    listed = list(tiles)
+    """Add tiles to a partial result on this machine, in parts of `step`; yield the number of each."""
+    listed = [(number, part) for number, tile in tiles for part in tile.parts(step)]
     with ThreadPoolExecutor(1) as reader:
         reading = None
         for (number, tile), following in zip(listed, [*listed[1:], None]):
@@ -88,7 +95,8 @@ def add_here(
             # While a tile is computed, the next one is read.
             reading = following and reader.submit(table.tile_scores, following[1], scores)
             device.add(scores, partial, threads)
-            yield number
+            if following is None or following[0] != number:
+                yield number
 
 
 def tile_step(table: Tiled, partial: Partial, memory: int | None, device: Device) -> tuple[int, int]:
@@ -112,8 +120,9 @@ def tile_step(table: Tiled, partial: Partial, memory: int | None, device: Device
     if memory is not None and needed(rows, columns) > available:
         least = partial.nbytes + needed(rows, columns)
         raise InputError(
-            f"{bytes_text(memory)} of memory are not enough for the result and a tile",
-            fix=f"give {bytes_text(least - memory)} more",
+            f"the {bytes_text(memory)} of memory that are left for the pass are not enough for the result "
+            "and a tile",
+            fix=f"give {bytes_text(least - memory)} more with --memory",
         )
     return rows, columns
 

@@ -35,6 +35,11 @@ class Tile:
         """How many rows and columns."""
         return self.rows[1] - self.rows[0], self.columns[1] - self.columns[0]
 
+    def parts(self, step: tuple[int, int]) -> Iterator[Tile]:
+        """Yield parts of at most so many rows and columns, one strip of columns after the other."""
+        rows, columns = (list(spans(*span, size)) for span, size in zip((self.rows, self.columns), step))
+        yield from (Tile(r, c) for c in columns for r in rows)
+
     def sides(self, by_rows: bool) -> tuple[Span, Span]:
         """Return the spans of the queries and of the items."""
         return (self.rows, self.columns) if by_rows else (self.columns, self.rows)
@@ -56,8 +61,7 @@ class Grid:
 
     def tiles(self) -> Iterator[Tile]:
         """Yield all tiles, one strip of columns after the other."""
-        rows, columns = (list(spans(0, size, step)) for size, step in zip(self.shape, self.step))
-        yield from (Tile(r, c) for c in columns for r in rows)
+        yield from Tile((0, self.shape[0]), (0, self.shape[1])).parts(self.step)
 
 
 def spaced(room: np.ndarray, shape: tuple[int, int]) -> np.ndarray:

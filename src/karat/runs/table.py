@@ -173,7 +173,7 @@ class TableRun(Run):
             n_asked = n_queries if request.queries is None else len(request.queries)
             gallery = n_items if request.gallery is None else len(request.gallery)
             size = 16 * n_asked * (request.k + 1)
-            if (request.k == 1 or request.k * DEEP <= gallery) and size <= room:
+            if gallery and (request.k == 1 or request.k * DEEP <= gallery) and size <= room:
                 room -= size
                 listed.append(request)
                 whole = whole or 2 * n_asked >= n_queries
@@ -270,6 +270,8 @@ class TableRun(Run):
         k = min(k, len(items))
         as_kept = request.gallery is None and np.array_equal(item_of, items)
         step = max(1, BLOCK_BYTES // (8 * len(item_of)))
+        if not k:
+            return Top(np.zeros(len(queries) + 1, int), np.zeros(0, int), np.zeros(0))
         lengths, top_items, top_scores = [], [], []
         for begin in range(0, len(queries), step):
             table = query_of[queries[begin : begin + step]]

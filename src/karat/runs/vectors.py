@@ -84,6 +84,20 @@ class ArrayVectors(Vectors):
         return as_float(np.asarray(self.table[rows]))
 
 
+def is_mapped(table: Any) -> bool:
+    """Whether a table is a file that is mapped, or a view of one, which no longer says so by its type.
+
+    >>> is_mapped(ArrayVectors(np.eye(2)))
+    False
+    """
+    array = table.table if isinstance(table, ArrayVectors) else table
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return True
+        array = array.base
+    return False
+
+
 class Shard(ABC):
     """One file of a table, or one table of a file: known by its header, opened where rows are read.
 

@@ -24,6 +24,8 @@ from karat.runs import (
 from karat.scores.chance import at_chance, chance_r1, explain_chance, listed_truth, quick_r1
 
 Level = Literal["fact", "warning", "error"]
+READ_ROWS = 4096
+"""Vectors that are looked at at once, so that tables in files stay there."""
 
 
 @dataclass(frozen=True)
@@ -162,12 +164,11 @@ def turned(run: MatrixRun, benchmark: Benchmark, report: Inspection) -> MatrixRu
 
 def look_at_embeddings(run: EmbeddingRun, report: Inspection) -> None:
     """Note size, lengths and repeated rows of embeddings."""
-    report.add(
-        "fact", f"embeddings of {run.images.shape[1]} dimensions: {shape(run.shape)} (images by captions)"
-    )
-    for kind, table, norm in zip(("image", "caption"), (run.images, run.captions), run.norms):
+    width = run.vectors[0].shape[1]
+    report.add("fact", f"embeddings of {width} dimensions: {shape(run.shape)} (images by captions)")
+    for kind, table, norm in zip(("image", "caption"), run.vectors, run.norms):
         report.add("fact", f"{kind} vectors have lengths from {norm.min():.4g} to {norm.max():.4g}")
-        again = repeated_rows([table])
+        again = repeated_rows(table.read(*span) for span in table.spans(READ_ROWS))
         if again:
             report.add(
                 "warning",
@@ -267,13 +268,16 @@ def look_for_steps(run: MatrixRun, low: float, sums: Sequence[np.ndarray], repor
     if note := note_on_steps(run.made_with):
         report.add("warning", note)
         return
-    # A sum of rounded shares is off by their own rounding, and by what vanishes below the smallest number.
+    # A sum of rounded shares is off by their own rounding, by that of the sum that they were divided by (of
+    # singles at least, added one after the other), and by what vanishes below the smallest number.
     limits = np.finfo(run.scores.dtype if run.scores.dtype.kind == "f" else np.float64)
+    step = min(limits.eps, np.finfo(np.float32).eps)
     traces = []
     for sides, other, way, total in zip(
         ("images", "captions"), ("captions", "images"), DIRECTIONS[::-1], sums
     ):
-        tolerance = 16 * limits.eps + run.scores.size / len(total) * float(limits.smallest_subnormal)
+        many = run.scores.size / len(total)
+        tolerance = 16 * limits.eps + many * (step + float(limits.smallest_subnormal))
         if low >= 0 and run.scores.size > len(total) and (np.abs(total - 1) <= tolerance).all():
             traces.append(
                 f"the scores of all {sides} sum to 1 over the {other}: a softmax over the whole test set, "

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from karat._util import parsing
 from karat.errors import InputError, MissingDataError
+from karat.models.embedding_cache import digest_folder
 from karat.models.encoder import MODEL_FORMATS, Encoder, Scheme, as_encoder, register_encoder
+from karat.models.local_files import version_of
 
+LIBRARIES = ("karat", "numpy", "opencv-python-headless", "pillow", "torch")
+"""What computes the vectors of such a model."""
 HEAD = "model.json"
 FIX = "give a folder that karat fit or karat train wrote, hf:FOLDER, sentence:FOLDER, or module:function"
 
@@ -31,7 +36,14 @@ def load(name: str) -> Encoder:
     if named not in MODEL_FORMATS:
         known = f"this version of karat reads {', '.join(MODEL_FORMATS)}"
         raise InputError(f"has format {named!r}", where=head, fix=known)
-    return as_encoder(MODEL_FORMATS[named](folder), folder.resolve().name)
+    encoder = as_encoder(MODEL_FORMATS[named](folder), folder.resolve().name)
+    facts = {"architecture": named, "weights.sha256": digest_folder(folder)}
+    installed = (f"{library} {version_of(library)}" for library in LIBRARIES)
+    return replace(
+        encoder,
+        fingerprint=encoder.fingerprint or digest_folder(folder, *installed),
+        facts=lambda: {**facts, **encoder.facts()},
+    )
 
 
 register_encoder(

@@ -10,13 +10,15 @@ import hashlib
 import importlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from karat.errors import InputError
-from karat.models.encoder import Encoder, Scheme, as_encoder, register_encoder
+from karat.models.encoder import Encode, Encoder, Scheme, as_encoder, register_encoder
 from karat.runs import Fact
 
 
@@ -27,13 +29,42 @@ def load(name: str) -> Encoder:
     arguments.
     """
     module, _, path = name.partition(":")
-    home = imported(module, name)
+    here = os.getcwd()
     paths = path.split(",") if path else []
     if len(paths) > 2:
         raise InputError(f"names {len(paths)} functions", where=name, fix="name one, or one for each side")
-    things = tuple(named(home, module, part.strip()) for part in paths)
+    with importable(here):
+        home = imported(module, name)
+        things = tuple(named(home, module, part.strip()) for part in paths)
     encoder = as_encoder(home if not things else things if len(things) == 2 else things[0], name)
-    return replace(encoder, facts=lambda: {**source_facts(home), **encoder.facts()})
+    return replace(
+        encoder,
+        images=called_in(here, encoder.images),
+        texts=called_in(here, encoder.texts),
+        facts=lambda: {**source_facts(home), **encoder.facts()},
+    )
+
+
+@contextmanager
+def importable(folder: str) -> Iterator[None]:
+    """Find modules in a folder first, inside the block."""
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            sys.path.remove(folder)
+
+
+def called_in(folder: str, encode: Encode | None) -> Encode | None:
+    """Return a function that may import modules of a folder when it is called."""
+
+    def call(items: list[Any]) -> Any:
+        assert encode is not None
+        with importable(folder):
+            return encode(items)
+
+    return None if encode is None else call
 
 
 def named(home: Any, module: str, path: str) -> Any:
@@ -53,20 +84,16 @@ def source_facts(module: Any) -> dict[str, Fact]:
 
 
 def imported(module: str, name: str) -> Any:
-    """Return a module, found in the working directory too; or raise."""
+    """Return a module, or raise."""
     fix = (
         "give a folder, hf:FOLDER, sentence:FOLDER, or module:function of a module that can be imported here"
     )
     if not all(part.isidentifier() for part in module.split(".")):
         raise InputError(f"there is no model {name!r}", fix=fix)
-    here = os.getcwd()
-    sys.path.insert(0, here)
     try:
         return importlib.import_module(module)
-    except ImportError as error:
+    except (ImportError, SyntaxError) as error:
         raise InputError(f"module {module} cannot be imported ({error})", fix=fix) from None
-    finally:
-        sys.path.remove(here)
 
 
 register_encoder(

@@ -21,9 +21,11 @@ from karat.models.embedding_cache import digest_files, kept_facts
 from karat.models.encoder import Encoder, Scheme, register_encoder
 from karat.models.local_files import (
     LOCAL,
+    READ,
     cached_folder,
     check_tensors,
     digest_weights,
+    is_of_tokenizer,
     loading,
     version_of,
     versions,
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     import torch
 
 HEAD = "config.json"
-READ = (".json", ".txt", ".model", ".jinja", ".safetensors")
-"""The endings of files that a model is loaded from."""
 LIBRARIES = ("transformers", "torch", "tokenizers", "pillow")
 VOLATILE = ("transformers_version", "_name_or_path", "architectures")
 """Keys of a configuration that do not change the numbers, or are facts of their own."""
@@ -128,28 +128,32 @@ class HuggingFaceFiles:
         with loading(self.folder, FIX):
             from transformers import AutoTokenizer
 
-            return AutoTokenizer.from_pretrained(self.folder, **LOCAL)
+            try:
+                return AutoTokenizer.from_pretrained(self.folder, **LOCAL)
+            except ImportError:
+                require("sentencepiece", extra_name="hf")
+                raise
 
     @cached_property
     def max_tokens(self) -> int:
         """How many tokens of a text the model reads."""
-        places = self.config.get("text_config", {}).get("max_position_embeddings")
-        limits = [self.reading.most, places, self.tokenizer.model_max_length]
-        if places is None and self.reading.most is None:
-            # Configurations do not repeat what is as in the architecture.
-            with loading(self.folder, FIX):
-                from transformers import AutoConfig
+        with loading(self.folder, FIX):
+            from transformers import AutoConfig
 
-                limits.append(
-                    AutoConfig.from_pretrained(self.folder, **LOCAL).text_config.max_position_embeddings
-                )
+            # Configurations do not repeat what is as in the architecture.
+            places = AutoConfig.from_pretrained(self.folder, **LOCAL).text_config.max_position_embeddings
+        limits = [self.reading.most, places, self.tokenizer.model_max_length]
         return int(min(limit for limit in limits if limit))
 
     def load(self) -> TorchParts:
         """Return the network and what prepares its inputs."""
         # Loaded here, and not by several threads at once.
         _ = self.processor
-        options = {"use_safetensors": True, "output_loading_info": True, "ignore_mismatched_sizes": True}
+        options: dict[str, Any] = {"use_safetensors": True, "output_loading_info": True}
+        # Not the configuration's choice: weights are rounded to the precision alone, and what computes
+        # attention may be code that is downloaded.
+        options |= {"dtype": "float32", "attn_implementation": None, "return_dict": True}
+        options["ignore_mismatched_sizes"] = True
         with loading(self.folder, FIX):
             import transformers
 
@@ -204,15 +208,21 @@ class HuggingFaceFiles:
             what = f"the tokenizer is of another model: {numbers}"
             raise InputError(what, where=self.folder, fix="give the folder with the model's own tokenizer")
         names = ("input_ids", "attention_mask")
-        # What was cut off is kept beside each text.
-        cut = [bool(encoding.overflowing) for encoding in made.encodings]
-        return {name: made[name] for name in names if name in made}, cut
+        return {name: made[name] for name in names if name in made}, self.cut(made, texts)
+
+    def cut(self, made: Any, texts: list[str]) -> list[bool]:
+        """Return which texts have more tokens than the model reads."""
+        if made.encodings is not None:
+            # What was cut off is kept beside each text.
+            return [bool(encoding.overflowing) for encoding in made.encodings]
+        # Tokenizers written in Python, such as SigLIP's, do not keep it.
+        whole = self.tokenizer(texts, truncation=False, verbose=False)["input_ids"]
+        return [len(tokens) > self.max_tokens for tokens in whole]
 
     def facts(self) -> dict[str, Fact]:
         """Return what changes the numbers: weights, and how pictures and texts are prepared."""
         config = {key: value for key, value in self.config.items() if key not in VOLATILE}
         tokens = {path.name: path for path in sorted(self.folder.iterdir()) if is_of_tokenizer(path)}
-        normalizer = getattr(getattr(self.tokenizer, "backend_tokenizer", None), "normalizer", None)
         return {
             "architecture": self.architecture,
             "weights.sha256": digest_weights(self.weights),
@@ -220,7 +230,7 @@ class HuggingFaceFiles:
             **PICTURE_FACTS,
             **picture_facts(self.processor.to_dict()),
             "text.tokenizer.sha256": digest_files(tokens),
-            "text.lower_case": normalizer is not None and "abc" in normalizer.normalize_str("ABC"),
+            "text.lower_case": lower_cases(self.tokenizer),
             "text.max_tokens": self.max_tokens,
             "text.truncation": str(self.tokenizer.truncation_side),
             "text.padding": self.reading.padding,
@@ -254,27 +264,31 @@ def pooled(output: Any) -> torch.Tensor:
     return output if hasattr(output, "detach") else output.pooler_output
 
 
-def is_of_tokenizer(path: Path) -> bool:
-    """Whether a file says how texts are split."""
-    words = ("token", "vocab", "merges", "spiece", "sentencepiece")
-    return path.suffix in READ and any(word in path.name for word in words)
+def lower_cases(tokenizer: Any) -> bool:
+    """Whether a tokenizer reads capital letters as small ones."""
+    inner = getattr(tokenizer, "backend_tokenizer", None)
+    if inner is None:
+        capital, small = tokenizer(["ABC", "abc"])["input_ids"]
+        return bool(capital == small)
+    return inner.normalizer is not None and "abc" in inner.normalizer.normalize_str("ABC")
 
 
 def picture_facts(settings: dict[str, Any]) -> dict[str, Fact]:
     """Return how a processor of the library prepares pictures.
 
-    >>> picture_facts({"do_resize": True, "size": {"shortest_edge": 224}, "resample": 3})
-    {'image.resize': 'shortest_edge 224', 'image.interpolation': 'bicubic'}
+    >>> facts = picture_facts({"do_resize": True, "size": {"shortest_edge": 224}, "resample": 3})
+    >>> facts["image.resize"], facts["image.interpolation"], facts["image.crop"]
+    ('shortest_edge 224', 'bicubic', None)
     """
     facts: dict[str, Fact] = {}
     for key, done, name in STEPS:
-        if key in settings and settings[key] is not None and settings.get(done, True):
-            facts[name] = in_words(settings[key], name)
-    known = {key for step in STEPS for key in step} | {
-        "image_processor_type",
-        "processor_class",
-        "do_convert_rgb",
-    }
+        value = settings.get(key)
+        if not settings.get(done, value is not None):
+            # A step that is left out is stated, too: what a run does not state is not compared.
+            facts[name] = None
+        elif value is not None:
+            facts[name] = in_words(value, name)
+    known = {key for step in STEPS for key in step} | SILENT
     for key, value in sorted(settings.items()):
         if key not in known and value is not None:
             facts[f"image.{key}"] = in_words(value, key)

@@ -10,20 +10,25 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import logging
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from karat._util import parsing, require
 from karat.errors import InputError, MissingDataError
-from karat.models.embedding_cache import kept_facts
+from karat.models.embedding_cache import digest_files, kept_facts
 from karat.models.encoder import Encoder, Scheme, register_encoder
 from karat.models.local_files import (
+    LOCAL,
     check_tensors,
     digest_weights,
+    is_of_tokenizer,
     loading,
+    offline,
     version_of,
     versions,
     weight_files,
@@ -100,13 +105,21 @@ class OpenClipFiles:
     def digest(self) -> str:
         """A digest of the weights and of what a folder says about the model."""
         content = json.dumps(
-            [self.architecture if self.folder is None else "", self.config, self.preparation]
+            [self.architecture if self.folder is None else "", self.config, self.preparation, self.vocabulary]
         )
         return digest_weights([self.weights]) + hashlib.sha256(content.encode()).hexdigest()
 
     @cached_property
+    def vocabulary(self) -> str | None:
+        """A digest of the folder's tokenizer; None where it is the library's own."""
+        if self.folder is None or "hf_tokenizer_name" not in self.config.get("text_cfg", {}):
+            return None
+        return digest_files({p.name: p for p in sorted(self.folder.iterdir()) if is_of_tokenizer(p)})
+
+    @cached_property
     def library(self) -> Any:
         """The library, which knows the configuration of the folder under its name from now on."""
+        offline()
         try:
             import open_clip
         except (ImportError, RuntimeError, OSError) as error:
@@ -134,7 +147,8 @@ class OpenClipFiles:
         with loading(self.weights, FIX):
             from safetensors.torch import load_file
 
-            network = self.library.create_model(self.architecture, **options)
+            with without_warnings():
+                network = self.library.create_model(self.architecture, **options)
             tensors = {key.removeprefix("module."): table for key, table in load_file(self.weights).items()}
             own = network.state_dict()
             if "positional_embedding" in tensors and "positional_embedding" not in own:
@@ -153,8 +167,11 @@ class OpenClipFiles:
     @cached_property
     def tokenizer(self) -> Any:
         """What splits texts."""
+        text = self.library.get_model_config(self.architecture).get("text_cfg", {})
+        # A configuration could otherwise allow code of the folder to run.
+        options = LOCAL if text.get("hf_tokenizer_name") else {}
         with loading(self.folder or self.weights, "give the folder of the model, with its tokenizer"):
-            return self.library.get_tokenizer(self.architecture)
+            return self.library.get_tokenizer(self.architecture, **options)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -181,8 +198,8 @@ class OpenClipFiles:
         """Return texts as the network takes them, and which ones were cut."""
         tokens = self.tokenizer(texts)
         most = tokens.shape[1]
-        # Where the last place is filled up, nothing was cut.
-        full = (tokens[:, -1] != self.tokenizer([""])[0, -1]).tolist()
+        # CLIP's own fills up with zeros, after which nothing was cut; others may fill up with the end mark.
+        full = [hasattr(self.tokenizer, "tokenizer") or last != 0 for last in tokens[:, -1].tolist()]
         return {"text": tokens}, [end and self.length(text) > most for end, text in zip(full, texts)]
 
     def length(self, text: str) -> int:
@@ -195,23 +212,49 @@ class OpenClipFiles:
     def facts(self) -> dict[str, Fact]:
         """Return what changes the numbers: weights, and how pictures and texts are prepared."""
         config = self.config or self.library.get_model_config(self.architecture)
-        size, how = self.settings.get("size"), self.settings.get("resize_mode", "shortest")
         upper, lower = self.tokenizer(["A DOG"]), self.tokenizer(["a dog"])
         return {
             "architecture": self.name if self.folder is not None else self.architecture,
             "weights.sha256": digest_weights([self.weights]),
             "config.sha256": hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest(),
             **PICTURE_FACTS,
-            "image.resize": f"{how} {listed(size)}",
-            **({"image.crop": listed(size)} if how == "shortest" else {}),
+            **size_facts(self.settings.get("size"), self.settings.get("resize_mode", "shortest")),
             "image.interpolation": str(self.settings.get("interpolation")),
             "image.mean": listed(self.settings.get("mean")),
             "image.std": listed(self.settings.get("std")),
+            **({} if self.vocabulary is None else {"text.tokenizer.sha256": self.vocabulary}),
             "text.lower_case": bool((upper == lower).all()),
             "text.max_tokens": int(lower.shape[1]),
             "text.truncation": "right",
             **versions(LIBRARIES),
         }
+
+
+def size_facts(size: Any, how: str) -> dict[str, Fact]:
+    """Return to which size pictures are brought, in the words that models of transformers have for it.
+
+    >>> size_facts(224, "shortest")
+    {'image.resize': 'shortest_edge 224', 'image.crop': 'height 224, width 224'}
+    >>> size_facts((224, 336), "squash")
+    {'image.resize': 'height 224, width 336', 'image.crop': None}
+    """
+    height, width = size if isinstance(size, list | tuple) else (size, size)
+    whole = f"height {height}, width {width}"
+    if how == "shortest":
+        edge = f"shortest_edge {height}" if height == width else f"shortest {whole}"
+        return {"image.resize": edge, "image.crop": whole}
+    return {"image.resize": whole if how == "squash" else f"{how} {whole}", "image.crop": None}
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Keep the library from saying that the weights are random: they are loaded after the network is made."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 register_encoder(

@@ -29,9 +29,9 @@ def load(name: str) -> Encoder:
     """Return a sentence model; its weights are read when a text has to be encoded, and not before."""
     require("sentence_transformers", extra_name="sentences")
     folder = find_folder(name)
-    model = SentenceModel(folder)
     known = (f"{library} {version_of(library)}".strip() for library in LIBRARIES)
     fingerprint = digest_folder(folder, *known)
+    model = SentenceModel(folder, fingerprint)
     return Encoder(
         name=folder.resolve().name if folder == Path(name) else name,
         texts=model,
@@ -65,12 +65,12 @@ class SentenceModel:
     Weights are read as safetensors, and code that a model brings with it is not run.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, fingerprint: str) -> None:
+        self.folder, self.fingerprint = folder, fingerprint
 
     def __call__(self, texts: Sequence[str]) -> Encoded:
         """Return one row per text, and which texts are longer than the model reads."""
-        model = loaded(self.folder)
+        model = loaded(self.folder, self.fingerprint)
         rows = model.encode(list(texts), batch_size=BATCH, show_progress_bar=False)
         # No token is shorter than one byte: most texts need not be counted.
         limit = model.max_seq_length or 10**9
@@ -83,10 +83,11 @@ class SentenceModel:
 
     def facts(self) -> dict[str, Fact]:
         """Return what changes the numbers."""
-        weights = {path.name: path for path in sorted(self.folder.rglob("*.safetensors"))}
+        files = sorted(self.folder.rglob("*.safetensors"))
+        weights = {path.relative_to(self.folder).as_posix(): path for path in files}
         return {
             "weights.sha256": digest_files(weights),
-            "text.max_tokens": loaded(self.folder).max_seq_length,
+            "text.max_tokens": loaded(self.folder, self.fingerprint).max_seq_length,
             "text.truncation": "right",
             "precision": "float32",
             **versions(LIBRARIES),
@@ -94,8 +95,8 @@ class SentenceModel:
 
 
 @lru_cache(maxsize=1)
-def loaded(folder: Path) -> Any:
-    """Return the model with its weights."""
+def loaded(folder: Path, fingerprint: str) -> Any:
+    """Return the model with its weights; again where the files, and so the fingerprint, changed."""
     fix = "give the complete folder of a sentence-transformers model, with its weights as safetensors"
     with loading(folder, fix):
         from sentence_transformers import SentenceTransformer

@@ -12,8 +12,8 @@ from karat.reports.section import SectionData, section
 from karat.runs import Fingerprint, of_model, show_fact, split_facts
 
 FAIR = (
-    "The last of those that differ say which model it was, any other how a model was applied: a difference "
-    "between the scores may come from it."
+    "Of those that differ, the last say which model it was, the others how a model was applied; a difference "
+    "between the scores may come from any of them."
 )
 
 

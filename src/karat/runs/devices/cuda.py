@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from karat._util import require
 from karat.errors import InputError
 from karat.runs.device import DEVICES
 from karat.runs.memory import free_memory
-from karat.runs.scan import Partial, RankCounts, Shortlists, Span, TileScores, spans
+from karat.runs.scan import Partial, RankCounts, Shortlists, Span, Tile, TileScores, spans
 
 if TYPE_CHECKING:
     from karat.runs.fused_pass import Asked, TableAnswers
@@ -57,10 +58,40 @@ class Gpu:
             DEVICES["cpu"].add(scores, partial, threads)
             return
         copies = Copies(self.place)
-        tables = [copies.to_device(side) for side in (scores.left, scores.right)]
+        tables = None
+        with suppress(torch.OutOfMemoryError):
+            tables = [copies.to_device(side) for side in (scores.left, scores.right)]
+        if tables is None:
+            for half in halves_of(scores):
+                self.add(half, partial, threads)
+            return
         sides = (scores.tile.rows, scores.tile.columns)
-        for group in groups(partial.parts, sides):
-            TileQuestions(copies, tables, sides, group).add()
+        try:
+            for group in groups(partial.parts, sides):
+                TileQuestions(copies, tables, sides, group).add()
+        except torch.OutOfMemoryError:
+            from karat.runs.fused_pass import too_little_memory
+
+            raise too_little_memory() from None
+
+
+def halves_of(scores: TileScores) -> Iterator[TileScores]:
+    """Yield two tiles of vectors instead of one that the device has no room for."""
+    from karat.runs.fused_pass import LEAST, too_little_memory
+
+    rows, columns = scores.tile.rows, scores.tile.columns
+    by_rows = len(scores.left) >= len(scores.right)
+    begin, end = rows if by_rows else columns
+    if end - begin <= LEAST:
+        raise too_little_memory()
+    for span in ((begin, (begin + end) // 2), ((begin + end) // 2, end)):
+        cut = slice(span[0] - begin, span[1] - begin)
+        if by_rows:
+            left, error = scores.left[cut], scores.row_error[cut]
+            yield replace(scores, tile=Tile(span, columns), left=left, row_error=error)
+        else:
+            right, error = scores.right[cut], scores.column_error[cut]
+            yield replace(scores, tile=Tile(rows, span), right=right, column_error=error)
 
 
 def groups(parts: Sequence[Part], sides: tuple[Span, Span]) -> list[list[Part]]:

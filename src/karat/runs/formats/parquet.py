@@ -277,8 +277,11 @@ def stream(content: Content, path: Path) -> None:
             begin += len(block)
             yield frame
 
-    # One group would gather the whole table; many would each describe every one of 25,000 columns.
+    # One group would gather the whole table; many would each describe every one of 25,000 columns. A group
+    # of vectors is what is unpacked at once.
     rows = 4 * rows_per_block(table.shape, dtype.itemsize)
+    if content.vectors:
+        rows = max(1, CHUNK_BYTES // (dtype.itemsize * table.shape[1]))
     register_io_source(parts, schema=schema).sink_parquet(path, row_group_size=rows)
 
 

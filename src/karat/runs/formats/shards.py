@@ -148,11 +148,12 @@ def read_shards(path: Path) -> Content:
                 where=path / INDEX,
                 fix=f"this version of karat reads {FORMAT} {VERSION}",
             )
-        ids, rows, width = index["ids"], int(index["rows"]), int(index["width"])
+        ids = {side: list(index["ids"][side]) for side in SIDES}
+        rows, width = int(index["rows"]), int(index["width"])
         made_with = Fingerprint.from_json(json.dumps(index["made_with"]), path / INDEX)
         shapes = {side: (int(index["counts"][side]), width) for side in SIDES}
     tables = tuple(joined(path, side, shapes[side], rows) for side in SIDES)
-    return Content(tables=tables, ids={side: ids[side] for side in SIDES}, made_with=made_with)
+    return Content(tables=tables, ids=ids, made_with=made_with)
 
 
 def joined(folder: Path, side: str, shape: tuple[int, int], rows: int) -> Shards:

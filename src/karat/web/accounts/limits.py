@@ -86,7 +86,8 @@ class Limit:
 
     def wait(self, key: Hashable, now: float) -> float:
         """Return for how many seconds a key is blocked; 0 if it is not."""
-        return max(0.0, self._ends.get(key, now) + self.share - self.span - now)
+        # In this order, so that nothing is left of `now` by rounding where the key is unknown.
+        return max(0.0, self._ends.get(key, now) - now + self.share - self.span)
 
     def count(self, key: Hashable, now: float) -> None:
         """Count an attempt as failed."""

@@ -20,7 +20,7 @@ from karat.benchmarks import Direction
 from karat.errors import InputError, KaratError
 from karat.judging import Goal, Project
 from karat.judging.store import StoreError
-from karat.runs import Run, load_runs
+from karat.runs import Run, is_model, load_runs
 from karat.web.dashboard.jobs import Job, JobOutcome, Work
 from karat.web.dashboard.live import Pay, pay_of
 from karat.web.failures import sentence_of
@@ -41,11 +41,12 @@ class OfferedRuns:
     project
         What the runs are matched to.
     files
-        Their files.
+        Their files, or the names of models.
     """
 
     def __init__(self, project: Project, files: Sequence[str]) -> None:
-        self._project, self._files = project, tuple(str(Path(file).resolve()) for file in files)
+        self._project = project
+        self._files = tuple(file if is_model(file) else str(Path(file).resolve()) for file in files)
 
     @cached_property
     def by_name(self) -> dict[str, Run]:

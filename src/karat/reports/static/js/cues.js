@@ -4,7 +4,7 @@ import { make } from "./dom.js";
 
 function wording(box) {
   const columns = box.querySelector("table")?.tHead?.rows[0].cells.length;
-  return `Scroll sideways to see ${columns ? `all ${columns - 1} columns` : "all of the plot"} →`;
+  return `Scroll sideways to see ${columns > 2 ? `all ${columns - 1} columns` : columns ? "the whole table" : "all of the plot"} →`;
 }
 
 export function watchScroll(box) {
