@@ -187,13 +187,10 @@ class Workers:
         """How many parts work should have at least."""
         return PER_THREAD * self.threads
 
-    def _infos(self) -> dict[str, Any]:
-        return self._client.scheduler_info(n_workers=-1)["workers"]
-
     def _check(self) -> int:
         """Return how many threads there are, or raise where the workers cannot be used."""
         end = time.monotonic() + PATIENCE
-        while not (infos := self._infos()):
+        while not (infos := known_workers(self._client)):
             if time.monotonic() > end:
                 fix = f"start one: dask worker {self.address}"
                 raise InputError(f"the scheduler at {self.address} has no workers", fix=fix)
@@ -266,7 +263,7 @@ class Workers:
             try:
                 return work.result(LOOK)
             except TimeoutError:
-                gone = (gone or time.monotonic()) if not self._infos() else None
+                gone = (gone or time.monotonic()) if not known_workers(self._client) else None
                 if gone is not None and time.monotonic() > gone + PATIENCE:
                     raise all_lost(self.address) from None
             except KilledWorker:
@@ -283,6 +280,11 @@ class Workers:
         """Return the error for a scheduler that is gone."""
         fix = "start again; what --checkpoint kept is not computed again"
         return InputError(f"the connection to {self.address} was lost", fix=fix)
+
+
+def known_workers(client: Any) -> dict[str, Any]:
+    """Return what a scheduler knows of its workers, by address."""
+    return client.scheduler_info(n_workers=-1)["workers"]
 
 
 def all_lost(address: str) -> InputError:
@@ -317,11 +319,11 @@ class Work:
     def _send(self) -> Any:
         """Send what is shared to one worker; to another where that one is lost meanwhile."""
         for _ in range(ATTEMPTS - 1):
-            before = self._present()
+            before = set(known_workers(self.client))
             try:
                 return self.client.scatter([self.shared], hash=False)[0]
             except OSError:
-                if self._present() == before:
+                if set(known_workers(self.client)) == before:
                     raise
         return self.client.scatter([self.shared], hash=False)[0]
 
@@ -330,7 +332,7 @@ class Work:
 
         Dask would wait for ever for a worker that is lost meanwhile. Then the others fetch what they lack.
         """
-        before = self._present()
+        before = set(known_workers(self.client))
         failed: list[Exception] = []
 
         def copy() -> None:
@@ -347,16 +349,13 @@ class Work:
             if failed:
                 # The scheduler may hear of a lost worker a little later than we do.
                 time.sleep(1)
-            if lost := before - self._present():
+            if lost := before - set(known_workers(self.client)):
                 LOG.warning("%s was lost while the tables were sent", ", ".join(sorted(lost)))
                 return
             if failed:
                 raise failed[0]
             if done:
                 return
-
-    def _present(self) -> set[str]:
-        return set(self.client.scheduler_info(n_workers=-1)["workers"])
 
     def _note(self, event: tuple[float, Any]) -> None:
         number, worker = event[1]

@@ -141,43 +141,20 @@ def original(more: str) -> Any:
     )
 
 
+def run_files(more: str = "") -> Any:
+    """Return the argument with the files of runs, given what else it may be."""
+    runs = (
+        "Runs: score tables (images by captions), pairs of embedding tables, or ranked lists; {run_files}; "
+        "or models, as hf:FOLDER."
+    )
+    return typer.Argument(metavar="FILE...", help=f"{runs} {more}".rstrip(), show_default=False)
+
+
 # Input.
-RUNS = (
-    "Runs: score tables (images by captions), pairs of embedding tables, or ranked lists; {run_files}; "
-    "or models, as hf:FOLDER."
-)
-Files = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="FILE...",
-        help=RUNS,
-        show_default=False,
-    ),
-]
-FilesOrModels = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="FILE...",
-        help=f"{RUNS} Optional with --model.",
-        show_default=False,
-    ),
-]
-FilesOrNone = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="FILE...",
-        help=f"{RUNS} With -b instances.json detections, or none.",
-        show_default=False,
-    ),
-]
-FilesOrProject = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE...",
-        help=f"{RUNS} Or one project: its file, or its postgresql:// address.",
-        show_default=False,
-    ),
-]
+Files = Annotated[list[Path], run_files()]
+FilesOrModels = Annotated[list[Path] | None, run_files("Optional with --model.")]
+FilesOrNone = Annotated[list[Path] | None, run_files("With -b instances.json detections, or none.")]
+FilesOrProject = Annotated[list[str], run_files("Or one project: its file, or its postgresql:// address.")]
 ProjectPlace = Annotated[
     str,
     typer.Argument(

@@ -7,6 +7,7 @@ from karat._util.lazy import exports
 if TYPE_CHECKING:
     from karat.models.encoder import ENCODERS as ENCODERS
     from karat.models.encoder import MODEL_FORMATS as MODEL_FORMATS
+    from karat.models.encoder import MODEL_HEAD as MODEL_HEAD
     from karat.models.encoder import Encoded as Encoded
     from karat.models.encoder import Encoder as Encoder
     from karat.models.encoder import Scheme as Scheme

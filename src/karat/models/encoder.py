@@ -250,6 +250,9 @@ MODEL_FORMATS: Registry[Callable[[Path], Any]] = Registry(
 """By the format that the ``model.json`` of a folder names, what loads it: as an object with ``encode_images``
 and ``encode_texts``, or either."""
 
+MODEL_HEAD = "model.json"
+"""The file of such a folder that names its format."""
+
 METHODS = {"images": "encode_images", "texts": "encode_texts"}
 
 

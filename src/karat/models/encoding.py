@@ -15,8 +15,8 @@ from karat.captions import Queries, all_pairs, asked_texts
 from karat.errors import InputError
 from karat.models.cosine import unit
 from karat.models.embedding_cache import picture_keys
-from karat.models.encoder import ENCODERS, Encoder, Progress, Says, load_model
-from karat.models.image_text_model import HEAD, pictures_of
+from karat.models.encoder import ENCODERS, MODEL_HEAD, Encoder, Progress, Says, load_model
+from karat.models.image_text_model import pictures_of
 from karat.models.summariser import Summariser, load_summariser
 from karat.models.text_metric import TextMetric
 from karat.runs import (
@@ -192,7 +192,7 @@ def names_model(name: str) -> bool:
     is imported.
     """
     scheme, colon, _ = name.partition(":")
-    return scheme in ENCODERS and ENCODERS[scheme].explicit if colon else (Path(name) / HEAD).is_file()
+    return scheme in ENCODERS and ENCODERS[scheme].explicit if colon else (Path(name) / MODEL_HEAD).is_file()
 
 
 RUN_MAKERS.add("model", RunMaker(names_model, run_of))

@@ -18,7 +18,7 @@ from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions import SystemWords, references_of
 from karat.errors import InputError, MissingDataError
 from karat.models.cosine import unit
-from karat.models.encoder import MODEL_FORMATS, Says, as_encoder
+from karat.models.encoder import MODEL_FORMATS, MODEL_HEAD, Says, as_encoder
 from karat.models.estimator import Estimator
 from karat.models.images import ImageFeatures, Source, histogram_kernel, pyramid_kernel
 from karat.models.kcca import KCCA, LEARNED
@@ -27,7 +27,7 @@ from karat.runs import EmbeddingRun
 
 IMAGE_KERNELS = {"pyramid": pyramid_kernel, "histogram": histogram_kernel}
 FORMAT, VERSION = "karat-image-text-model", 1
-HEAD, ARRAYS, WORDS = "model.json", "model.npz", "words.json"
+ARRAYS, WORDS = "model.npz", "words.json"
 CHOSEN = ("text", "image", "image_power", "kappa", "n", "weight")
 ENCODED = ("words", "start", "first")
 AGAIN = "fit it again with karat fit"
@@ -231,7 +231,7 @@ def fit(
 
 def save_model(model: ImageTextModel, folder: Path) -> None:
     """Write the files of a fitted model into a folder, which is made if need be; all of them, or none."""
-    fill_folder(folder, lambda draft: write_model(model, draft), last=[HEAD])
+    fill_folder(folder, lambda draft: write_model(model, draft), last=[MODEL_HEAD])
 
 
 def write_model(model: ImageTextModel, folder: Path) -> None:
@@ -252,7 +252,7 @@ def write_model(model: ImageTextModel, folder: Path) -> None:
     }
     write_file(folder / ARRAYS, lambda path: np.savez_compressed(path, allow_pickle=False, **arrays))
     write_json(folder / WORDS, model.words_.state())
-    write_json(folder / HEAD, head)
+    write_json(folder / MODEL_HEAD, head)
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
@@ -263,17 +263,17 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
 
 def read_model(folder: Path) -> ImageTextModel:
     """Return the model of a folder, after checking its files."""
-    for name in (HEAD, ARRAYS, WORDS):
+    for name in (MODEL_HEAD, ARRAYS, WORDS):
         if not (folder / name).is_file():
             raise MissingDataError(
                 f"there is no {name}", where=folder, fix="give a folder that karat fit wrote"
             )
-    with parsing(folder / HEAD, "is not a description of a model", AGAIN):
-        head = json.loads((folder / HEAD).read_text(encoding="utf-8"))
+    with parsing(folder / MODEL_HEAD, "is not a description of a model", AGAIN):
+        head = json.loads((folder / MODEL_HEAD).read_text(encoding="utf-8"))
         if (head["format"], head["version"]) != (FORMAT, VERSION):
             raise InputError(
                 f"has format {head['format']!r}, version {head['version']!r}",
-                where=folder / HEAD,
+                where=folder / MODEL_HEAD,
                 fix=f"this version of karat reads {FORMAT} {VERSION}",
             )
         model = ImageTextModel(**{name: head["parameters"][name] for name in CHOSEN})

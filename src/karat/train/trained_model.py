@@ -13,7 +13,7 @@ import numpy as np
 
 from karat._util import extra, fill_folder, parsing, require, write_file
 from karat.errors import InputError, MissingDataError
-from karat.models import MODEL_FORMATS
+from karat.models import MODEL_FORMATS, MODEL_HEAD
 from karat.models.images import ImageFeatures, decode_image
 from karat.train.image_input import CountProjection
 from karat.train.vocabulary import CaptionVocabulary
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from karat.train.network import DualEncoder
 
 FORMAT, VERSION = "karat-trained-model", 1
-HEAD, WEIGHTS, PROJECTION = "model.json", "weights.safetensors", "projection.safetensors"
+WEIGHTS, PROJECTION = "weights.safetensors", "projection.safetensors"
 INPUTS = ("counts", "pixels", "features")
 AGAIN = "write it again with karat train"
 
@@ -119,7 +119,7 @@ class TrainedModel:
 
     def save(self, folder: str | Path) -> None:
         """Write everything into a folder, as json and safetensors; all of it, or nothing."""
-        fill_folder(Path(folder), self._write, last=[HEAD])
+        fill_folder(Path(folder), self._write, last=[MODEL_HEAD])
 
     def _write(self, folder: Path) -> None:
         from safetensors.torch import save_file
@@ -143,7 +143,7 @@ class TrainedModel:
             "notes": list(self.notes),
         }
         text = json.dumps(head, indent=1, ensure_ascii=False) + "\n"
-        write_file(folder / HEAD, lambda path: path.write_text(text, encoding="utf-8"))
+        write_file(folder / MODEL_HEAD, lambda path: path.write_text(text, encoding="utf-8"))
 
     @classmethod
     def load(cls, folder: str | Path) -> TrainedModel:
@@ -154,17 +154,17 @@ class TrainedModel:
         from karat.train.network import DualEncoder
 
         folder = Path(folder)
-        for name in (HEAD, WEIGHTS):
+        for name in (MODEL_HEAD, WEIGHTS):
             if not (folder / name).is_file():
                 raise MissingDataError(
                     f"there is no {name}", where=folder, fix="give a folder that karat train wrote"
                 )
-        with parsing(folder / HEAD, "is not a description of a trained model", AGAIN):
-            head = json.loads((folder / HEAD).read_text(encoding="utf-8"))
+        with parsing(folder / MODEL_HEAD, "is not a description of a trained model", AGAIN):
+            head = json.loads((folder / MODEL_HEAD).read_text(encoding="utf-8"))
             if (head["format"], head["version"]) != (FORMAT, VERSION):
                 raise InputError(
                     f"has format {head['format']!r}, version {head['version']!r}",
-                    where=folder / HEAD,
+                    where=folder / MODEL_HEAD,
                     fix=f"this version of karat reads {FORMAT} {VERSION}",
                 )
             kind = INPUTS[INPUTS.index(head["image_input"])]

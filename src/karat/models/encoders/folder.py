@@ -9,12 +9,11 @@ from pathlib import Path
 from karat._util import parsing
 from karat.errors import InputError, MissingDataError
 from karat.models.embedding_cache import digest_folder
-from karat.models.encoder import MODEL_FORMATS, Encoder, Scheme, as_encoder, register_encoder
+from karat.models.encoder import MODEL_FORMATS, MODEL_HEAD, Encoder, Scheme, as_encoder, register_encoder
 from karat.models.local_files import version_of
 
 LIBRARIES = ("karat", "numpy", "opencv-python-headless", "pillow", "torch")
 """What computes the vectors of such a model."""
-HEAD = "model.json"
 FIX = "give a folder that karat fit or karat train wrote, hf:FOLDER, sentence:FOLDER, or module:function"
 
 FOREIGN = {"modules.json": "sentence", "config.json": "hf", "open_clip_config.json": "open_clip"}
@@ -26,11 +25,11 @@ def load(name: str) -> Encoder:
     folder = Path(name)
     if not folder.is_dir():
         raise MissingDataError("there is no such folder", where=folder, fix=FIX)
-    head = folder / HEAD
+    head = folder / MODEL_HEAD
     if not head.is_file():
         kinds = (path.name for path in folder.iterdir() if path.name in FOREIGN)
         fix = next((f"write {FOREIGN[kind]}:{name}" for kind in sorted(kinds, reverse=True)), FIX)
-        raise MissingDataError(f"there is no {HEAD}", where=folder, fix=fix)
+        raise MissingDataError(f"there is no {MODEL_HEAD}", where=folder, fix=fix)
     with parsing(head, "is not a description of a model", FIX):
         named = str(json.loads(head.read_text(encoding="utf-8"))["format"])
     if named not in MODEL_FORMATS:
