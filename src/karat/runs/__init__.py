@@ -7,6 +7,7 @@ from karat._util.lazy import exports
 if TYPE_CHECKING:
     from karat.runs.choice_run import ChoiceRun as ChoiceRun
     from karat.runs.choice_run import load_choices as load_choices
+    from karat.runs.compute import Compute as Compute
     from karat.runs.conversion import CONTENT_KINDS as CONTENT_KINDS
     from karat.runs.conversion import convert as convert
     from karat.runs.conversion import writer_of as writer_of
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from karat.runs.id_files import read_ids as read_ids
     from karat.runs.id_files import write_ids as write_ids
     from karat.runs.matrix import MatrixRun as MatrixRun
+    from karat.runs.loading import Loading as Loading
     from karat.runs.memory import least_memory as least_memory
     from karat.runs.normalisation import NORMALISATIONS as NORMALISATIONS
     from karat.runs.normalisation import ScoreNormalisation as ScoreNormalisation

@@ -13,10 +13,12 @@ from typing import Any, TypeVar
 from karat._util import Registry, check_table, import_plugins, plural
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import InputError, MissingDataError
+from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun, Similarity
 from karat.runs.fingerprint import made_with_beside, merge_fingerprints, note_on_steps, read_made_with
 from karat.runs.formats import READERS, SHAPES, Blocks, Content, format_of, name_of, plain_path
 from karat.runs.id_files import KINDS, UNNAMED, Order, check_lengths, ids_beside, read_order
+from karat.runs.loading import Loading
 from karat.runs.matrix import MatrixRun
 from karat.runs.memory import check_memory, with_memory
 from karat.runs.preflight import VectorCheck, check_embeddings
@@ -312,13 +314,9 @@ def by_name(sources: Any) -> bool:
 def load_runs(
     sources: Any,
     benchmark: Benchmark,
-    *,
-    name: Iterable[str] | str | None = None,
-    ids: Order | None = None,
-    similarity: str = "dot",
-    transpose: bool = False,
-    memory: Memory = None,
-    says: Says | None = None,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
+    **old: Any,
 ) -> list[Run]:
     """Load several runs of one benchmark and name them.
 
@@ -331,12 +329,11 @@ def load_runs(
         are a tuple. A model (`karat.load_model`), or the name of one such as "hf:FOLDER", is encoded.
     benchmark
         What the runs answer.
-    name
-        A name for each; by default that of its file, with its folder where two files share a name.
-    ids, similarity, transpose
-        As `load_run` takes them, for what is not loaded yet.
-    memory, says
-        As `load_run` takes them.
+    loading
+        How they are read. A name is by default that of the file, with its folder where two files share a
+        name; the rest concerns what is not loaded yet.
+    compute
+        How much memory scoring them may use, and what is told while they are read.
 
     Returns
     -------
@@ -344,15 +341,20 @@ def load_runs(
         Matched to the benchmark. Where its items are open, that is `run.benchmark`, which also has the items
         that nobody judged.
     """
+    loading, compute = loading or Loading(), compute or Compute()
+    bounds = {key: old.pop(key) for key in ("memory", "says") if key in old}
+    loading, compute = replace(loading, **old), replace(compute, **bounds)
     benchmark.check_gallery()
-    groups, names, given = list_sources(sources, benchmark, name)
-    options: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
-    options |= {"memory": memory, "says": says}
+    groups, names, given = list_sources(sources, benchmark, loading.name)
+    options: dict[str, Any] = {
+        "ids": loading.ids, "similarity": loading.similarity, "transpose": loading.transpose,
+        "memory": compute.memory, "says": compute.says,
+    }  # fmt: skip
     runs = [as_run(group, benchmark, called, options) for group, called in zip(groups, names)]
     if given is None or len(given) != len(runs):
         runs = join_directions(runs, groups)
     runs = give_names(runs, given, renamed)
-    if all(isinstance(run, RankingsRun) for run in runs) and (ids or transpose):
+    if all(isinstance(run, RankingsRun) for run in runs) and (loading.ids or loading.transpose):
         raise InputError(
             "ranked lists carry their own ids and directions", fix="leave out --ids and --transpose"
         )
