@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from karat.models import load_model as load_model
     from karat.reports import report as report
     from karat.reports import write_report as write_report
-    from karat.runs import Run as Run
-    from karat.runs import convert as convert
     from karat.runs import Compute as Compute
     from karat.runs import Loading as Loading
+    from karat.runs import Run as Run
+    from karat.runs import convert as convert
     from karat.runs import load_run as load_run
     from karat.runs import normalise as normalise
     from karat.scores import Comparison as Comparison

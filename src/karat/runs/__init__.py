@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from karat.runs.id_files import Order as Order
     from karat.runs.id_files import read_ids as read_ids
     from karat.runs.id_files import write_ids as write_ids
-    from karat.runs.matrix import MatrixRun as MatrixRun
     from karat.runs.loading import Loading as Loading
+    from karat.runs.matrix import MatrixRun as MatrixRun
     from karat.runs.memory import least_memory as least_memory
     from karat.runs.normalisation import NORMALISATIONS as NORMALISATIONS
     from karat.runs.normalisation import ScoreNormalisation as ScoreNormalisation
