@@ -19,6 +19,7 @@ from _harness import main, record
 from one_pass import DIMENSIONS, benchmark, sizes, tables
 
 import karat
+from karat.runs import Compute
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from local_cluster import local_cluster
@@ -52,8 +53,10 @@ def measure() -> list[dict]:
         here, there = [], []
         for _ in range(REPEATS):
             here.append(evaluate())
-            there.append(evaluate(scheduler=cluster.address))
-        killed = evaluate(scheduler=cluster.address, tiles=kill_at_half)
+            there.append(evaluate(compute=Compute(scheduler=cluster.address)))
+        killed = evaluate(
+            compute=Compute(scheduler=cluster.address, tiles=kill_at_half),
+        )
     expected = here[0][1]
     for _, card in (*here, *there, killed):
         assert card.records() == expected.records()

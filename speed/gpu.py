@@ -116,7 +116,9 @@ def evaluated(images: torch.Tensor, captions: torch.Tensor) -> tuple[float, floa
         begin = time.perf_counter()
         run = karat.load_run(*paths, benchmark=benchmark)
         loaded = time.perf_counter()
-        karat.evaluate(run, benchmark, ["R@1", "R@5", "R@10", "MedR", "mAP@R"], device="cuda")
+        karat.evaluate(
+            run, benchmark, ["R@1", "R@5", "R@10", "MedR", "mAP@R"], compute=karat.Compute(device="cuda")
+        )
         return loaded - begin, time.perf_counter() - loaded
 
 

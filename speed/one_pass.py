@@ -115,7 +115,7 @@ def measure() -> list[dict]:
 
         def evaluate() -> None:
             with Peak() as peak:
-                karat.evaluate(karat.load_run(*mapped), bench, MEASURES, memory=MEMORY)
+                karat.evaluate(karat.load_run(*mapped), bench, MEASURES, compute=karat.Compute(memory=MEMORY))
             peaks.append(peak.most)
 
         sides = {"karat": evaluate, "product": lambda: product(*mapped)}

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from dataclasses import fields
 from functools import cache
 from operator import attrgetter
 
@@ -18,6 +19,7 @@ from karat.cli import options
 from karat.cli.choices import CHOICES, choice_names
 from karat.cli.command import PANELS, RENAMED, Command
 from karat.cli.main import ORDER, app, built
+from karat.runs import Compute, Loading
 from karat.world import make_world, save_world, simulate
 
 
@@ -194,6 +196,9 @@ def test_options_are_named_as_in_python(command, functions, more):
     for function in functions:
         module, _, name = function.partition(":")
         known |= set(inspect.signature(getattr(importlib.import_module(module), name)).parameters)
+    for record in (Loading, Compute):
+        # What concerns reading runs and computing is a record in Python.
+        known |= {field.name for field in fields(record)} if record.__name__.lower() in known else set()
     for param in shown_options(commands()[command]):
         assert param.name in known, f"{command} --{param.name}"
         assert param.name == "setting" or param.opts[0] == "--" + param.name.replace("_", "-")

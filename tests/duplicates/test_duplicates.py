@@ -22,6 +22,7 @@ from karat.duplicates import (
     vectors,
 )
 from karat.errors import InputError
+from karat.runs import Loading
 from karat.world import make_world
 
 from made import make_benchmark
@@ -158,7 +159,9 @@ def test_equal_rows_are_found_whatever_the_other_table_is_kept_in(rng, tmp_path,
         "shards",
     ]
     for against in (*others, ["shards", "shards"], train):
-        report = find_duplicates(bench, "images.npy", "captions.npy", against=against, similarity=similarity)
+        report = find_duplicates(
+            bench, "images.npy", "captions.npy", against=against, loading=Loading(similarity=similarity)
+        )
         assert links(kinds(report)["images", "same vector"]) == [(2, 3), (3, 4)]
         assert "2 of 6 images" in report.notes[-1]
         assert report.records()[0]["second"] in (3, "train3")

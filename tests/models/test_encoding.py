@@ -164,7 +164,9 @@ def test_evaluate_takes_models_among_runs_and_names(bench, tmp_path):
     assert card.runs == ["a", "b"]
     expected = karat.evaluate(karat.encode(words, bench), bench, "R@1")
     assert card.value("R@1", truth="original", run="a") == expected.value("R@1", truth="original")
-    assert karat.evaluate([files[1], files[0]], bench, "R@1", name=["x", "y"]).runs == ["x", "y"]
+    assert karat.evaluate(
+        [files[1], files[0]], bench, "R@1", loading=karat.Loading(name=["x", "y"])
+    ).runs == ["x", "y"]
 
 
 def test_models_answer_choices_too(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.runs import load_choices
+from karat.runs import Loading, load_choices
 from tests import choice_files
 
 
@@ -21,7 +21,7 @@ def one_image(tmp_path):
 
 
 def scores_of(source, bench, **options):
-    return load_choices(source, bench, **options)[0].scores
+    return load_choices(source, bench, Loading(**options))[0].scores
 
 
 def test_tables(two_by_two, one_image, tmp_path):
@@ -93,7 +93,7 @@ def test_embeddings_and_scores_of_all_pairs(two_by_two):
         "images": two_by_two.images.gallery.tolist(),
         "captions": two_by_two.captions.gallery.tolist()[::-1],
     }
-    run = load_choices((images, captions[::-1]), two_by_two, ids=order)[0]
+    run = load_choices((images, captions[::-1]), two_by_two, loading=Loading(ids=order))[0]
     expected = np.stack([images[2 * n : 2 * n + 2] @ captions[2 * n : 2 * n + 2].T for n in range(4)])
     np.testing.assert_allclose(run.scores, expected, rtol=1e-5)
     assert "--similarity cosine" in run.notes[0]

@@ -120,9 +120,9 @@ def test_evaluate_with_intervals(cluster, tmp_path, monkeypatch):
         run,
         bench,
         **options,
-        scheduler=cluster.address,
-        checkpoint=tmp_path,
-        tiles=lambda *at: seen.append(at),
+        compute=karat.Compute(
+            scheduler=cluster.address, checkpoint=tmp_path, tiles=lambda *at: seen.append(at)
+        ),
     )
     assert card.records() == expected.records()
     assert card.notes == expected.notes

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import karat
-from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, group_sources, load_runs
+from karat.runs import EmbeddingRun, Loading, MatrixRun, RankingsRun, group_sources, load_runs
 from karat.stats import Intervals
 from karat.world import make_world
 
@@ -60,7 +60,7 @@ def test_ranked_lists_are_not_taken_for_names():
     with pytest.raises(karat.KaratError, match=r"'a', which is not a direction.*or runs by name"):
         load_runs({"a": ["images.npy", "captions.npy"]}, bench)
     with pytest.raises(karat.KaratError, match="the runs have names already"):
-        load_runs({"a": np.ones((2, 2))}, bench, name=["b"])
+        load_runs({"a": np.ones((2, 2))}, bench, loading=Loading(name=["b"]))
 
 
 def test_arrays_and_tensors_are_not_copied(rng):

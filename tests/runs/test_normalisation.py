@@ -87,7 +87,7 @@ def test_a_bank_as_large_as_the_test_set_needs_a_direction(rng):
 def test_a_transposed_bank_is_read_as_the_run_is(rng):
     scores, bank = rng.random((4, 4)), rng.random((6, 4))
     straight = karat.normalise(scores, how="csls", bank=bank)
-    turned = karat.normalise(scores.T, how="csls", bank=bank.T, transpose=True)
+    turned = karat.normalise(scores.T, how="csls", bank=bank.T, loading=karat.Loading(transpose=True))
     assert turned.made_with.facts == straight.made_with.facts
     assert (turned.top("i2t", 4).item == straight.top("i2t", 4).item).all()
 

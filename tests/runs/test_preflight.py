@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 import karat
 from karat.cli.main import app
-from karat.runs import ArrayVectors, check_vectors, least_memory
+from karat.runs import ArrayVectors, Loading, check_vectors, least_memory
 from karat.runs.files import read
 from karat.scores import inspect
 from karat.world import make_world
@@ -98,9 +98,13 @@ def test_counts_are_compared_before_anything_is_read(tmp_path, bench, rng, monke
 def test_rows_of_zeros_are_a_warning_for_cosines(tmp_path, bench, rng):
     fill(tmp_path, bench, rng)
     spoil(tmp_path / "images-00001.npy", 3, slice(None), 0)
-    (note,) = [n for n in karat.evaluate(tmp_path, bench, "R@1", similarity="cosine").notes if "is zero" in n]
+    (note,) = [
+        n
+        for n in karat.evaluate(tmp_path, bench, "R@1", loading=karat.Loading(similarity="cosine")).notes
+        if "is zero" in n
+    ]
     assert f"1 image vector is zero, first row 3 of {tmp_path / 'images-00001.npy'}" in note
-    seen = inspect(tmp_path, benchmark=bench, similarity="cosine")
+    seen = inspect(tmp_path, benchmark=bench, loading=Loading(similarity="cosine"))
     assert any("first row 3 of" in finding.text for finding in seen.findings if finding.level == "warning")
     assert any("image embeddings: 3 files of float16 in" in finding.text for finding in seen.findings)
 
@@ -111,10 +115,10 @@ def test_memory_changes_no_result_and_too_little_is_refused(tmp_path, bench, rng
     for source in (tmp_path, scores):
         plain = karat.evaluate(source, bench, ["R@1", "MedR"])
         least = least_memory((12, 24), [scores] if source is scores else read(tmp_path).tables)
-        card = karat.evaluate(source, bench, ["R@1", "MedR"], memory=least)
+        card = karat.evaluate(source, bench, ["R@1", "MedR"], compute=karat.Compute(memory=least))
         assert [column.value for column in card] == [column.value for column in plain]
         with pytest.raises(karat.KaratError, match=r"does not fit into .*MB; give --memory 286MB or more"):
-            karat.evaluate(source, bench, "R@1", memory=least - 10**6)
+            karat.evaluate(source, bench, "R@1", compute=karat.Compute(memory=least - 10**6))
     run = karat.load_run(scores, memory="1 GiB")
     # What Python and the libraries and the table take is not left for the pass.
     assert run.memory == 2**30 - 2**28 - scores.nbytes

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat
-from karat.runs import ArrayVectors, EmbeddingRun, Fingerprint, Shards, load_runs
+from karat.runs import ArrayVectors, EmbeddingRun, Fingerprint, Loading, Shards, load_runs
 from karat.runs.files import read
 from karat.runs.formats import parquet
 from karat.runs.formats.content import SHARD_READERS
@@ -249,7 +249,9 @@ def test_folders_score_as_the_arrays_do(tmp_path, rng, make):
     content = read(tmp_path / "run")
     assert all(isinstance(table, Vectors) for table in content.tables)
     (loaded,) = load_runs(
-        [tmp_path / "run"], bench, ids={"images": bench.images.values, "captions": bench.captions.values}
+        [tmp_path / "run"],
+        bench,
+        loading=Loading(ids={"images": bench.images.values, "captions": bench.captions.values}),
     )
     assert isinstance(loaded, EmbeddingRun)
     plain = karat.evaluate(karat.load_run(images, captions), bench, ["R@1", "MedR", "mAP@R"])

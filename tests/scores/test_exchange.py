@@ -29,7 +29,9 @@ def scored(*names, **options):
     runs = [simulate(WORLD, strength=2 + k, seed=k) for k in range(len(names))]
     for run in runs:
         run.made_with = FACTS
-    return karat.evaluate(runs, WORLD.benchmark(), MEASURES, name=list(names), **options)
+    return karat.evaluate(
+        runs, WORLD.benchmark(), MEASURES, loading=karat.Loading(name=list(names)), **options
+    )
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +128,9 @@ def test_each_of_several_runs_has_its_file(tmp_path):
 def test_choices_have_no_unjudged_pairs(tmp_path):
     pair = ChoiceExample("0", ["a.jpg", "b.jpg"], ["a cup on a mat", "a mat on a cup"], [(0, 0), (1, 1)])
     bench = build_choices("world", [pair], where="cups.json", about="")
-    card = karat.evaluate(np.array([[[0.9, 0.2], [0.3, 0.8]]]), bench, name="cups", intervals=True)
+    card = karat.evaluate(
+        np.array([[[0.9, 0.2], [0.3, 0.8]]]), bench, loading=karat.Loading(name="cups"), intervals=True
+    )
     card.save(tmp_path / "cups.eee.json")
     record = json.loads((tmp_path / "cups.eee.json").read_text(encoding="utf-8"))
     check(record)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from karat.cli.main import main
+from karat.runs import Loading
 from karat.scores.inspection import inspect as inspect_run
 
 
@@ -57,7 +58,7 @@ def test_rows_in_another_order(tables, scores, coco):
     found = inspect_run(tables[0][images], tables[1][captions], benchmark=coco)
     assert "the images sorted by id as numbers and the captions sorted by" in texts(found, "error")
     ids = {"captions": coco.captions.gallery[captions].tolist()}
-    assert inspect_run(scores[:, captions], benchmark=coco, ids=ids).worst == "fact"
+    assert inspect_run(scores[:, captions], benchmark=coco, loading=Loading(ids=ids)).worst == "fact"
 
 
 def test_what_is_no_number(scores, coco):

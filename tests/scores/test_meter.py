@@ -68,7 +68,10 @@ class TestNumbers:
         values = {name.removeprefix("val/"): value for name, value in meter.compute().items()}
         assert list(values) == [*FAST, "complete/i2t/mAP@R", "complete/t2i/mAP@R"]
         card = karat.evaluate(
-            (images, texts), bench, ["R@1", "R@5", "R@10", "MedR", "mAP@R", "RSUM"], similarity=similarity
+            (images, texts),
+            bench,
+            ["R@1", "R@5", "R@10", "MedR", "mAP@R", "RSUM"],
+            loading=karat.Loading(similarity=similarity),
         )
         for name, value in values.items():
             truth = "complete" if name.startswith("complete/") else "original"
@@ -273,7 +276,7 @@ class TestTensors:
         meter.update(texts=texts.reshape(40, 3, 8), ids=torch.arange(1000, 1120).reshape(40, 3))
         exact = torch.float64 if kind == "float64" else torch.float32
         tables = tuple(t.detach().to(exact).numpy() for t in (images, texts))
-        card = karat.evaluate(tables, bench, "RSUM", truth="own", similarity="cosine")
+        card = karat.evaluate(tables, bench, "RSUM", truth="own", loading=karat.Loading(similarity="cosine"))
         assert meter.compute()["RSUM"] == card.value("RSUM", direction="both")
 
     def test_of_a_device_come_in_one_transfer(self, torch, bench):
@@ -361,7 +364,9 @@ class TestPage:
         owner = bench.caption_image[pairs]
         outputs = names["keep_embeddings"]((None, None, texts[pairs], images[owner], None), None)
         evaluation = SimpleNamespace(predictions=outputs, label_ids=(owner, pairs))
-        card = karat.evaluate((images, texts), bench, "RSUM", truth="own", similarity="cosine")
+        card = karat.evaluate(
+            (images, texts), bench, "RSUM", truth="own", loading=karat.Loading(similarity="cosine")
+        )
         for _ in range(2):
             assert names["compute_metrics"](evaluation)["RSUM"] == card.value("RSUM", direction="both")
 
@@ -475,7 +480,7 @@ def test_two_processes_give_the_numbers_of_one(tmp_path):
 
     meter = karat.Meter(bench, similarity="cosine")
     meter.update(images=tables[0], texts=tables[1])
-    card = karat.evaluate(tables, bench, "R@1", truth="own", similarity="cosine")
+    card = karat.evaluate(tables, bench, "R@1", truth="own", loading=karat.Loading(similarity="cosine"))
     one = [meter.compute(), card.value("R@1", direction="t2i")]
     assert first[:3] == second[:3] == [one, one, one]
     # Where it cannot work, every process says so and none waits.

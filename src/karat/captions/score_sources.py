@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from karat.benchmarks import Benchmark
 from karat.captions.metric import CAPTION_METRICS
 from karat.captions.similarity import pair_scores
 from karat.errors import InputError, MissingDataError, unknown_name
-from karat.runs import group_sources, load_run
+from karat.runs import Loading, group_sources, read_run
 from karat.scores import (
     COLUMN_NAMES,
     SEPARATORS,
@@ -34,7 +33,7 @@ def collect_scores(
     benchmark: Benchmark | None = None,
     *,
     leave_out: bool = False,
-    **loading: Any,
+    loading: Loading | None = None,
 ) -> dict[str, np.ndarray]:
     """Return scores of rated pairs by name, one number per rated pair.
 
@@ -51,7 +50,7 @@ def collect_scores(
     leave_out
         Whether a metric leaves a caption out of the references of its own image.
     loading
-        How runs are loaded: `similarity`, `ids`, `transpose`; see `karat.load_run`.
+        How runs are read.
     """
     scores: dict[str, tuple[int, np.ndarray]] = {}
 
@@ -78,7 +77,7 @@ def collect_scores(
             add(path, path.stem if len(columns) == 1 else column, values, whole)
     runs = [path for path in files if path not in tables]
     for group in group_sources(runs, needed(benchmark, str(runs[0]))) if runs else ():
-        run = load_run(*group, benchmark=benchmark, **loading)
+        run = read_run(group, benchmark, None, loading).align(needed(benchmark, str(group[0])))
         values = run_scores(run, located.image, located.caption)
         add(group[0], run.name, values, str(group[0].with_suffix("")))
     return {name: values for name, (_, values) in sorted(scores.items(), key=lambda score: score[1][0])}

@@ -15,6 +15,7 @@ from karat.cli.options import parse_numbers, parse_settings
 from karat.errors import InputError
 
 if TYPE_CHECKING:
+    from karat.runs import Loading
     from karat.scores import Agreement, Ratings, ScoreAgreement
 
 app = typer.Typer()
@@ -108,6 +109,7 @@ def agree(
     With --score: Pearson, Spearman and Kendall of every score with the mean ratings, and the best kappa.
     """
     from karat.cli.show import show, write_json
+    from karat.runs import Loading
     from karat.scores import agree as compute
     from karat.scores import read_ratings
     from karat.stats import Intervals
@@ -123,7 +125,7 @@ def agree(
     if score:
         if missing != "left-out":
             raise InputError("--missing with --score", fix="a pair without a score is always left out")
-        loading = {"similarity": similarity, "ids": ids, "transpose": transpose}
+        loading = Loading(None, ids, similarity, transpose)
         people, sources = sort_files(files, score)
         found = against_scores(
             read_ratings(people, rater), sources, benchmark, setting, leave_out, loading, choices
@@ -166,7 +168,7 @@ def against_scores(
     benchmark: str | None,
     setting: list[str] | None,
     leave_out: bool,
-    loading: dict[str, Any],
+    loading: Loading,
     choices: dict[str, Any],
 ) -> ScoreAgreement:
     """Return how far scores agree with ratings."""
@@ -178,7 +180,7 @@ def against_scores(
     bench = None if benchmark is None else load_benchmark(benchmark, **parse_settings(setting))
     located = locate(ratings, bench)
     with waiting("scoring the rated pairs"):
-        scores = collect_scores(located, sources, bench, leave_out=leave_out, **loading)
+        scores = collect_scores(located, sources, bench, leave_out=leave_out, loading=loading)
     with waiting("drawing resamples"):
         found = score_agreement(located.ratings, scores, original=located.original, **choices)
     return replace(found, notes=(*located.notes, *found.notes))

@@ -89,6 +89,7 @@ def bias(
     """
     from karat.cli.show import opening, show, waiting, write_json
     from karat.judging import project_bias
+    from karat.runs import Loading
     from karat.stats import Intervals
 
     check_writable(json)
@@ -96,10 +97,10 @@ def bias(
     files = [*(run or []), *(more or [])]
     if more:
         note(f"write several values as --run {','.join(map(str, files))}")
-    loading: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
+    loading = Loading(name, ids, similarity, transpose)
     chosen = {"measure": measure} if measure else {}
     with opening(project) as opened:
-        runs = options.load_runs(files, opened.benchmark(), name, **loading) if files else None
+        runs = options.load_runs(files, opened.benchmark(), loading) if files else None
         with waiting("scoring every model on the labels of every subset"):
             report = project_bias(
                 opened, runs, aggregate=aggregate, aggregate_set=parse_settings(aggregate_set),

@@ -69,6 +69,7 @@ def compare(
     """
     from karat._util import is_page
     from karat.cli.show import finish, progress
+    from karat.runs import Compute, Loading
     from karat.scores import Comparison
     from karat.scores import compare as compare_runs
 
@@ -77,12 +78,13 @@ def compare(
     Comparison.check_path(output)
     cluster = options.scheduler_of(scheduler, tls_ca, tls_cert, tls_key)
     with progress(len(files)) as step:
+        compute = Compute(threads=threads, progress=step, scheduler=cluster)
         comparison = compare_runs(
             files, benchmark, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged,
             like=like, test=test, samples=samples, alpha=alpha, correction=correction, margin=margin,
             power=power, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
-            name=name, ids=ids, similarity=similarity, transpose=transpose, text_only=text_only,
+            loading=Loading(name, ids, similarity, transpose), text_only=text_only,
             phi=parse_files(phi), setting=parse_settings(setting),
-            details=is_page(output), threads=threads, progress=step, scheduler=cluster,
+            details=is_page(output), compute=compute,
         )  # fmt: skip
     finish(replace(comparison, detail=detail, show_intervals=intervals), json, output)

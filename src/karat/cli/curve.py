@@ -68,17 +68,18 @@ def curve(
     """
     from karat._util import is_page
     from karat.cli.show import finish, progress
+    from karat.runs import Compute, Loading
     from karat.scores import CURVE_M, Scorecard, semantic_recall_curve
 
     for path in (json, output):
         check_writable(path)
     Scorecard.check_path(output)
     with progress(len(files)) as step:
+        compute = Compute(threads=threads, progress=step)
         card = semantic_recall_curve(
             files, benchmark, by, at, counts(m) or CURVE_M, with_gt=with_gt, truth=truth, direction=direction,
-            ties=ties, intervals=intervals, name=name, ids=ids, similarity=similarity, transpose=transpose,
-            phi=parse_files(phi), setting=parse_settings(setting), details=is_page(output), threads=threads,
-            progress=step,
+            ties=ties, intervals=intervals, loading=Loading(name, ids, similarity, transpose),
+            phi=parse_files(phi), setting=parse_settings(setting), details=is_page(output), compute=compute,
         )  # fmt: skip
     check_computed(card)
     finish(card, json, output)

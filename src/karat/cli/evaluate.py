@@ -76,6 +76,7 @@ def evaluate(
     from karat._util import is_page
     from karat.cli.show import finish, scoring
     from karat.models import DEVICES, load_model
+    from karat.runs import Compute, Loading
     from karat.scores import Scorecard
     from karat.scores import evaluate as score
 
@@ -95,16 +96,18 @@ def evaluate(
         raise InputError("no run was given", fix="give the files of runs, or --model NAME")
     cluster = options.scheduler_of(scheduler, tls_ca, tls_cert, tls_key)
     with scoring(len(runs)) as (say, step, tiles):
+        compute = Compute(
+            threads=threads, memory=memory, checkpoint=checkpoint, device=device, scheduler=cluster,
+            progress=step, tiles=tiles, says=say,
+        )  # fmt: skip
         card = score(
             runs, benchmark, measure, truth=truth, direction=direction, ties=ties,
             unjudged=unjudged, like=like,
             intervals=intervals, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
             label_uncertainty=label_uncertainty, label_versions=label_versions,
-            name=name, ids=ids, similarity=similarity, transpose=transpose, text_only=text_only,
+            loading=Loading(name, ids, similarity, transpose), text_only=text_only,
             phi=parse_files(phi), setting=parse_settings(setting),
-            details=is_page(output), threads=threads, memory=memory, checkpoint=checkpoint,
-            device="cuda" if device == "cuda" else "cpu", scheduler=cluster,
-            progress=step, tiles=tiles, says=say,
+            details=is_page(output), compute=compute,
         )  # fmt: skip
     check_computed(card)
     if per_query is not None:

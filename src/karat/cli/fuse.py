@@ -56,7 +56,7 @@ def fuse(
     from karat.cli.show import console
     from karat.models import FUSIONS
     from karat.models import fuse as fuse_runs
-    from karat.runs import convert, writer_of
+    from karat.runs import Loading, convert, writer_of
 
     # Mistakes in these show before anything large is read.
     if "lists" not in writer_of(output).holds:
@@ -65,7 +65,7 @@ def fuse(
     ways: Any = direction and [check_choice(way, DIRECTIONS, "direction") for way in direction]
     weights = parse_numbers(weight, "--weight")
     bench = load_benchmark(benchmark, **parse_settings(setting))
-    runs = options.load_runs(files, bench, None, ids=ids, similarity=similarity, transpose=transpose)
+    runs = options.load_runs(files, bench, Loading(None, ids, similarity, transpose))
     if len(runs) < 2:
         raise InputError(f"there is only the run {runs[0].name!r} to fuse", fix="give two or more")
     choices: dict[str, Any] = {"weight": weights, "top": top, "direction": ways, **parse_settings(method_set)}

@@ -85,6 +85,7 @@ def inspect(
     """
     from karat.cli.show import saying, show, waiting, write_json
     from karat.duplicates import find_duplicates
+    from karat.runs import Compute, Loading
     from karat.scores import Inspection
     from karat.scores import inspect as inspect_run
 
@@ -92,7 +93,7 @@ def inspect(
         check_writable(path)
     Inspection.check_path(output)
     settings = parse_settings(setting)
-    reading: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
+    loading = Loading(None, ids, similarity, transpose)
     seen: Inspection | DuplicateReport
     if duplicates:
         if memory is not None:
@@ -100,7 +101,7 @@ def inspect(
         with waiting("looking for duplicates"):
             seen = find_duplicates(
                 benchmark, *(files or ()), against=against, setting=settings,
-                against_setting=parse_settings(against_set), **parse_near(near), **reading,
+                against_setting=parse_settings(against_set), **parse_near(near), loading=loading,
             )  # fmt: skip
     else:
         if not files:
@@ -109,7 +110,11 @@ def inspect(
             raise InputError("--against and --near are about duplicates", fix="pass --duplicates, too")
         with saying() as say:
             seen = inspect_run(
-                *files, benchmark=benchmark, setting=settings, memory=memory, says=say, **reading
+                *files,
+                benchmark=benchmark,
+                setting=settings,
+                loading=loading,
+                compute=Compute(memory=memory, says=say),
             )
     if output is not None:
         seen.save(output)

@@ -150,6 +150,7 @@ def find_judge(
         load_prompt,
         read_endpoint,
     )
+    from karat.runs import Loading
 
     chat = config is not None or url is not None or model is not None
     if chat == bool(run):
@@ -158,9 +159,7 @@ def find_judge(
         )
     if chat:
         return ChatJudge(read_endpoint(config, url=url, model=model), project.form, load_prompt(prompt)), None
-    loaded = options.load_runs(
-        list(run or ()), project.benchmark(), None, ids=None, similarity=similarity, transpose=False
-    )
+    loaded = options.load_runs(list(run or ()), project.benchmark(), Loading(similarity=similarity))
     if len(loaded) != 1:
         raise InputError(f"--run gives {plural(len(loaded), 'run')}", fix="one run is one machine judge")
     if threshold:

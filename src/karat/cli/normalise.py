@@ -59,21 +59,29 @@ def normalise(
     """
     from karat.benchmarks import load_benchmark
     from karat.cli.show import print_notes, waiting
-    from karat.runs import NORMALISATIONS, convert, load_tables, normalised_scores, note_on_steps, writer_of
+    from karat.runs import (
+        NORMALISATIONS,
+        Loading,
+        convert,
+        load_tables,
+        normalised_scores,
+        note_on_steps,
+        writer_of,
+    )
 
     # Mistakes in these show before anything large is read.
     writer_of(output)
     step = NORMALISATIONS[how]
     bench = load_benchmark(benchmark, **parse_settings(setting))
+    loading = Loading(None, ids, similarity, transpose)
     with waiting(f"writing {output.name}"):
-        run = load_tables(files, bench, ids, similarity, transpose)
+        run = load_tables(files, bench, loading)
         scores = normalised_scores(
             run,
             how,
             bank=bank,
             direction=direction,
-            similarity=similarity,
-            transpose=transpose,
+            loading=loading,
             **parse_settings(how_set),
         )
         target: dict[str, Any] = {"target": output, "benchmark": bench, "made_with": scores.made_with}

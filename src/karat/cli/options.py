@@ -18,7 +18,7 @@ from karat.errors import InputError
 if TYPE_CHECKING:
     from karat._util import Scheduler
     from karat.benchmarks import Benchmark
-    from karat.runs import Run
+    from karat.runs import Compute, Loading, Run
 
 
 def option(*names: str, panel: str | None = None, choices: str = "", **keywords: Any) -> Any:
@@ -751,14 +751,14 @@ def parse_files(given: list[str] | None) -> dict[str, Path]:
 
 
 def load_runs(
-    files: list[Path], benchmark: Benchmark, name: list[str] | None = None, **loading: Any
+    files: list[Path], benchmark: Benchmark, loading: Loading, compute: Compute | None = None
 ) -> list[Run]:
     """Load the runs of `Files` as the options of reading them say, and print what a reader should know."""
     from karat.cli.show import print_notes
     from karat.runs import load_runs as load
     from karat.runs import notes_on_loading
 
-    runs = load(files, benchmark, name=name, **loading)
+    runs = load(files, benchmark, loading, compute)
     print_notes(notes_on_loading(runs))
     return runs
 

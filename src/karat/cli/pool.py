@@ -137,6 +137,7 @@ def pool(
     from karat.cli.show import show, waiting
     from karat.judging import make_pool, pool_cost
     from karat.judging.pools import parse_filter
+    from karat.runs import Compute, Loading
 
     # Mistakes in these are reported before anything large is read.
     if output is None and not dry_run:
@@ -182,8 +183,8 @@ def pool(
     bench = load_benchmark(benchmark, **settings)
     left_out = judged or []
     directions: Any = direction
-    loading = {"ids": ids, "similarity": similarity, "transpose": transpose, "memory": memory}
-    runs = options.load_runs(files, bench, name, **loading)
+    loading = Loading(name, ids, similarity, transpose)
+    runs = options.load_runs(files, bench, loading, Compute(memory=memory))
     if runs[0].benchmark is not bench:
         raise InputError(
             f"the runs list items that {bench.name} does not have", fix="list all ids: --set items=FILE"

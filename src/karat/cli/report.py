@@ -57,18 +57,19 @@ def report(
     """
     from karat.cli.show import as_typed, print_notes, progress, say_where, saying
     from karat.reports import report as write
+    from karat.runs import Compute, Loading
 
     check_writable(output)
     cluster = options.scheduler_of(scheduler, tls_ca, tls_cert, tls_key)
     with saying() as say, progress(len(files), say) as step:
+        compute = Compute(threads=threads, memory=memory, progress=step, says=say, scheduler=cluster)
         found = write(
             files, benchmark, measure, output=output, title=title, image_folder=image_folder,
             inline_images=inline_images, command=as_typed(), truth=truth, direction=direction, ties=ties,
             unjudged=unjudged, like=like, test=test, samples=samples, alpha=alpha, correction=correction,
-            interval_method=interval_method, level=level, resamples=resamples, seed=seed, name=name, ids=ids,
-            similarity=similarity, transpose=transpose, text_only=text_only, phi=parse_files(phi),
-            setting=parse_settings(setting), threads=threads, memory=memory, progress=step, says=say,
-            scheduler=cluster,
+            interval_method=interval_method, level=level, resamples=resamples, seed=seed,
+            text_only=text_only, phi=parse_files(phi), setting=parse_settings(setting),
+            loading=Loading(name, ids, similarity, transpose), compute=compute,
         )  # fmt: skip
     say_where(output)
     print_notes(found.notes)

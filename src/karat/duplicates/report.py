@@ -18,7 +18,7 @@ from karat.duplicates.texts import NEAR_WORDS, caption_duplicates
 from karat.duplicates.truths import duplicates_truth, known_texts
 from karat.duplicates.vectors import close_rows, row_keys
 from karat.errors import InputError, KaratError
-from karat.runs import READERS, EmbeddingRun, Order, Run, as_content, load_run
+from karat.runs import READERS, EmbeddingRun, Loading, Run, as_content, load_run, read_run
 from karat.scores import Scorecard, evaluate
 
 NEAR_VECTOR = 0.98
@@ -166,9 +166,7 @@ def find_duplicates(
     truth: str | None = None,
     setting: Mapping[str, Any] | None = None,
     against_setting: Mapping[str, Any] | None = None,
-    ids: Order | None = None,
-    similarity: str = "dot",
-    transpose: bool = False,
+    loading: Loading | None = None,
 ) -> DuplicateReport:
     """Find duplicates among a benchmark's items, or between them and another collection.
 
@@ -192,8 +190,8 @@ def find_duplicates(
     setting, against_setting
         Settings of benchmarks that are given by name, as `karat.load_benchmark` takes them; those of
         `against` are the same where `against_setting` does not differ.
-    ids, similarity, transpose
-        How a run is read, as `karat.load_run` takes them.
+    loading
+        How a run is read.
 
     Returns
     -------
@@ -227,12 +225,12 @@ def find_duplicates(
             raise InputError(f"{name} is {least:g}", fix="give a similarity above 0 and up to 1")
     bench = as_benchmark(benchmark, setting)
     bench.check_gallery()
-    run = loaded_run(sources, bench, {"ids": ids, "similarity": similarity, "transpose": transpose})
+    loading = loading or Loading()
+    run = loaded_run(sources, bench, loading)
     settings = {**(setting or {}), **(against_setting or {})}
     # Vectors are compared as they are in the files, whatever the scores are made of.
-    as_stored = (
-        loaded_run(sources, bench, {"ids": ids, "transpose": transpose}) if similarity != "dot" else run
-    )
+    stored = replace(loading, similarity="dot")
+    as_stored = run if loading.similarity == "dot" else loaded_run(sources, bench, stored)
     vectors = as_stored if isinstance(as_stored, EmbeddingRun) else None
     other = (
         None
@@ -333,7 +331,7 @@ def embeddings_of(parts: Sequence[Any], similarity: str) -> EmbeddingRun:
     """Return the vectors of both sides; one table is compared with both."""
     if len(parts) == 1 and len(as_content(parts[0]).tables) == 1:
         parts = [*parts, *parts]
-    run = load_run(*parts, similarity=similarity)  # type: ignore[arg-type]
+    run = load_run(*parts, similarity=similarity)
     if not isinstance(run, EmbeddingRun):
         raise InputError("has no embeddings", where=run.where, fix="give vectors of images, captions or both")
     return run
@@ -345,13 +343,13 @@ def aligned_vectors(run: EmbeddingRun) -> dict[Side, np.ndarray]:
     return {"images": np.asarray(run.images)[images], "captions": np.asarray(run.captions)[captions]}
 
 
-def loaded_run(sources: Sequence[Any], benchmark: Benchmark, reading: Mapping[str, Any]) -> Run | None:
+def loaded_run(sources: Sequence[Any], benchmark: Benchmark, loading: Loading) -> Run | None:
     """Return the run that is inspected, matched to the benchmark; None without one."""
     if not sources:
         return None
     if len(sources) == 1 and isinstance(sources[0], Run):
         return sources[0].align(benchmark)
-    return load_run(*sources, benchmark=benchmark, **reading)
+    return read_run(sources, benchmark, None, loading).align(benchmark)
 
 
 def vector_duplicates(own: Collection, other: Collection | None, least: float) -> list[DuplicatePairs]:

@@ -18,7 +18,7 @@ from karat.explain.changed_run import SAME, ChangedQueries, ChangedRun, changed_
 from karat.explain.robustness import MeasureEffect, QueryEffect, Robustness
 from karat.explain.word_changes import PerturbedQuery
 from karat.measures import Combined, Named, Semantic, parse_measures
-from karat.runs import EmbeddingRun, Order, Run, TableRun, load_runs, pairs_to_place
+from karat.runs import Compute, EmbeddingRun, Order, Run, TableRun, load_runs, pairs_to_place
 from karat.scores import (
     Column,
     Scorecard,
@@ -153,7 +153,7 @@ def assess_robustness(
     changes = [changed_run(source, run, bench, kind, **reading) for source, kind in zip(sources, kinds)]
     card = evaluate(
         run, bench, wanted, truth=list(options.measures), direction="t2i", ties=ties, unjudged=unjudged,
-        threads=threads,
+        compute=Compute(threads=threads),
     )  # fmt: skip
     notes = [*card.notes]
     compared = []

@@ -17,7 +17,7 @@ from karat.explain.perturbation import PERTURBATIONS
 from karat.explain.perturbed_captions import PerturbedCaptions
 from karat.explain.query_file import check_captions, read_queries
 from karat.explain.word_changes import REPAIR, PerturbedQuery
-from karat.runs import EmbeddingRun, MatrixRun, RankingsRun, Run, TableRun, read_run
+from karat.runs import EmbeddingRun, Loading, MatrixRun, RankingsRun, Run, TableRun, read_run
 
 SAME = 1e-5
 """Up to this share of the largest score, two scores are the same: an encoder computes a text in a batch of
@@ -138,7 +138,7 @@ def _read(
     source: Any, before: Run, benchmark: Benchmark, queries: ChangedQueries, reading: dict[str, Any]
 ) -> Run:
     sources = source if isinstance(source, tuple) else (source,)
-    run = read_run(sources, benchmark, **reading)
+    run = read_run(sources, benchmark, None, Loading(None, **reading))
     if isinstance(before, EmbeddingRun) and isinstance(run, MatrixRun):
         rows, width = run.images_by_captions
         vectors = width == before.images.shape[1] and rows != benchmark.images.size

@@ -21,6 +21,7 @@ from karat.models.summariser import Summariser, load_summariser
 from karat.models.text_metric import TextMetric
 from karat.runs import (
     RUN_MAKERS,
+    Compute,
     EmbeddingRun,
     Fingerprint,
     MatrixRun,
@@ -180,9 +181,13 @@ def notes_on(encoder: Encoder, summarise: str | None = None, run: Run | None = N
     return [f"{encoder.name} encodes no pictures: an image is {how}, {asked}", *notes]
 
 
-def run_of(model: Any, benchmark: Benchmark, says: Says | None = None) -> Run:
+def run_of(model: Any, benchmark: Benchmark, compute: Compute) -> Run:
     """Return the run of a model on a benchmark: what `karat.evaluate` does with a model among its runs."""
-    return encode(model, benchmark, says=says)
+    if isinstance(model, str | Path):
+        model = load_model(model, device=compute.device)
+    run = encode(model, benchmark, says=compute.says)
+    run.device = None if run.made_with is None else str(run.made_with.facts.get("device"))
+    return run
 
 
 def names_model(name: str) -> bool:

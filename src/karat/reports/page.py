@@ -29,7 +29,7 @@ from karat.reports.estimate_material import EstimateMaterial
 from karat.reports.failure_material import FailureMaterial
 from karat.reports.material import Material
 from karat.reports.section import in_order
-from karat.runs import Run
+from karat.runs import Compute, Run
 from karat.scores import (
     Comparison,
     Leaderboard,
@@ -131,7 +131,7 @@ def report(
         found = with_intervals(card, made)
     write_report(
         found, target, title=title, image_folder=image_folder, inline_images=inline_images, command=command,
-        threads=options.get("threads"),
+        compute=options.get("compute"),
     )  # fmt: skip
     return found
 
@@ -147,7 +147,7 @@ def write_report(
     inline_images: float = 2.0,
     command: str | None = None,
     made: datetime | None = None,
-    threads: int | None = None,
+    compute: Compute | None = None,
 ) -> Path:
     """Write one html file that says what was found, and opens without a network.
 
@@ -173,8 +173,8 @@ def write_report(
         How many megabytes of small pictures go into the file; further ones are linked.
     command, made
         Shown in the methods: the command that made it, and when (now by default).
-    threads
-        For what is computed from the runs.
+    compute
+        How what is needed of the runs is computed.
 
     Returns
     -------
@@ -208,6 +208,7 @@ def write_report(
     elif isinstance(found, ScoreEstimate | Simulation):
         material = EstimateMaterial(found, **options)
     else:
+        threads = None if compute is None else compute.threads
         material = Material(complete(found), tuple(runs), threads=threads, **options)
     text = render(material)
     # Names of files may hold bytes that are not text.

@@ -7,7 +7,6 @@ scores of all images with all captions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +16,11 @@ import numpy as np
 from karat._util import parsing, plural, read_json_lines
 from karat.benchmarks import Benchmark, Choices
 from karat.errors import InputError
+from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun
 from karat.runs.files import as_content, as_run, give_names, is_model, list_sources
 from karat.runs.fingerprint import Fingerprint, made_with_beside, read_made_with
-from karat.runs.id_files import Order
+from karat.runs.loading import Loading
 from karat.runs.run import Run
 from karat.runs.table import TableRun
 
@@ -60,11 +60,8 @@ class ChoiceRun:
 def load_choices(
     sources: Any,
     benchmark: Benchmark,
-    *,
-    name: Iterable[str] | str | None = None,
-    ids: Order | None = None,
-    similarity: str = "dot",
-    transpose: bool = False,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
 ) -> list[ChoiceRun]:
     """Load several runs on a benchmark of choices and name them; see `load_runs` for the parameters.
 
@@ -74,20 +71,20 @@ def load_choices(
     >>> pair = ChoiceExample("0", ["a.jpg", "b.jpg"],
     ...     ["a cup on a mat", "a mat on a cup"], [(0, 0), (1, 1)])
     >>> bench = build_choices("cups", [pair], where="cups.json", about="")
-    >>> load_choices(np.array([[[0.9, 0.2], [0.3, 0.8]]]), bench, name="mine")[0].scores.shape
+    >>> load_choices(np.array([[[0.9, 0.2], [0.3, 0.8]]]), bench)[0].scores.shape
     (1, 2, 2)
     """
-    groups, names, given = list_sources(sources, benchmark, name)
-    options: dict[str, Any] = {"ids": ids, "similarity": similarity}
+    loading, compute = loading or Loading(), compute or Compute()
+    groups, names, given = list_sources(sources, benchmark, loading.name)
     runs = [
-        load_choice(group, benchmark, called or "run", options, transpose)
+        load_choice(group, benchmark, called or "run", loading, compute)
         for group, called in zip(groups, names)
     ]
     return give_names(runs, given, lambda run, called: replace(run, name=called))
 
 
 def load_choice(
-    group: tuple[Any, ...], benchmark: Benchmark, name: str, options: Mapping[str, Any], transpose: bool
+    group: tuple[Any, ...], benchmark: Benchmark, name: str, loading: Loading, compute: Compute
 ) -> ChoiceRun:
     """Return one run, whatever its form."""
     choices = benchmark.choices
@@ -107,9 +104,9 @@ def load_choice(
         shape = tuple(tables[0].shape) if len(tables) == 1 else ()
         whole = (benchmark.images.size, benchmark.captions.size)
         if len(tables) == 1 and shape not in (whole, whole[::-1]):
-            scores = as_examples(np.asarray(tables[0]), benchmark, where, transpose)
+            scores = as_examples(np.asarray(tables[0]), benchmark, where, loading.transpose)
             return ChoiceRun(name, scores, where=where, made_with=content.made_with)
-    run = as_run(group, benchmark, name, {**options, "transpose": transpose}).align(benchmark)
+    run = as_run(group, benchmark, name, loading, compute).align(benchmark)
     if not isinstance(run, TableRun):
         raise InputError(
             "holds ranked lists, and choices need the scores of every example",

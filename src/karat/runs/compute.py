@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from karat._util import Scheduler
+from karat._util import Scheduler, Workers
+from karat.runs.run import PassOptions, Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +25,8 @@ class Compute:
         A folder where the finished part of a pass over the scores is kept while it lasts: the same call goes
         on from there after an interruption.
     device
-        What encodes models and makes the pass over the scores: "cpu", "cuda" or "mps". By default a GPU where
-        a model is encoded and PyTorch finds one, and the processor otherwise.
+        What encodes models and makes the pass over the scores: "cpu" or "cuda". By default ("auto") a
+        GPU where a model is encoded and PyTorch finds one, and the processor otherwise.
     scheduler
         The address of a Dask scheduler, or `karat.Scheduler` with its certificates: its workers make the pass
         over the scores.
@@ -50,3 +51,15 @@ class Compute:
     progress: Callable[[str], object] | None = None
     tiles: Callable[[int, int], object] | None = None
     says: Callable[[str], object] | None = None
+
+    def passing(self, runs: Iterable[Run] = (), workers: Workers | None = None) -> PassOptions:
+        """Return how passes over the scores of runs are made, by the workers of a cluster where there are.
+
+        A model that was encoded on a GPU just now is scored there, too, unless a device is named. The bound
+        on memory is the runs' own: loading them has used some of it.
+        """
+        folder = None if self.checkpoint is None else Path(self.checkpoint)
+        device = "cuda" if any(run.device == "cuda" for run in runs) else "cpu"
+        if self.device not in (None, "auto"):
+            device = str(self.device)
+        return PassOptions(None, folder, device, progress=self.tiles, workers=workers)

@@ -41,6 +41,7 @@ from karat.runs.formats import (
     write_npy,
 )
 from karat.runs.id_files import Order, check_lengths, write_ids
+from karat.runs.loading import Loading
 from karat.runs.matrix import MatrixRun
 from karat.runs.memory import check_memory
 from karat.runs.rankings import FORM, RankingsRun
@@ -192,7 +193,9 @@ def checked_tables(
     else:
         images, captions = (as_vectors(table, where) for table in content.tables)
         check_memory(memory, (len(images), len(captions)), (images, captions))
-        check_files((images, captions), content.ids, benchmark, ids_where or where, similarity)
+        check_files(
+            (images, captions), content.ids, benchmark, ids_where or where, Loading(similarity=similarity)
+        )
         run = EmbeddingRun(images, captions, "run", similarity, content.ids, where)
     run.ids_where = ids_where
     check_lengths(run, ids_where or where)

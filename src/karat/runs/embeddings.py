@@ -62,7 +62,7 @@ class EmbeddingRun(TableRun):
         images: Any,
         captions: Any,
         name: str = "run",
-        similarity: Similarity = "dot",
+        similarity: str = "dot",
         ids: dict[str, Any] | None = None,
         where: str | None = None,
         checks: tuple[VectorCheck, ...] | None = None,

@@ -14,7 +14,7 @@ from karat._util import Registry, check_table, import_plugins, plural
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import InputError, MissingDataError
 from karat.runs.compute import Compute
-from karat.runs.embeddings import EmbeddingRun, Similarity
+from karat.runs.embeddings import EmbeddingRun
 from karat.runs.fingerprint import made_with_beside, merge_fingerprints, note_on_steps, read_made_with
 from karat.runs.formats import READERS, SHAPES, Blocks, Content, format_of, name_of, plain_path
 from karat.runs.id_files import KINDS, UNNAMED, Order, check_lengths, ids_beside, read_order
@@ -42,11 +42,11 @@ class RunMaker:
     takes
         Whether a text that names no file, or a folder, is the name of such a thing.
     make
-        Returns the run of such a thing, or of its name, on a benchmark.
+        Returns the run of such a thing, or of its name, on a benchmark, computed as `Compute` says.
     """
 
     takes: Callable[[str], bool]
-    make: Callable[[Any, Benchmark, Says | None], Run]
+    make: Callable[[Any, Benchmark, Compute], Run]
 
 
 RUN_MAKERS: Registry[RunMaker] = Registry("maker of runs", fill=lambda: import_plugins("run"))
@@ -91,7 +91,7 @@ def load_run(
     benchmark: Benchmark | None = None,
     name: str | None = None,
     ids: Order | None = None,
-    similarity: Similarity = "dot",
+    similarity: str = "dot",
     transpose: bool = False,
     memory: Memory = None,
     says: Says | None = None,
@@ -140,13 +140,12 @@ def load_run(
     if len(sources) == 1 and isinstance(sources[0], list | tuple):
         paths = sources[0]
         sources = tuple(paths) if all(isinstance(path, str | os.PathLike) for path in paths) else sources
-    options: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
-    options |= {"memory": memory, "says": says}
+    loading, compute = Loading(None, ids, similarity, transpose), Compute(memory=memory, says=says)
     if benchmark is None:
         if any(map(is_model, sources)):
             raise InputError("a model needs a benchmark to encode", fix="give `benchmark`")
-        return read_run(sources, None, name, **options)
-    run = as_run(sources, benchmark, name, options).align(benchmark)
+        return read_run(sources, None, name, loading, compute)
+    run = as_run(sources, benchmark, name, loading, compute).align(benchmark)
     return run if name is None else renamed(run, name)
 
 
@@ -154,13 +153,11 @@ def read_run(
     sources: Sequence[Any],
     benchmark: Benchmark | None = None,
     name: str | None = None,
-    ids: Order | None = None,
-    similarity: Similarity = "dot",
-    transpose: bool = False,
-    memory: Memory = None,
-    says: Says | None = None,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
 ) -> Run:
-    """Return a run that is not matched to the benchmark yet; `load_run` says what the parameters are."""
+    """Return a run that is not matched to the benchmark yet, whose name is not that of `loading`."""
+    loading, compute = loading or Loading(), compute or Compute()
     paths = [Path(source) for source in sources if isinstance(source, str | Path)]
     contents = [as_content(source) for source in sources]
     if len(contents) == 2 and all(content.lists is not None for content in contents):
@@ -174,7 +171,7 @@ def read_run(
                 fix="give them as two runs, or one file of each direction",
             )
         return first.joined(second, name or joint_name(paths))
-    content, where, ids_where = gather(sources, ids, contents)
+    content, where, ids_where = gather(sources, loading.ids, contents)
     name = name or next(map(name_of, paths), "run")
     run: Run
     if content.lists is not None:
@@ -182,19 +179,19 @@ def read_run(
     elif len(content.tables) == 1:
         if isinstance(content.tables[0], Blocks):
             rows, *_, columns = content.tables[0].shape
-            check_memory(memory, (rows, columns), content.tables, name)
+            check_memory(compute.memory, (rows, columns), content.tables, name)
         table = check_table(content.tables[0], where)
-        run = MatrixRun(table.T if transpose else table, name, content.ids, where)
+        run = MatrixRun(table.T if loading.transpose else table, name, content.ids, where)
     else:
         tables = [as_vectors(table, where) for table in content.tables]
-        check_memory(memory, (len(tables[0]), len(tables[1])), tables, name)
-        checks = check_files(tables, content.ids, benchmark, ids_where or where, similarity, says)
-        run = EmbeddingRun(tables[0], tables[1], name, similarity, content.ids, where, checks)
+        check_memory(compute.memory, (len(tables[0]), len(tables[1])), tables, name)
+        checks = check_files(tables, content.ids, benchmark, ids_where or where, loading, compute.says)
+        run = EmbeddingRun(tables[0], tables[1], name, loading.similarity, content.ids, where, checks)
     if isinstance(run, TableRun):
         run.ids_where = ids_where
         run.made_with = content.made_with
         check_lengths(run, ids_where or where)
-    return with_memory(run, memory)
+    return with_memory(run, compute.memory)
 
 
 def check_files(
@@ -202,13 +199,14 @@ def check_files(
     ids: Mapping[str, Any],
     benchmark: Benchmark | None,
     where: str | None,
-    similarity: Similarity,
+    loading: Loading,
     says: Says | None = None,
 ) -> tuple[VectorCheck, ...] | None:
     """Check embeddings in files that are not mapped as a whole; of others the run itself sees it."""
     if all(isinstance(table, ArrayVectors) for table in tables):
         return None
-    return check_embeddings(tables, ids, benchmark, where, cosine=similarity == "cosine", says=says)
+    cosine = loading.similarity == "cosine"
+    return check_embeddings(tables, ids, benchmark, where, cosine=cosine, says=says)
 
 
 def as_rankings(content: Content, benchmark: Benchmark | None, name: str, where: str | None) -> RankingsRun:
@@ -346,11 +344,7 @@ def load_runs(
     loading, compute = replace(loading, **old), replace(compute, **bounds)
     benchmark.check_gallery()
     groups, names, given = list_sources(sources, benchmark, loading.name)
-    options: dict[str, Any] = {
-        "ids": loading.ids, "similarity": loading.similarity, "transpose": loading.transpose,
-        "memory": compute.memory, "says": compute.says,
-    }  # fmt: skip
-    runs = [as_run(group, benchmark, called, options) for group, called in zip(groups, names)]
+    runs = [as_run(group, benchmark, called, loading, compute) for group, called in zip(groups, names)]
     if given is None or len(given) != len(runs):
         runs = join_directions(runs, groups)
     runs = give_names(runs, given, renamed)
@@ -411,14 +405,15 @@ def give_names(runs: list[R], names: Sequence[str] | None, rename: Callable[[R, 
     return [rename(run, name) for run, name in zip(runs, names)]
 
 
-def as_run(group: tuple[Any, ...], benchmark: Benchmark, name: str | None, options: Mapping[str, Any]) -> Run:
+def as_run(
+    group: tuple[Any, ...], benchmark: Benchmark, name: str | None, loading: Loading, compute: Compute
+) -> Run:
     """Return a run as it is, or load it, or have it made by a model."""
     if len(group) == 1 and isinstance(group[0], Run):
-        return with_memory(group[0], options.get("memory"))
+        return with_memory(group[0], compute.memory)
     if len(group) == 1 and is_model(group[0]):
-        run = RUN_MAKERS["model"].make(group[0], benchmark, options.get("says"))
-        return with_memory(run, options.get("memory"))
-    return read_run(group, benchmark, name, **options)
+        return with_memory(RUN_MAKERS["model"].make(group[0], benchmark, compute), compute.memory)
+    return read_run(group, benchmark, name, loading, compute)
 
 
 def renamed(run: Run, name: str) -> Run:

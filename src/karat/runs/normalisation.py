@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from karat.runs.embeddings import EmbeddingRun
 from karat.runs.files import read_run
 from karat.runs.fingerprint import NORMALISED, USES_TEST_SET, Fingerprint
 from karat.runs.formats import Blocks, Content, rows_per_block
-from karat.runs.id_files import Order
+from karat.runs.loading import Loading
 from karat.runs.matrix import MatrixRun
 from karat.runs.rankings import RankingsRun
 from karat.runs.run import Run
@@ -287,9 +287,7 @@ def normalise(
     bank: Any = None,
     direction: Sequence[str] | str | None = None,
     top: int | None = None,
-    ids: Order | None = None,
-    similarity: str = "dot",
-    transpose: bool = False,
+    loading: Loading | None = None,
     **params: Any,
 ) -> Run:
     """Return a run whose scores were normalised by a named step, and which says so.
@@ -311,8 +309,8 @@ def normalise(
         Of "i2t" and "t2i", where ranks change; both by default, or what the bank has queries for.
     top
         How many items of each query ranked lists keep; all by default.
-    ids, similarity, transpose
-        How files and arrays are read, as `karat.load_run` takes them; the bank's, too, except for ids.
+    loading
+        How files and arrays are read; the bank's, too, except for ids.
     **params
         Parameters of the step, such as temperature.
 
@@ -333,10 +331,8 @@ def normalise(
     >>> run.made_with.facts["scores.normalised"]
     'inverted-softmax(temperature=0.1)'
     """
-    run = load_tables(sources, benchmark, ids, similarity, transpose)
-    scores = normalised_scores(
-        run, how, bank=bank, direction=direction, similarity=similarity, transpose=transpose, **params
-    )
+    run = load_tables(sources, benchmark, loading)
+    scores = normalised_scores(run, how, bank=bank, direction=direction, loading=loading, **params)
     result: Run
     if scores.step.dynamic:
         content = scores.lists(top)
@@ -350,12 +346,11 @@ def normalise(
 
 
 def load_tables(
-    sources: Sequence[Any], benchmark: Benchmark | None = None, ids: Order | None = None,
-    similarity: str = "dot", transpose: bool = False,
-) -> TableRun:  # fmt: skip
+    sources: Sequence[Any], benchmark: Benchmark | None = None, loading: Loading | None = None
+) -> TableRun:
     """Return a run that has a score for every pair, or raise."""
     loaded = len(sources) == 1 and isinstance(sources[0], Run)
-    run = sources[0] if loaded else read_run(sources, benchmark, None, ids, similarity, transpose)  # type: ignore[arg-type]
+    run = sources[0] if loaded else read_run(sources, benchmark, None, loading)
     if not isinstance(run, TableRun):
         raise InputError(
             "ranked lists have no scores of the other pairs, which a normalisation needs",
@@ -380,8 +375,7 @@ def normalised_scores(
     *,
     bank: Any = None,
     direction: Sequence[str] | str | None = None,
-    similarity: str = "dot",
-    transpose: bool = False,
+    loading: Loading | None = None,
     **params: Any,
 ) -> NormalisedScores:
     """Return what `normalise` makes a run of, its scores not computed yet."""
@@ -398,7 +392,7 @@ def normalised_scores(
         corrections, shown_bank = item_statistics(run, chosen, step, settings), ""
         firsts: dict[Direction, np.ndarray] = {}
     else:
-        banks = bank_of(run, bank, similarity, transpose, chosen)
+        banks = bank_of(run, bank, loading or Loading(), chosen)
         if not (having := [way for way in chosen if way in banks]):
             what = f"the bank has no queries of {' or '.join(chosen)}"
             raise InputError(what, fix=f"choose {' or '.join(banks)}")
@@ -457,17 +451,17 @@ def query_blocks(
 
 
 def bank_of(
-    run: TableRun, bank: Any, similarity: str, transpose: bool, directions: Sequence[Direction]
+    run: TableRun, bank: Any, loading: Loading, directions: Sequence[Direction]
 ) -> dict[Direction, TableRun]:
     """Return per direction a run of the bank's queries and the run's items."""
     sources = bank if isinstance(bank, tuple | list) else (bank,)
-    known = load_tables(sources, None, None, similarity, transpose)
+    known = load_tables(sources, None, replace(loading, ids=None))
     images, captions = sizes(run)
     if isinstance(known, EmbeddingRun) and isinstance(run, EmbeddingRun):
         # Refused here where the widths differ.
         pairs = (known.images, run.captions), (run.images, known.captions)
         crossed = [
-            in_double(EmbeddingRun(first, second, "bank", similarity=run.similarity))  # type: ignore[arg-type]
+            in_double(EmbeddingRun(first, second, "bank", similarity=run.similarity))
             for first, second in pairs
         ]
         return dict(zip(DIRECTIONS, crossed))

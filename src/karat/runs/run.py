@@ -196,6 +196,8 @@ class Run(ABC):
         self.made_with: Fingerprint | None = None
         self.memory: int | None = None
         """About how many bytes a pass over its scores may use."""
+        self.device: str | None = None
+        """What has just encoded it, where a model did: the pass over its scores is made there, too."""
 
     def __repr__(self) -> str:
         on = "" if self.benchmark is None else f" on {self.benchmark.name}"

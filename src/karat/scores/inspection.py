@@ -13,7 +13,9 @@ from karat._util import TEXT_FORMATS, Result, plural
 from karat.benchmarks import DIRECTIONS, Benchmark, as_benchmark
 from karat.errors import InputError, KaratError
 from karat.runs import (
+    Compute,
     EmbeddingRun,
+    Loading,
     MatrixRun,
     RankingsRun,
     Run,
@@ -70,7 +72,8 @@ def inspect(
     *sources: Any,
     benchmark: Benchmark | str | Path | None = None,
     setting: Mapping[str, Any] | None = None,
-    **options: Any,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
 ) -> Inspection:
     """Look at a run, and never raise for what is wrong with it.
 
@@ -83,8 +86,8 @@ def inspect(
         `sources`.
     setting
         Settings of a benchmark that is given by name, as `karat.load_benchmark` takes them.
-    **options
-        What else `karat.load_run` takes.
+    loading, compute
+        How the run is read, how much memory that may take, and what is told meanwhile.
 
     Returns
     -------
@@ -108,7 +111,7 @@ def inspect(
     report = Inspection()
     try:
         loaded = len(sources) == 1 and isinstance(sources[0], Run)
-        run = sources[0] if loaded else read_run(sources, benchmark, **options)
+        run = sources[0] if loaded else read_run(sources, benchmark, None, loading, compute)
     except KaratError as error:
         report.add("error", str(error))
         return report

@@ -31,7 +31,9 @@ def table(shape, strength, seed=0):
 
 def test_scores_of_winoground(winoground):
     scores = table((60, 2, 2), 1)
-    card = karat.evaluate(scores, winoground, name="mine", intervals=True, resamples=200)
+    card = karat.evaluate(
+        scores, winoground, loading=karat.Loading(name="mine"), intervals=True, resamples=200
+    )
     c0_i0, c1_i0, c0_i1, c1_i1 = scores.reshape(60, 4).T
     text = (c0_i0 > c1_i0) & (c1_i1 > c0_i1)
     column = card.column("Text", truth="all", direction="i2t")

@@ -147,11 +147,18 @@ def test_files_are_grouped_and_named_as_on_the_command_line(bench, tmp_path):
     ]
     card = karat.evaluate(files, bench, "R@1")
     assert card.runs == [str(tmp_path / "a" / "sims"), str(tmp_path / "img"), str(tmp_path / "b" / "sims")]
-    assert karat.evaluate(files, bench, "R@1", name=["x", "y", "z"]).runs == ["x", "y", "z"]
+    assert karat.evaluate(files, bench, "R@1", loading=karat.Loading(name=["x", "y", "z"])).runs == [
+        "x",
+        "y",
+        "z",
+    ]
     assert any("not of length 1" in note for note in card.notes)
-    assert not any("length" in n for n in karat.evaluate(files, bench, "R@1", similarity="cosine").notes)
+    assert not any(
+        "length" in n
+        for n in karat.evaluate(files, bench, "R@1", loading=karat.Loading(similarity="cosine")).notes
+    )
     with pytest.raises(InputError, match="3 runs but 2 names"):
-        karat.evaluate(files, bench, "R@1", name=["x", "y"])
+        karat.evaluate(files, bench, "R@1", loading=karat.Loading(name=["x", "y"]))
 
 
 def test_wrong_choices_show_before_a_file_is_read(bench, tmp_path):

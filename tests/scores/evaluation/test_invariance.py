@@ -49,10 +49,12 @@ def test_doubling_all_scores(small: Small):
 @given(small=smalls(max_images=8, max_captions=9), block=st.integers(1, 9), threads=st.integers(1, 5))
 def test_block_size_and_threads(small: Small, block: int, threads: int):
     run = karat.load_run(small.scores)
-    plain = karat.evaluate(run, small.benchmark, MEASURES, ties="stable", threads=1)
+    plain = karat.evaluate(run, small.benchmark, MEASURES, ties="stable", compute=karat.Compute(threads=1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("karat.runs.devices.cpu.Processor.step", (block, 10 - block))
-        again = karat.evaluate(run, small.benchmark, MEASURES, ties="stable", threads=threads)
+        again = karat.evaluate(
+            run, small.benchmark, MEASURES, ties="stable", compute=karat.Compute(threads=threads)
+        )
     assert values(plain) == values(again)
 
 

@@ -222,7 +222,7 @@ def test_two_files_of_one_direction_are_one_run(tmp_path):
         assert card.runs == ["clip"]
         assert [card.value("R@1", direction=way) for way in ("i2t", "t2i", "mean")] == [1.0, 0.5, 0.75]
     assert karat.load_run(*files.values(), benchmark=bench).directions == ("i2t", "t2i")
-    apart = karat.evaluate(list(files.values()), bench, "R@1", name=["a", "b"])
+    apart = karat.evaluate(list(files.values()), bench, "R@1", loading=karat.Loading(name=["a", "b"]))
     assert apart.runs == ["a", "b"]
     with pytest.raises(InputError, match="rankings of the same direction"):
         karat.load_run(files["i2t"], files["i2t"], benchmark=bench)

@@ -20,7 +20,7 @@ from karat.errors import InputError
 from karat.judging.bias.bias import number, percent, with_interval
 from karat.judging.bias.subsets import Key, SubsetScorer
 from karat.measures import Measure
-from karat.runs import Run
+from karat.runs import Compute, Run
 from karat.scores import DIRECTION_TITLES, Column, ValueSamples, evaluate
 from karat.stats import Estimate, Intervals
 
@@ -92,7 +92,9 @@ def true_columns(
         truths={truth: replace(known, queries=kept, folds=() if fold is None else (fold,))},
         defaults={},
     )
-    card = evaluate(list(runs), small, measures, direction=directions, ties="stable", threads=threads)
+    card = evaluate(
+        list(runs), small, measures, direction=directions, ties="stable", compute=Compute(threads=threads)
+    )
     out = {}
     for direction in directions:
         for measure in measures:

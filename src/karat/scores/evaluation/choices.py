@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from karat.measures import (
     parse_measures,
     show_value,
 )
-from karat.runs import ChoiceRun, load_choices, notes_on_making
+from karat.runs import ChoiceRun, Compute, Loading, load_choices, notes_on_making
 from karat.scores.column import NOT_ABOVE, Column
 from karat.scores.evaluation.columns import named_apart
 from karat.scores.scorecard import Scorecard
@@ -44,17 +44,15 @@ def score_choices(
     direction: Iterable[str] | str | None = None,
     ties: str = "pessimistic",
     text_only: Any = None,
-    progress: Callable[[str], object] | None = None,
-    **options: Any,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
 ) -> Scorecard:
     """Score runs on a benchmark of choices; `karat.evaluate` says what the parameters are.
 
     Parameters
     ----------
-    sources, benchmark, measure, truth, direction, ties, text_only, progress
+    sources, benchmark, measure, truth, direction, ties, text_only, loading, compute
         As `karat.evaluate` takes them.
-    **options
-        As `karat.runs.load_choices` takes them.
 
     Returns
     -------
@@ -67,7 +65,8 @@ def score_choices(
     measures = check_measures(benchmark, measure, direction)
     truths = truths_of(choices, truth)
     control = control_of(text_only, benchmark)
-    runs = load_choices(sources, benchmark, **options)
+    runs = load_choices(sources, benchmark, loading, compute)
+    progress = None if compute is None else compute.progress
     columns: list[Column] = []
     notes: list[str] = []
     for run in named_apart([*runs, *([] if control is None else [control])]):

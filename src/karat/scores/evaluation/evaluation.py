@@ -7,16 +7,16 @@ over the queries alone or over uncertain labels too (`label_uncertainty`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import Scheduler, connected, renamed_keywords
+from karat._util import connected, renamed_keywords
 from karat.benchmarks import Benchmark, as_benchmark
 from karat.errors import InputError
 from karat.measures import Named
-from karat.runs import Order, PassOptions, Run, load_runs, notes_on_loading, notes_on_making
+from karat.runs import Compute, Loading, Run, load_runs, notes_on_loading, notes_on_making
 from karat.scores.chance import check_chance
 from karat.scores.evaluation.choices import score_choices
 from karat.scores.evaluation.columns import scan_runs
@@ -46,22 +46,12 @@ def evaluate(
     seed: int | None = None,
     label_uncertainty: bool = False,
     label_versions: int = LABEL_VERSIONS,
-    name: Iterable[str] | str | None = None,
-    ids: Order | None = None,
-    similarity: str = "dot",
-    transpose: bool = False,
     text_only: Any = None,
     phi: Mapping[str, Any] | None = None,
     setting: Mapping[str, Any] | None = None,
     details: bool = False,
-    threads: int | None = None,
-    memory: int | float | str | None = None,
-    checkpoint: str | Path | None = None,
-    device: str = "cpu",
-    scheduler: Scheduler | str | None = None,
-    progress: Callable[[str], object] | None = None,
-    tiles: Callable[[int, int], object] | None = None,
-    says: Callable[[str], object] | None = None,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
 ) -> Scorecard:
     """Score one or several runs on a benchmark's truths.
 
@@ -101,10 +91,6 @@ def evaluate(
         probabilities, as those that `karat.judging.publish` makes by Dawid–Skene.
     label_versions
         How many versions of the labels are drawn.
-    name
-        A name for each run; by default the name of its file.
-    ids, similarity, transpose
-        How files and arrays are read, as `karat.load_run` takes them.
     text_only
         For benchmarks of choices: a control that sees the captions alone, shown beside the runs. "length"
         (fewer words; the default where every example has one image), "ngram:captions.txt", a file or an
@@ -118,25 +104,10 @@ def evaluate(
     details
         Also keep what a report shows of every query: the place of the first relevant item, how much was
         judged, and the first result. They come from the same pass over the scores.
-    threads
-        How many; all by default. Results do not depend on it.
-    memory
-        How much memory to use at most, such as "4GB" or a number of bytes. Results do not depend on it; a
-        bound that is too small is refused.
-    checkpoint
-        A folder where the finished part of the pass is kept while it lasts: the same call goes on from there
-        after an interruption.
-    device
-        What computes the pass: a name in `karat.runs.DEVICES`.
-    scheduler
-        The address of a Dask scheduler, or `karat.Scheduler` with certificates: its workers make the pass
-        over the scores, and the intervals where there is much to draw. Results do not depend on it.
-    progress
-        Called with each run's name before it is scored.
-    tiles
-        Called during the pass over a run's scores with how many tiles are done, and how many there are.
-    says
-        Called with a sentence before each part of the work.
+    loading
+        How files and arrays are read: names of runs, the order of ids, the similarity of embeddings.
+    compute
+        What computes, and how much it may take. Results do not depend on it.
 
     Returns
     -------
@@ -159,16 +130,16 @@ def evaluate(
     (1.0, 0.224)
     """
     bench = as_benchmark(benchmark, setting)
-    reading: dict[str, Any] = {"ids": ids, "similarity": similarity, "transpose": transpose}
+    compute = compute or Compute()
     if bench.choices is not None:
         check_no_gallery(
             bench, unjudged=unjudged != "misses", like=like is not None,
-            label_uncertainty=label_uncertainty, phi=bool(phi), scheduler=scheduler is not None,
+            label_uncertainty=label_uncertainty, phi=bool(phi), scheduler=compute.scheduler is not None,
         )  # fmt: skip
         chosen = as_intervals(intervals, interval_method, level, resamples, seed)
         card = score_choices(
             runs, bench, measure, truth=truth, direction=direction, ties=ties, text_only=text_only,
-            progress=progress, name=name, **reading,
+            loading=loading, compute=compute,
         )  # fmt: skip
         return card if chosen is None else with_intervals(card, chosen)
     if text_only is not None and not (isinstance(text_only, str) and text_only == NONE):
@@ -176,18 +147,17 @@ def evaluate(
     options = check_options(
         bench, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged, like=like,
         intervals=intervals, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
-        label_uncertainty=label_uncertainty, label_versions=label_versions, phi=phi, threads=threads,
+        label_uncertainty=label_uncertainty, label_versions=label_versions, phi=phi, threads=compute.threads,
     )  # fmt: skip
-    with connected(scheduler) as workers:
-        loaded = load_runs(runs, options.benchmark, name=name, memory=memory, says=says, **reading)
+    with connected(compute.scheduler) as workers:
+        loaded = load_runs(runs, options.benchmark, loading, compute)
         # Where a list of judgments is all that is known of the items, what runs list are items too.
-        folder = None if checkpoint is None else Path(checkpoint)
         options = replace(
             options,
             benchmark=loaded[0].benchmark or options.benchmark,
-            passing=PassOptions(None, folder, device, progress=tiles, workers=workers),
+            passing=compute.passing(loaded, workers),
         )
-        scoring = scan_runs(loaded, options, details=details, progress=progress)
+        scoring = scan_runs(loaded, options, details=details, progress=compute.progress)
         card = scoring.card()
         made_with = {run.name: run.made_with for run in loaded if run.made_with is not None}
         notes = [*check_chance(card, loaded), *notes_on_loading(loaded), *notes_on_making(made_with)]

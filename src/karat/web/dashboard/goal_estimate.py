@@ -20,7 +20,7 @@ from karat.benchmarks import Direction
 from karat.errors import InputError, KaratError
 from karat.judging import Goal, Project
 from karat.judging.store import StoreError
-from karat.runs import Run, is_model, load_runs
+from karat.runs import Loading, Run, is_model, load_runs
 from karat.web.dashboard.jobs import Job, JobOutcome, Work
 from karat.web.dashboard.live import Pay, pay_of
 from karat.web.failures import sentence_of
@@ -54,7 +54,7 @@ class OfferedRuns:
         if not self._files:
             return {}
         names = short_names(self._files)
-        runs = load_runs(list(self._files), self._project.benchmark(), name=names)
+        runs = load_runs(list(self._files), self._project.benchmark(), loading=Loading(name=names))
         return {run.name: run for run in runs}
 
     @cached_property
