@@ -20,6 +20,7 @@ from karat.errors import InputError
 from karat.estimate.change import signed_change
 from karat.estimate.expectation import expected_values
 from karat.estimate.relevance import KEY_BASE, covered_queries, labels_of, listed_keys
+from karat.estimate.run_lists import RunLists, scan_runs
 from karat.measures import Measure, Ranked, leave_out_unjudged, resolve
 from karat.runs import Run, TableRun
 from karat.scores import run_scores
@@ -96,6 +97,10 @@ class Candidates:
     unit
         Per candidate, the number of what an annotator answers about, where one answer tells the labels of
         several candidates; each candidate is its own unit by default.
+    lists
+        The lists of the runs and the places in them, where candidates come from these.
+    ties
+        How equal scores are ordered.
     """
 
     direction: Direction
@@ -109,6 +114,8 @@ class Candidates:
     condensed: bool = False
     notes: tuple[str, ...] = ()
     unit: np.ndarray | None = None
+    lists: RunLists | None = field(default=None, kw_only=True)
+    ties: str = field(default="stable", kw_only=True)
 
     def __len__(self) -> int:
         return len(self.item)
@@ -139,13 +146,26 @@ class Candidates:
     def places(self) -> dict[str, np.ndarray]:
         """Per run, the place of each candidate, from 0; infinite where it is unknown.
 
-        Equal scores share the first place of their group where ties are resolved in expectation.
+        Equal scores share the first place of their group where ties are resolved in expectation. What only
+        other runs list may be unknown below the lists; see `exact`.
         """
         out = {}
         for run, ranking in self.rankings.items():
             out[run] = np.empty(len(self))
             out[run][ranking.row] = ranking.ranked.start
         return out
+
+    @cached_property
+    def exact(self) -> Candidates:
+        """The same candidates with the place of each in every table, for whoever looks below the lists.
+
+        Where places are unknown so far, this makes a second pass over the scores.
+        """
+        if self.lists is None or all(ranking.ranked.placed.all() for ranking in self.rankings.values()):
+            return self
+        self.lists.complete()
+        runs = {run.name: run for run in self.lists.runs}
+        return replace(self, rankings={name: ranking_in(runs[name], self) for name in self.rankings})
 
     def matter(self, measure: Measure) -> np.ndarray:
         """Return which candidates a measure looks at: those in the first K of any run, or all.
@@ -302,6 +322,25 @@ class VettedLabels:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class CandidateRequest:
+    """Which pairs are candidates; the parameters are those of `make_candidates`."""
+
+    noisy: str | Truth
+    direction: Direction
+    queries: np.ndarray | None = None
+    listed: Truth | None = None
+    depth: int = DEPTH
+    sample: int = 0
+    condensed: bool = False
+    noisy_positives: bool = True
+    rel: float | str | None = None
+    ties: str = "stable"
+    seed: int = 0
+    exact: bool = True
+    list_depth: int = 0
+
+
 def make_candidates(
     runs: Sequence[Run],
     benchmark: Benchmark,
@@ -317,6 +356,8 @@ def make_candidates(
     rel: float | str | None = None,
     ties: str = "stable",
     seed: int = 0,
+    exact: bool = True,
+    list_depth: int = 0,
     threads: int | None = None,
 ) -> Candidates:
     """Choose the pairs whose labels are estimated.
@@ -347,6 +388,11 @@ def make_candidates(
         "stable" or "expected"; the order must not depend on labels.
     seed
         Of the sample.
+    exact
+        Whether each run places what only other runs list, which takes a second pass over its scores. Without,
+        these are unplaced, as measures with a cut-off of at most `depth` allow, until `Candidates.exact`.
+    list_depth
+        How deep the lists of `Candidates.lists` go, if deeper than `depth`.
     threads
         How many; all by default.
 
@@ -358,57 +404,126 @@ def make_candidates(
     >>> make_candidates(runs, world.benchmark(), "original", direction="t2i", depth=10)
     Candidates(1,826 pairs of 120 captions, 120 relevant by the noisy labels; seer, learner)
     """
-    policy = check_ties(ties)
-    first = benchmark.truth(noisy) if isinstance(noisy, str) else noisy
+    request = CandidateRequest(
+        noisy, direction, queries, listed, depth, sample, condensed, noisy_positives, rel, ties, seed, exact,
+        list_depth,
+    )  # fmt: skip
+    return scan_candidates(runs, benchmark, [request], threads)[0]
+
+
+def scan_candidates(
+    runs: Sequence[Run],
+    benchmark: Benchmark,
+    requests: Sequence[CandidateRequest],
+    threads: int | None = None,
+) -> list[Candidates]:
+    """Choose candidates for several directions or measures, from one pass over each run's scores."""
+    requests = [with_queries(request, benchmark) for request in requests]
+    aligned = check_runs(runs, benchmark, [request.direction for request in requests])
+    group = [lists_of(request, benchmark, aligned, threads) for request in requests]
+    scan_runs(group)
+    everything = [candidate_keys(request, lists) for request, lists in zip(requests, group, strict=True)]
+    for lists, keys in zip(group, everything, strict=True):
+        lists.wanted = keys
+    if any(request.exact for request in requests):
+        group[0].complete()
+    return [
+        choose_candidates(request, benchmark, lists, keys)
+        for request, lists, keys in zip(requests, group, everything, strict=True)
+    ]
+
+
+def with_queries(request: CandidateRequest, benchmark: Benchmark) -> CandidateRequest:
+    """Return a request with its truth and its queries, or raise where it makes no sense."""
+    noisy = benchmark.truth(request.noisy) if isinstance(request.noisy, str) else request.noisy
+    ties, queries = check_ties(request.ties), request.queries
     if queries is None:
-        queries = covered_queries(benchmark, direction, [first])
-    size = benchmark.items(direction).size
-    if condensed and listed is None:
+        queries = covered_queries(benchmark, request.direction, [noisy])
+    if request.condensed and request.listed is None:
         raise InputError("condensed lists need a truth that lists pairs", fix="give listed")
-    aligned = []
-    for run in runs:
-        run = run.align(benchmark)
-        if direction not in run.directions:
-            fix = "give a run of both directions, or ask for the other direction alone"
-            raise InputError(f"has no {direction} rankings", where=run.where or run.name, fix=fix)
-        aligned.append(run)
+    return replace(request, noisy=noisy, ties=ties, queries=queries)
+
+
+def check_runs(runs: Sequence[Run], benchmark: Benchmark, directions: Sequence[Direction]) -> list[Run]:
+    """Return the runs matched to the benchmark, or raise where one lacks a direction or a name of its own."""
+    aligned = [run.align(benchmark) for run in runs]
+    for direction in dict.fromkeys(directions):
+        for run in aligned:
+            if direction not in run.directions:
+                fix = "give a run of both directions, or ask for the other direction alone"
+                raise InputError(f"has no {direction} rankings", where=run.where or run.name, fix=fix)
     if len({run.name for run in aligned}) < len(aligned):
         raise InputError("two runs have the same name", fix="give them different names: --name A,B")
-    keys, short = [], set()
-    if not condensed:
-        for run in aligned:
-            top = run.top(direction, min(depth, size), queries, whole_ties=policy == "expected")
-            short |= {run.name} if (np.diff(top.ptr) < min(depth, size)).any() else set()
-            keys.append(np.repeat(queries, np.diff(top.ptr)) * KEY_BASE + top.item)
-        if noisy_positives:
-            keys.append(listed_keys(first, direction, queries, size, rel, relevant_only=True))
-        if sample:
-            keys.append(random_keys(queries, size, sample, np.random.default_rng([seed, 12])))
-    if listed is not None:
-        keys.append(listed_keys(listed, direction, queries, size, rel))
-    everything = np.unique(np.concatenate(keys))
+    return aligned
+
+
+def lists_of(
+    request: CandidateRequest, benchmark: Benchmark, runs: Sequence[Run], threads: int | None
+) -> RunLists:
+    """Return what the pass over the runs is asked for: lists, and pairs that are known before it."""
+    direction, queries, noisy = request.direction, request.queries, request.noisy
+    assert queries is not None
+    assert not isinstance(noisy, str)
+    size = benchmark.items(direction).size
+    keys = [np.zeros(0, np.int64)]
+    if not request.condensed:
+        if request.noisy_positives:
+            keys.append(listed_keys(noisy, direction, queries, size, request.rel, relevant_only=True))
+        if request.sample:
+            rng = np.random.default_rng([request.seed, 12])
+            keys.append(random_keys(queries, size, request.sample, rng))
+    if request.listed is not None:
+        keys.append(listed_keys(request.listed, direction, queries, size, request.rel))
+    depth = 0 if request.condensed else min(request.depth, size)
+    deepest = max(depth, min(request.list_depth, size))
+    return RunLists(
+        runs, direction, queries, depth, deepest, request.ties == "expected",
+        np.unique(np.concatenate(keys)), request.exact, threads,
+    )  # fmt: skip
+
+
+def candidate_keys(request: CandidateRequest, lists: RunLists) -> np.ndarray:
+    """Return the pairs that are candidates, sorted."""
+    heads = [] if request.condensed else [lists.listed_keys(run, lists.depth) for run in lists.tops]
+    everything = np.unique(np.concatenate([lists.keys, *heads]))
     if not len(everything):
         raise InputError(
-            f"there are no {direction} candidates", fix="name truths with labels for the queries"
+            f"there are no {request.direction} candidates", fix="name truths with labels for the queries"
         )
-    query, item = everything // KEY_BASE, everything % KEY_BASE
-    queries = np.unique(query) if condensed else queries
+    return everything
+
+
+def choose_candidates(
+    request: CandidateRequest, benchmark: Benchmark, lists: RunLists, keys: np.ndarray
+) -> Candidates:
+    """Return the candidates, with all that is cheaply known about them."""
+    assert not isinstance(request.noisy, str)
+    direction, condensed = request.direction, request.condensed
+    query, item = keys // KEY_BASE, keys % KEY_BASE
+    queries = np.unique(query) if condensed else lists.queries
     ptr = np.asarray(np.searchsorted(query, np.r_[queries, queries[-1:] + 1]))
-    candidates = Candidates(direction, queries, ptr, item, np.zeros(len(item), bool), {}, condensed=condensed)
-    label = labels_of(first, direction, query, item, rel)
+    candidates = Candidates(
+        direction, queries, ptr, item, np.zeros(len(item), bool), {}, condensed=condensed, lists=lists,
+        ties=request.ties,
+    )  # fmt: skip
+    label = labels_of(request.noisy, direction, query, item, request.rel)
     image, caption = candidates.pairs
-    rankings = {run.name: rank_candidates(run, candidates, size, policy, threads) for run in aligned}
-    if noisy_positives:
-        short |= {name for name, ranking in rankings.items() if not ranking.ranked.placed.all()}
+    rankings = {run.name: ranking_in(run, candidates) for run in lists.runs}
+    ends = {run for run in lists.tops if (np.diff(lists.listed(run, lists.depth).ptr) < lists.depth).any()}
+    if request.noisy_positives:
+        # What a table has not placed is only not looked up yet.
+        unplaced = {run for run, ranking in rankings.items() if not ranking.ranked.placed.all()}
+        ends |= {run.name for run in lists.runs if run.name in unplaced and not isinstance(run, TableRun)}
+    tables = [run for run in lists.runs if isinstance(run, TableRun)]
     return replace(
         candidates,
         noisy=np.nan_to_num(label) > 0,
         rankings=rankings,
-        scores={run.name: run_scores(run, image, caption) for run in aligned if isinstance(run, TableRun)},
+        scores={run.name: run_scores(run, image, caption) for run in tables},
         notes=tuple(
             f"{name}: its {direction} lists end early; what is not in them counts as ranked last"
             for name in rankings
-            if name in short
+            if name in ends
         ),
     )
 
@@ -430,22 +545,40 @@ def random_keys(queries: np.ndarray, size: int, sample: int, rng: np.random.Gene
     return np.concatenate([query * KEY_BASE + rng.choice(size, sample, replace=False) for query in queries])
 
 
-def rank_candidates(
-    run: Run, candidates: Candidates, size: int, ties: str, threads: int | None = None
-) -> Ranking:
-    """Return where a run ranks the candidates."""
+def rank_candidates(run: Run, candidates: Candidates, ties: str, threads: int | None = None) -> Ranking:
+    """Return where a run ranks the candidates, from a pass of its own."""
+    return as_ranking(run.place([items_of(candidates)], threads)[0], candidates, ties)
+
+
+def ranking_in(run: Run, candidates: Candidates) -> Ranking:
+    """Return where a run ranks the candidates, as far as its passes have told."""
+    lists, ties = candidates.lists, candidates.ties
+    if lists is None or not isinstance(run, TableRun):
+        return rank_candidates(run, candidates, ties, None if lists is None else lists.threads)
+    items = items_of(candidates)
+    above, tied, earlier = lists.place(run.name, items.query_of_row * KEY_BASE + items.item)
+    assert run.benchmark is not None
+    size = np.full(len(items.queries), run.benchmark.items(candidates.direction).size)
+    placed = replace(items, above=above, tied=tied, earlier=earlier, size=size, depth=size)
+    return as_ranking(placed, candidates, ties)
+
+
+def items_of(candidates: Candidates) -> JudgedItems:
+    """Return the candidates as runs place them."""
     rows = len(candidates)
-    items = JudgedItems(
+    return JudgedItems(
         candidates.direction,
         candidates.queries,
         candidates.ptr,
         candidates.item,
         # Row numbers instead of grades come back sorted by place, and so tell where each row went.
         np.arange(rows, dtype=np.float64),
-        size=np.full(len(candidates.queries), size),
         outside=np.zeros(rows, bool),
     )
-    placed = run.place([items], threads)[0]
+
+
+def as_ranking(placed: JudgedItems, candidates: Candidates, ties: str) -> Ranking:
+    """Return placed candidates in the order of a run."""
     if candidates.condensed:
         placed = leave_out_unjudged(placed)
     ranked = resolve(placed, ties)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import numpy as np
 from karat._util import check_choice, plural
 from karat.benchmarks import Benchmark, Truth
 from karat.errors import InputError
-from karat.estimate.candidates import DEPTH, Candidates, VettedLabels, make_candidates
+from karat.estimate.candidates import DEPTH, CandidateRequest, Candidates, VettedLabels, scan_candidates
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator, run_probabilities, shared
 from karat.estimate.features import check_scores
 from karat.estimate.inputs import depth_of, is_cut, load_inputs, table_features
@@ -119,21 +119,25 @@ def estimate_scores(
     bench, (first, second) = inputs.benchmark, inputs.truths
     columns = []
     listed = None if second.implicit else second
-    for way in inputs.directions:
+    groups = [(way, group) for way in inputs.directions for group in by_relevance(inputs.measures).items()]
+    requests = []
+    for way, (rel, group) in groups:
         queries = covered_queries(bench, way, [first, second] if unlisted == "no" else [first])
-        for rel, group in by_relevance(inputs.measures).items():
-            candidates = make_candidates(
-                inputs.runs, bench, first, direction=way, queries=queries, listed=listed,
-                depth=depth_of(group, depth), sample=sample, rel=rel, ties=ties, seed=seed, threads=threads,
-                noisy_positives=not all(is_cut(one) for one in group),
-            )  # fmt: skip
-            candidates = candidates.with_features(table_features(features or {}, bench, candidates))
-            labels = vetted_labels(candidates, second, rel, unlisted)
-            cluster = clusters_of(bench, candidates)
-            columns += [
-                estimate_column(candidates, labels, one, chosen, target, draws, seed, cluster)
-                for one in group
-            ]
+        below = not all(is_cut(one) for one in group)
+        requests.append(
+            CandidateRequest(
+                first, way, queries, listed, depth_of(group, depth), sample, noisy_positives=below, rel=rel,
+                ties=ties, seed=seed, exact=below or chosen.reads_places,
+            )
+        )  # fmt: skip
+    chosen_pairs = scan_candidates(inputs.runs, bench, requests, threads)
+    for (_, (rel, group)), candidates in zip(groups, chosen_pairs, strict=True):
+        candidates = candidates.with_features(table_features(features or {}, bench, candidates))
+        labels = vetted_labels(candidates, second, rel, unlisted)
+        cluster = clusters_of(bench, candidates)
+        columns += [
+            estimate_column(candidates, labels, one, chosen, target, draws, seed, cluster) for one in group
+        ]
     unused = outside_notes(columns, first, second)
     notes = [*inputs.notes, *unused, *estimation_notes(columns)]
     return ScoreEstimate(tuple(columns), chosen, target, first.name, second.name, tuple(notes), bench)

@@ -92,7 +92,7 @@ def standardise(column: np.ndarray) -> np.ndarray:
 def log_places(candidates: Candidates) -> list[np.ndarray]:
     """Return log(1 + place) of every run; a place that is unknown is the one after the last known."""
     made = []
-    for place in candidates.places.values():
+    for place in candidates.exact.places.values():
         known = place[np.isfinite(place)]
         last = known.max() + 1 if len(known) else 0.0
         made.append(np.log1p(np.where(np.isfinite(place), place, last)))
@@ -140,14 +140,13 @@ def score_features(
     ['second']
     """
     image, caption = candidates.pairs
-    size = benchmark.items(candidates.direction).size
     made = {}
     for name, run in runs.items():
         run = run.align(benchmark)
         if isinstance(run, TableRun):
             made[name] = run_scores(run, image, caption)
             continue
-        ranking = rank_candidates(run, candidates, size, "stable")
+        ranking = rank_candidates(run, candidates, "stable")
         made[name] = np.empty(len(candidates))
         made[name][ranking.row] = -np.log1p(ranking.ranked.start)
         made[name][np.isinf(made[name])] = np.nan

@@ -60,7 +60,7 @@ class ListStrategy(VettingStrategy):
         is_open[open_rows] = True
         lists = [
             ListHeads(ranking, is_open, self.priority(ranking, relevant[ranking.row], rng), rng)
-            for ranking in candidates.rankings.values()
+            for ranking in candidates.exact.rankings.values()
         ]
         turn = np.bincount(candidates.query[labels.rows], minlength=len(candidates.queries)) * self.by_query
         chosen: dict[int, None] = {}

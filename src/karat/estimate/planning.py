@@ -137,17 +137,17 @@ def plan_vetting(
         )
     way, way_notes = one_direction(direction, inputs.directions)
     bench, (one,), (first, *others) = inputs.benchmark, inputs.measures, inputs.truths
-    plain, rel = without_grade(one), getattr(one, "rel", None)
+    plain, rel, guess = without_grade(one), getattr(one, "rel", None), parse_name(estimator, ESTIMATORS)
     candidates = make_candidates(
         inputs.runs, bench, first, direction=way, queries=covered_queries(bench, way, [first]),
         depth=depth_of([one], depth), noisy_positives=not is_cut(one), rel=rel, ties=ties, seed=seed,
-        threads=threads,
+        exact=not is_cut(one) or (bool(others) and guess.reads_places), threads=threads,
     )  # fmt: skip
     cluster = clusters_of(bench, candidates)
     notes, known = [*inputs.notes, *way_notes], None
     if others:
         labels = vetted_labels(candidates, others[0], rel, "unknown")
-        basis = pilot_basis(labels, plain, parse_name(estimator, ESTIMATORS), cluster, seed, others[0].name)
+        basis = pilot_basis(labels, plain, guess, cluster, seed, others[0].name)
         known = labels.label
         notes += pilot_notes(labels, plain)
     else:

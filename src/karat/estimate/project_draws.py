@@ -211,8 +211,8 @@ def next_pairs(
     chosen = None if design is None else parse_name(design, DESIGNS)
     guess = parse_name(estimator, ESTIMATORS)
     known = read_project(
-        project, runs, measure, direction=direction, noisy=noisy, depth=depth, ties=ties, threads=threads,
-        **loading,
+        project, runs, measure, direction=direction, noisy=noisy, depth=depth, ties=ties,
+        places=guess.reads_places, threads=threads, **loading,
     )  # fmt: skip
     chosen = fitting(chosen, known)
     candidates, plain = known.candidates, known.plain

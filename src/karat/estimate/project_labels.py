@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from karat.estimate.inputs import check_measures, depth_of, directions_of, is_cu
 from karat.estimate.label_errors import answer_errors, answer_posterior
 from karat.estimate.label_file import find_truth
 from karat.estimate.query_means import clusters_of
-from karat.estimate.relevance import KEY_BASE, check_graded, without_grade
+from karat.estimate.relevance import check_graded, without_grade
 from karat.judging import DrawBatch, DrawnLabels, TaskPlan, count_answers, drawn_labels
 from karat.judging.pools import key_of
 from karat.judging.tasks import NOT_GOLD
@@ -114,6 +113,7 @@ def read_project(
     depth: int | None = None,
     ties: str | None = None,
     certain: bool = False,
+    places: bool = False,
     threads: int | None = None,
     **loading: Any,
 ) -> ProjectLabels:
@@ -134,6 +134,8 @@ def read_project(
         50 and "stable".
     certain
         Take verdicts as right, instead of as probable as the answers make them.
+    places
+        Whether the places of pairs below the lists will be read once there are labels.
     threads
         How many; all by default.
     **loading
@@ -174,12 +176,12 @@ def read_project(
     cut = depth_of([one], depth)
     candidates = make_candidates(
         loaded, bench, first, direction=way, depth=cut, noisy_positives=not is_cut(one),
-        rel=getattr(one, "rel", None), ties=ties, threads=threads,
+        rel=getattr(one, "rel", None), ties=ties, exact=not is_cut(one) or (places and bool(stored)),
+        list_depth=deepest_cut(stored, way), threads=threads,
     )  # fmt: skip
-    lists = RunLists(loaded, way, candidates.queries, ties == "expected")
     settings = {
         "noisy": first.name, "depth": depth, "ties": ties, "cut": cut,
-        "positives": None if is_cut(one) else first.name, "lists": lists.at(cut),
+        "positives": None if is_cut(one) else first.name, "lists": fingerprints(candidates, cut),
     }  # fmt: skip
     notes = [*notes_on_loading(loaded), *candidates.notes, *way_notes]
     known = drawn_labels(project, stored)
@@ -189,7 +191,7 @@ def read_project(
         values, versions, doubts = probable_labels(project, stored, known)
     place = np.concatenate([np.zeros(0, np.int64), *(find_pairs(candidates, batch) for batch in stored)])
     number = np.repeat(np.arange(len(stored)), [len(batch) for batch in stored])
-    frame = frames([covered(candidates, batch, lists, first) for batch in stored], len(candidates))
+    frame = frames([covered(candidates, batch, first) for batch in stored], len(candidates))
     inside = place >= 0
     counts = inside.copy()
     counts[inside] = frame[place[inside]] <= number[inside]
@@ -262,24 +264,15 @@ def as_list(runs: Any) -> Any:
     return list(runs) if isinstance(runs, Sequence) and not isinstance(runs, str) else runs
 
 
-@dataclass(frozen=True, eq=False)
-class RunLists:
-    """The first items of runs, known by fingerprints."""
+def deepest_cut(stored: Sequence[DrawBatch], direction: Direction) -> int:
+    """Return how deep lists have to go to tell what stored batches could draw."""
+    return max((int(b.settings.get("cut") or 0) for b in stored if b.direction == direction), default=0)
 
-    runs: Sequence[Run]
-    direction: Direction
-    queries: np.ndarray
-    whole_ties: bool
 
-    def at(self, depth: int) -> dict[str, str]:
-        """Return per run a fingerprint of which items are the first `depth` of each query."""
-        size = self.runs[0].benchmark.items(self.direction).size if self.runs[0].benchmark else depth
-        out = {}
-        for run in self.runs:
-            top = run.top(self.direction, min(depth, size), self.queries, whole_ties=self.whole_ties)
-            keys = np.sort(np.repeat(self.queries, np.diff(top.ptr)).astype(np.int64) * KEY_BASE + top.item)
-            out[run.name] = sha256(keys.tobytes()).hexdigest()[:16]
-        return out
+def fingerprints(candidates: Candidates, depth: int) -> dict[str, str]:
+    """Return per run a fingerprint of which items are the first `depth` of each query."""
+    assert candidates.lists is not None
+    return candidates.lists.fingerprints(depth)
 
 
 def find_pairs(candidates: Candidates, batch: DrawBatch) -> np.ndarray:
@@ -289,7 +282,7 @@ def find_pairs(candidates: Candidates, batch: DrawBatch) -> np.ndarray:
     return candidates.find(query, item)
 
 
-def covered(candidates: Candidates, batch: DrawBatch, lists: RunLists, noisy: Truth) -> np.ndarray:
+def covered(candidates: Candidates, batch: DrawBatch, noisy: Truth) -> np.ndarray:
     """Return which candidates a batch could have drawn, unless an earlier one had them."""
     out = np.zeros(len(candidates), bool)
     if batch.direction != candidates.direction:
@@ -297,14 +290,15 @@ def covered(candidates: Candidates, batch: DrawBatch, lists: RunLists, noisy: Tr
     cut = batch.settings.get("cut")
     if cut is None:
         # A batch that was drawn by other means says no more than the names of its runs.
-        same, cut = [run for run in candidates.runs if run in batch.runs], np.inf
-    else:
-        then = set(batch.settings["lists"].values())
-        same = [run for run, print_of in lists.at(int(cut)).items() if print_of in then]
-        if batch.settings["positives"] == noisy.name:
-            out |= candidates.noisy
-    for run in same:
-        out |= candidates.places[run] < cut
+        for run in (run for run in candidates.runs if run in batch.runs):
+            out |= np.isfinite(candidates.exact.places[run])
+        return out
+    then = set(batch.settings["lists"].values())
+    for run, print_of in fingerprints(candidates, int(cut)).items():
+        if print_of in then:
+            out |= candidates.places[run] < cut
+    if batch.settings["positives"] == noisy.name:
+        out |= candidates.noisy
     return out
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from karat._util import check_choice, plural, split_names
 from karat.benchmarks import Benchmark, Direction, Instances, Truth
 from karat.errors import InputError
-from karat.estimate.candidates import DEPTH, Candidates, make_candidates
+from karat.estimate.candidates import DEPTH, CandidateRequest, Candidates, scan_candidates
 from karat.estimate.curves import Curve, Simulated, Simulation
 from karat.estimate.detection_estimate import BOXES, MASKS, load_detected_pairs
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator
@@ -137,16 +137,20 @@ def simulate_vetting(
     bench, (first, second) = inputs.benchmark, inputs.truths
     how = reading_of(second, unlisted)
     results, notes = [], [*inputs.notes]
+    condensed = how == "leave_out"
+    requests = [
+        CandidateRequest(
+            first, way, covered_queries(bench, way, inputs.truths), second if condensed else None,
+            depth_of([one], depth), sample, condensed, not is_cut(one), getattr(one, "rel", None), ties, seed,
+            exact=not is_cut(one),
+        )
+        for way in inputs.directions
+        for one in inputs.measures
+    ]  # fmt: skip
+    chosen = iter(scan_candidates(inputs.runs, bench, requests, threads))
     for way in inputs.directions:
         for one in inputs.measures:
-            rel = getattr(one, "rel", None)
-            candidates = make_candidates(
-                inputs.runs, bench, first, direction=way,
-                queries=covered_queries(bench, way, inputs.truths),
-                listed=second if how == "leave_out" else None, condensed=how == "leave_out",
-                depth=depth_of([one], depth), sample=sample, noisy_positives=not is_cut(one), rel=rel,
-                ties=ties, seed=seed, threads=threads,
-            )  # fmt: skip
+            rel, candidates = getattr(one, "rel", None), next(chosen)
             candidates = candidates.with_features(table_features(features or {}, bench, candidates))
             label = truth_labels(candidates, second, rel, "no")
             positives = positives_of(second, way, candidates, rel)

@@ -34,6 +34,6 @@ class PrintedChange(VettingStrategy):
         """Return the rows of the highest values."""
         p = labels.filled(guessed(probability))
         value = np.zeros(len(p))
-        for ranking in labels.candidates.rankings.values():
+        for ranking in labels.candidates.exact.rankings.values():
             value[ranking.row] += printed_change(ranking.under(p))
         return open_rows[highest(value[open_rows], n, rng)]

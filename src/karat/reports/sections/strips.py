@@ -44,7 +44,7 @@ def collect(material: EstimateMaterial) -> SectionData:
 
 def first_rows(column: EstimatedColumn, run: str) -> tuple[np.ndarray, np.ndarray]:
     """Return a run's first candidates of all queries, sorted by query and place, and their places."""
-    places = column.candidates.places[run]
+    places = column.candidates.exact.places[run]
     rows = np.flatnonzero(places < FIRST)
     rows = rows[np.lexsort((places[rows], column.candidates.query[rows]))]
     return rows, places[rows]
