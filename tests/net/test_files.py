@@ -329,7 +329,7 @@ def test_people_sign_in_and_go_on(untouched, folder):
         owner, judge = visitor(), visitor()
         assert owner.sign_in(*secrets["people"]["owner"]) == 200
         assert owner.who() == {"name": secrets["people"]["owner"][0], "role": "owner"}
-        assert owner.http.get("/people").status_code == 200
+        assert owner.http.get("/users").status_code == 200
         assert judge.sign_in(*secrets["people"]["judge"]) == 200
 
         lease = judge.post("/api/judge/lease").json()["lease"]
@@ -441,6 +441,6 @@ def test_the_world_is_drawn_again(world):
 
 
 def test_the_model_finds_the_same(world):
-    pytest.importorskip("cv2", reason="needs OpenCV: pip install 'karat[systems]'")
+    pytest.importorskip("cv2", reason="needs OpenCV: pip install 'karat[models]'")
     # Another build of OpenCV may round a pixel differently.
     same(facts.model_facts(FILES / "model", world.parent), EXPECTED["model"], tolerance=2e-3)

@@ -133,18 +133,3 @@ def test_the_bar_links_to_the_pages_of_a_role(client):
         re.findall('href="([^"]+)"', links.search(who.get("/account").text)[0]) for who in (owner, judge)
     ]
     assert shown == [["/judge", "/dashboard", "/adjudicate", "/users"], ["/judge"]]
-
-
-def test_the_addresses_of_the_previous_version_still_work(server, client):
-    owner = client("owner")
-    assert "<h1>Users</h1>" in owner.get("/people").text
-    assert "/invitation#" in owner.post("/api/people/links", json={"role": "judge"}).json()["link"]
-    number = server.accounts.invitations.read()[0]["id"]
-    assert owner.delete(f"/api/people/links/{number}").status_code == 200
-    client("judge", "ann")
-    path = f"/api/people/{number_of(server, 'ann')}"
-    assert owner.patch(path, json={"role": "reader"}).status_code == 200
-    assert owner.post(f"{path}/reset").status_code == 200
-    assert owner.get(f"{path}/export").json()["account"]["role"] == "reader"
-    assert owner.delete(path).status_code == 200
-    assert not [path for path in server.app.openapi()["paths"] if "people" in path or "hand-ins" in path]

@@ -26,7 +26,6 @@ OWNERS = (
     ("PUT", "/api/dashboard/disagreements/0/0", {"code": "no"}),
     ("GET", "/api/dashboard/picture/0", None),
     ("PUT", "/api/dashboard/assignments/0", {"verdict": "approve"}),
-    ("PUT", "/api/dashboard/hand-ins/0", {"verdict": "approve"}),
     ("PUT", "/api/dashboard/pay", {"per": "hour", "amount": 1}), ("GET", "/api/dashboard/jobs", None),
     ("POST", "/api/dashboard/jobs/publish", {"name": "x"}),
     ("POST", "/api/dashboard/jobs/export", {"format": "csv"}),

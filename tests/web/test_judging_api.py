@@ -74,7 +74,7 @@ def test_what_a_closed_page_had_on_its_way(server, client):
     first = found["items"][0]["id"]
     given = [{"item": first, "key": keys[0], "code": "no"}, {"item": first, "key": keys[1]}]
     given += [{"item": one["id"], "key": key, "code": "yes"} for one, key in zip(found["items"], keys[2:])]
-    body = {"token": found["token"], "given": given, "submit": True}
+    body = {"token": found["token"], "answers": given, "submit": True}
     for _ in range(2):
         assert ann.post("/api/judge/leave", json=body).json() == {"done": True}
     assert [row["code"] for row in server.project.answers.history()] == ["no", None] + ["yes"] * len(

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from karat._util.checks import not_utf8 as not_utf8
     from karat._util.checks import parsing as parsing
     from karat._util.compiled import njit as njit
-    from karat._util.deprecation import renamed_attributes as renamed_attributes
-    from karat._util.deprecation import renamed_keywords as renamed_keywords
     from karat._util.extras import extra as extra
     from karat._util.extras import missing as missing
     from karat._util.extras import require as require

@@ -8,17 +8,14 @@ from __future__ import annotations
 import importlib
 import itertools
 import sys
-import warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any
 
 
-def exports(
-    package: str, file: str, renamed: Mapping[str, str] | None = None
-) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+def exports(package: str, file: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a package.
 
     The public names are those that its ``__init__.py`` imports under ``if TYPE_CHECKING:``, each as itself
@@ -29,8 +26,6 @@ def exports(
     ----------
     package, file
         Its ``__name__`` and ``__file__``.
-    renamed
-        Names of the previous version, which keep working for one version: old to new.
 
     Examples
     --------
@@ -42,10 +37,6 @@ def exports(
     home = homes(file)
 
     def get(name: str) -> Any:
-        if renamed and name in renamed:
-            new = renamed[name]
-            warnings.warn(f"{package}.{name} is called {new} now", DeprecationWarning, stacklevel=2)
-            return getattr(sys.modules[package], new)
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         try:

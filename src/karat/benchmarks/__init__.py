@@ -66,4 +66,4 @@ if TYPE_CHECKING:
     from karat.benchmarks.truth import Truth as Truth
     from karat.benchmarks.truth import compress as compress
 
-__all__, __getattr__, __dir__ = exports(__name__, __file__, {"Judged": "JudgedItems"})
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

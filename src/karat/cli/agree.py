@@ -10,7 +10,7 @@ import typer
 
 from karat._util import check_writable, plural
 from karat.cli import options
-from karat.cli.command import Command, note
+from karat.cli.command import Command
 from karat.cli.options import parse_numbers, parse_settings
 from karat.errors import InputError
 
@@ -126,9 +126,8 @@ def agree(
         if missing != "left-out":
             raise InputError("--missing with --score", fix="a pair without a score is always left out")
         loading = Loading(None, ids, similarity, transpose)
-        people, sources = sort_files(files, score)
         found = against_scores(
-            read_ratings(people, rater), sources, benchmark, setting, leave_out, loading, choices
+            read_ratings(only_table(files), rater), score, benchmark, setting, leave_out, loading, choices
         )
     else:
         for option, given in (("--benchmark", benchmark), ("--set", setting), ("--leave-out", leave_out)):
@@ -143,23 +142,16 @@ def agree(
     show(replace(found, show_intervals=intervals), quiet=write_json(found, json))
 
 
-def sort_files(files: list[Path], scores: list[str]) -> tuple[Path, list[str]]:
-    """Return the table of ratings, and the scores with the files among them.
-
-    In the form of the previous version, ``--score cider run.npy``, the run is among the files: a run is
-    never a table of ratings, and of tables the first holds the ratings.
-
-    >>> sort_files([Path("run.npy"), Path("people.csv"), Path("mine.csv")], ["cider"])
-    (PosixPath('people.csv'), ['cider', 'run.npy', 'mine.csv'])
-    """
-    tables = [path for path in files if path.suffix.lower() in TABLES]
-    if not tables:
-        shown = f"{files[0]} is not a table of ratings"
-        raise InputError(shown, fix=f"give a file that ends in {', '.join(TABLES)}")
-    others = [str(path) for path in files if path is not tables[0]]
-    if others:
-        note(f"write several values as --score {','.join([*scores, *others])}")
-    return tables[0], [*scores, *others]
+def only_table(files: list[Path]) -> Path:
+    """Return the one table of ratings that scores are compared with, or raise."""
+    for path in files:
+        if path.suffix.lower() not in TABLES:
+            raise InputError(
+                f"{path} is not a table of ratings", fix=f"give a file that ends in {', '.join(TABLES)}"
+            )
+    if len(files) > 1:
+        raise InputError(f"{len(files)} tables of ratings with --score", fix="separate scores by commas")
+    return files[0]
 
 
 def against_scores(

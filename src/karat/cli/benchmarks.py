@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 class BenchmarksGroup(Group):
     """The command ``benchmarks``: without a command it lists all, or shows the one that is named."""
 
-    def default_command(self, words: list[str]) -> list[str]:
-        """Return the words, preceded by the command that they are meant for."""
-        return ["list" if all(word.startswith("-") for word in words) else "show", *words]
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put a command in front of words that have none."""
+        if not ctx.resilient_parsing and "--help" not in args[:1] and not set(args[:1]) & set(self.commands):
+            args = ["list" if all(word.startswith("-") for word in args) else "show", *args]
+        return super().parse_args(ctx, args)
 
 
 app = typer.Typer()

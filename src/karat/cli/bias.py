@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from karat._util import check_writable
 from karat.cli import options
-from karat.cli.command import Command, note
+from karat.cli.command import Command
 from karat.cli.options import parse_settings
 
 app = typer.Typer()
@@ -18,10 +17,6 @@ app = typer.Typer()
 @app.command(cls=Command)
 def bias(
     project: options.ProjectPlace,
-    more: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Files of runs, as after --runs in the previous version.", hidden=True),
-    ] = None,
     run: options.RunFile = None,
     name: options.Name = None,
     measure: options.Measure = None,
@@ -94,13 +89,10 @@ def bias(
 
     check_writable(json)
     intervals = Intervals(level=level, resamples=resamples, seed=seed)
-    files = [*(run or []), *(more or [])]
-    if more:
-        note(f"write several values as --run {','.join(map(str, files))}")
     loading = Loading(name, ids, similarity, transpose)
     chosen = {"measure": measure} if measure else {}
     with opening(project) as opened:
-        runs = options.load_runs(files, opened.benchmark(), loading) if files else None
+        runs = options.load_runs(run, opened.benchmark(), loading) if run else None
         with waiting("scoring every model on the labels of every subset"):
             report = project_bias(
                 opened, runs, aggregate=aggregate, aggregate_set=parse_settings(aggregate_set),

@@ -12,7 +12,7 @@ import typer
 
 from karat._util import check_extension, check_writable, plural
 from karat.cli import options
-from karat.cli.command import Command, Group, note
+from karat.cli.command import Command, Group
 from karat.cli.lines import read_lines
 from karat.cli.options import parse_settings
 from karat.errors import InputError
@@ -23,29 +23,9 @@ if TYPE_CHECKING:
     from karat.captions import CaptionMetric
 
 
-class CaptionsGroup(Group):
-    """The command ``captions``, which takes its options without a command too, as in the previous version."""
-
-    def default_command(self, words: list[str]) -> list[str] | None:
-        """Return the words, preceded by the command that means the same."""
-        names = [word.partition("=")[0] for word in words]
-        if not words:
-            return None
-        if "--references" in names or "--candidate" in names:
-            name = "score"
-        elif "--pairs" in names:
-            name, words = "pairs", last(words, names.index("--pairs"))
-        elif "--save-corpus" in names and not {"-o", "--output"} & set(names):
-            name, words = "corpus", [word.replace("--save-corpus", "--output") for word in words]
-        else:
-            name = "table"
-        note(f"karat captions {name} does this now")
-        return [name, *words]
-
-
 app = typer.Typer()
 captions = typer.Typer(
-    cls=CaptionsGroup, no_args_is_help=True, help="Score captions against the captions that images have."
+    cls=Group, no_args_is_help=True, help="Score captions against the captions that images have."
 )
 app.add_typer(captions, name="captions")
 
@@ -58,7 +38,6 @@ def score_table(
     leave_out: options.LeaveOut = False,
     queries: options.ChangedCaptions = None,
     corpus: options.Corpus = None,
-    save_corpus: Annotated[Path | None, typer.Option("--save-corpus", hidden=True)] = None,
     setting: options.Setting = None,
     threads: options.Threads = None,
     scheduler: options.SchedulerAddress = None,
@@ -72,17 +51,13 @@ def score_table(
     """
     if output is None:
         raise InputError("all pairs are too many to print", fix="give -o N.npy, or karat captions pairs")
-    for path in (output, save_corpus):
-        check_writable(path)
-    check_extension(save_corpus, (".npz",))
+    check_writable(output)
     check_extension(output, (".npy",))
     cluster = options.scheduler_of(scheduler, tls_ca, tls_cert, tls_key)
     metrics = list(find_metrics(metric, corpus).values())
     if len(metrics) != 1:
         raise InputError(f"a table holds one metric, not {len(metrics)}", fix="name one: -m cider")
     bench = with_captions(benchmark, setting)
-    if save_corpus is not None:
-        write_corpus(bench, save_corpus)
     changed = options.read_changed(queries, bench)
     score_all(bench, metrics[0], leave_out, changed, output, threads, cluster)
 
@@ -101,8 +76,6 @@ def score_listed(
     leave_out: options.LeaveOut = False,
     corpus: options.Corpus = None,
     setting: options.Setting = None,
-    # Taken and not needed, as in the version before.
-    threads: Annotated[int | None, typer.Option("--threads", hidden=True)] = None,
 ) -> None:
     """Score listed pairs of images and captions."""
     from karat.captions import PairScores, score_pairs
@@ -163,18 +136,6 @@ def save_frequencies(
     check_writable(output)
     check_extension(output, (".npz",))
     write_corpus(with_captions(benchmark, setting), output)
-
-
-def last(words: list[str], at: int) -> list[str]:
-    """Return words with the value of the option at a place moved to the end, without the option.
-
-    >>> last(["my/", "--pairs", "pairs.csv", "-m", "cider"], 1)
-    ['my/', '-m', 'cider', 'pairs.csv']
-    """
-    _, equals, value = words[at].partition("=")
-    if equals:
-        return [*words[:at], *words[at + 1 :], value]
-    return [*words[:at], *words[at + 2 :], *words[at + 1 : at + 2]]
 
 
 def with_captions(name: str, setting: list[str] | None) -> Benchmark:

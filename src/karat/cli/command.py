@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
-import re
-import shlex
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -17,42 +14,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from karat._util import split_names
-from karat.cli.choices import choice_names, filled, unfilled
+from karat.cli.choices import filled, unfilled
 from karat.errors import InputError
-
-RENAMED: Mapping[str, Mapping[str, str]] = {
-    "": {
-        "--measures": "--measure",
-        "--metrics": "--metric",
-        "--truths": "--truth",
-        "--directions": "--direction",
-        "--names": "--name",
-        "--thresholds": "--threshold",
-        "--raters": "--rater",
-        "--bca": "--interval-method bca",
-        "--most-cost": "--max-cost",
-        "--least-kappa": "--min-kappa",
-        "--least-pairs": "--min-pairs",
-        "--surely": "--only-if-certain",
-        "--overwrite": "--force",
-    },
-    "evaluate": {"--method": "--interval-method"},
-    "compare": {"--method": "--interval-method"},
-    "report": {"--method": "--interval-method", "--images": "--image-folder"},
-    "correlate": {"--method": "--coefficient"},
-    "convert": {"--as": "--kind"},
-    "fuse": {"--weights": "--weight", "--depth": "--top", "--k": "--method-set k="},
-    "pool": {"--pairs": "--task-size"},
-    "tasks": {"--pairs": "--task-size"},
-    "answers export": {"--images": "--image-url"},
-    "quality": {"--set": "--aggregate-set", "--control": "--gold-share"},
-    "publish": {"--set": "--aggregate-set", "--name": "--truth-name", "--control": "--gold-share"},
-    "bias": {"--runs": "--run", "--method": "--aggregate", "--truth": "--complete"},
-    "judge calibrate": {"--pairs": "--sample"},
-    "serve": {"--url": "--public-url"},
-}
-"""Options of the previous version, which keep working for one version: by command (all commands: ""),
-what replaces them."""
 
 WHOLE = ("NAME=VALUE", "CAPTION", "MODEL")
 """The metavars of options that are repeated but not separated by commas: commas belong to the value."""
@@ -120,8 +83,7 @@ def shared_params(holder_of: Callable[..., None]) -> list[Any]:
 class Command(TyperCommand):
     """A command whose options may be repeated or take several values separated by commas.
 
-    ``-m R@1,RP`` and ``-m R@1 -m RP`` are the same. As in the previous version, options have their old
-    names, and a word after a value that is not the name of a file is one more value; both with a note.
+    ``-m R@1,RP`` and ``-m R@1 -m RP`` are the same.
     """
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
@@ -131,33 +93,10 @@ class Command(TyperCommand):
         self.params = [*self.params, *more, *shared_params(every_command)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Bring the words into the form that typer reads: new names, one value per option."""
+        """Bring the words into the form that typer reads: one value per option."""
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        words = self.with_qrels(self.with_new_names(ctx.command_path, args))
-        return super().parse_args(ctx, self.one_by_one(words))
-
-    def with_new_names(self, path: str, args: list[str]) -> list[str]:
-        """Return the words with today's names of options, and say which are used under an old one."""
-        own = {name for param in self.params for name in param.opts}
-        here = RENAMED.get(path.partition(" ")[2], {})
-        words: list[str] = []
-        rest = iter(args)
-        for word in rest:
-            if word == "--":
-                return [*words, word, *rest]
-            option, equals, value = word.partition("=")
-            new = here.get(option) or ("" if option in own else RENAMED[""].get(option, ""))
-            if not new or new.split()[0] not in own:
-                words.append(word)
-                continue
-            note(f"{option} is called {new.removesuffix('=')} now")
-            if new.endswith("="):
-                new += value if equals else next(rest, "")
-                words += new.split(maxsplit=1)
-            else:
-                words += [*new.split(), *([value] if equals else [])]
-        return words
+        return super().parse_args(ctx, self.one_by_one(self.with_qrels(args)))
 
     def with_qrels(self, args: list[str]) -> list[str]:
         """Return the words with the benchmark ``trec`` and its setting in place of ``--qrels``."""
@@ -184,9 +123,6 @@ class Command(TyperCommand):
         several = {name: param for param in self.params if is_repeatable(param) for name in param.opts}
         takes_value = {name for param in self.params if not is_flag(param) for name in param.opts}
         words: list[str] = []
-        # The option whose values are being read, the values that it has, and what to write instead.
-        current, values = "", list[str]()
-        notes: dict[str, str] = {}
         rest = iter(args)
         for word in rest:
             option, equals, value = word.partition("=")
@@ -198,33 +134,12 @@ class Command(TyperCommand):
                 break
             if option in several and (equals or word == option):
                 given = value if equals else next(rest, None)
-                current, values = option, [given or ""]
                 words += [option] if given is None else spread(option, given, several[option])
-            elif word.startswith("-") and len(word) > 1 and not is_number(word):
-                current = ""
+            else:
                 words.append(word)
                 if word in takes_value:
                     words += itertools.islice(rest, 1)
-            elif current and continues(word, several[current]) and not self.takes_benchmark(word):
-                values.append(word)
-                words += spread(current, word, several[current])
-                together = (
-                    shlex.quote(",".join(values))
-                    if separable(several[current])
-                    else f" {current} ".join(map(shlex.quote, values))
-                )
-                notes[current] = f"write several values as {current} {together}"
-            else:
-                current = ""
-                words.append(word)
-        for sentence in notes.values():
-            note(sentence)
         return words
-
-    def takes_benchmark(self, word: str) -> bool:
-        """Whether a word is the name of a benchmark, and the command's argument is one."""
-        arguments = {param.name for param in self.params if param.param_type_name == "argument"}
-        return "benchmark" in arguments and word in choice_names("sources")
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments, dressed for the help."""
@@ -266,21 +181,6 @@ class Group(TyperGroup):
         """Return the options, dressed for the help."""
         return dressed(super().get_params(ctx))
 
-    def default_command(self, words: list[str]) -> list[str] | None:
-        """Return the words, preceded by the command that they are meant for; None when there is none."""
-        return None
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put a command in front of words that have none."""
-        if not ctx.resilient_parsing and "--help" not in args[:1] and not set(args[:1]) & set(self.commands):
-            args = self.default_command(args) or args
-        return super().parse_args(ctx, args)
-
-
-def note(sentence: str) -> None:
-    """Print on standard error what still works and is going to change."""
-    print(f"note: {sentence}", file=sys.stderr)
-
 
 def is_flag(param: Any) -> bool:
     """Whether a parameter is an option without a value."""
@@ -301,32 +201,6 @@ def spread(option: str, given: str, param: Any) -> list[str]:
     """Return the option before each of the values that a word holds."""
     values = split_names(given) or [given] if separable(param) and not Path(given).exists() else [given]
     return [part for value in values for part in (option, value)]
-
-
-def continues(word: str, param: Any) -> bool:
-    """Whether a word after an option's value is one more value, as in the previous version."""
-    if param.metavar == "NAME=VALUE":
-        return re.match(r"[\w.-]+=", word) is not None and not Path(word).exists()
-    return not looks_like_file(word)
-
-
-def is_number(text: str) -> bool:
-    """Whether a word that starts like an option is a negative number.
-
-    >>> is_number("-1.5"), is_number("-o")
-    (True, False)
-    """
-    return re.fullmatch(r"-\d*\.?\d+", text) is not None
-
-
-def looks_like_file(word: str) -> bool:
-    """Whether a word is the path of something, or looks like one: with a folder, an address, or an extension.
-
-    >>> [looks_like_file(word) for word in ("sims.npz", "runs/a", "R@1", "0.21", "machine(cider>=1.5)")]
-    [True, True, False, False, False]
-    """
-    extension = re.search(r"[\w)\]*?]\.[A-Za-z]\w*$", word)
-    return Path(word).exists() or "/" in word or extension is not None
 
 
 def dressed(params: Iterable[Any]) -> list[Any]:

@@ -9,7 +9,7 @@ import typer
 
 from karat._util import check_writable
 from karat.cli import options
-from karat.cli.command import Command, note
+from karat.cli.command import Command
 from karat.cli.options import parse_numbers, parse_settings
 from karat.errors import InputError
 
@@ -19,10 +19,6 @@ app = typer.Typer()
 @app.command(cls=Command)
 def filter(
     benchmark: options.Captioned,
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Tables of ratings, as after --ratings in the previous version.", hidden=True),
-    ] = None,
     ratings: Annotated[
         list[Path] | None,
         options.option(
@@ -69,16 +65,13 @@ def filter(
     from karat.stats import Intervals
 
     check_writable(json)
-    if files:
-        note(f"write several values as --ratings {','.join(map(str, [*(ratings or ()), *files]))}")
-    tables = [*(ratings or ()), *(files or ())]
-    if not tables:
+    if not ratings:
         raise InputError("there are no ratings to audit the filter with", fix="give a table: --ratings FILE")
     bench = load_benchmark(benchmark, **parse_settings(setting))
     with waiting("comparing captions"):
         found = audit_filter(
             bench,
-            tables,
+            ratings,
             thresholds=sorted(parse_numbers(begin, "--from") or [0.25]),
             metric=metric,
             relevant_from=parse_numbers(relevant_from, "--relevant-from"),

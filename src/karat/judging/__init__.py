@@ -71,6 +71,3 @@ if TYPE_CHECKING:
     from karat.judging.tasks.tasks import make_tasks as make_tasks
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)
-
-# Loaded with the package: `karat.judging.quality` was a function, and can still be called for one version.
-import karat.judging.quality  # noqa: E402, F401

@@ -47,4 +47,4 @@ if TYPE_CHECKING:
     from karat.measures.values import scale_value as scale_value
     from karat.measures.values import show_value as show_value
 
-__all__, __getattr__, __dir__ = exports(__name__, __file__, {"Part": "ColumnKey"})
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

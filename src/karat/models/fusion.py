@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import parse_params, plural, renamed_keywords
+from karat._util import parse_params, plural
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids, as_benchmark
 from karat.errors import InputError
 from karat.models.fusion_methods import FUSIONS, Ballot, FusionMethod
@@ -27,7 +27,6 @@ from karat.runs import (
 BLOCK_BYTES = 64 << 20
 
 
-@renamed_keywords(weights="weight", depth="top", directions="direction")
 def fuse(
     runs: Sequence[Run | Any] | Mapping[str, Any],
     benchmark: Benchmark | str | Path | None = None,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import karat
-from karat._util import PAGE_NEEDS, PAGES, renamed_keywords, require, write_file
+from karat._util import PAGE_NEEDS, PAGES, require, write_file
 from karat.benchmarks import Benchmark
 from karat.errors import InputError, MissingDataError
 from karat.estimate import ScoreEstimate, Simulation
@@ -63,7 +63,6 @@ PLOTLESS = {"failures"}
 """Pages without a plot go without plotly."""
 
 
-@renamed_keywords(measures="measure", truths="truth", directions="direction", similarities="phi")
 def report(
     runs: Any,
     benchmark: Benchmark | str | Path,
@@ -136,7 +135,6 @@ def report(
     return found
 
 
-@renamed_keywords(images="image_folder")
 def write_report(
     found: Comparison | Scorecard | Leaderboard | ScoreEstimate | Simulation | Explanation,
     path: str | Path,

@@ -71,6 +71,4 @@ if TYPE_CHECKING:
     from karat.runs.vectors import Shards as Shards
     from karat.runs.vectors import Vectors as Vectors
 
-__all__, __getattr__, __dir__ = exports(
-    __name__, __file__, {"Question": "pairs_to_place", "PlaceRequest": "pairs_to_place"}
-)
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -94,17 +94,4 @@ if TYPE_CHECKING:
     from karat.scores.trec_eval import LIKES as LIKES
     from karat.scores.trec_eval import like_in_words as like_in_words
 
-__all__, __getattr__, __dir__ = exports(
-    __name__,
-    __file__,
-    {
-        "M": "CURVE_M",
-        "NAMES": "COLUMN_NAMES",
-        "SIGNS": "SEPARATORS",
-        "alone": "ungrouped_notes",
-        "choose": "select_metrics",
-        "inspect_run": "inspect",
-        "numbers": "estimate_record",
-        "signed": "signed_value",
-    },
-)
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

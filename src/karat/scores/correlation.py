@@ -9,18 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import (
-    MISSING,
-    Layout,
-    Part,
-    Result,
-    check_choice,
-    ends,
-    or_none,
-    plural,
-    renamed_keywords,
-    signed,
-)
+from karat._util import MISSING, Layout, Part, Result, check_choice, ends, or_none, plural, signed
 from karat.errors import InputError
 from karat.scores.comparison import show_p
 from karat.scores.leaderboard import Leaderboard, as_leaderboard
@@ -163,7 +152,6 @@ def sort_key(result: Correlation) -> float:
     return np.inf if np.isnan(result.value) else result.value
 
 
-@renamed_keywords(method="coefficient", metrics="metric")
 def correlate(
     source: Any,
     coefficient: str = "tau",

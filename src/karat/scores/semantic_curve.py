@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from karat._util import renamed_keywords
 from karat.benchmarks import Benchmark
 from karat.measures import SemanticRecall
 from karat.scores.column import Column
@@ -42,7 +40,6 @@ class SemanticCurve:
         return f"SR({self.phi}{'' if self.gt else ', gt=no'})@{self.k}"
 
 
-@renamed_keywords(k="at", gt="with_gt")
 def semantic_recall_curve(
     runs: Any,
     benchmark: Benchmark | str,
@@ -51,7 +48,7 @@ def semantic_recall_curve(
     m: Sequence[int] = CURVE_M,
     *,
     with_gt: bool = False,
-    phi: Mapping[str, Any] | str | None = None,
+    phi: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Scorecard:
     """Score SR(by, m)@K and the hit rate for every m (Semantic margin figure 3).
@@ -86,9 +83,6 @@ def semantic_recall_curve(
     >>> [curve.any for curve in semantic_curves(card)]
     [False, True]
     """
-    if isinstance(phi, str):
-        warnings.warn("semantic_recall_curve(phi=…) is called by= now", DeprecationWarning, stacklevel=3)
-        by, phi = phi, None
     return evaluate(runs, benchmark, curve_measures(by, at, m, with_gt), phi=phi, **options)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat._util import plural, renamed_keywords
+from karat._util import plural
 from karat.errors import InputError
 from karat.measures import MEAN, Aggregate
 from karat.stats.estimate import Estimate
@@ -17,7 +17,6 @@ FEWEST_RESAMPLED = 50
 """Fewer clusters are not tested by resampling."""
 
 
-@renamed_keywords(pool="aggregate")
 def bootstrap_interval(
     values: np.ndarray,
     clusters: np.ndarray | None = None,
@@ -70,7 +69,6 @@ def bootstrap_interval(
     return Estimate(point, *made, level, instead or intervals.shown, len(values), column.clusters)
 
 
-@renamed_keywords(pool="aggregate")
 def paired_bootstrap(
     first: np.ndarray,
     second: np.ndarray,

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from karat._util import Loop, renamed_keywords, threads
+from karat._util import Loop, threads
 from karat.errors import InputError
 from karat.measures import MEAN, Aggregate
 from karat.stats.estimate import how_many
@@ -121,7 +121,6 @@ def is_binary(values: np.ndarray) -> bool:
     return bool(((known == 0) | (known == 1)).all())
 
 
-@renamed_keywords(pool="aggregate")
 def randomisation_test(
     first: np.ndarray,
     second: np.ndarray,

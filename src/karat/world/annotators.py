@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat._util import check_choice, renamed_attributes
+from karat._util import check_choice
 from karat.benchmarks import Judgments, Mapping, Provenance, Steps
 from karat.errors import InputError
 from karat.world.draws import Draws
@@ -97,7 +97,6 @@ def mostly_right(right: Sequence[float]) -> np.ndarray:
     return table
 
 
-@renamed_attributes(worker="annotator", workers="annotators")
 @dataclass(frozen=True, eq=False)
 class Answers:
     """What annotators answered, a row for each answer.

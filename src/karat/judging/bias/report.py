@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import Part, Result, flat, json_text, plural, renamed_keywords
+from karat._util import Part, Result, flat, json_text, plural
 from karat.benchmarks import Benchmark, Direction, Pairs
 from karat.errors import InputError
 from karat.judging.bias.bias import (
@@ -174,7 +174,6 @@ class BiasReport(Result):
         }
 
 
-@renamed_keywords(measures="measure", directions="direction", truth="complete")
 def measure_bias(
     pool: Pool,
     judged: Pairs,
@@ -326,7 +325,6 @@ def project_bias(
     return replace(report, notes=[*accepted.notes, *removed, *report.notes], labels=labels)
 
 
-@renamed_keywords(method="acceptance")
 def judged_pairs(project: Project, acceptance: AcceptanceRule | str | None = None) -> tuple[Pairs, list[str]]:
     """Return the verdict on each pair, hidden gold left out, and notes on answers that do not count.
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import renamed_attributes
 from karat.errors import InputError
 from karat.judging.exchange.answers import ImportedAnswers, TextColumn, shorten
 from karat.judging.exchange.files import read_text_bytes
@@ -33,7 +32,6 @@ ROW = re.compile(r"row (\d+):? ?(.*)", re.DOTALL)
 ABSENT = -1
 
 
-@renamed_attributes(people="annotators")
 @dataclass(frozen=True)
 class Imported:
     """What was imported.

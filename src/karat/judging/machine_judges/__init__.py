@@ -26,8 +26,4 @@ if TYPE_CHECKING:
     from karat.judging.machine_judges.work import calibrate_in as calibrate_in
     from karat.judging.machine_judges.work import judge_in as judge_in
 
-__all__, __getattr__, __dir__ = exports(
-    __name__,
-    __file__,
-    renamed={"Verdict": "Reply", "LEAST_KAPPA": "MIN_KAPPA", "LEAST_PAIRS": "MIN_PAIRS"},
-)
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import Layout, Part, Result, flat, json_text, plural, renamed_attributes, renamed_keywords
+from karat._util import Layout, Part, Result, flat, json_text, plural
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.machine_judges.judge import Judge, Reply
@@ -28,7 +28,6 @@ WRITTEN = {"too_lenient": "too_kind"}
 """Figures with another name in the store and in json, which other programs read."""
 
 
-@renamed_attributes(too_kind="too_lenient")
 @dataclass(frozen=True)
 class Calibration(Result):
     """How a machine judge compared with people.
@@ -72,7 +71,6 @@ class Calibration(Result):
     competitor: str = ""
     cost: float = 0.0
 
-    @renamed_keywords(least_pairs="min_pairs", least_kappa="min_kappa")
     def objections(self, min_pairs: int = MIN_PAIRS, min_kappa: float = MIN_KAPPA) -> list[str]:
         """Return why the machine judge should not be used yet; empty when it may be used."""
         reasons = []
@@ -182,7 +180,6 @@ def without_nan(data: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@renamed_keywords(verdicts="replies")
 def calibrate(
     replies: Sequence[Reply],
     people: AnswerTable,

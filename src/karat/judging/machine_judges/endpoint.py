@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import read_text, renamed_attributes, renamed_keywords
+from karat._util import read_text
 from karat.errors import InputError
 
 KEY = "KARAT_JUDGE_KEY"
@@ -23,11 +23,8 @@ FATAL = (400, 401, 403, 404, 405)
 """Wrong key, wrong address, wrong model: the next call would fail the same way."""
 MAX_BODY = 4_000_000
 """How many bytes of a response are read."""
-RENAMED = {"most_wait": "max_wait"}
-"""Settings of the previous version, old to new."""
 
 
-@renamed_attributes(**RENAMED)
 @dataclass(frozen=True)
 class Endpoint:
     """Where a model answers and what it costs.
@@ -85,9 +82,6 @@ class Endpoint:
                 )
 
 
-Endpoint.__init__ = renamed_keywords(**RENAMED)(Endpoint.__init__)  # type: ignore[method-assign]
-
-
 def read_endpoint(path: str | Path | None = None, **given: Any) -> Endpoint:
     """Return an endpoint from a TOML file and from keywords, which override the file.
 
@@ -112,7 +106,6 @@ def read_endpoint(path: str | Path | None = None, **given: Any) -> Endpoint:
             )
     variable = str(settings.pop("key_env", KEY))
     settings |= {name: value for name, value in given.items() if value is not None}
-    settings = {RENAMED.get(name, name): value for name, value in settings.items()}
     known = {setting.name for setting in fields(Endpoint)} - {"key"}
     for name in settings:
         if name not in known:

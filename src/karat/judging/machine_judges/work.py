@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat._util import plural, renamed_keywords
+from karat._util import plural
 from karat.errors import InputError
 from karat.judging.machine_judges.calibration import (
     MIN_KAPPA,
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from karat.judging.store import Project
 
 
-@renamed_keywords(pairs="sample", most_cost="max_cost")
 def calibrate_in(
     project: Project,
     judge: Judge,
@@ -80,7 +79,6 @@ def calibrate_in(
     return calibration
 
 
-@renamed_keywords(least_pairs="min_pairs", least_kappa="min_kappa", most_cost="max_cost")
 def judge_in(
     project: Project,
     judge: Judge,

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from karat._util import Scheduler, check_choice, connected, renamed_keywords
+from karat._util import Scheduler, check_choice, connected
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError
 from karat.judging.forms import Form
@@ -28,7 +28,6 @@ Queries = str | Mapping[Direction, np.ndarray | Sequence[int]] | None
 Sample = int | Mapping[Direction, int] | None
 
 
-@renamed_keywords(directions="direction", filters="filter")
 def make_pool(
     runs: Sequence[Run],
     benchmark: Benchmark,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import TEXT_FORMATS, Result, plural, renamed_keywords
+from karat._util import TEXT_FORMATS, Result, plural
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools.pairs import find, key_of
@@ -115,7 +115,6 @@ class Cost(Result):
         return sentences
 
 
-@renamed_keywords(pairs="task_size")
 def estimate_cost(
     number: int,
     form: Form,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,7 +71,7 @@ class Evidence:
         return self.answers if self.used is None else self.answers.where(self.used)
 
 
-def evidence_of(project: Any, acceptance: AcceptanceRule | None = None, **old: Any) -> Evidence:
+def evidence_of(project: Any, acceptance: AcceptanceRule | None = None) -> Evidence:
     """Read a project.
 
     Parameters
@@ -81,9 +80,6 @@ def evidence_of(project: Any, acceptance: AcceptanceRule | None = None, **old: A
         As `karat.judging.open_project` returns it.
     acceptance
         Which answers count, and how they become verdicts; by default as in `karat.judging.publish`.
-    **old
-        Keywords of the previous version, which work for one version with a warning: gold_share (None: any),
-        only_if_certain, captions_wrong, approved_only.
     """
     from karat.judging.machine_judges import calibrations
 
@@ -93,7 +89,7 @@ def evidence_of(project: Any, acceptance: AcceptanceRule | None = None, **old: A
             where=project.where,
             fix="score detections with them: karat estimate detections.json --vetted project.db",
         )
-    rule = from_old_keywords(old) if old else acceptance or AcceptanceRule()
+    rule = acceptance or AcceptanceRule()
     answers, reviews = project.answers.read(), project.reviews.read()
     accepted = rule.accept(answers, project.form, reviews=reviews, assignments=project.queue.assignments())
     decisions = [review[0] for review in reviews.values()]
@@ -112,15 +108,3 @@ def evidence_of(project: Any, acceptance: AcceptanceRule | None = None, **old: A
         project.name,
         rule,
     )
-
-
-def from_old_keywords(old: Mapping[str, Any]) -> AcceptanceRule:
-    """Return the rule that the previous version's keywords of `evidence_of` asked for."""
-    message = "evidence_of(gold_share=…, …) takes an acceptance now: evidence_of(project, AcceptanceRule(…))"
-    warnings.warn(message, DeprecationWarning, stacklevel=3)
-    renamed = {"control": "gold_share", "surely": "only_if_certain"}
-    rules = {renamed.get(name, name): value for name, value in old.items()}
-    # There, a share was required whatever the aggregation.
-    required = rules.pop("gold_share", None)
-    share = {} if required is None else {"gold_share": required}
-    return AcceptanceRule(exclude=required is not None, **share, **rules)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import Layout, Part, Result, plural, renamed_keywords, write_folder
+from karat._util import Layout, Part, Result, plural, write_folder
 from karat.benchmarks import Benchmark, Truth, describe_truth, save_benchmark, write_qrels
 from karat.errors import InputError
 from karat.judging.publication.correction import Correction, correct
@@ -95,16 +95,6 @@ class Published(Result):
         return f"Published({self.correction.truth.name!r} in {str(self.folder)!r})"
 
 
-@renamed_keywords(
-    name="truth_name",
-    aggregation="aggregate",
-    settings="aggregate_set",
-    original_policy="keep_original",
-    others="merge",
-    control="gold_share",
-    surely="only_if_certain",
-    overwrite="force",
-)
 def publish(
     project: Any,
     folder: str | Path,

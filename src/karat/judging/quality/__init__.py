@@ -1,9 +1,6 @@
 """Quality: what the answers are worth. Annotators, gold, agreement, reviews and verdicts."""
 
-import sys
-import types
-import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from karat._util.lazy import exports
 
@@ -39,22 +36,4 @@ if TYPE_CHECKING:
     from karat.judging.quality.verdicts import Aggregated as Aggregated
     from karat.judging.quality.verdicts import aggregate as aggregate
 
-RENAMED = {
-    "CONTROL": "GOLD_SHARE",
-    "PeopleAgreement": "AnnotatorAgreement",
-    "people_agreement": "annotator_agreement",
-    "review_hand_ins": "review_assignments",
-}
-__all__, __getattr__, __dir__ = exports(__name__, __file__, renamed=RENAMED)
-
-
-class _Callable(types.ModuleType):
-    """`karat.judging.quality` was the function `answer_quality`; it can be called for one version."""
-
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        message = "karat.judging.quality(…) is called karat.judging.answer_quality now"
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
-        return self.answer_quality(*args, **options)
-
-
-sys.modules[__name__].__class__ = _Callable
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import MISSING, Layout, or_none, renamed_attributes
+from karat._util import MISSING, Layout, or_none
 from karat.judging.forms import Form
 from karat.judging.quality.answers import AnswerTable, group
 from karat.judging.quality.gold import GoldCheck, check_gold
@@ -30,7 +30,6 @@ SURE = 2.5758
 """Standard errors that agreement must lie below chance: 99%, two-sided."""
 
 
-@renamed_attributes(hand_ins="assignments")
 @dataclass(frozen=True, eq=False)
 class AnnotatorTable:
     """A row for each annotator who answered, columns as arrays.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karat._util import plural, renamed_attributes, renamed_keywords
+from karat._util import plural
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools import key_of, split_key
@@ -25,7 +25,6 @@ PER_ANSWER = ("image", "caption", "annotator", "rating", "gold", "assignment", "
 """The columns of `AnswerTable`."""
 
 
-@renamed_attributes(worker="annotator", workers="annotators", slot="assignment")
 @dataclass(frozen=True, eq=False)
 class AnswerTable:
     """The answers in effect, one per row; answers that were withdrawn or replaced are only in the store.
@@ -90,7 +89,6 @@ class AnswerTable:
         return self.where(self.gold == NOT_GOLD)
 
 
-@renamed_keywords(worker="annotator", workers="annotators", slot="assignment")
 def make_answers(
     image: np.ndarray,
     caption: np.ndarray,

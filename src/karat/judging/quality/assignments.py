@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, or_none, plural, renamed_keywords
+from karat._util import Layout, or_none, plural
 from karat.judging.forms import Form
 from karat.judging.quality.annotators import in_percent
 from karat.judging.quality.answers import AnswerTable
@@ -179,7 +179,6 @@ def required_gold_share(
     return gold_share if excluding else None
 
 
-@renamed_keywords(slots="assignments", control="gold_share", surely="only_if_certain")
 def accepted_answers(
     answers: AnswerTable,
     form: Form,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat._util import renamed_keywords
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.quality.answers import AnswerTable
@@ -59,7 +58,6 @@ class GoldCheck:
         return divide(self.right.astype(np.float64), self.items)
 
 
-@renamed_keywords(control="gold_share", surely="only_if_certain")
 def check_gold(
     answers: AnswerTable,
     form: Form,

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import (
-    Layout,
-    Part,
-    Result,
-    flat,
-    json_text,
-    plural,
-    renamed_attributes,
-    renamed_keywords,
-)
+from karat._util import Layout, Part, Result, flat, json_text, plural
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.judging.forms import Form
@@ -46,7 +37,6 @@ BASELINE = "majority"
 """The aggregation that the chosen one is compared with."""
 
 
-@renamed_attributes(hand_ins="assignments")
 @dataclass(frozen=True, eq=False)
 class QualityReport(Result):
     """What `answer_quality` returns.
@@ -171,13 +161,6 @@ def verdict_layout(verdicts: tuple[Aggregated, ...]) -> Layout:
     return Layout(head, rows, title="Verdicts")
 
 
-@renamed_keywords(
-    aggregation="aggregate",
-    settings="aggregate_set",
-    control="gold_share",
-    surely="only_if_certain",
-    slots="assignments",
-)
 def answer_quality(
     answers: AnswerTable,
     form: Form,

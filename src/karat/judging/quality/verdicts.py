@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Param, Registry, check_choice, import_all, plural, renamed_attributes, whole
+from karat._util import Param, Registry, check_choice, import_all, plural, whole
 from karat.errors import unknown_name
 from karat.judging.forms import Form
 from karat.judging.pools import distinct, find, key_of, split_key
@@ -163,7 +163,6 @@ class Fit:
         return np.einsum("c,wcc->w", self.prior, self.confusion)
 
 
-@renamed_attributes(weighs_people="weighs_annotators")
 @dataclass(frozen=True)
 class Aggregation:
     """A way to turn the answers about each pair into one verdict.

@@ -47,8 +47,4 @@ if TYPE_CHECKING:
     from karat.judging.store.texts import MAX_WORDS as MAX_WORDS
     from karat.judging.store.texts import check_name as check_name
 
-__all__, __getattr__, __dir__ = exports(
-    __name__,
-    __file__,
-    {"MOST_WORDS": "MAX_WORDS", "SlotTable": "AssignmentTable", "WORKER_KINDS": "ANNOTATOR_KINDS"},
-)
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

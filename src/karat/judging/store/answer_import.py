@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, func, select
 
-from karat._util import renamed_attributes, renamed_keywords
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.store import bulk
@@ -32,7 +31,6 @@ SUBMIT_POSTGRES = f"""
 """
 
 
-@renamed_attributes(worker="annotator")
 @dataclass(frozen=True, eq=False)
 class AnswerRows:
     """Answers to be imported, as columns of one length.
@@ -78,9 +76,6 @@ class AnswerRows:
 
     def __repr__(self) -> str:
         return f"AnswerRows({len(self):,} answers)"
-
-
-AnswerRows.__init__ = renamed_keywords(worker="annotator")(AnswerRows.__init__)  # type: ignore[method-assign]
 
 
 def import_rows(database: Database, subject: Subject, rows: AnswerRows) -> int:

@@ -21,7 +21,7 @@ from karat.judging.store.answer_import import AnswerRows, import_rows
 from karat.judging.store.answers_in_effect import damaged, in_effect, read_assignments, read_gold
 from karat.judging.store.assignments import SUBMITTED, extend_lease, has_ended
 from karat.judging.store.details import check_details, chosen_names, read_details
-from karat.judging.store.part import ReadPart
+from karat.judging.store.part import StorePart
 from karat.judging.store.queue import already_submitted, lease_lost
 from karat.judging.store.tables import ANNOTATOR, ANSWER, ASSIGNMENT, ITEM
 from karat.judging.store.texts import MAX_NAME, check_seconds, check_text, check_time
@@ -93,10 +93,8 @@ class Answer:
         return self.item, self.code, self.details
 
 
-class StoredAnswers(ReadPart):
+class StoredAnswers(StorePart):
     """The answers of a project: `project.answers`."""
-
-    _name = "answers"
 
     def give(
         self,

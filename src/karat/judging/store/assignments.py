@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, RowMapping, Table, bindparam, func, select, text, update
 
-from karat._util import renamed_attributes
 from karat.judging.store import bulk
 from karat.judging.store.tables import ASSIGNMENT, PROJECT
 
@@ -56,7 +55,6 @@ class Item:
     details: str | None = None
 
 
-@renamed_attributes(slot="assignment", worker="annotator")
 @dataclass(frozen=True)
 class Lease:
     """An assignment that is leased to an annotator until a time.
@@ -83,7 +81,6 @@ class Lease:
     items: tuple[Item, ...]
 
 
-@renamed_attributes(slot="assignment", worker="annotator")
 @dataclass(frozen=True, eq=False)
 class AssignmentTable:
     """Every assignment of every task, as columns.

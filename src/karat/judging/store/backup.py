@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sqlalchemy import URL, inspect
 
-from karat._util import check_writable, renamed_keywords, replacing
+from karat._util import check_writable, replacing
 from karat.errors import InputError, MissingDataError
 from karat.judging.store.database import Database, Place, explained, find_place
 from karat.judging.store.open_file import beside
@@ -65,7 +65,6 @@ class Restored:
     replaced: Path | None
 
 
-@renamed_keywords(overwrite="force")
 def back_up(where: str | Path, to: str | Path, force: bool = False) -> Backup:
     """Copy a project to a file, also while a server writes into it; the server does not have to wait.
 

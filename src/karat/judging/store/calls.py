@@ -8,17 +8,15 @@ from typing import Any
 
 from sqlalchemy import insert, select
 
-from karat.judging.store.part import ReadPart
+from karat.judging.store.part import StorePart
 from karat.judging.store.tables import CALL
 from karat.judging.store.texts import MAX_JSON, check_name, check_text, check_time, to_json
 
 PAGE = 1_000
 
 
-class Calls(ReadPart):
+class Calls(StorePart):
     """Calls of machine judges, append-only: `project.calls`."""
-
-    _name = "calls"
 
     def add(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,15 +53,3 @@ class StorePart:
         if lock is not None and not self._db.sqlite:
             query = query.with_for_update(of=lock)
         return connection.execute(query).mappings().one_or_none()
-
-
-class ReadPart(StorePart):
-    """A part whose name was a method before version 0.5, such as `project.answers()`."""
-
-    _name: str
-
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        """Deprecated: use `read`."""
-        new = f"project.{self._name}.read()"
-        warnings.warn(f"project.{self._name}() is now {new}", DeprecationWarning, stacklevel=2)
-        return self.read(*args, **keywords)  # type: ignore[attr-defined]

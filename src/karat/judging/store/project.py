@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from sqlalchemy import Connection, RowMapping, func, insert, inspect, select, update
 
@@ -39,18 +36,6 @@ from karat.judging.store.texts import check_text, to_json
 MAX_LENGTH = 2_000_000
 """Of a text in the row of a project, in characters."""
 READ_ONLY = "SELECT current_setting('transaction_read_only') = 'on'"
-
-
-def moved(old: str, new: str) -> Callable[..., Any]:
-    """Return a method under its name before version 0.5, which warns and calls the part that has it now."""
-
-    def method(self: Project, *args: Any, **keywords: Any) -> Any:
-        warnings.warn(f"Project.{old} is now project.{new}", DeprecationWarning, stacklevel=2)
-        return attrgetter(new)(self)(*args, **keywords)
-
-    method.__name__, method.__qualname__ = old, f"Project.{old}"
-    method.__doc__ = f"Deprecated: use `project.{new}`."
-    return method
 
 
 class Project:
@@ -197,32 +182,6 @@ class Project:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    # Before version 0.5 everything was a method of the project. The parts `answers`, `reviews` and `calls`
-    # can still be called.
-    set_pool, add_pool, pool = (
-        moved("set_pool", "pools.set"), moved("add_pool", "pools.add"), moved("pool", "pools.read")
-    )  # fmt: skip
-    add_tasks, plan = moved("add_tasks", "pools.add_tasks"), moved("plan", "pools.plan")
-    lease, renew = moved("lease", "queue.lease"), moved("renew", "queue.renew")
-    release, submit = moved("release", "queue.release"), moved("submit", "queue.submit")
-    lease_at_hand, lease_ahead, held_lease = (
-        moved("lease_at_hand", "queue.at_hand"), moved("lease_ahead", "queue.ahead"),
-        moved("held_lease", "queue.held"),
-    )  # fmt: skip
-    slots, ask_again = moved("slots", "queue.assignments"), moved("ask_again", "queue.ask_again")
-    answer, withdraw = moved("answer", "answers.give"), moved("withdraw", "answers.withdraw")
-    answer_many, record = moved("answer_many", "answers.store"), moved("record", "answers.record")
-    history, review = moved("history", "answers.history"), moved("review", "reviews.add")
-    adjudicate, invalid = moved("adjudicate", "reviews.adjudicate"), moved("invalid", "reviews.invalid")
-    mark_invalid, mark_valid = (
-        moved("mark_invalid", "reviews.mark_invalid"), moved("mark_valid", "reviews.mark_valid")
-    )  # fmt: skip
-    add_worker, workers = moved("add_worker", "annotators.add"), moved("workers", "annotators.read")
-    add_call, log, events = (
-        moved("add_call", "calls.add"), moved("log", "journal.log"), moved("events", "journal.events")
-    )  # fmt: skip
-    settings_set, settings_get = moved("settings_set", "journal.set"), moved("settings_get", "journal.get")
 
 
 def create_project(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, RowMapping, bindparam, func, select, text, update
 
-from karat._util import plural, renamed_keywords
+from karat._util import plural
 from karat.errors import InputError
 from karat.judging.quality import PERSON
 from karat.judging.store import bulk
@@ -97,7 +97,6 @@ MAX_SKIPPED = 20
 class Queue(StorePart):
     """The assignments of a project: `project.queue`."""
 
-    @renamed_keywords(worker="annotator")
     def lease(self, annotator: str, seconds: float = 1800, now: float | None = None) -> Lease | None:
         """Lease an open assignment to an annotator; None where nothing is left for this annotator.
 
@@ -128,7 +127,6 @@ class Queue(StorePart):
                 assignment = extend_lease(connection, last["id"], now + seconds, seconds)
             return None if assignment is None else lease_of(connection, annotator, assignment)
 
-    @renamed_keywords(worker="annotator")
     def at_hand(self, annotator: str, seconds: float, now: float | None = None) -> Lease | None:
         """Return the current lease, or a new one; None where nothing is left for this annotator.
 
@@ -149,7 +147,6 @@ class Queue(StorePart):
                 self._promote(connection, annotator)
         return self.lease(annotator, seconds, now)
 
-    @renamed_keywords(worker="annotator")
     def ahead(self, annotator: str, seconds: float, now: float | None = None) -> Lease | None:
         """Return the lease after the current one, taken now if necessary; None where there is none.
 
@@ -169,7 +166,6 @@ class Queue(StorePart):
                 return None
             return lease_of(connection, annotator, lease_to(connection, assignment, row["id"], now, seconds))
 
-    @renamed_keywords(worker="annotator")
     def held(self, annotator: str) -> Lease | None:
         """Return the current lease without taking a new one; None where there is none."""
         with self._db.read() as connection:

@@ -12,13 +12,13 @@ from typing import Any, Literal
 import numpy as np
 from sqlalchemy import insert, select
 
-from karat._util import check_choice, renamed_keywords
+from karat._util import check_choice
 from karat.errors import InputError, unknown_name
 from karat.judging.quality import ADJUDICATOR
 from karat.judging.store import bulk
 from karat.judging.store.annotators import add_annotators
 from karat.judging.store.assignments import SUBMITTED
-from karat.judging.store.part import ReadPart
+from karat.judging.store.part import StorePart
 from karat.judging.store.tables import ANNOTATOR, ANSWER, ASSIGNMENT, MARK, REVIEW
 from karat.judging.store.texts import check_name, check_text, check_time
 
@@ -26,12 +26,9 @@ DECISIONS = ("approve", "reject")
 MARKED = ("image", "caption")
 
 
-class Reviews(ReadPart):
+class Reviews(StorePart):
     """Decisions about submitted assignments and pairs, and invalid images and captions: `project.reviews`."""
 
-    _name = "reviews"
-
-    @renamed_keywords(slots="assignments", verdict="decision")
     def add(self, assignments: Iterable[int], decision: str, by: str, why: str = "") -> None:
         """Approve or reject submitted assignments.
 

@@ -18,8 +18,4 @@ if TYPE_CHECKING:
     from karat.judging.tasks.tasks import to_ask as to_ask
     from karat.judging.tasks.tasks import unplanned as unplanned
 
-__all__, __getattr__, __dir__ = exports(
-    __name__,
-    __file__,
-    renamed={"KNOWN_YES": "GOLD_YES", "KNOWN_NO": "GOLD_NO", "UNKNOWN": "NOT_GOLD"},
-)
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

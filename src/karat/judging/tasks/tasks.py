@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from karat._util import plural, renamed_keywords
+from karat._util import plural
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.judging.forms import Form
@@ -38,7 +38,6 @@ NO_TWIN = -1
 Rows = np.ndarray
 
 
-@renamed_keywords(pairs="task_size")
 def make_tasks(
     pool: Pool,
     form: Form,

@@ -24,4 +24,4 @@ if TYPE_CHECKING:
     from karat.models.text.tag_rank import TagRank as TagRank
     from karat.models.text.trigram import Trigram as Trigram
 
-__all__, __getattr__, __dir__ = exports(__name__, __file__, {"Rule": "TagRule"})
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

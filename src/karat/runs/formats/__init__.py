@@ -22,4 +22,4 @@ if TYPE_CHECKING:
     from karat.runs.formats.json import read_dictionary as read_dictionary
     from karat.runs.formats.npy import write_npy as write_npy
 
-__all__, __getattr__, __dir__ = exports(__name__, __file__, {"Writer": "FormatWriter"})
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from karat._util import check_once, renamed_keywords
+from karat._util import check_once
 from karat.benchmarks import read_pairs
 from karat.errors import InputError
 from karat.scores.agreement.ratings import Ratings, in_order
@@ -31,7 +31,6 @@ CXC = re.compile(r"COCO_\w+:sentid:\d+,COCO_\w+")
 MOST_CELLS = 20_000_000
 
 
-@renamed_keywords(raters="rater")
 def read_ratings(path: str | Path, rater: Sequence[str] | None = None) -> Ratings:
     """Read a table of ratings; see docs/agreement.md for the layouts.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, plural, renamed_keywords
+from karat._util import check_choice, plural
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.measures import scale_value
@@ -30,7 +30,6 @@ from karat.scores.text_only import NONE
 from karat.stats import FEWEST, Intervals, check_count, check_seed, detection_reach, holm, subtract
 
 
-@renamed_keywords(measures="measure", truths="truth", directions="direction", similarities="phi")
 def compare(
     runs: Scorecard | Any,
     benchmark: Benchmark | str | Path | None = None,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import connected, renamed_keywords
+from karat._util import connected
 from karat.benchmarks import Benchmark, as_benchmark
 from karat.errors import InputError
 from karat.measures import Named
@@ -28,7 +28,6 @@ from karat.scores.text_only import NONE
 from karat.stats import Intervals
 
 
-@renamed_keywords(measures="measure", truths="truth", directions="direction", similarities="phi")
 def evaluate(
     runs: Run | Sequence[Run] | Any,
     benchmark: Benchmark | str | Path,

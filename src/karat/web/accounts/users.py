@@ -15,8 +15,6 @@ from karat.web.pages import ROLES, render
 from karat.web.shapes import Body, Number, Short
 
 router = APIRouter()
-old = APIRouter(deprecated=True, include_in_schema=False)
-"""The addresses of the previous version, which keep working for one version."""
 Owner = Annotated[User, Depends(require(OWNER))]
 Role = Literal["owner", "judge", "reader"]
 
@@ -37,7 +35,6 @@ class Change(Body):
 
 
 @router.get("/users")
-@old.get("/people")
 def users_page(request: Request, user: Owner) -> Response:
     """Show users, open links and the audit log."""
     accounts = accounts_of(request)
@@ -49,7 +46,6 @@ def users_page(request: Request, user: Owner) -> Response:
 
 
 @router.post("/api/users/links")
-@old.post("/api/people/links")
 def invite(request: Request, user: Owner, body: NewLink) -> dict[str, str]:
     """Create a link with which one user can join; it is shown once."""
     token = accounts_of(request).invitations.invite(
@@ -59,7 +55,6 @@ def invite(request: Request, user: Owner, body: NewLink) -> dict[str, str]:
 
 
 @router.delete("/api/users/links/{number}")
-@old.delete("/api/people/links/{number}")
 def revoke(request: Request, user: Owner, number: Number) -> dict[str, bool]:
     """Revoke a link."""
     accounts_of(request).invitations.revoke(number, user.id)
@@ -67,7 +62,6 @@ def revoke(request: Request, user: Owner, number: Number) -> dict[str, bool]:
 
 
 @router.patch("/api/users/{number}")
-@old.patch("/api/people/{number}")
 def change(request: Request, user: Owner, number: Number, body: Change) -> dict[str, bool]:
     """Change a user's role, or disable or enable the account."""
     accounts: Accounts = accounts_of(request)
@@ -79,14 +73,12 @@ def change(request: Request, user: Owner, number: Number, body: Change) -> dict[
 
 
 @router.post("/api/users/{number}/reset")
-@old.post("/api/people/{number}/reset")
 def reset(request: Request, user: Owner, number: Number) -> dict[str, str]:
     """Create a link with which a user chooses a new password."""
     return {"link": link(request, accounts_of(request).invitations.link_for(number, RESET, 86_400, user.id))}
 
 
 @router.get("/api/users/{number}/export")
-@old.get("/api/people/{number}/export")
 def export(request: Request, user: Owner, number: Number) -> dict[str, Any]:
     """Return everything that is stored about a user."""
     stored = accounts_of(request).users.export(number)
@@ -95,7 +87,6 @@ def export(request: Request, user: Owner, number: Number) -> dict[str, Any]:
 
 
 @router.delete("/api/users/{number}")
-@old.delete("/api/people/{number}")
 def remove(request: Request, user: Owner, number: Number) -> dict[str, str]:
     """Remove a user; the answers stay under a pseudonym."""
     return {"pseudonym": accounts_of(request).users.remove(number, user.id)}
@@ -135,6 +126,3 @@ def readable(entry: Mapping[str, Any], names: Mapping[int, str]) -> dict[str, An
 def name_of(number: int | None, names: Mapping[int, str]) -> str:
     """Return a user's name; a pseudonym for a user who was removed."""
     return "" if number is None else names.get(number, f"removed-{number}")
-
-
-router.include_router(old)

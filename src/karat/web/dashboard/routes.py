@@ -26,8 +26,6 @@ from karat.web.shapes import Body, Number, Short, Storable
 
 router = APIRouter()
 router.include_router(goal.router)
-old = APIRouter(deprecated=True, include_in_schema=False)
-"""The addresses of the previous version, which keep working for one version."""
 Owner = Annotated[User, Depends(require(OWNER))]
 Reader = Annotated[User, Depends(require(READER))]
 MOST_STREAMS = 100
@@ -134,7 +132,6 @@ def pay(request: Request, user: Owner, body: Pay) -> dict[str, bool]:
 
 
 @router.put("/api/dashboard/assignments/{assignment}")
-@old.put("/api/dashboard/hand-ins/{assignment}")
 def review(request: Request, user: Owner, assignment: Number, body: Review) -> dict[str, Any]:
     """Approve or reject a submitted assignment; by default, another annotator gets the rejected task."""
     if body.verdict == "reject" and not body.why.strip():
@@ -272,6 +269,3 @@ def decide(
 async def picture(request: Request, user: Owner, image: Number) -> Response:
     """Send an image of the benchmark, by its index."""
     return await send_picture(request, image)
-
-
-router.include_router(old)

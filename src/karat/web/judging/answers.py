@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
-from pydantic import AliasChoices, Field
+from pydantic import Field
 
 from karat.errors import InputError
 from karat.judging import Project
@@ -73,10 +73,7 @@ class AnswerBody(Answered, LeaseBody):
 class ClosedPage(LeaseBody):
     """What a closed page had not sent yet: answers in their order, and whether the task is submitted."""
 
-    # "given" is the name of the previous version: a page that was open during an upgrade still sends it.
-    answers: Annotated[
-        list[Answered | Withdrawn], Field(max_length=50, validation_alias=AliasChoices("answers", "given"))
-    ]
+    answers: Annotated[list[Answered | Withdrawn], Field(max_length=50)]
     submit: bool
 
 

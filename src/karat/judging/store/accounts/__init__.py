@@ -19,4 +19,4 @@ if TYPE_CHECKING:
     from karat.judging.store.accounts.users import READER as READER
     from karat.judging.store.accounts.users import User as User
 
-__all__, __getattr__, __dir__ = exports(__name__, __file__, {"LEAST": "MIN_PASSWORD"})
+__all__, __getattr__, __dir__ = exports(__name__, __file__)
