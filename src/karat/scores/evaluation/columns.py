@@ -9,7 +9,7 @@ and columns to combinations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -27,7 +27,7 @@ from karat.measures import (
     TiePolicy,
     parse_measure,
 )
-from karat.runs import ChoiceRun, RankingsRun, Run, Scanned, TopRequest
+from karat.runs import ChoiceRun, RankingsRun, Run, Scanned, Top, TopRequest
 from karat.scores.column import Column
 from karat.scores.evaluation.batches import (
     Batch,
@@ -79,9 +79,10 @@ def scan_runs(
     *,
     details: bool = False,
     progress: Callable[[str], object] | None = None,
+    more: Sequence[TopRequest] = (),
 ) -> Scoring:
-    """Score runs; return the scorecard with where the runs rank the labelled items."""
-    scoring = Scoring(options, details)
+    """Score runs; return the scorecard with where the runs rank the labelled items, and with `more` lists."""
+    scoring = Scoring(options, details, more)
     for run in named_apart(runs):
         if progress is not None:
             progress(run.name)
@@ -121,14 +122,38 @@ def named_apart(runs: Sequence[R]) -> Sequence[R]:
     return runs
 
 
-class Scoring:
-    """An evaluation under way: what is known of the labels, and the columns of the runs scored so far."""
+@dataclass(frozen=True, eq=False)
+class RunScan:
+    """What the one pass over a run's scores gave."""
 
-    def __init__(self, options: ScoringOptions, details: bool = False) -> None:
-        self.options, self.details = options, details
+    run: Run
+    placed: Mapping[JudgedItems, JudgedItems]
+    tops: KnownTops
+    first: Mapping[Direction, np.ndarray]
+
+
+class Scoring:
+    """An evaluation under way: what is known of the labels, and the columns of the runs scored so far.
+
+    Parameters
+    ----------
+    options
+        What is scored.
+    details
+        Whether to keep what a report shows of every query.
+    more
+        First items that somebody else needs, listed in the same pass: see `tops`.
+    """
+
+    def __init__(
+        self, options: ScoringOptions, details: bool = False, more: Sequence[TopRequest] = ()
+    ) -> None:
+        self.options, self.details, self.more = options, details, more
         self.needed = options.needed()
         self.columns: list[Column] = []
         self.detail_columns: list[Column] = []
+        self.tops: dict[str, Mapping[TopRequest, Top]] = {}
+        """Per run, the lists of `more` in the directions that it has."""
         self.first: dict[str, Mapping[Direction, np.ndarray]] = {}
         self.sources: dict[str, tuple[str | None, str]] = {}
         self.placed: dict[tuple[str, str, Direction], list[JudgedItems]] = {}
@@ -221,81 +246,105 @@ class Scoring:
 
     def add(self, run: Run) -> None:
         """Score one run: one pass over its scores, then every measure from the counts."""
-        options = self.options
-        directions = tuple(direction for direction in options.directions if direction in run.directions)
+        directions = self._directions(run)
+        scan = self._scan(run, directions)
+        parts: dict[ColumnKey, Column] = {}
+        reports: list[TieReport] = []
+        for (truth, direction), group in self.judged.items():
+            if direction in directions:
+                reports += self._score(scan, truth, direction, group, parts)
+        columns = [
+            column
+            for truth, measures in self.options.measures.items()
+            for named in measures
+            for column in assemble(named, truth, run, parts, directions)
+        ]
+        self.columns += columns
+        self.tie_reports += reports
+        self.first[run.name], self.sources[run.name] = scan.first, (run.where, run.kind)
+        self.notes += [*self._notes(run, columns, directions), *tie_notes(reports), *bound_notes(columns)]
+
+    def _directions(self, run: Run) -> tuple[Direction, ...]:
+        """Return the directions asked for that a run has, or raise where it has none."""
+        directions = tuple(direction for direction in self.options.directions if direction in run.directions)
         if not directions:
             raise InputError(
                 f"has rankings for {' and '.join(run.directions)} only",
                 where=run.where or run.name,
                 fix="ask for that direction",
             )
+        return directions
+
+    def _scan(self, run: Run, directions: tuple[Direction, ...]) -> RunScan:
+        """Ask a run everything at once: where it ranks the labelled items, and its first items."""
         asked = [items for items in self.shared.distinct if items.direction in directions]
         # Lists are looked up as they are.
-        requests = [] if isinstance(run, RankingsRun) else self.requests
-        requests = [request for request in requests if request.direction in directions]
+        needed = [
+            request
+            for request in ([] if isinstance(run, RankingsRun) else self.requests)
+            if request.direction in directions
+        ]
+        more = [request for request in self.more if request.direction in directions]
         scanned = Scanned([])
-        if asked or requests or self.details:
-            scanned = run.scan(asked, options.threads, self.details, tops=requests, options=options.passing)
-        placed, first = self.shared.spread(scanned.placed), scanned.first
-        known = KnownTops(run, requests, scanned.tops)
-        parts: dict[ColumnKey, Column] = {}
-        reports: list[TieReport] = []
-        for (name, direction), group in self.judged.items():
-            if direction not in directions:
-                continue
-            truth = options.benchmark.truth(name)
-            if options.label_versions and name in self.needed:
-                self.placed[name, run.name, direction] = [read(placed[items], options) for items in group]
-            group_reports = []
-            needed = self.needed.get(name, [])
-            others = mistaken_for(needed)
-            measures_here = self.measures_of(name)
-            pool = self.pools.get((name, direction), group)
-            for measures, batches in passes(
-                known, truth, group, pool, placed, measures_here, options, self.positives
-            ):
-                columns = self._columns(run, name, direction, batches, measures)
-                parts |= {ColumnKey(m, name, direction): column for m, column in zip(measures, columns)}
-                report = tie_report(run, name, direction, batches, [m for m in measures if m in needed])
-                group_reports += [report] if report else []
-            reports += merged(group_reports)
-            self.readings += [
-                (parts[ColumnKey(measure, name, direction)], parts[ColumnKey(other, name, direction)])
-                for measure, other in others.items()
-            ]
-            if options.like is not None and len(group[0].queries):
-                self.notes += notes_on_queries(
-                    run.name,
-                    options.like,
-                    [placed[items].depth > 0 for items in group],
-                    [
-                        np.bincount(items.number[items.grade > 0], minlength=len(items.queries)) > 0
-                        for items in group
-                    ],
-                )
-            if name in self.detailed:
-                self._add_details(run, name, direction, [placed[items] for items in group])
-        columns = []
-        for truth_name, measures_asked in options.measures.items():
-            for named in measures_asked:
-                columns += assemble(named, truth_name, run, parts, directions)
-        self.columns += columns
-        self.first[run.name] = {d: items for d, items in first.items() if d in directions}
-        self.sources[run.name] = (run.where, run.kind)
-        self.tie_reports += reports
-        self.notes += [
+        if asked or needed or more or self.details:
+            scanned = run.scan(
+                asked, self.options.threads, self.details, tops=[*needed, *more], options=self.options.passing
+            )
+        self.tops[run.name] = dict(zip(more, scanned.tops[len(needed) :]))
+        first = {direction: items for direction, items in scanned.first.items() if direction in directions}
+        return RunScan(run, self.shared.spread(scanned.placed), KnownTops(run, needed, scanned.tops), first)
+
+    def _score(
+        self,
+        scan: RunScan,
+        truth: str,
+        direction: Direction,
+        group: list[JudgedItems],
+        parts: dict[ColumnKey, Column],
+    ) -> list[TieReport]:
+        """Add the columns of one truth in one direction to the parts; return what ties change in them."""
+        options, run, needed = self.options, scan.run, self.needed.get(truth, [])
+        if options.label_versions and truth in self.needed:
+            self.placed[truth, run.name, direction] = [read(scan.placed[items], options) for items in group]
+        reports = []
+        for measures, batches in passes(
+            scan.tops, options.benchmark.truth(truth), group, self.pools.get((truth, direction), group),
+            scan.placed, self.measures_of(truth), options, self.positives,
+        ):  # fmt: skip
+            columns = self._columns(run, truth, direction, batches, measures)
+            parts |= {ColumnKey(m, truth, direction): column for m, column in zip(measures, columns)}
+            report = tie_report(run, truth, direction, batches, [m for m in measures if m in needed])
+            reports += [report] if report else []
+        self.readings += [
+            (parts[ColumnKey(measure, truth, direction)], parts[ColumnKey(other, truth, direction)])
+            for measure, other in mistaken_for(needed).items()
+        ]
+        if options.like is not None and len(group[0].queries):
+            self.notes += notes_on_queries(
+                run.name,
+                options.like,
+                [scan.placed[items].depth > 0 for items in group],
+                [
+                    np.bincount(items.number[items.grade > 0], minlength=len(items.queries)) > 0
+                    for items in group
+                ],
+            )
+        if truth in self.detailed:
+            self._add_details(run, truth, direction, [scan.placed[items] for items in group])
+        return merged(reports)
+
+    def _notes(self, run: Run, columns: Sequence[Column], directions: tuple[Direction, ...]) -> list[str]:
+        """Say which columns have no value, and which directions that truths cover a run lacks."""
+        covered = {direction for (_, direction), group in self.judged.items() if len(group[0].queries)}
+        return [
             f"{run.name}: {c.measure} on {c.truth} ({c.direction}) has no value: {c.note}"
             for c in columns
             if c.note
+        ] + [
+            f"{run.name} has no {direction} rankings"
+            for direction in self.options.directions
+            if direction in covered and direction not in directions
         ]
-        missing = [direction for direction in options.directions if direction not in directions]
-        covered = [
-            d
-            for d in missing
-            if any(len(group[0].queries) for (_, e), group in self.judged.items() if e == d)
-        ]
-        self.notes += [f"{run.name} has no {direction} rankings" for direction in covered]
-        self.notes += [*tie_notes(reports), *bound_notes(columns)]
 
     def _add_details(self, run: Run, truth: str, direction: Direction, placed: Sequence[JudgedItems]) -> None:
         measures = [m for m in map(parse_measure, DETAIL_MEASURES) if isinstance(m, Measure)]
