@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from karat.explain.slice_kinds import register_slice_kind as register_slice_kind
     from karat.explain.slice_report import Slice as Slice
     from karat.explain.slice_report import SliceReport as SliceReport
+    from karat.explain.slices import QueryValues as QueryValues
     from karat.explain.slices import find_slices as find_slices
     from karat.explain.word_changes import PerturbedQuery as PerturbedQuery
     from karat.explain.word_changes import WordChange as WordChange

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +10,16 @@ import numpy as np
 from karat._util import check_choice
 from karat.benchmarks import Benchmark, Direction, JudgedItems, Truth
 from karat.errors import InputError
-from karat.runs import Run, pairs_to_place
+from karat.explain.requests import Answers, Requests, pairs_of
+from karat.runs import Run, Top, TopRequest, with_whole_ties
 
 FAILURE_TIES = ("pessimistic", "optimistic", "stable")
 """How equal scores are ordered: those of `karat.measures.TIE_POLICIES` that name one item for every place, in
 the order of the benchmark."""
 MOST_SCORES = 1 << 22
 """Items whose scores are looked at together, should all of them be equal."""
+MOST_LISTED = 1 << 24
+"""First items that a pass lists for one question at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,34 +137,130 @@ def find_failures(
     >>> failures.query.tolist(), failures.retrieved.tolist(), failures.ground_rank.tolist()
     ([1], [0], [2])
     """
-    ranks = check_ranks(rank)
     policy = check_choice(ties, FAILURE_TIES, "ties")
-    labels = benchmark.truth(truth) if isinstance(truth, str) else truth
+    question = FailureQuestion(benchmark, truth, direction, check_ranks(rank))
+    check_direction(run, direction)
+    return question.failures(run, Requests(question.pairs, question.tops).of_run(run), policy)
+
+
+def check_direction(run: Run, direction: Direction) -> None:
+    """Raise where a run has no rankings of a direction."""
     if direction not in run.directions:
         raise InputError(
             f"run {run.name!r} has no {direction} rankings", fix=f"choose {' or '.join(run.directions)}"
         )
-    parts = [
-        part
-        for asked in labels.judged_by_fold(direction, benchmark.items(direction).size)
-        for part in failing_parts(run, benchmark, labels, asked, ranks, policy)
-    ]
-    columns = {
-        name: np.concatenate([part[name] for part in parts]) if parts else np.zeros(0, np.int64)
-        for name in ("query", "rank", "ground", "retrieved")
-    }
-    order = np.lexsort((columns["rank"], columns["query"]))
-    columns = {name: column[order] for name, column in columns.items()}
-    ranked = sum(int(part["n_queries"][0]) for part in parts)
-    covered = len(labels.queries.get(direction, ()))
-    images = {
-        f"{side}_image": image_of(benchmark, direction, columns[side]) for side in ("ground", "retrieved")
-    }
-    places = ground_places(run, labels, benchmark, direction, columns["query"], columns["ground"], policy)
-    return RunFailures(
-        run.name, labels.name, direction, ranks,
-        **columns, **images, ground_rank=places, n_queries=ranked, missing=covered - ranked,
-    )  # fmt: skip
+
+
+class FailureQuestion:
+    """What has to be asked of a run to find its failures under one truth in one direction.
+
+    Parameters
+    ----------
+    benchmark, truth, direction, ranks
+        As `find_failures` takes them.
+    """
+
+    def __init__(
+        self, benchmark: Benchmark, truth: str | Truth, direction: Direction, ranks: tuple[int, ...]
+    ) -> None:
+        self.benchmark, self.direction, self.ranks = benchmark, direction, ranks
+        self.truth = benchmark.truth(truth) if isinstance(truth, str) else truth
+        folds = [
+            FoldQuestion.of(benchmark, self.truth, judged, ranks[-1])
+            for judged in self.truth.judged_by_fold(direction, benchmark.items(direction).size)
+        ]
+        self.folds = [fold for fold in folds if len(fold.kept)]
+
+    @property
+    def pairs(self) -> list[JudgedItems]:
+        """The ground truth of every query, to place."""
+        return [fold.pairs for fold in self.folds]
+
+    @property
+    def tops(self) -> list[TopRequest]:
+        """The first items of every query."""
+        return [fold.request for fold in self.folds if fold.listed]
+
+    def failures(self, run: Run, answers: Answers, policy: str) -> RunFailures:
+        """Return the failures of a run, by its answers to `pairs` and `tops`."""
+        parts = [part for fold in self.folds for part in failing_parts(run, fold, answers, self, policy)]
+        names = ("query", "rank", "ground", "retrieved", "ground_rank")
+        columns = {
+            name: np.concatenate([part[name] for part in parts]) if parts else np.zeros(0, np.int64)
+            for name in names
+        }
+        order = np.lexsort((columns["rank"], columns["query"]))
+        columns = {name: column[order] for name, column in columns.items()}
+        ranked = sum(int(part["n_queries"][0]) for part in parts)
+        covered = len(self.truth.queries.get(self.direction, ()))
+        images = {
+            f"{side}_image": image_of(self.benchmark, self.direction, columns[side])
+            for side in ("ground", "retrieved")
+        }
+        return RunFailures(
+            run.name, self.truth.name, self.direction, self.ranks,
+            **columns, **images, n_queries=ranked, missing=covered - ranked,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class FoldQuestion:
+    """The same of one fold.
+
+    Parameters
+    ----------
+    judged
+        What the truth lists in the fold.
+    kept, ground
+        The numbers of the queries that have a relevant item in the gallery, and that item.
+    pairs
+        The queries with these items.
+    deep
+        How many first items are looked at.
+    request
+        One item more, which tells whether others tie with the last.
+    """
+
+    judged: JudgedItems
+    kept: np.ndarray
+    ground: np.ndarray
+    pairs: JudgedItems
+    deep: int
+    request: TopRequest
+
+    @classmethod
+    def of(cls, benchmark: Benchmark, truth: Truth, judged: JudgedItems, deep: int) -> FoldQuestion:
+        """Return what is asked about a fold."""
+        ground = ground_items(benchmark, truth, judged)
+        kept = np.flatnonzero(ground >= 0)
+        queries, deep = judged.queries[kept], min(deep, int(judged.size.max(initial=0)))
+        where = judged.direction, judged.gallery
+        return cls(
+            judged, kept, ground[kept], pairs_of(where[0], queries, ground[kept], where[1]), deep,
+            TopRequest(where[0], deep + 1, queries, where[1]),
+        )  # fmt: skip
+
+    @property
+    def listed(self) -> bool:
+        """Whether the pass lists the first items: deeper ones are read batch by batch."""
+        return len(self.kept) * (self.deep + 1) <= MOST_LISTED
+
+    def top(self, run: Run, answers: Answers, rows: np.ndarray) -> Top:
+        """Return the first items of some queries, with all that tie with the last."""
+        queries = self.judged.queries[self.kept[rows]]
+
+        def read(some: np.ndarray) -> Top:
+            return run.top(self.judged.direction, self.deep, queries[some], self.judged.gallery, True)
+
+        if not self.listed:
+            return read(np.arange(len(queries)))
+        return with_whole_ties(answers.tops[self.request].of(rows), self.deep, read)
+
+    def ground_rank(self, answers: Answers, policy: str) -> np.ndarray:
+        """Return the place of each query's ground truth; 0 where a list does not have it."""
+        placed = answers.placed[self.pairs]
+        behind = {"pessimistic": placed.tied, "optimistic": np.zeros_like(placed.tied)}
+        return np.where(placed.above >= 0, placed.above + behind.get(policy, placed.earlier) + 1, 0)
 
 
 def image_of(benchmark: Benchmark, direction: Direction, item: np.ndarray) -> np.ndarray:
@@ -175,39 +274,28 @@ def image_of(benchmark: Benchmark, direction: Direction, item: np.ndarray) -> np
 
 
 def failing_parts(
-    run: Run,
-    benchmark: Benchmark,
-    truth: Truth,
-    asked: JudgedItems,
-    ranks: tuple[int, ...],
-    policy: str,
-) -> list[dict[str, np.ndarray]]:
-    """Return the failures of one fold, batch by batch."""
-    ground = ground_items(benchmark, truth, asked)
-    step = max(1, MOST_SCORES // max(1, int(asked.size.max(initial=1))))
-    parts = []
-    for begin in range(0, len(asked.queries), step):
-        part = slice(begin, begin + step)
-        kept = np.flatnonzero(ground[part] >= 0) + begin
-        if len(kept):
-            parts.append(failing_queries(run, truth, asked, kept, ground[kept], ranks, policy))
-    return parts
+    run: Run, fold: FoldQuestion, answers: Answers, question: FailureQuestion, policy: str
+) -> Iterator[dict[str, np.ndarray]]:
+    """Yield the failures of one fold, batch by batch."""
+    places = fold.ground_rank(answers, policy)
+    step = max(1, MOST_SCORES // max(1, int(fold.judged.size.max(initial=1))))
+    for begin in range(0, len(fold.kept), step):
+        rows = np.arange(begin, min(begin + step, len(fold.kept)))
+        top = fold.top(run, answers, rows)
+        part = failing_queries(top, question.truth, fold.judged, fold.kept[rows], question.ranks, policy)
+        number = rows[part.pop("number")]
+        yield part | {"ground": fold.ground[number], "ground_rank": places[number]}
 
 
 def failing_queries(
-    run: Run,
-    truth: Truth,
-    asked: JudgedItems,
-    kept: np.ndarray,
-    ground: np.ndarray,
-    ranks: tuple[int, ...],
-    policy: str,
+    top: Top, truth: Truth, asked: JudgedItems, kept: np.ndarray, ranks: tuple[int, ...], policy: str
 ) -> dict[str, np.ndarray]:
-    """Return the failures of some queries, given by their number in the fold."""
+    """Return the failures of some queries, given by their number in the fold, from their first items.
+
+    A tie at the last place may hold a relevant item, which the policy puts before or after the others: `top`
+    has all of it.
+    """
     queries = asked.queries[kept]
-    size = int(asked.size.max())
-    # A tie at the last place may hold a relevant item, which the policy puts before or after the others.
-    top = run.top(asked.direction, min(ranks[-1], size), queries, asked.gallery, whole_ties=True)
     row = np.repeat(np.arange(len(queries)), np.diff(top.ptr))
     if truth.rule is not None:
         relevant = truth.rule.relevant(asked.direction, queries[row], top.item)
@@ -235,7 +323,7 @@ def failing_queries(
     return {
         "query": queries[row[wrong]],
         "rank": place[wrong],
-        "ground": ground[row[wrong]],
+        "number": row[wrong],
         "retrieved": item[wrong],
         "n_queries": np.array([answered]),
     }
@@ -283,33 +371,3 @@ def original_items(benchmark: Benchmark, asked: JudgedItems) -> np.ndarray:
     captions = np.flatnonzero(owner >= 0)[::-1]
     first[owner[captions]] = captions
     return first[asked.queries]
-
-
-def ground_places(
-    run: Run,
-    truth: Truth,
-    benchmark: Benchmark,
-    direction: Direction,
-    query: np.ndarray,
-    ground: np.ndarray,
-    policy: str,
-) -> np.ndarray:
-    """Return the place of the ground truth of each failure; 0 where a list does not have it."""
-    places = np.zeros(len(query), np.int64)
-    queries, first, back = np.unique(query, return_index=True, return_inverse=True)
-    if not len(queries):
-        return places
-    by_query = np.zeros(len(queries), np.int64)
-    for fold in truth.folds or (None,):
-        gallery = None if fold is None else np.sort(fold.items(direction))
-        inside = np.arange(len(queries))
-        if fold is not None:
-            inside = np.flatnonzero(np.isin(queries, fold.queries(direction)))
-        if not len(inside):
-            continue
-        asked = pairs_to_place(direction, queries[inside], ground[first][inside], gallery)
-        placed = run.place([asked])[0]
-        behind = {"pessimistic": placed.tied, "optimistic": np.zeros_like(placed.tied)}
-        after = behind.get(policy, placed.earlier)
-        by_query[inside] = np.where(placed.above >= 0, placed.above + after + 1, 0)
-    return by_query[back]

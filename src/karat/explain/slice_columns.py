@@ -62,6 +62,16 @@ class SliceTable:
         for name, others in self.same.items():
             self._place.update(dict.fromkeys(others, self._place[name]))
 
+    @classmethod
+    def of(cls, columns: Mapping[str, Any], direction: Direction = "t2i") -> SliceTable:
+        """Return a table of slices that are given as booleans per query, by name."""
+        rows = np.stack([np.asarray(column, bool) for column in columns.values()])
+        size = len(rows)
+        return cls(
+            tuple(map(str, columns)), (OWN,) * size, rows, {}, np.full((size, 2), -1),
+            np.arange(rows.shape[1]), direction,
+        )  # fmt: skip
+
     def __len__(self) -> int:
         return len(self.names)
 

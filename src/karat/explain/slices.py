@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,13 @@ import numpy as np
 from karat._util import check_choice, plural
 from karat.benchmarks import Benchmark, Direction, as_benchmark
 from karat.errors import InputError
-from karat.explain.slice_columns import SliceTable, slice_table
+from karat.explain.slice_columns import SliceTable, check_support, slice_table
+from karat.explain.slice_kinds import SLICE_KINDS
 from karat.explain.slice_report import SliceReport
 from karat.explain.slice_search import SliceSearch
 from karat.measures import MEAN, Named, parse_measure
-from karat.runs import EmbeddingRun, load_runs
-from karat.scores import Column, Scorecard, evaluate
+from karat.runs import EmbeddingRun, Run, load_runs
+from karat.scores import Column, Scorecard, check_chance, check_options, score_runs
 from karat.stats import check_count, check_level, check_seed
 
 DIFFICULTY = ("rivals", "rarity")
@@ -55,13 +56,13 @@ def find_slices(
     Parameters
     ----------
     run
-        A run or what `karat.load_run` takes, or a Scorecard with one run.
+        A run or what `karat.load_run` takes, a Scorecard with one run, or `QueryValues` of arrays.
     benchmark
         A benchmark, its name or its folder; that of the scorecard by default.
     measure
         One whose aggregate is a mean.
     against
-        Another run or scorecard: where is the first weaker than this one?
+        Another of these: where is the first weaker than this one?
     truth
         One of the benchmark's; the first by default.
     direction
@@ -93,50 +94,94 @@ def find_slices(
     [('colour: any', 451, -0.38)]
     """
     towards: Direction = "t2i" if check_choice(direction, ("t2i", "i2t"), "direction") == "t2i" else "i2t"
-    check_level(level)
-    check_count("deals", deals, usual=1000)
-    check_seed(seed)
-    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
-        raise InputError(f"most is {most!r}", fix="give a whole number from 1 on")
-    if adjust is None:
-        adjust = DIFFICULTY if against is None else ()
-    held = (adjust,) if isinstance(adjust, str) else tuple(adjust)
     named = check_measure(measure)
-    own = scored(run, benchmark, named, truth, towards)
-    other = None if against is None else scored(against, own.benchmark, named, own.truth, towards)
-    values, query, cluster = paired(own, other)
-    if isinstance(slices, SliceTable):
-        table = aligned(slices, query, towards)
+    chosen = SliceChoices(kinds, slices, adjust, min_support, most, level, deals, seed)
+    scorer = None
+    if isinstance(run, QueryValues | Scorecard):
+        own = run if isinstance(run, QueryValues) else values_of_card(run, named, truth, towards)
+    elif benchmark is None:
+        raise InputError("a run without a benchmark has no queries", fix="give its benchmark, or a scorecard")
     else:
-        table = slice_table(
-            own.benchmark, towards, truth=own.truth, kinds=with_held(kinds, held), own=slices,
-            min_support=min_support, embeddings=own.embeddings, seed=seed,
+        scorer = RunScorer(benchmark, named, truth, towards)
+        own = scorer.values(run)
+    if against is None or isinstance(against, QueryValues):
+        return search_slices(own, against, named, towards, chosen)
+    if isinstance(against, Scorecard):
+        other = values_of_card(against, named, own.truth, towards)
+    else:
+        scorer = scorer or RunScorer(own.needed_benchmark, named, own.truth, towards)
+        other = scorer.values(against)
+    return search_slices(own, other, named, towards, chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class SliceChoices:
+    """What is chosen about a search for slices, as `find_slices` takes it."""
+
+    kinds: Iterable[str] | str | None = None
+    slices: SliceTable | Mapping[str, Any] | None = None
+    adjust: Iterable[str] | str | None = None
+    min_support: int | None = None
+    most: int = 10
+    level: float = 0.95
+    deals: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        check_count("deals", self.deals, usual=1000)
+        check_seed(self.seed)
+        if isinstance(self.most, bool) or not isinstance(self.most, int | np.integer) or self.most < 1:
+            raise InputError(f"most is {self.most!r}", fix="give a whole number from 1 on")
+        check_support(self.min_support, 0)
+        for name in with_held(self.kinds, ()) or ():
+            SLICE_KINDS[name]
+
+    def table(self, own: QueryValues, direction: Direction, held: Sequence[str]) -> SliceTable:
+        """Return the slices of the queries of some values."""
+        if isinstance(self.slices, SliceTable):
+            return self.slices
+        return slice_table(
+            own.needed_benchmark, direction, truth=own.truth, kinds=with_held(self.kinds, held),
+            own=self.slices, min_support=self.min_support, embeddings=own.embeddings, seed=self.seed,
         )  # fmt: skip
-        table = aligned(table, query, towards)
+
+
+def search_slices(
+    own: QueryValues, other: QueryValues | None, measure: Named, direction: Direction, chosen: SliceChoices
+) -> SliceReport:
+    """Search the slices of queries whose values are known; see `find_slices`."""
+    adjust = chosen.adjust
+    if adjust is None:
+        adjust = DIFFICULTY if other is None else ()
+    held = (adjust,) if isinstance(adjust, str) else tuple(adjust)
+    values, query, cluster = paired(own, other)
+    table = aligned(chosen.table(own, direction, held), query, direction)
     if adjust is DIFFICULTY:
         held = tuple(name for name in held if name in table.kinds)
     for name in held:
         if name not in table.kinds:
             raise InputError(f"there are no slices of kind {name!r} to hold constant", fix=known_kinds(table))
-    search = SliceSearch(table, own.sign * values, cluster, held, level, deals, seed)
-    found = search.select(most)
+    sign = -1 if measure.better == "low" else 1
+    search = SliceSearch(table, sign * values, cluster, held, chosen.level, chosen.deals, chosen.seed)
+    found = search.select(chosen.most)
     mean = own.values[own.at(query)]
     reference = None if other is None else other.values[other.at(query)]
     return SliceReport(
-        tuple(search.describe(place, names, own.sign, mean, reference) for place, names in found),
+        tuple(search.describe(place, names, sign, mean, reference) for place, names in found),
         own.run,
         None if other is None else other.run,
-        own.benchmark.name,
+        "" if own.benchmark is None else own.benchmark.name,
         own.truth,
-        towards,
-        named,
+        direction,
+        measure,
         len(query),
         search.noise.clusters,
         float(mean.mean()),
         None if reference is None else float(reference.mean()),
         len(search.candidates),
         held,
-        level,
+        chosen.level,
         search.critical,
         table,
         (*table.notes, *search.notes),
@@ -145,16 +190,78 @@ def find_slices(
 
 @dataclass(frozen=True, eq=False)
 class QueryValues:
-    """The values of one run per query."""
+    """Values per query, of a run or of anything else: all that a search for slices needs beside the slices.
 
-    run: str
-    benchmark: Benchmark
-    truth: str
-    query: np.ndarray
+    Parameters
+    ----------
+    values
+        One per query.
+    query
+        The index of each query in its benchmark, or in the table of slices; by default 0, 1, 2, …
+    cluster
+        Per query, the number of what it belongs to, such as its image; by default each by itself.
+    run, truth
+        Whose values they are and by which labels, as reports name them.
+    benchmark
+        With the texts of the queries, for slices that are read from them; None where slices are given.
+    embeddings
+        Per query of the benchmark, for clusters.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> short = rng.random(400) < 0.3
+    >>> values = QueryValues((rng.random(400) < np.where(short, 0.2, 0.7)).astype(float))
+    >>> table = SliceTable.of({"short": short, "even": np.arange(400) % 2 == 0})
+    >>> report = find_slices(values, slices=table, adjust=(), deals=99)
+    >>> [(each.name, each.n, round(each.difference, 2)) for each in report.slices]
+    [('short', 105, -0.54)]
+    """
+
     values: np.ndarray
-    cluster: np.ndarray
-    sign: int
+    query: np.ndarray = None  # type: ignore[assignment]
+    cluster: np.ndarray = None  # type: ignore[assignment]
+    run: str = "run"
+    truth: str = "values"
+    benchmark: Benchmark | None = None
     embeddings: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.values, np.float64)
+        object.__setattr__(self, "values", values)
+        for name in ("query", "cluster"):
+            column = getattr(self, name)
+            column = np.arange(len(values)) if column is None else np.asarray(column)
+            if values.ndim != 1 or column.shape != values.shape:
+                raise InputError(
+                    f"values has shape {values.shape} and {name} {column.shape}",
+                    fix="give one for each query",
+                )
+            object.__setattr__(self, name, column)
+
+    @classmethod
+    def of(
+        cls, column: Column, benchmark: Benchmark | None = None, embeddings: np.ndarray | None = None
+    ) -> QueryValues:
+        """Return the values of a column that are known."""
+        if column.values is None or column.query is None or column.cluster is None:
+            raise InputError(
+                f"{column.measure} has no values per query", fix=column.note or "choose another measure"
+            )
+        known = ~np.isnan(column.values)
+        return cls(
+            column.values[known], column.query[known], column.cluster[known], column.run, column.truth,
+            benchmark, embeddings,
+        )  # fmt: skip
+
+    @property
+    def needed_benchmark(self) -> Benchmark:
+        """The benchmark, or raise."""
+        if self.benchmark is None:
+            raise InputError(
+                "values without a benchmark have no texts to read", fix="give a SliceTable as slices"
+            )
+        return self.benchmark
 
     def at(self, query: np.ndarray) -> np.ndarray:
         """Return the places of queries, which must be there."""
@@ -172,39 +279,51 @@ def check_measure(measure: str | Named) -> Named:
     return named
 
 
-def scored(
-    run: Any,
-    benchmark: Benchmark | str | Path | None,
+class RunScorer:
+    """Scores single runs by one measure in one direction; choices are checked once, before any is read."""
+
+    def __init__(
+        self, benchmark: Benchmark | str | Path, measure: Named, truth: str | None, direction: Direction
+    ) -> None:
+        bench = as_benchmark(benchmark)
+        self.measure, self.truth, self.direction = measure, truth or next(iter(bench.truths)), direction
+        self.options = check_options(bench, [measure], truth=self.truth, direction=direction)
+
+    def values(self, source: Any) -> QueryValues:
+        """Return the values of a run per query, from one pass over its scores."""
+        runs = load_runs(source, self.options.benchmark)
+        if len(runs) != 1:
+            raise InputError(f"{len(runs)} runs were given", fix="give one, and another as `against`")
+        options = replace(self.options, benchmark=runs[0].benchmark or self.options.benchmark)
+        card = score_runs(runs, options)
+        check_chance(card, runs)
+        return values_of_card(
+            card, self.measure, self.truth, self.direction, query_vectors(*runs, self.direction)
+        )
+
+
+def query_vectors(run: Run, direction: Direction) -> np.ndarray | None:
+    """Return the embeddings of a run's queries, None where it has none."""
+    if not isinstance(run, EmbeddingRun):
+        return None
+    return run.captions if direction == "t2i" else run.images
+
+
+def values_of_card(
+    card: Scorecard,
     measure: Named,
     truth: str | None,
     direction: Direction,
+    embeddings: np.ndarray | None = None,
 ) -> QueryValues:
-    """Return the values of a run per query: evaluated here, or of a scorecard."""
-    embeddings = None
-    if isinstance(run, Scorecard):
-        card = run
-    elif benchmark is None:
-        raise InputError("a run without a benchmark has no queries", fix="give its benchmark, or a scorecard")
-    else:
-        benchmark = as_benchmark(benchmark)
-        runs = load_runs(run, benchmark)
-        truth = truth or next(iter(benchmark.truths))
-        card = evaluate(runs, benchmark, [measure], truth=truth, direction=direction)
-        if isinstance(runs[0], EmbeddingRun):
-            embeddings = runs[0].captions if direction == "t2i" else runs[0].images
+    """Return the values of a scorecard with one run."""
     if len(card.runs) != 1:
         raise InputError(f"{len(card.runs)} runs were given", fix="give one, and another as `against`")
     if truth is None:
         truth = card.columns[0].truth
-    column: Column = card.column(str(measure), truth=truth, direction=direction)
-    if column.values is None or column.query is None or column.cluster is None:
-        raise InputError(f"{measure} has no values per query", fix=column.note or "choose another measure")
-    known = ~np.isnan(column.values)
-    sign = -1 if measure.better == "low" else 1
-    return QueryValues(
-        column.run, card.benchmark, truth, column.query[known], column.values[known], column.cluster[known],
-        sign, embeddings,
-    )  # fmt: skip
+    return QueryValues.of(
+        card.column(str(measure), truth=truth, direction=direction), card.benchmark, embeddings
+    )
 
 
 def paired(own: QueryValues, other: QueryValues | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from karat.scores.agreement.score_agreement import ScoreAgreement as ScoreAgreement
     from karat.scores.agreement.score_agreement import score_agreement as score_agreement
     from karat.scores.agreement.thresholds import cut_texts as cut_texts
+    from karat.scores.chance import check_chance as check_chance
     from karat.scores.column import DIRECTION_TITLES as DIRECTION_TITLES
     from karat.scores.column import RECORD as RECORD
     from karat.scores.column import Column as Column
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from karat.scores.evaluation.batches import bound_notes as bound_notes
     from karat.scores.evaluation.batches import tie_notes as tie_notes
     from karat.scores.evaluation.columns import details_of as details_of
+    from karat.scores.evaluation.columns import scan_runs as scan_runs
     from karat.scores.evaluation.columns import score_runs as score_runs
     from karat.scores.evaluation.evaluation import evaluate as evaluate
     from karat.scores.evaluation.label_versions import PlacedLabels as PlacedLabels
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from karat.scores.evaluation.options import TRUTH_MAKERS as TRUTH_MAKERS
     from karat.scores.evaluation.options import ScoringOptions as ScoringOptions
     from karat.scores.evaluation.options import check_options as check_options
+    from karat.scores.evaluation.shared_pairs import SharedPairs as SharedPairs
     from karat.scores.evaluation.similarity import SIMILARITIES as SIMILARITIES
     from karat.scores.evaluation.similarity import Similarities as Similarities
     from karat.scores.evaluation.similarity import keep_computed as keep_computed

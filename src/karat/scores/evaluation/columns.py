@@ -80,9 +80,13 @@ def scan_runs(
     details: bool = False,
     progress: Callable[[str], object] | None = None,
     more: Sequence[TopRequest] = (),
+    pairs: Sequence[JudgedItems] = (),
 ) -> Scoring:
-    """Score runs; return the scorecard with where the runs rank the labelled items, and with `more` lists."""
-    scoring = Scoring(options, details, more)
+    """Score runs; return the scorecard with where the runs rank the labelled items, and what else was asked.
+
+    See `Scoring` for `more` and `pairs`.
+    """
+    scoring = Scoring(options, details, more, pairs)
     for run in named_apart(runs):
         if progress is not None:
             progress(run.name)
@@ -143,17 +147,25 @@ class Scoring:
         Whether to keep what a report shows of every query.
     more
         First items that somebody else needs, listed in the same pass: see `tops`.
+    pairs
+        Further pairs that somebody else needs, placed in the same pass: see `pairs_placed`.
     """
 
     def __init__(
-        self, options: ScoringOptions, details: bool = False, more: Sequence[TopRequest] = ()
+        self,
+        options: ScoringOptions,
+        details: bool = False,
+        more: Sequence[TopRequest] = (),
+        pairs: Sequence[JudgedItems] = (),
     ) -> None:
-        self.options, self.details, self.more = options, details, more
+        self.options, self.details, self.more, self.pairs = options, details, more, pairs
         self.needed = options.needed()
         self.columns: list[Column] = []
         self.detail_columns: list[Column] = []
         self.tops: dict[str, Mapping[TopRequest, Top]] = {}
         """Per run, the lists of `more` in the directions that it has."""
+        self.pairs_placed: dict[str, Mapping[JudgedItems, JudgedItems]] = {}
+        """Per run, `pairs` with their counts in the directions that it has."""
         self.first: dict[str, Mapping[Direction, np.ndarray]] = {}
         self.sources: dict[str, tuple[str | None, str]] = {}
         self.placed: dict[tuple[str, str, Direction], list[JudgedItems]] = {}
@@ -285,14 +297,22 @@ class Scoring:
             if request.direction in directions
         ]
         more = [request for request in self.more if request.direction in directions]
+        # Pairs may be of a direction that is not scored.
+        pairs = [items for items in self.pairs if items.direction in run.directions]
         scanned = Scanned([])
-        if asked or needed or more or self.details:
+        if asked or needed or more or pairs or self.details:
             scanned = run.scan(
-                asked, self.options.threads, self.details, tops=[*needed, *more], options=self.options.passing
+                [*asked, *pairs],
+                self.options.threads,
+                self.details,
+                tops=[*needed, *more],
+                options=self.options.passing,
             )
         self.tops[run.name] = dict(zip(more, scanned.tops[len(needed) :]))
+        self.pairs_placed[run.name] = dict(zip(pairs, scanned.placed[len(asked) :]))
         first = {direction: items for direction, items in scanned.first.items() if direction in directions}
-        return RunScan(run, self.shared.spread(scanned.placed), KnownTops(run, needed, scanned.tops), first)
+        placed = self.shared.spread(scanned.placed[: len(asked)])
+        return RunScan(run, placed, KnownTops(run, needed, scanned.tops), first)
 
     def _score(
         self,
