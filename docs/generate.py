@@ -11,7 +11,7 @@ import typer
 
 from karat.captions import CAPTION_METRICS
 from karat.cli.choices import filled
-from karat.cli.command import PANELS, RENAMED, Command, dressed
+from karat.cli.command import PANELS, Command, dressed
 from karat.cli.main import app
 from karat.estimate import DESIGNS, ESTIMATORS, STRATEGIES
 from karat.explain import PERTURBATIONS
@@ -202,7 +202,7 @@ def form_facts(form: Form) -> list[str]:
 
 
 def options() -> str:
-    """Return the page of options that several commands take, and of their names in the version before."""
+    """Return the page of options that several commands take."""
     uses: dict[str, list[tuple[str, Any]]] = {}
     for name, command in commands(typer.main.get_command(app)).items():
         for param in dressed(command.params):
@@ -227,10 +227,6 @@ def options() -> str:
                 rows.append(f"| {shown(same[0][1])} | {common([param for _, param in same])} | {names} |")
         if rows:
             lines += [f"## {panel}", "", "| option | what it does | commands |", "|---|---|---|", *rows, ""]
-    lines += ["## Renamed", "", "Old names work for one version, with a note.", ""]
-    lines += ["| commands | before | now |", "|---|---|---|"]
-    for path, renamed in RENAMED.items():
-        lines += [f"| {path or 'all'} | `{old}` | `{new}` |" for old, new in renamed.items()]
     return "\n".join([*lines, ""])
 
 

@@ -54,9 +54,6 @@ def test_inspect_takes_a_run_and_a_benchmark_as_evaluate_does(tmp_path):
     assert len(expected) == len(karat.inspect(run, benchmark=tmp_path / "world").records())
     with pytest.raises(karat.KaratError, match="no benchmark was given"):
         karat.inspect(run)
-    with pytest.warns(DeprecationWarning, match="inspect_run is called inspect now"):
-        old = importlib.import_module("karat.scores").inspect_run
-    assert old is karat.inspect
 
 
 def test_fuse_takes_runs_and_a_benchmark_as_evaluate_does(tmp_path):

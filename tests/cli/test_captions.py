@@ -137,24 +137,3 @@ def test_a_pair_that_is_not_there_is_named(command, photos, tmp_path):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("image,caption\nbeach.jpg,moon.jpg#0\n")
     assert "moon.jpg#0" in command("captions", "pairs", photos, pairs, "-m", "cider", code=2)
-
-
-def test_the_forms_of_the_version_before(both, photos, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "pairs.csv").write_text("image,caption\nbeach.jpg,beach.jpg#0\n")
-    (tmp_path / "references.txt").write_text("two dogs run on the beach\n")
-    new_and_old = {
-        ("table", "photos", "-m", "cider", "-o", "N.npy"): ("photos", "-m", "cider", "-o", "N.npy"),
-        ("pairs", "photos", "pairs.csv", "-m", "cider,rouge-l"): (
-            "photos", "--pairs", "pairs.csv", "-m", "cider", "rouge-l",
-        ),
-        ("score", "--references", "references.txt", "--candidate", "a dog, running", "-m", "rouge-l"): (
-            "--references", "references.txt", "--candidate", "a dog, running", "-m", "rouge-l",
-        ),
-        ("corpus", "photos", "-o", "corpus.npz"): ("photos", "--save-corpus", "corpus.npz"),
-    }  # fmt: skip
-    for new, old in new_and_old.items():
-        now, before = both("captions", *new), both("captions", *old)
-        assert now.out == before.out
-        assert f"note: karat captions {new[0]} does this now\n" in before.err
-    assert "a dog, running" in both("captions", *list(new_and_old)[2]).out

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections import defaultdict
@@ -17,7 +18,7 @@ import typer
 
 from karat.cli import options
 from karat.cli.choices import CHOICES, choice_names
-from karat.cli.command import PANELS, RENAMED, Command
+from karat.cli.command import PANELS, Command
 from karat.cli.main import ORDER, app, built
 from karat.runs import Compute, Loading
 from karat.world import make_world, save_world, simulate
@@ -204,15 +205,6 @@ def test_options_are_named_as_in_python(command, functions, more):
         assert param.name == "setting" or param.opts[0] == "--" + param.name.replace("_", "-")
 
 
-def test_old_names_lead_to_options_that_exist():
-    everywhere = {option for command in commands().values() for p in command.params for option in p.opts}
-    for path, renamed in RENAMED.items():
-        own = {option for p in commands()[path].params for option in p.opts} if path else everywhere
-        for old, new in renamed.items():
-            assert new.split()[0] in own, f"{path} {old}"
-            assert old not in own, f"{path} {old}"
-
-
 @pytest.mark.parametrize("placeholder", sorted(CHOICES))
 def test_placeholders_stand_for_what_is_registered(placeholder):
     package, _, attribute = CHOICES[placeholder].partition(":")
@@ -313,60 +305,27 @@ def test_completion_in_the_shell(tmp_path):
 
 # Words as they are typed, and as the command reads them.
 READ = [
-    ("-m R@1,mAP@R -m RP a.npy", "-m R@1 -m mAP@R -m RP a.npy", ""),
-    ("-m 'SR(cider, m=10)@5,RP' a.npy", "-m 'SR(cider, m=10)@5' -m RP a.npy", ""),
-    ("-m R@1 sims.npy", "-m R@1 sims.npy", ""),
-    ("-mR@1,RP sims.npy", "-m R@1 -m RP sims.npy", ""),
-    ("--name A a.npy", "--name A a.npy", ""),
-    ("--name=A,B a.npy b.npy", "--name A --name B a.npy b.npy", ""),
-    ("-m R@1 runs/clip", "-m R@1 runs/clip", ""),
-    ("-m R@1 here", "-m R@1 here", ""),
-    ("--phi mine=a,b.npy a.npy", "--phi mine=a,b.npy a.npy", ""),
-    ("--set x=1 coco a.npy", "--set x=1 coco a.npy", ""),
-    ("a.npy -m R@1 mAP@R", "a.npy -m R@1 -m mAP@R", "write several values as -m R@1,mAP@R"),
-    ("--names A B a.npy", "--name A --name B a.npy", "--names is called --name now"),
-    ("--names A B C a.npy", "--name A --name B --name C a.npy", "write several values as --name A,B,C"),
-    ("--set x=1 y=2 a.npy", "--set x=1 --set y=2 a.npy", "write several values as --set x=1 --set y=2"),
-    ("--measures=RP a.npy", "--measure RP a.npy", "--measures is called --measure now"),
-    ("--method bca a.npy", "--interval-method bca a.npy", "--method is called --interval-method now"),
-    ("--bca a.npy", "--interval-method bca a.npy", "--bca is called --interval-method bca now"),
-    ("-o -m a.npy", "-o -m a.npy", ""),
-    ("a.npy -- -m R@1,RP", "a.npy -- -m R@1,RP", ""),
+    ("-m R@1,mAP@R -m RP a.npy", "-m R@1 -m mAP@R -m RP a.npy"),
+    ("-m 'SR(cider, m=10)@5,RP' a.npy", "-m 'SR(cider, m=10)@5' -m RP a.npy"),
+    ("-m R@1 sims.npy", "-m R@1 sims.npy"),
+    ("-mR@1,RP sims.npy", "-m R@1 -m RP sims.npy"),
+    ("--name A a.npy", "--name A a.npy"),
+    ("--name=A,B a.npy b.npy", "--name A --name B a.npy b.npy"),
+    ("-m R@1 runs/clip", "-m R@1 runs/clip"),
+    ("-m R@1 here", "-m R@1 here"),
+    ("--phi mine=a,b.npy a.npy", "--phi mine=a,b.npy a.npy"),
+    ("--set x=1 coco a.npy", "--set x=1 coco a.npy"),
+    ("-m R@1 mAP@R", "-m R@1 mAP@R"),
+    ("--set x=1 --set y=2 a.npy", "--set x=1 --set y=2 a.npy"),
+    ("--min-kappa -1 a.npy", "--min-kappa -1 a.npy"),
+    ("-o -m a.npy", "-o -m a.npy"),
+    ("a.npy -- -m R@1,RP", "a.npy -- -m R@1,RP"),
 ]
 
 
-@pytest.mark.parametrize(("typed", "read", "said"), READ)
-def test_words_are_read(typed, read, said, capsys, tmp_path, monkeypatch):
-    import shlex
-
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "here").mkdir()
-    command = commands()["evaluate"]
-    words = command.one_by_one(command.with_new_names("karat evaluate", shlex.split(typed)))
-    assert words == shlex.split(read)
-    notes = capsys.readouterr().err.splitlines()
-    assert f"note: {said}" in notes if said else not notes
-
-
-def test_numbers_are_several_values(capsys):
-    command = commands()["judge run"]
-    words = command.one_by_one(
-        command.with_new_names("karat judge run", ["p.db", "--thresholds", "0.2", "-1"])
-    )
-    assert words == ["p.db", "--threshold", "0.2", "--threshold", "-1"]
-    command = commands()["fuse"]
-    words = command.one_by_one(
-        command.with_new_names("karat fuse", ["a.npy", "--k", "5", "--weights", "2", "1"])
-    )
-    assert words == ["a.npy", "--method-set", "k=5", "--weight", "2", "--weight", "1"]
-    assert "note: --k is called --method-set k now" in capsys.readouterr().err
-
-
-def test_a_benchmark_is_not_one_more_value(capsys):
-    command = commands()["captions table"]
-    assert command.one_by_one(["-m", "cider", "coco"]) == ["-m", "cider", "coco"]
-    assert command.one_by_one(["coco", "-m", "cider", "spice"]) == ["coco", "-m", "cider", "-m", "spice"]
-    assert capsys.readouterr().err == "note: write several values as -m cider,spice\n"
+@pytest.mark.parametrize(("typed", "read"), READ)
+def test_words_are_read(typed, read):
+    assert commands()["evaluate"].one_by_one(shlex.split(typed)) == shlex.split(read)
 
 
 def test_commas_belong_to_captions():
@@ -390,16 +349,22 @@ def test_an_option_does_not_take_the_file_after_it(both, world, monkeypatch):
     new = both("evaluate", "-b", "world/", "-m", "R@1", "a.npy")
     assert new.err == ""
     assert "R@1" in both("evaluate", "-b", "world/", "--name", "A", "a.npy").out
-    old = both("evaluate", "a.npy", "b.npy", "-b", "world/", "--measures", "R@1", "RP", "--names", "A", "B")
-    same = both("evaluate", "a.npy", "b.npy", "-b", "world/", "-m", "R@1,RP", "--name", "A,B")
-    assert old.out == same.out
-    assert same.err == ""
-    assert old.err.splitlines() == [
-        "note: --measures is called --measure now",
-        "note: --names is called --name now",
-        "note: write several values as --measure R@1,RP",
-        "note: write several values as --name A,B",
-    ]
+    assert both("evaluate", "a.npy", "b.npy", "-b", "world/", "-m", "R@1,RP", "--name", "A,B").err == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("--measures R@1", "No such option: --measures (Possible options: --measure, --measure-set)"),
+        ("--bca", "No such option: --bca"),
+        ("-m R@1 mAP@R", "mAP@R: there is no such file"),
+    ],
+)
+def test_mistyped_words_are_named(both, world, monkeypatch, typed, said):
+    monkeypatch.chdir(world)
+    found = both("evaluate", "a.npy", "-b", "world/", *typed.split(), code=2)
+    assert said in found.err
+    assert found.out == ""
 
 
 def test_quiet_prints_nothing(both, world, monkeypatch):

@@ -324,7 +324,7 @@ def filled(sheet: Path, world: World, target: Path, tasks: int = 10**6) -> None:
 
 def make_projects(folder: Path, world: World, karat: Karat) -> None:
     """Write projects: pooled, packed into tasks, and judged by simulated annotators."""
-    sample = ["--sample", "i2t=12", "t2i=30", "--gold-depth", "5"]
+    sample = ["--sample", "i2t=12,t2i=30", "--gold-depth", "5"]
     karat(folder, "pool", "a.npy", "b.npy", "c.npy", "-b", "my/", "--top", "3", *sample, "-o", "pooled.db")
     shutil.copy(folder / "pooled.db", folder / "packed.db")
     karat(folder, "tasks", "packed.db", "--task-size", "16", "--gold", "2")

@@ -1,4 +1,4 @@
-"""Public names are listed once, loaded when first asked for, and keep working after they were renamed."""
+"""Public names are listed once and loaded when first asked for."""
 
 import sys
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PACKAGE.shapes import Square as Square
     from PACKAGE.heavy import train as train
 
-__all__, __getattr__, __dir__ = exports(__name__, __file__, {"Box": "Square"})
+__all__, __getattr__, __dir__ = exports(__name__, __file__)
 '''
 
 
@@ -42,15 +42,6 @@ def test_a_name_is_loaded_when_first_asked_for(package):
     assert f"{package.__name__}.shapes" in sys.modules
     # The second time without asking.
     assert vars(package)["Square"] is square
-
-
-def test_an_old_name_works_and_says_so(package):
-    with pytest.warns(DeprecationWarning, match=rf"{package.__name__}.Box is called Square now") as warned:
-        old = package.Box
-    assert old is package.Square
-    # It points at whoever used the name.
-    assert warned[0].filename == __file__
-    assert "Box" not in package.__all__
 
 
 def test_an_unknown_name_is_an_attribute_error(package):

@@ -148,12 +148,3 @@ def test_columns_are_not_changed_in_place():
     columns = {"task": TextColumn.empty(1), "worker": TextColumn.empty(1)}
     assert list(renamed_columns(columns, "a.csv")) == ["task", "annotator"]
     assert list(columns) == ["task", "worker"]
-
-
-def test_the_old_name_of_the_number_of_annotators(tmp_path):
-    path = tmp_path / "good.csv"
-    path.write_text(GOOD)
-    with make_project(tmp_path) as made:
-        done = import_answers(made, path)
-    with pytest.warns(DeprecationWarning, match="Imported.people is called annotators now"):
-        assert done.people == 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from karat.errors import InputError
 from karat.judging import load_form, make_answers
-from karat.judging.machine_judges import MIN_PAIRS, Calibration, Reply, calibrate
+from karat.judging.machine_judges import Calibration, Reply, calibrate
 from karat.judging.machine_judges.calibration import competitor
 from karat.stats import cohen_kappa
 
@@ -105,22 +105,8 @@ def test_competitors_are_flagged():
     assert "competitor 'seer'" in made.sentence()
 
 
-def test_names_of_the_previous_version():
-    """Data keep `too_kind`; old names of the library warn and work."""
-    import karat.judging.machine_judges as package
-
+def test_the_names_in_data_stay():
     answers = table([(n, n, 0, 1 + 3 * (n % 2)) for n in range(6)])
-    with pytest.warns(DeprecationWarning, match="verdicts"):
-        made = calibrate(verdicts=replies([4] * 6), people=answers, form=FORM, judge="m", resamples=10)
+    made = calibrate(replies([4] * 6), answers, FORM, judge="m", resamples=10)
     assert "too_lenient" not in made.as_data()
     assert made.as_data()["too_kind"] == made.too_lenient == 0.5
-    with pytest.warns(DeprecationWarning, match="too_kind is called too_lenient"):
-        assert made.too_kind == 0.5
-    with pytest.warns(DeprecationWarning, match="least_pairs"):
-        assert "not 100" in made.objections(least_pairs=100)[0]
-    with pytest.warns(DeprecationWarning, match="Verdict is called Reply"):
-        assert package.Verdict is Reply
-    with pytest.warns(DeprecationWarning, match="LEAST_PAIRS is called MIN_PAIRS"):
-        assert package.LEAST_PAIRS == MIN_PAIRS
-    with pytest.warns(DeprecationWarning, match="LEAST_KAPPA is called MIN_KAPPA"):
-        assert package.LEAST_KAPPA == package.MIN_KAPPA

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from karat.errors import InputError, MissingDataError
-from karat.judging.machine_judges import Endpoint, read_endpoint
+from karat.judging.machine_judges import read_endpoint
 from karat.judging.machine_judges.endpoint import parse_body
 
 from .stand_in import reply
@@ -52,14 +52,3 @@ def test_wrong_settings_are_named(text, message, tmp_path):
         read_endpoint(file)
     with pytest.raises(MissingDataError, match="no such file"):
         read_endpoint(tmp_path / "none.toml")
-
-
-def test_the_old_name_of_the_longest_wait(tmp_path):
-    file = tmp_path / "judge.toml"
-    file.write_text('url = "http://h/v1"\nmodel = "m"\nmost_wait = 3\n')
-    assert read_endpoint(file).max_wait == 3
-    with pytest.warns(DeprecationWarning, match="most_wait"):
-        made = Endpoint("http://h/v1", "m", most_wait=7)
-    assert made.max_wait == 7
-    with pytest.warns(DeprecationWarning, match="most_wait is called max_wait"):
-        assert made.most_wait == 7

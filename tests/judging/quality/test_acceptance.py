@@ -150,18 +150,6 @@ def test_an_evidence_knows_its_rule(project):
     assert correct(made_by_hand).verdicts.method == AcceptanceRule.aggregate
 
 
-def test_old_keywords_of_an_evidence(project):
-    with pytest.warns(DeprecationWarning, match="takes an acceptance"):
-        old = evidence_of(project, control=0.9, surely=True)
-    new = evidence_of(project, AcceptanceRule(gold_share=0.9, only_if_certain=True, exclude=True))
-    np.testing.assert_array_equal(old.used, new.used)
-    with pytest.warns(DeprecationWarning, match="takes an acceptance"):
-        assert evidence_of(project, approved_only=True).acceptance.required_share is None
-    with pytest.warns(DeprecationWarning, match="is called acceptance"):
-        pairs = judged_pairs(project, method="majority")[0]
-    assert len(pairs) == len(judged_pairs(project, AcceptanceRule("majority"))[0])
-
-
 def test_wrong_rules():
     with pytest.raises(InputError, match="loudest"):
         AcceptanceRule("loudest")

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from karat.judging.quality.assignments import accepted_answers, count_assignments, required_gold_share
 from karat.judging.quality.gold import check_gold
@@ -29,14 +28,6 @@ def test_which_answers_count():
     assert (required_gold_share("mean"), required_gold_share("ds")) == (0.7, None)
     assert (required_gold_share("ds", exclude=True), required_gold_share("mean", 0.9)) == (0.7, 0.9)
     assert required_gold_share("mean", exclude=False) is None
-
-
-def test_old_keywords_still_work():
-    with pytest.warns(DeprecationWarning, match="gold_share"):
-        old = accepted_answers(CHECKED, FOUR, control=0.5)
-    assert len(old.answers) == len(accepted_answers(CHECKED, FOUR, gold_share=0.5).answers)
-    with pytest.warns(DeprecationWarning, match="only_if_certain"):
-        check_gold(CHECKED, FOUR, surely=True)
 
 
 def test_bins_of_assignments():

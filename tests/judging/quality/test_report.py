@@ -1,13 +1,10 @@
-"""The report as a whole, on a world whose truth is known; and old names."""
+"""The report as a whole, on a world whose truth is known."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-import karat.judging.quality as quality_package
 from karat.errors import InputError
 from karat.judging import load_form, make_pool, make_tasks, simulate_answers
 from karat.judging.quality.report import answer_quality
@@ -131,24 +128,3 @@ def test_it_says_that_em_needs_more_steps(judged):
     pool, form, answers, _ = judged
     report = answer_quality(answers, form, pool, aggregate="ds", aggregate_set={"steps": 1}, intervals=FEW)
     assert any("did not converge after" in note for note in report.notes)
-
-
-def test_old_names_work_for_one_version():
-    answers = table([(0, 0, 0, 4)])
-    with pytest.warns(DeprecationWarning, match="answer_quality"):
-        report = quality_package(answers, FOUR, intervals=FEW)
-    assert str(report) == str(answer_quality(answers, FOUR, intervals=FEW))
-    with pytest.warns(DeprecationWarning, match="assignments"):
-        assert report.hand_ins is report.assignments
-    with pytest.warns(DeprecationWarning, match="assignments"):
-        assert report.annotators.hand_ins is report.annotators.assignments
-    for old, new in quality_package.RENAMED.items():
-        with pytest.warns(DeprecationWarning, match=new):
-            assert getattr(quality_package, old) is getattr(quality_package, new)
-    with pytest.warns(DeprecationWarning, match="gold_share"):
-        answer_quality(answers, FOUR, intervals=FEW, control=0.5)
-
-
-def test_the_package_can_be_called_without_importing_it():
-    code = "import karat.judging; assert callable(karat.judging.quality)"
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -240,14 +240,6 @@ def test_what_was_pooled_later_gets_tasks_of_its_own():
     assert (np.diff(used.astype(int)) >= 0).all()
 
 
-def test_old_names_of_gold_warn():
-    from karat.judging import tasks
-
-    for old, value in (("KNOWN_YES", GOLD_YES), ("KNOWN_NO", GOLD_NO), ("UNKNOWN", NOT_GOLD)):
-        with pytest.warns(DeprecationWarning, match=f"{old} is called"):
-            assert getattr(tasks, old) == value
-
-
 @given(pools(), st.integers(1, 9), st.integers(0, 3), st.integers(0, 50))
 @settings(max_examples=100, deadline=None)
 def test_a_chosen_subset_is_asked_about_in_its_order(pool, pairs, gold, seed):

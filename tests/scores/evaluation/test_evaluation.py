@@ -183,14 +183,6 @@ def test_options_are_checked_once(bench):
     assert list(options.measures) == ["own"]
 
 
-def test_names_of_the_version_before_still_work(bench):
-    run = make_run(bench, 2, 1, "a")
-    for old in ({"truths": "own"}, {"directions": ["i2t"]}, {"measures": ["R@1"]}):
-        (name,) = old
-        with pytest.warns(DeprecationWarning, match=rf"evaluate\({name}=…\) is called {name[:-1]}= now"):
-            karat.evaluate(run, bench, **old)
-
-
 def test_a_report_under_expected_ties_has_smaller_galleries(bench, tmp_path):
     run = karat.load_run(np.round(make_run(bench, 2, 1, "a").scores, 1), name="a")
     card = karat.evaluate(run, bench, ["R@1"], ties="expected", details=True)
