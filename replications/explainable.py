@@ -29,7 +29,7 @@ import karat
 from karat.benchmarks import Benchmark
 from karat.captions import CAPTION_METRICS, all_pairs
 from karat.errors import MissingDataError
-from karat.explain import find_concepts
+from karat.explain import ConceptComparison, find_concepts
 from karat.models import Encoder, TextMetric, load_model
 
 SYSTEMS = {
@@ -170,7 +170,9 @@ def explained(collection: str, bench: Benchmark) -> Records:
         except MissingDataError as error:
             missing[name] = str(error)
     concepts = find_concepts(bench)
-    found = karat.explain_failures(tables, bench, direction="t2i", concepts=concepts, query_informed=True)
+    found = karat.explain_failures(
+        tables, bench, direction="t2i", concepts=concepts, comparison=ConceptComparison(query_informed=True)
+    )
     out = [
         record("3", f"{name}: {collection}", column, None, None, why)
         for name, why in missing.items()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.explain import find_slices
+from karat.explain import ConceptComparison, find_slices
 from karat.world import make_world, simulate_systems
 
 
@@ -26,8 +26,8 @@ def test_it_prints_and_writes_what_python_computes(both, folder, tmp_path):
     written = ("--json", tmp_path / "e.json", "-o", tmp_path / "e.csv", "--local", tmp_path / "all.json")
     out = both("explain", *files, "-b", folder / "world", *options, "--query-informed", *written)
     expected = karat.explain_failures(
-        files, folder / "world", direction="t2i", rank=[1, 2], relative_to="smaller", size_threshold=0.5,
-        query_informed=True,
+        files, folder / "world", direction="t2i", rank=[1, 2],
+        comparison=ConceptComparison(None, True, "smaller", 0.5),
     )  # fmt: skip
     assert out.out.rstrip() == str(expected).rstrip()
     assert json.loads((tmp_path / "e.json").read_text(encoding="utf-8")) == expected.records()

@@ -147,7 +147,16 @@ BY_HAND = {
         ("evaluate", ["karat:evaluate", "karat:load_model", "karat:Scheduler"], {"per_query", "model"}),
         ("compare", ["karat:compare", "karat:evaluate", "karat:Scheduler"], {"detail"}),
         ("report", ["karat:report", "karat:evaluate", "karat:Scheduler"], set()),
-        ("explain", ["karat:explain_failures", "karat:write_report"], {"clean", "local"}),
+        (
+            "explain",
+            [
+                "karat:explain_failures",
+                "karat.explain:ConceptComparison",
+                "karat.explain:FaultChoices",
+                "karat:write_report",
+            ],
+            {"local"},
+        ),
         (
             "rules",
             [

@@ -10,7 +10,7 @@ import pytest
 import karat
 from karat.benchmarks import build
 from karat.errors import KaratError
-from karat.explain import find_concepts, make_concepts
+from karat.explain import ConceptComparison, find_concepts, make_concepts
 from karat.world import make_world, simulate_systems
 
 WORLD = make_world(40, captions=3, seed=5)
@@ -19,7 +19,10 @@ WORLD = make_world(40, captions=3, seed=5)
 @pytest.fixture(scope="module")
 def explained():
     return karat.explain_failures(
-        list(simulate_systems(WORLD)[:2]), WORLD.benchmark(), rank=[1, 3], query_informed=True
+        list(simulate_systems(WORLD)[:2]),
+        WORLD.benchmark(),
+        rank=[1, 3],
+        comparison=ConceptComparison(query_informed=True),
     )
 
 
@@ -145,19 +148,29 @@ def test_a_perfect_run_has_no_failures():
     ("options", "words"),
     [
         ({"rank": -1}, "rank is -1; give whole numbers from 1."),
-        ({"size_threshold": -1}, "the threshold of sizes is -1; give a number above 0; 1 is 100%."),
-        ({"relative_to": "both"}, "relative_to is 'both'"),
+        (
+            {"comparison": {"size_threshold": -1}},
+            "the threshold of sizes is -1; give a number above 0; 1 is 100%.",
+        ),
+        ({"comparison": {"relative_to": "both"}}, "relative_to is 'both'"),
         ({"ties": "expected"}, "ties is 'expected'"),
         ({"truth": "nope"}, "world has no truth 'nope'"),
         ({"direction": "t2t"}, "unknown direction 't2t'"),
         ({"concepts": "boxes"}, "concepts is 'boxes'"),
         ({"concepts": make_concepts([{}])}, "concepts of 1 image; give those of the 40 images of world."),
-        ({"concepts": make_concepts([{}] * 40), "synset_map": {}}, "the concepts are given already"),
+        (
+            {"concepts": make_concepts([{}] * 40), "comparison": {"synset_map": {}}},
+            "the concepts are given already",
+        ),
     ],
 )
 def test_wrong_options_are_one_sentence(options, words):
+    def explain(comparison=None, **others):
+        how = ConceptComparison(**(comparison or {}))
+        karat.explain_failures(np.zeros((40, 120)), WORLD.benchmark(), comparison=how, **others)
+
     with pytest.raises(KaratError) as error:
-        karat.explain_failures(np.zeros((40, 120)), WORLD.benchmark(), **options)
+        explain(**options)
     assert words in str(error.value)
     assert "\n" not in str(error.value)
 

@@ -8,7 +8,7 @@ import pytest
 import karat
 from karat.benchmarks import build
 from karat.errors import KaratError
-from karat.explain import FaultFinder, explain_failures, find_failures
+from karat.explain import FaultChoices, FaultFinder, explain_failures, find_failures
 from karat.world import make_world, simulate
 
 
@@ -20,7 +20,7 @@ def world():
 @pytest.fixture(scope="module")
 def explained(world):
     run = simulate(world, strength=3)
-    return explain_failures(run, world.benchmark(), better="complete", keywords=2, rank=(1, 2))
+    return explain_failures(run, world.benchmark(), faults=FaultChoices("complete", 2), rank=(1, 2))
 
 
 @pytest.mark.parametrize("direction", ["t2i", "i2t"])
@@ -37,7 +37,7 @@ def test_alternatives_are_what_the_world_knows_to_be_true(world, explained, dire
 def test_the_rule_of_a_truth_says_the_same(world, explained):
     rule = world.benchmark(listed=False)
     for column in explained.columns:
-        faults = FaultFinder(rule, "complete").of(column.failures)
+        faults = FaultFinder(rule, FaultChoices("complete")).of(column.failures)
         np.testing.assert_array_equal(faults.alternative, column.faults.alternative)
 
 
@@ -49,7 +49,7 @@ def test_queries_that_a_better_truth_does_not_cover_have_no_alternatives(world):
     bench = replace(bench, truths={**bench.truths, "some": some})
     run = karat.load_run(simulate(world, strength=3).scores, bench)
     failures = find_failures(run, bench, "original", "t2i")
-    faults = FaultFinder(bench, "some").of(failures)
+    faults = FaultFinder(bench, FaultChoices("some")).of(failures)
     assert faults.covered.tolist() == (failures.query < 10).tolist()
     assert not faults.alternative[failures.query >= 10].any()
 
@@ -57,7 +57,7 @@ def test_queries_that_a_better_truth_does_not_cover_have_no_alternatives(world):
 def test_left_out_failures_are_counted_and_not_averaged(world, explained):
     run = simulate(world, strength=3)
     strict = explain_failures(
-        run, world.benchmark(), better="complete", without="alternative", direction="t2i"
+        run, world.benchmark(), faults=FaultChoices("complete", without="alternative"), direction="t2i"
     )
     [row], [column] = strict.records(), strict.columns
     kept = ~column.faults.alternative
@@ -84,11 +84,11 @@ def test_keywords_by_hand():
     scores = np.eye(3)[[1, 2, 0]][:, [0, 0, 0, 1, 2, 2]]
     failures = find_failures(karat.load_run(scores, bench), bench, "original", "t2i")
     assert failures.query.tolist() == [0, 1, 2, 3, 4, 5]
-    faults = FaultFinder(bench, keywords=2).of(failures)
+    faults = FaultFinder(bench, FaultChoices(keywords=2)).of(failures)
     # A dog and a ball twice, nothing, no other caption, a bus.
     assert faults.shared.tolist() == [2, 2, 0, -1, 1, 1]
     assert faults.few_keywords.tolist() == [False, False, True, False, True, True]
-    lenient = FaultFinder(bench, keywords=1).of(failures)
+    lenient = FaultFinder(bench, FaultChoices(keywords=1)).of(failures)
     assert np.flatnonzero(lenient.few_keywords).tolist() == [2]
 
 
@@ -96,7 +96,7 @@ def test_other_captions_that_are_not_ranked_count_too():
     bench = build("tiny", ["x", "y"], [0, 1], ["x", "y"], ["a dog and a cat", "a bus"], where="", about="")
     bench = replace(bench, other_texts=[["the cat", "one dog"], []])
     failures = find_failures(karat.load_run(1 - np.eye(2), bench), bench, "original", "i2t")
-    assert FaultFinder(bench, keywords=2).of(failures).shared.tolist() == [2, -1]
+    assert FaultFinder(bench, FaultChoices(keywords=2)).of(failures).shared.tolist() == [2, -1]
 
 
 @pytest.mark.parametrize(
@@ -111,5 +111,10 @@ def test_other_captions_that_are_not_ranked_count_too():
     ],
 )
 def test_what_cannot_be_looked_for(world, options, message):
+    def explain(slices=False, **faults):
+        explain_failures(
+            simulate(world), world.benchmark(), direction="t2i", faults=FaultChoices(**faults), slices=slices
+        )
+
     with pytest.raises(KaratError, match=message):
-        explain_failures(simulate(world), world.benchmark(), direction="t2i", **options)
+        explain(**options)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from karat.benchmarks import Objects
-from karat.explain import explain_failures
+from karat.explain import ConceptComparison, FaultChoices, explain_failures
 from karat.reports import write_report
 from karat.reports.bundle import source_hash
 from karat.reports.section import in_order
@@ -43,7 +43,11 @@ def hostile_failures(tmp_path_factory):
     )  # fmt: skip
     slices = {IMAGE_TAG: rng.random(60) < 0.5, SCRIPT_END: rng.random(30) < 0.5}
     return explain_failures(
-        hostile_runs(bench)[:2], replace(bench, objects=things), better="complete", slices=slices, rank=(1, 2)
+        hostile_runs(bench)[:2],
+        replace(bench, objects=things),
+        faults=FaultChoices("complete"),
+        slices=slices,
+        rank=(1, 2),
     )
 
 
@@ -92,7 +96,11 @@ def test_numbers_are_those_of_the_failures(tmp_path):
     bench = world.benchmark()
     short = np.array([len(text) < 30 for text in world.texts])
     explained = explain_failures(
-        simulate(world, 2), bench, better="complete", keywords=2, query_informed=True, slices={"short": short}
+        simulate(world, 2),
+        bench,
+        faults=FaultChoices("complete", 2),
+        comparison=ConceptComparison(query_informed=True),
+        slices={"short": short},
     )
     explained.save(tmp_path / "failures.html")
     found = Page(tmp_path / "failures.html").data["failures"]

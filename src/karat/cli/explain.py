@@ -137,7 +137,15 @@ def explain(
     came: common concepts, similarity of the others, numbers, sizes, positions.
     """
     from karat.cli.show import finish, waiting
-    from karat.explain import CleaningList, Explanation, LocalFailures, explain_failures, make_cleaning_list
+    from karat.explain import (
+        CleaningList,
+        ConceptComparison,
+        Explanation,
+        FaultChoices,
+        LocalFailures,
+        explain_failures,
+    )
+    from karat.runs import Compute, Loading
 
     for path in (json, output, local, clean):
         check_writable(path)
@@ -146,20 +154,17 @@ def explain(
     CleaningList.check_path(clean)
     with waiting("explaining failures"):
         explained = explain_failures(
-            files, benchmark, truth=truth, direction=direction, rank=parse_ranks(rank), concepts=concepts,
-            synset_map=synset_map, query_informed=query_informed, relative_to=relative_to,
-            size_threshold=size_threshold, ties=ties, better=better, keywords=keywords,
-            without=without or (), slices=slices, seed=seed, name=name, ids=ids, similarity=similarity,
-            transpose=transpose, setting=parse_settings(setting), threads=threads,
+            files, benchmark, truth=truth, direction=direction, rank=parse_ranks(rank), ties=ties,
+            concepts=concepts,
+            comparison=ConceptComparison(synset_map, query_informed, relative_to, size_threshold),
+            faults=FaultChoices(better, keywords, without or ()), slices=slices, clean=clean is not None,
+            seed=seed, setting=parse_settings(setting), loading=Loading(name, ids, similarity, transpose),
+            compute=Compute(threads=threads),
         )  # fmt: skip
     if local is not None:
         explained.local.save(local)
-    if clean is not None:
-        with waiting("ranking captions"):
-            make_cleaning_list(
-                files, benchmark, setting=parse_settings(setting), name=name, ids=ids, similarity=similarity,
-                transpose=transpose,
-            ).save(clean)  # fmt: skip
+    if clean is not None and explained.cleaning is not None:
+        explained.cleaning.save(clean)
     finish(explained, json, output, title=title, image_folder=image_folder, inline_images=inline_images)
 
 

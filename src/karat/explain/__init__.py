@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from karat.explain.cleaning_list import CleaningList as CleaningList
     from karat.explain.cleaning_list import make_cleaning_list as make_cleaning_list
     from karat.explain.concept_metrics import RELATIVE_TO as RELATIVE_TO
+    from karat.explain.concept_metrics import ConceptComparison as ConceptComparison
     from karat.explain.concept_metrics import ConceptMetrics as ConceptMetrics
     from karat.explain.concept_metrics import compare_concepts as compare_concepts
     from karat.explain.concept_sources import find_concepts as find_concepts
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from karat.explain.failures import RunFailures as RunFailures
     from karat.explain.failures import find_failures as find_failures
     from karat.explain.fault import FAULTS as FAULTS
+    from karat.explain.fault import FaultChoices as FaultChoices
     from karat.explain.fault import FaultFinder as FaultFinder
     from karat.explain.fault import Faults as Faults
     from karat.explain.image_facts import FACT_KINDS as FACT_KINDS

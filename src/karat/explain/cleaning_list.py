@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from karat._util import Layout, Part, Result, plural
-from karat.benchmarks import Benchmark
+from karat.benchmarks import DIRECTIONS, Benchmark, JudgedItems, as_benchmark
 from karat.errors import InputError, KaratError
 from karat.explain.concept_sources import find_concepts
 from karat.explain.noun_senses import MentionedConcepts, NounSenses, names_in
-from karat.runs import Run, load_runs, pairs_to_place
+from karat.explain.requests import Requests, pairs_of
+from karat.runs import Compute, Loading, Run, load_runs
 
 SIGNS = {
     "concepts": "names what its image and other captions do not show",
@@ -102,7 +103,8 @@ def make_cleaning_list(
     *,
     concepts: bool = True,
     setting: Mapping[str, Any] | None = None,
-    **options: Any,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
 ) -> CleaningList:
     """Rank the captions of a benchmark by how badly they fit the image that they belong to.
 
@@ -116,8 +118,8 @@ def make_cleaning_list(
         Whether captions are parsed for concepts, the slowest part.
     setting
         Of the benchmark, as `karat.evaluate` takes it.
-    **options
-        Of the runs, as `karat.evaluate` takes them: name, ids, similarity, transpose.
+    loading, compute
+        How runs are read, and what works on them.
 
     Returns
     -------
@@ -132,24 +134,75 @@ def make_cleaning_list(
     >>> bool(cleaning.score[wrong].mean() > cleaning.score[~wrong].mean())
     True
     """
-    from karat.scores import check_options
-
-    bench = check_options(benchmark, "R@1", setting=setting).benchmark
-    if bench.caption_image is None:
-        raise InputError(f"{bench.name} does not say which images its captions belong to", fix="use another")
-    loaded = [] if runs is None else load_runs(runs, bench, **options)
+    bench = as_benchmark(benchmark, setting)
+    bench.check_gallery()
+    compute = compute or Compute()
+    check_owners(bench)
+    loaded = [] if runs is None else load_runs(runs, bench, loading, compute)
     bench = loaded[0].benchmark or bench if loaded else bench
+    own = OwnPairs(bench)
+    requests, passing = Requests(own.pairs), compute.passing(loaded)
+    placed = [requests.of_run(run, compute.threads, passing).placed for run in loaded]
+    return rank_captions(own, placed, concepts)
+
+
+def rank_captions(
+    own: OwnPairs, placed: Sequence[Mapping[JudgedItems, JudgedItems]], concepts: bool = True
+) -> CleaningList:
+    """Return the cleaning list, by where each of several runs has placed the pairs that belong together."""
+    bench = own.benchmark
     signs = {}
     if concepts:
         signs["concepts"] = missing_concepts(bench)
     signs["words"] = missing_words(bench)
-    if loaded:
-        signs["rank"] = low_ranks(loaded, bench)
+    if placed:
+        signs["rank"] = own.low_ranks(placed)
     known = np.array(list(signs.values()))
     seen = ~np.isnan(known)
     score = np.where(seen, known, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
     score[~seen.any(axis=0) | (np.asarray(bench.caption_image) < 0)] = np.nan
     return CleaningList(bench, score, signs)
+
+
+def check_owners(benchmark: Benchmark) -> None:
+    """Raise where a benchmark does not say which image each caption was written for."""
+    if benchmark.caption_image is None:
+        raise InputError(
+            f"{benchmark.name} does not say which images its captions belong to", fix="use another"
+        )
+
+
+class OwnPairs:
+    """Every caption with its own image, in both directions, for runs to place."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self.benchmark = benchmark
+        self.owner = np.asarray(benchmark.caption_image)
+        kept = np.flatnonzero(self.owner >= 0)
+        self._captions: dict[JudgedItems, np.ndarray] = {}
+        for direction in DIRECTIONS:
+            query, item = (kept, self.owner[kept]) if direction == "t2i" else (self.owner[kept], kept)
+            order = np.lexsort((item, query))
+            self._captions[pairs_of(direction, query[order], item[order])] = kept[order]
+
+    @property
+    def pairs(self) -> list[JudgedItems]:
+        """What runs have to place."""
+        return list(self._captions)
+
+    def low_ranks(self, placed: Sequence[Mapping[JudgedItems, JudgedItems]]) -> np.ndarray:
+        """Return, per caption, the mean log place of its own pair over runs and directions, from 0 to 1."""
+        parts = []
+        for answers in placed:
+            for pairs, captions in self._captions.items():
+                if pairs not in answers:
+                    continue
+                counts, size = answers[pairs], self.benchmark.items(pairs.direction).size
+                place = np.where(counts.above >= 0, counts.above + counts.tied / 2 + 1, size)
+                values = np.full(len(self.owner), np.nan)
+                values[captions] = np.log(place) / np.log(max(size, 2))
+                parts.append(values)
+        return np.mean(parts, axis=0)
 
 
 def missing_concepts(benchmark: Benchmark) -> np.ndarray:
@@ -204,21 +257,3 @@ def missing_words(benchmark: Benchmark) -> np.ndarray:
             continue
         out[k] = 1 - max(len(words[k] & other) / len(words[k]) for other in others)
     return out
-
-
-def low_ranks(runs: Sequence[Run], benchmark: Benchmark) -> np.ndarray:
-    """Return, per caption, the mean log place of its own pair over runs and directions, from 0 to 1."""
-    owner = np.asarray(benchmark.caption_image)
-    kept = np.flatnonzero(owner >= 0)
-    parts = []
-    for run in runs:
-        for direction in run.directions:
-            query, item = (kept, owner[kept]) if direction == "t2i" else (owner[kept], kept)
-            order = np.lexsort((item, query))
-            placed = run.place([pairs_to_place(direction, query[order], item[order])])[0]
-            size = benchmark.items(direction).size
-            place = np.where(placed.above >= 0, placed.above + placed.tied / 2 + 1, size)
-            values = np.full(len(owner), np.nan)
-            values[kept[order]] = np.log(place) / np.log(max(size, 2))
-            parts.append(values)
-    return np.mean(parts, axis=0)

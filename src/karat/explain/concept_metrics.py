@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -235,6 +236,38 @@ def path_steps(synsets: Sequence[str]) -> np.ndarray:
             length = np.where(part > 0, np.rint(1 / part) - 1, NO_PATH)
         steps[begin : begin + ROWS_OF_PATHS] = np.minimum(length, NO_PATH)
     return steps
+
+
+@dataclass(frozen=True, eq=False)
+class ConceptComparison:
+    """How the concepts of images are compared in failures.
+
+    Parameters
+    ----------
+    synset_map
+        Names with their synsets, or the json file of such a mapping.
+    query_informed
+        Also compute every metric over the concepts that the query mentions alone.
+    relative_to
+        What a difference of two areas is divided by: "ground_truth" (its area) or "smaller" (the smaller
+        one).
+    size_threshold
+        From which difference on sizes disagree in the binary reading; 1 is 100%.
+
+    Examples
+    --------
+    >>> ConceptComparison(relative_to="smaller").size_threshold
+    1.0
+    """
+
+    synset_map: Mapping[str, str] | str | Path | None = None
+    query_informed: bool = False
+    relative_to: str = "ground_truth"
+    size_threshold: float = THRESHOLD
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relative_to", check_choice(self.relative_to, RELATIVE_TO, "relative_to"))
+        check_threshold(self.size_threshold)
 
 
 def compare_concepts(

@@ -68,12 +68,17 @@ def find_concepts(
         return concepts_of_objects(benchmark.needed_objects, benchmark.images.size, senses, facts)
     if source == "captions":
         return concepts_of_captions(benchmark, senses, facts)
-    if Path(source).suffix != ".json":
+    check_source(source)
+    return read_scene_graphs(source, benchmark.images, senses, facts)
+
+
+def check_source(source: str | Path | None) -> None:
+    """Raise where concepts do not come from there; nothing is read."""
+    if source not in (None, "objects", "captions") and Path(str(source)).suffix != ".json":
         raise InputError(
             f"concepts is {str(source)!r}",
             fix="choose objects or captions, or give the json file of Visual Genome's scene graphs",
         )
-    return read_scene_graphs(source, benchmark.images, senses, facts)
 
 
 def concepts_of_objects(things: Objects, n_images: int, senses: NounSenses, facts: bool = True) -> Concepts:

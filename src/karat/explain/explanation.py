@@ -10,6 +10,7 @@ import numpy as np
 
 from karat._util import Layout, Part, Result
 from karat.benchmarks import Benchmark
+from karat.explain.cleaning_list import CleaningList
 from karat.explain.concepts import Concepts
 from karat.explain.explained_failures import ALL, INFORMED, METRIC_HEADS, ExplainedFailures
 from karat.explain.local_failures import LocalFailures, shown
@@ -43,6 +44,8 @@ class Explanation(Result):
         By direction and name, which of the benchmark's queries a slice holds; its page filters by them.
     slice_reports
         Where runs are weak, where that was searched.
+    cleaning
+        The cleaning list, where it was asked for.
     """
 
     columns: tuple[ExplainedFailures, ...]
@@ -52,6 +55,7 @@ class Explanation(Result):
     notes: tuple[str, ...] = ()
     slices: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
     slice_reports: tuple[SliceReport, ...] = ()
+    cleaning: CleaningList | None = None
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record per run, truth, direction, rank and what counts."""

@@ -9,27 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, plural
+from karat._util import check_choice, connected, plural
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
-from karat.explain.concept_metrics import (
-    RELATIVE_TO,
-    THRESHOLD,
-    check_threshold,
-    compare_concepts,
-    path_steps,
-)
-from karat.explain.concept_sources import find_concepts
+from karat.explain.cleaning_list import OwnPairs, check_owners, rank_captions
+from karat.explain.concept_metrics import ConceptComparison, ConceptMetrics, compare_concepts, path_steps
+from karat.explain.concept_sources import check_source, find_concepts
 from karat.explain.concepts import Concepts
 from karat.explain.explained_failures import ALL, INFORMED, METRIC_HEADS, ExplainedFailures
 from karat.explain.explanation import Explanation
-from karat.explain.failures import FAILURE_TIES, RunFailures, check_ranks, find_failures
-from karat.explain.fault import FaultFinder, check_left_out
+from karat.explain.failures import FAILURE_TIES, FailureQuestion, RunFailures, check_direction, check_ranks
+from karat.explain.fault import FaultChoices, FaultFinder
 from karat.explain.noun_senses import MentionedConcepts
+from karat.explain.requests import Answers, Requests
+from karat.explain.slice_columns import SliceTable, slice_table
 from karat.explain.slice_report import SliceReport
-from karat.explain.slices import find_slices
-from karat.runs import Order, Run, load_runs, notes_on_loading
-from karat.scores import check_options
+from karat.explain.slices import QueryValues, find_slices, paired, query_vectors
+from karat.runs import Compute, Loading, Run, load_runs, notes_on_loading
+from karat.scores import Scorecard, ScoringOptions, check_chance, check_options, scan_runs
+from karat.stats import check_seed
 
 
 class QueryMentions:
@@ -72,23 +70,16 @@ def explain_failures(
     truth: Iterable[str] | str | None = None,
     direction: Iterable[str] | str | None = None,
     rank: Iterable[int] | int = 1,
-    concepts: Concepts | str | Path | None = None,
-    synset_map: Mapping[str, str] | str | Path | None = None,
-    query_informed: bool = False,
-    relative_to: str = "ground_truth",
-    size_threshold: float = THRESHOLD,
     ties: str = "pessimistic",
-    better: str | None = None,
-    keywords: int | None = None,
-    without: Iterable[str] | str = (),
+    concepts: Concepts | str | Path | None = None,
+    comparison: ConceptComparison | None = None,
+    faults: FaultChoices | None = None,
     slices: Mapping[str, Any] | bool = False,
+    clean: bool = False,
     seed: int = 0,
-    name: Iterable[str] | str | None = None,
-    ids: Order | None = None,
-    similarity: str = "dot",
-    transpose: bool = False,
     setting: Mapping[str, Any] | None = None,
-    threads: int | None = None,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
 ) -> Explanation:
     """Explain the failures of runs by the concepts of the images (Lymperaiou et al. 2022, §4).
 
@@ -108,38 +99,29 @@ def explain_failures(
         "i2t", "t2i" or both.
     rank
         At which places wrong items are looked for; the first by default.
+    ties
+        What happens to equal scores: "pessimistic", "optimistic" or "stable".
     concepts
         "objects", "captions", the json file of Visual Genome's scene graphs, or `Concepts`; by default the
         objects of the benchmark where it has any, else its captions (`karat.explain.find_concepts`).
-    synset_map
-        Names with their synsets, or the json file of such a mapping.
-    query_informed
-        Also compute every metric over the concepts that the query mentions alone.
-    relative_to
-        What a difference of two areas is divided by: "ground_truth" (its area) or "smaller" (the smaller
-        one).
-    size_threshold
-        From which difference on sizes disagree in the binary reading; 1 is 100%.
-    ties
-        What happens to equal scores: "pessimistic", "optimistic" or "stable".
-    better
-        Another truth of the benchmark: failures whose retrieved item it calls relevant are marked as
-        successful alternatives.
-    keywords
-        Marks failures whose caption shares fewer concepts than this with the other captions of its image
-        (§4.2; the paper's is 2). By default nothing is counted, since all captions must be parsed.
-    without
-        Failures with these marks do not count in summaries: "alternative", "keywords".
+    comparison
+        How concepts are compared.
+    faults
+        Which failures are marked as labels' or captions' fault, and which of them do not count; by default
+        none.
     slices
         Whether to search for the queries on which each run is weak, and on which the first run and another
         are weaker than each other (`karat.explain.find_slices`, by R@1); or, by name, booleans for all
         queries of a direction. The page of failures can be filtered by them.
+    clean
+        Whether to make the cleaning list as well (`karat.explain.make_cleaning_list`), from the same pass
+        over the scores.
     seed
         Of the search for slices.
-    name, ids, similarity, transpose, setting
-        As `karat.evaluate` takes them.
-    threads
-        How many; all by default. Results do not depend on it.
+    setting
+        Settings of a benchmark that is given by name, as `karat.load_benchmark` takes them.
+    loading, compute
+        How runs are read, and what works on them.
 
     Returns
     -------
@@ -161,102 +143,199 @@ def explain_failures(
     """
     ranks = check_ranks(rank)
     check_choice(ties, FAILURE_TIES, "ties")
-    check_choice(relative_to, RELATIVE_TO, "relative_to")
-    check_threshold(size_threshold)
+    comparison, faults, compute = (
+        comparison or ConceptComparison(),
+        faults or FaultChoices(),
+        compute or Compute(),
+    )
     options = check_options(
-        benchmark, "R@1", truth=truth, direction=direction, ties=ties, setting=setting, threads=threads
+        benchmark,
+        "R@1",
+        truth=truth,
+        direction=direction,
+        ties=ties,
+        setting=setting,
+        threads=compute.threads,
     )
     truths = list(options.measures)[: None if truth is not None else 1]
-    loaded = load_runs(
-        runs, options.benchmark, name=name, ids=ids, similarity=similarity, transpose=transpose
-    )
-    bench = loaded[0].benchmark or options.benchmark
-    finder = FaultFinder(bench, better, keywords)
-    left_out = check_left_out(without, finder)
-    sliced = slices_by_direction(bench, options.directions, slices if isinstance(slices, Mapping) else {})
-    known = find_known(bench, concepts, synset_map)
-    notes = list(known.notes)
-    mentions = QueryMentions(bench, known) if query_informed else None
-    steps = path_steps(known.synsets)
-    columns = []
-    for run in loaded:
-        for labels in truths:
-            for way in options.directions:
-                if direction is None and way not in run.directions:
-                    notes.append(f"{run.name} has no {way} rankings")
-                    continue
-                if way == "i2t" and bench.caption_image is None:
-                    if direction is not None:
-                        raise InputError(
-                            f"{bench.name} does not say which images its captions belong to", fix="choose t2i"
-                        )
-                    notes.append(f"{bench.name} does not say which images its captions belong to: t2i only")
-                    continue
-                if not len(bench.truth(labels).queries.get(way, ())):
-                    notes.append(f"{labels} covers no {way} query")
-                    continue
-                failures = find_failures(run, bench, labels, way, rank=ranks, ties=ties)
-                failures, left = with_images(failures)
-                if left:
-                    notes.append(
-                        f"{run.name} {way}: {plural(left, 'failure')} with captions of unknown images"
-                    )
-                compared: dict[str, Any] = {
-                    "relative_to": relative_to,
-                    "threshold": size_threshold,
-                    "steps": steps,
-                    "threads": threads,
-                }
-                pairs = known, failures.ground_image, failures.retrieved_image
-                metrics = {ALL: compare_concepts(*pairs, **compared)}
-                if mentions is not None:
-                    counted = mentions.of(way, failures.query)
-                    metrics[INFORMED] = compare_concepts(*pairs, mentioned=counted, **compared)
-                faults = finder.of(failures) if finder.looks else None
-                columns.append(ExplainedFailures(failures, metrics, faults, left_out))
-                if failures.missing:
-                    notes.append(
-                        f"{run.name} {way}: {failures.missing:,} queries of {labels} without an answer or "
-                        "without a relevant item are left out"
-                    )
+    given = slices if isinstance(slices, Mapping) else {}
+    check_seed(seed)
+    check_known(options.benchmark, concepts, comparison.synset_map)
+    if clean:
+        check_owners(options.benchmark)
+    if direction is not None and "i2t" in options.directions and options.benchmark.caption_image is None:
+        raise InputError(without_owners(options.benchmark), fix="choose t2i")
+    finder, sliced = FaultFinder(options.benchmark, faults), {}
+    if not (options.benchmark.images.open or options.benchmark.captions.open):
+        sliced = slices_by_direction(options.benchmark, options.directions, given)
+    with connected(compute.scheduler) as workers:
+        loaded = load_runs(runs, options.benchmark, loading, compute)
+        for run in loaded:
+            for way in options.directions if direction is not None else ():
+                check_direction(run, way)
+        bench = loaded[0].benchmark or options.benchmark
+        if bench is not options.benchmark:
+            # What lists name are items of an open benchmark, too.
+            finder, sliced = FaultFinder(bench, faults), slices_by_direction(bench, options.directions, given)
+        questions = asked_questions(bench, truths, options.directions, ranks)
+        own = OwnPairs(bench) if clean else None
+        requests = Requests(
+            [pairs for question in questions.values() for pairs in question.pairs]
+            + (own.pairs if own else []),
+            [request for question in questions.values() for request in question.tops],
+        )
+        scored = replace(
+            options,
+            benchmark=bench,
+            # Slices are those of R@1 as it is usually scored.
+            measures={name: options.measures[name] for name in truths} if slices is True else {},
+            ties="pessimistic",
+            passing=compute.passing(loaded, workers),
+        )
+        scoring = scan_runs(
+            loaded, scored, progress=compute.progress, more=requests.tops, pairs=requests.pairs
+        )
+    answers = {
+        run.name: requests.answers(scoring.pairs_placed[run.name].values(), scoring.tops[run.name])
+        for run in loaded
+    }
+    known = find_known(bench, concepts, comparison.synset_map)
+    failures, notes = run_failures(loaded, questions, answers, truths, options)
+    compare = Comparer(bench, known, comparison, compute.threads)
+    columns = [
+        ExplainedFailures(
+            one, compare.metrics(one), finder.of(one) if finder.looks else None, faults.left_out
+        )
+        for one in failures
+    ]
     if not columns:
         raise InputError(
             "there is nothing to explain", fix="choose a direction and a truth that the runs answer"
         )
-    notes += undefined_notes(columns)
+    notes = [*known.notes, *notes, *undefined_notes(columns)]
     reports: list[SliceReport] = []
     if slices is True:
-        reports = weak_slices(columns, loaded, bench, seed)
+        card = scoring.card()
+        check_chance(card, loaded)
+        reports = weak_slices(columns, card, loaded, seed)
         sliced = reported_slices(bench, reports)
         notes += [f"slices of {one.run} {one.direction}: {note}" for one in reports for note in one.notes]
     return Explanation(
         tuple(columns), bench, known, ranks, tuple(dict.fromkeys([*notes_on_loading(loaded), *notes])),
         sliced, tuple(reports),
+        None if own is None else rank_captions(own, [answers[run.name].placed for run in loaded]),
     )  # fmt: skip
 
 
+def without_owners(benchmark: Benchmark) -> str:
+    """Return that the image of a caption is not known."""
+    return f"{benchmark.name} does not say which images its captions belong to"
+
+
+def asked_questions(
+    benchmark: Benchmark, truths: Sequence[str], directions: Sequence[Direction], ranks: tuple[int, ...]
+) -> dict[tuple[str, Direction], FailureQuestion]:
+    """Return what is asked of every run, by truth and direction: where images are known."""
+    return {
+        (labels, way): FailureQuestion(benchmark, labels, way, ranks)
+        for labels in truths
+        for way in directions
+        if (way == "t2i" or benchmark.caption_image is not None)
+        and len(benchmark.truth(labels).queries.get(way, ()))
+    }
+
+
+def run_failures(
+    runs: Sequence[Run],
+    questions: Mapping[tuple[str, Direction], FailureQuestion],
+    answers: Mapping[str, Answers],
+    truths: Sequence[str],
+    options: ScoringOptions,
+) -> tuple[list[RunFailures], list[str]]:
+    """Return the failures of every run, truth and direction whose images are known, and what is left out."""
+    found, notes = [], []
+    for run in runs:
+        for labels in truths:
+            for way in options.directions:
+                question = questions.get((labels, way))
+                if way not in run.directions:
+                    notes.append(f"{run.name} has no {way} rankings")
+                elif question is None:
+                    unknown = way == "i2t" and options.benchmark.caption_image is None
+                    notes.append(
+                        f"{without_owners(options.benchmark)}: t2i only" if unknown
+                        else f"{labels} covers no {way} query"
+                    )  # fmt: skip
+                else:
+                    failures, left = with_images(question.failures(run, answers[run.name], options.ties))
+                    found.append(failures)
+                    if left:
+                        notes.append(
+                            f"{run.name} {way}: {plural(left, 'failure')} with captions of unknown images"
+                        )
+                    if failures.missing:
+                        notes.append(
+                            f"{run.name} {way}: {failures.missing:,} queries of {labels} without an answer "
+                            "or without a relevant item are left out"
+                        )
+    return found, notes
+
+
+class Comparer:
+    """Compares the concepts of the images of failures; captions are parsed once for all runs."""
+
+    def __init__(
+        self, benchmark: Benchmark, concepts: Concepts, comparison: ConceptComparison, threads: int | None
+    ) -> None:
+        self.concepts = concepts
+        self.mentions = QueryMentions(benchmark, concepts) if comparison.query_informed else None
+        self._how: dict[str, Any] = {
+            "relative_to": comparison.relative_to,
+            "threshold": comparison.size_threshold,
+            "steps": path_steps(concepts.synsets),
+            "threads": threads,
+        }
+
+    def metrics(self, failures: RunFailures) -> dict[str, ConceptMetrics]:
+        """Return the concept metrics of failures, by what counts."""
+        pairs = self.concepts, failures.ground_image, failures.retrieved_image
+        metrics = {ALL: compare_concepts(*pairs, **self._how)}
+        if self.mentions is not None:
+            counted = self.mentions.of(failures.direction, failures.query)
+            metrics[INFORMED] = compare_concepts(*pairs, mentioned=counted, **self._how)
+        return metrics
+
+
 def weak_slices(
-    columns: Sequence[ExplainedFailures], runs: Sequence[Run], benchmark: Benchmark, seed: int
+    columns: Sequence[ExplainedFailures], card: Scorecard, runs: Sequence[Run], seed: int
 ) -> list[SliceReport]:
     """Return where each run is weak, and where the first and another one are weaker than each other."""
     by_name = {run.name: run for run in runs}
     reports: list[SliceReport] = []
     for truth, direction in dict.fromkeys((one.failures.truth, one.failures.direction) for one in columns):
-        names = [
-            one.failures.run
+        values = {
+            one.failures.run: QueryValues.of(
+                card.column("R@1", run=one.failures.run, truth=truth, direction=direction),
+                card.benchmark,
+                query_vectors(by_name[one.failures.run], direction),
+            )
             for one in columns
             if (one.failures.truth, one.failures.direction) == (truth, direction)
-        ]
-        common: dict[str, Any] = {"truth": truth, "direction": direction, "seed": seed}
-        own = {name: find_slices(by_name[name], benchmark, **common) for name in names}
+        }
+        common: dict[str, Any] = {"direction": direction, "seed": seed}
+        own: dict[str, SliceReport] = {}
+        # Without embeddings, all runs have the same slices.
+        shared: SliceTable | None = None
+        for name, value in values.items():
+            if value.embeddings is None and shared is None:
+                paired(value, None)
+                shared = slice_table(card.benchmark, direction, truth=truth, seed=seed)
+            own[name] = find_slices(value, slices=shared if value.embeddings is None else None, **common)
         reports += own.values()
-        first = names[0]
-        for weak, strong in [pair for other in names[1:] for pair in ((first, other), (other, first))]:
-            reports.append(
-                find_slices(
-                    by_name[weak], benchmark, against=by_name[strong], slices=own[weak].table, **common
-                )
-            )
+        first, *others = values
+        for weak, strong in [pair for other in others for pair in ((first, other), (other, first))]:
+            against = values[strong]
+            reports.append(find_slices(values[weak], against=against, slices=own[weak].table, **common))
     return reports
 
 
@@ -288,22 +367,33 @@ def slices_by_direction(
     return out
 
 
+def check_known(
+    benchmark: Benchmark,
+    concepts: Concepts | str | Path | None,
+    synset_map: Mapping[str, str] | str | Path | None,
+) -> None:
+    """Raise where concepts are of other images, or from a source that there is not; nothing is read."""
+    if not isinstance(concepts, Concepts):
+        check_source(concepts)
+        return
+    if synset_map is not None:
+        raise InputError("the concepts are given already", fix="leave out synset_map")
+    if len(concepts) != benchmark.images.size and not benchmark.images.open:
+        raise InputError(
+            f"concepts of {plural(len(concepts), 'image')}",
+            fix=f"give those of the {benchmark.images.size:,} images of {benchmark.name}",
+        )
+
+
 def find_known(
     benchmark: Benchmark,
     concepts: Concepts | str | Path | None,
     synset_map: Mapping[str, str] | str | Path | None,
 ) -> Concepts:
-    """Return the concepts, found or given, or raise where they are those of other images."""
-    if not isinstance(concepts, Concepts):
-        return find_concepts(benchmark, concepts, synset_map=synset_map)
-    if synset_map is not None:
-        raise InputError("the concepts are given already", fix="leave out synset_map")
-    if len(concepts) != benchmark.images.size:
-        raise InputError(
-            f"concepts of {plural(len(concepts), 'image')}",
-            fix=f"give those of the {benchmark.images.size:,} images of {benchmark.name}",
-        )
-    return concepts
+    """Return the concepts, found or given."""
+    if isinstance(concepts, Concepts):
+        return concepts
+    return find_concepts(benchmark, concepts, synset_map=synset_map)
 
 
 def with_images(failures: RunFailures) -> tuple[RunFailures, int]:

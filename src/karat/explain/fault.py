@@ -69,6 +69,56 @@ class Faults:
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class FaultChoices:
+    """Which failures are marked as the fault of labels or captions, and which of them do not count.
+
+    Parameters
+    ----------
+    better
+        Another truth of the benchmark, taken to be better than the one failures come from: failures whose
+        retrieved item it calls relevant are marked as successful alternatives.
+    keywords
+        Marks failures whose caption shares fewer concepts than this with the other captions of its image
+        (§4.2; the paper's is 2). By default nothing is counted, since all captions must be parsed.
+    without
+        Failures with these marks do not count in summaries: "alternative", "keywords".
+
+    Examples
+    --------
+    >>> FaultChoices(better="eccv", without="alternative").left_out
+    ('alternative',)
+    """
+
+    better: str | None = None
+    keywords: int | None = None
+    without: Iterable[str] | str = ()
+
+    def __post_init__(self) -> None:
+        if self.keywords is not None and (isinstance(self.keywords, bool) or self.keywords < 1):
+            raise InputError(
+                f"keywords is {self.keywords!r}", fix="give a whole number from 1; 2 is the paper's"
+            )
+        chosen = tuple(dict.fromkeys([self.without] if isinstance(self.without, str) else self.without))
+        for name in chosen:
+            check_choice(name, tuple(FAULTS), "without")
+        if "alternative" in chosen and self.better is None:
+            raise InputError(
+                "alternatives cannot be left out without a better truth",
+                fix="name one, such as better='eccv'",
+            )
+        if "keywords" in chosen and self.keywords is None:
+            raise InputError(
+                "keywords were not counted", fix="give how many there must be, such as keywords=2"
+            )
+        object.__setattr__(self, "without", chosen)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The marks of failures that do not count."""
+        return tuple(self.without)
+
+
 class FaultFinder:
     """Finds the marks of failures on one benchmark; captions are parsed once for all runs.
 
@@ -76,10 +126,8 @@ class FaultFinder:
     ----------
     benchmark
         With the truths, and for keywords with captions.
-    better
-        The name of a truth that is taken to be better than the one failures come from.
-    keywords
-        The fewest concepts that a caption shares with the other captions of its image; None counts none.
+    choices
+        Which marks are looked for.
 
     Examples
     --------
@@ -89,18 +137,16 @@ class FaultFinder:
     >>> world = make_world(60, seed=5)
     >>> bench = world.benchmark()
     >>> failures = find_failures(karat.load_run(simulate(world).scores, bench), bench, "original", "t2i")
-    >>> faults = FaultFinder(bench, better="complete", keywords=2).of(failures)
+    >>> faults = FaultFinder(bench, FaultChoices(better="complete", keywords=2)).of(failures)
     >>> len(failures), int(faults.alternative.sum()), int(faults.few_keywords.sum())
     (99, 56, 67)
     """
 
-    def __init__(self, benchmark: Benchmark, better: str | None = None, keywords: int | None = None) -> None:
-        if keywords is not None and (isinstance(keywords, bool) or keywords < 1):
-            raise InputError(f"keywords is {keywords!r}", fix="give a whole number from 1; 2 is the paper's")
+    def __init__(self, benchmark: Benchmark, choices: FaultChoices) -> None:
         self.benchmark = benchmark
-        self.better = None if better is None else benchmark.truth(better)
-        self.keywords = keywords
-        self._shared = None if keywords is None else SharedKeywords(benchmark)
+        self.better = None if choices.better is None else benchmark.truth(choices.better)
+        self.keywords = choices.keywords
+        self._shared = None if choices.keywords is None else SharedKeywords(benchmark)
 
     @property
     def looks(self) -> bool:
@@ -121,20 +167,6 @@ class FaultFinder:
             shared = self._shared.of(caption)
         name = None if self.better is None else self.better.name
         return Faults(name, self.keywords, alternative, covered, shared)
-
-
-def check_left_out(names: Iterable[str] | str, finder: FaultFinder) -> tuple[str, ...]:
-    """Return the marks of failures that do not count, or raise where they were not looked for."""
-    chosen = tuple(dict.fromkeys([names] if isinstance(names, str) else names))
-    for name in chosen:
-        check_choice(name, tuple(FAULTS), "without")
-    if "alternative" in chosen and finder.better is None:
-        raise InputError(
-            "alternatives cannot be left out without a better truth", fix="name one, such as better='eccv'"
-        )
-    if "keywords" in chosen and finder.keywords is None:
-        raise InputError("keywords were not counted", fix="give how many there must be, such as keywords=2")
-    return chosen
 
 
 def called_relevant(

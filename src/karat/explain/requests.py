@@ -65,8 +65,12 @@ class Requests:
 
     def of_run(self, run: Run, threads: int | None = None, options: PassOptions | None = None) -> Answers:
         """Return the answers of one run, from a pass of its own."""
-        scanned = run.scan(self.pairs, threads, tops=self.tops, options=options)
-        return self.answers(scanned.placed, dict(zip(self.tops, scanned.tops)))
+        pairs, tops = (
+            [request for request in asked if request.direction in run.directions]
+            for asked in (self.pairs, self.tops)
+        )
+        scanned = run.scan(pairs, threads, tops=tops, options=options)
+        return self.answers(scanned.placed, dict(zip(tops, scanned.tops)))
 
 
 def pairs_of(
