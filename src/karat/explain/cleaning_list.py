@@ -25,7 +25,7 @@ from karat.benchmarks import DIRECTIONS, Benchmark, JudgedItems, as_benchmark
 from karat.errors import InputError, KaratError
 from karat.explain.concept_sources import find_concepts
 from karat.explain.noun_senses import MentionedConcepts, NounSenses, names_in
-from karat.explain.requests import Requests, pairs_of
+from karat.explain.requests import ScanRequests, pairs_of
 from karat.runs import Compute, Loading, Run, load_runs
 
 SIGNS = {
@@ -141,7 +141,7 @@ def make_cleaning_list(
     loaded = [] if runs is None else load_runs(runs, bench, loading, compute)
     bench = loaded[0].benchmark or bench if loaded else bench
     own = OwnPairs(bench)
-    requests, passing = Requests(own.pairs), compute.passing(loaded)
+    requests, passing = ScanRequests(own.pairs), compute.passing(loaded)
     placed = [requests.of_run(run, compute.threads, passing).placed for run in loaded]
     return rank_captions(own, placed, concepts)
 

@@ -21,7 +21,7 @@ from karat.explain.explanation import Explanation
 from karat.explain.failures import FAILURE_TIES, FailureQuestion, RunFailures, check_direction, check_ranks
 from karat.explain.fault import FaultChoices, FaultFinder
 from karat.explain.noun_senses import MentionedConcepts
-from karat.explain.requests import Answers, Requests
+from karat.explain.requests import ScanAnswers, ScanRequests
 from karat.explain.slice_columns import SliceTable, slice_table
 from karat.explain.slice_report import SliceReport
 from karat.explain.slices import QueryValues, find_slices, paired, query_vectors
@@ -179,7 +179,7 @@ def explain_failures(
             finder, sliced = FaultFinder(bench, faults), slices_by_direction(bench, options.directions, given)
         questions = asked_questions(bench, truths, options.directions, ranks)
         own = OwnPairs(bench) if clean else None
-        requests = Requests(
+        requests = ScanRequests(
             [pairs for question in questions.values() for pairs in question.pairs]
             + (own.pairs if own else []),
             [request for question in questions.values() for request in question.tops],
@@ -248,7 +248,7 @@ def asked_questions(
 def run_failures(
     runs: Sequence[Run],
     questions: Mapping[tuple[str, Direction], FailureQuestion],
-    answers: Mapping[str, Answers],
+    answers: Mapping[str, ScanAnswers],
     truths: Sequence[str],
     options: ScoringOptions,
 ) -> tuple[list[RunFailures], list[str]]:

@@ -10,7 +10,7 @@ import numpy as np
 from karat._util import check_choice
 from karat.benchmarks import Benchmark, Direction, JudgedItems, Truth
 from karat.errors import InputError
-from karat.explain.requests import Answers, Requests, pairs_of
+from karat.explain.requests import ScanAnswers, ScanRequests, pairs_of
 from karat.runs import Run, Top, TopRequest, with_whole_ties
 
 FAILURE_TIES = ("pessimistic", "optimistic", "stable")
@@ -140,7 +140,7 @@ def find_failures(
     policy = check_choice(ties, FAILURE_TIES, "ties")
     question = FailureQuestion(benchmark, truth, direction, check_ranks(rank))
     check_direction(run, direction)
-    return question.failures(run, Requests(question.pairs, question.tops).of_run(run), policy)
+    return question.failures(run, ScanRequests(question.pairs, question.tops).of_run(run), policy)
 
 
 def check_direction(run: Run, direction: Direction) -> None:
@@ -181,7 +181,7 @@ class FailureQuestion:
         """The first items of every query."""
         return [fold.request for fold in self.folds if fold.listed]
 
-    def failures(self, run: Run, answers: Answers, policy: str) -> RunFailures:
+    def failures(self, run: Run, answers: ScanAnswers, policy: str) -> RunFailures:
         """Return the failures of a run, by its answers to `pairs` and `tops`."""
         parts = [part for fold in self.folds for part in failing_parts(run, fold, answers, self, policy)]
         names = ("query", "rank", "ground", "retrieved", "ground_rank")
@@ -245,7 +245,7 @@ class FoldQuestion:
         """Whether the pass lists the first items: deeper ones are read batch by batch."""
         return len(self.kept) * (self.deep + 1) <= MOST_LISTED
 
-    def top(self, run: Run, answers: Answers, rows: np.ndarray) -> Top:
+    def top(self, run: Run, answers: ScanAnswers, rows: np.ndarray) -> Top:
         """Return the first items of some queries, with all that tie with the last."""
         queries = self.judged.queries[self.kept[rows]]
 
@@ -256,7 +256,7 @@ class FoldQuestion:
             return read(np.arange(len(queries)))
         return with_whole_ties(answers.tops[self.request].of(rows), self.deep, read)
 
-    def ground_rank(self, answers: Answers, policy: str) -> np.ndarray:
+    def ground_rank(self, answers: ScanAnswers, policy: str) -> np.ndarray:
         """Return the place of each query's ground truth; 0 where a list does not have it."""
         placed = answers.placed[self.pairs]
         behind = {"pessimistic": placed.tied, "optimistic": np.zeros_like(placed.tied)}
@@ -274,7 +274,7 @@ def image_of(benchmark: Benchmark, direction: Direction, item: np.ndarray) -> np
 
 
 def failing_parts(
-    run: Run, fold: FoldQuestion, answers: Answers, question: FailureQuestion, policy: str
+    run: Run, fold: FoldQuestion, answers: ScanAnswers, question: FailureQuestion, policy: str
 ) -> Iterator[dict[str, np.ndarray]]:
     """Yield the failures of one fold, batch by batch."""
     places = fold.ground_rank(answers, policy)

@@ -13,14 +13,14 @@ from karat.scores import SharedPairs
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class ScanAnswers:
     """What a run's pass gave: the place of every pair, and every list, under the request for it."""
 
     placed: Mapping[JudgedItems, JudgedItems]
     tops: Mapping[TopRequest, Top]
 
 
-class Requests:
+class ScanRequests:
     """Pairs to place and first items to list; those with the same gallery are asked for once.
 
     Parameters
@@ -53,7 +53,7 @@ class Requests:
         """What a run has to list."""
         return [request for request, _ in self._groups]
 
-    def answers(self, placed: Iterable[JudgedItems], tops: Mapping[TopRequest, Top]) -> Answers:
+    def answers(self, placed: Iterable[JudgedItems], tops: Mapping[TopRequest, Top]) -> ScanAnswers:
         """Return what a run's answers say to each request; both may lack a direction."""
         own = {
             request: tops[asked].of(np.searchsorted(queries_of(asked), queries_of(request))).cut(request.k)
@@ -61,9 +61,9 @@ class Requests:
             if asked in tops
             for request in group
         }
-        return Answers(self._pairs.spread(list(placed)), own)
+        return ScanAnswers(self._pairs.spread(list(placed)), own)
 
-    def of_run(self, run: Run, threads: int | None = None, options: PassOptions | None = None) -> Answers:
+    def of_run(self, run: Run, threads: int | None = None, options: PassOptions | None = None) -> ScanAnswers:
         """Return the answers of one run, from a pass of its own."""
         pairs, tops = (
             [request for request in asked if request.direction in run.directions]
