@@ -34,8 +34,7 @@ def test_two_runs_in_a_few_tables(command, folder):
         "-b",
         folder / "made",
         "-m",
-        "R@1",
-        "RSUM",
+        "R@1,RSUM",
         "--samples",
         999,
     )

@@ -364,7 +364,7 @@ def test_an_option_does_not_take_the_file_after_it(both, world, monkeypatch):
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("--measures R@1", "No such option: --measures (Possible options: --measure, --measure-set)"),
+        ("--measures R@1", "No such option: --measures (Possible options: --measure"),
         ("--bca", "No such option: --bca"),
         ("-m R@1 mAP@R", "mAP@R: there is no such file"),
     ],

@@ -40,7 +40,7 @@ def cells(tmp_path, monkeypatch):
     "arguments",
     [
         "evaluate seer.npy learner.npy -b my",
-        "evaluate seer.npy learner.npy -b my -m NCS(bleu-1)@5 R@1 SR(bleu-1,m=2)@3",
+        "evaluate seer.npy learner.npy -b my -m NCS(bleu-1)@5,R@1,SR(bleu-1,m=2)@3",
         "evaluate seer.npy -b my -o page.html",
         "report seer.npy learner.npy -b my -o page.html --samples 199",
         "compare seer.npy learner.npy -b my --samples 199",

@@ -68,7 +68,7 @@ def test_a_dry_run_prints_the_cost_and_creates_nothing(command, project):
 
 
 def test_a_pool_becomes_a_project_and_tasks(command, project):
-    out = command("pool", *RUNS, "--sample", "i2t=10", "t2i=20", "--top", 3, "-o", project.name)
+    out = command("pool", *RUNS, "--sample", "i2t=10,t2i=20", "--top", 3, "-o", project.name)
     assert "for 10 i2t and 20 t2i queries" in out
     assert out.endswith("wrote project.db; next: karat tasks project.db\n")
     with opened(project) as found:
@@ -141,7 +141,7 @@ def test_sizes_at_pooling_become_the_projects(command, project):
 
 def test_grids_filters_and_judged_pairs(command, project):
     out = command(
-        "pool", *RUNS, "--form", "grid", "--judged", "original", "--filter", "bleu-pre>=0.3", "systems>=2",
+        "pool", *RUNS, "--form", "grid", "--judged", "original", "--filter", "bleu-pre>=0.3,systems>=2",
         "--dry-run",
     )  # fmt: skip
     assert "Left out because they are already judged: " in out

@@ -32,7 +32,7 @@ def words(page):
 def test_several_runs(command, folder, tmp_path):
     out = command(
         "report", folder / "good.npy", folder / "fine.npy", folder / "weak.npy", "-b", folder / "made",
-        "--samples", 199, "--resamples", 200, "-m", "R@1", "RP", "--title", "My <title>",
+        "--samples", 199, "--resamples", 200, "-m", "R@1,RP", "--title", "My <title>",
         "-o", tmp_path / "report.html",
     )  # fmt: skip
     assert "wrote" in out
