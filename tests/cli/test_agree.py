@@ -48,7 +48,7 @@ def thresholds(out, title):
 
 
 def test_options(both, files):
-    arguments = ("--resamples", 50, "--first-from", 3, 4, "--second-from", "0.66", "--no-intervals")
+    arguments = ("--resamples", 50, "--first-from", "3,4", "--second-from", "0.66", "--no-intervals")
     head, rows = thresholds(both("agree", *files, "--missing", "no", *arguments).out, "kappa over 80 items")
     assert head.split() == ["≥", "0.66"]
     assert [row.split()[0] for row in rows] == ["3", "4"]
@@ -173,7 +173,7 @@ def test_a_caption_can_be_left_out_of_its_own_references(both, rated):
 
 def test_one_score_shows_all_thresholds(both, rated):
     asked = ("--score", "hodosh-rouge", "-b", rated / "photos", "--resamples", 50, "--second-from", "0.2,0.4")
-    out = both("agree", rated / "people.csv", *asked, "--first-from", 3, 4, "--resample", "image").out
+    out = both("agree", rated / "people.csv", *asked, "--first-from", "3,4", "--resample", "image").out
     assert "kappa, all pairs: people down, hodosh-rouge across" in out
     assert "elsewhere: less what choosing adds" in out
     assert max(map(len, out.splitlines())) <= 80
@@ -187,7 +187,7 @@ def test_one_score_shows_all_thresholds(both, rated):
         (["--score", "hodosh-bleu"], "hodosh-bleu needs a benchmark; name it with --benchmark"),
         (["--score", "run.npy"], "run.npy needs a benchmark"),
         (["--score", "nowhere.npy", "-b", "photos"], "nowhere.npy: there is no such file"),
-        (["--score", "original", "original", "-b", "photos"], "duplicate score 'original'"),
+        (["--score", "original,original", "-b", "photos"], "duplicate score 'original'"),
         (["--score", "images.npy", "-b", "photos"], "images.npy"),
         (["--score", "cider", "-b", "coco"], "coco has none of its pairs; name them as the benchmark does"),
         (["-b", "photos"], "--benchmark without --score"),

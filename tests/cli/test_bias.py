@@ -61,19 +61,6 @@ def test_with_runs_and_the_truth(both, folder, files, tmp_path):
         assert [point["size"] for point in one["curve"]] == list(range(6))
         if one["measure"] == "R@1":
             assert all(not subset["self_bias"] for subset in one["subsets"])
-    # Runs may also simply follow the project.
-    same = both(
-        "bias",
-        folder / "p.db",
-        *files,
-        "--truth",
-        "complete",
-        "--json",
-        tmp_path / "c.json",
-        "--resamples",
-        50,
-    )
-    assert same.out == out.out
 
 
 def test_the_pool_alone(both, folder):

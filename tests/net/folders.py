@@ -362,7 +362,7 @@ def write_truth(sheet: Path, world: World, target: Path) -> None:
 
 def make_results(folder: Path, karat: Karat) -> None:
     """Write what some commands write and others read: a metric's table, a model, a published folder."""
-    karat(folder, "captions", "my/", "-m", "cider", "-o", "N.npy")
+    karat(folder, "captions", "table", "my/", "-m", "cider", "-o", "N.npy")
     karat(folder, "captions", "corpus", "my/", "-o", "coco.npz")
     karat(folder, "fit", "my-photos/", "-o", "model/")
     karat(folder, "encode", "model/", "-b", "my-test-photos/", "-o", "kcca.safetensors")
