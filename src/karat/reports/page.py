@@ -110,7 +110,8 @@ def report(
     >>> runs = [simulate(world, strength=strength, seed=1) for strength in (1, 3)]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = f"{folder}/report.html"
-    ...     shown = report(runs, world.benchmark(), "R@1", output=page, name=["weak", "good"], samples=99)
+    ...     named = dict(zip(["weak", "good"], runs))
+    ...     shown = report(named, world.benchmark(), "R@1", output=page, samples=99)
     >>> shown.standing("R@1", truth="original").runs
     ('good', 'weak')
     """
