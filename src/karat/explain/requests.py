@@ -65,10 +65,8 @@ class Requests:
 
     def of_run(self, run: Run, threads: int | None = None, options: PassOptions | None = None) -> Answers:
         """Return the answers of one run, from a pass of its own."""
-        pairs, tops = (
-            [request for request in asked if request.direction in run.directions]
-            for asked in (self.pairs, self.tops)
-        )
+        pairs = [items for items in self.pairs if items.direction in run.directions]
+        tops = [request for request in self.tops if request.direction in run.directions]
         scanned = run.scan(pairs, threads, tops=tops, options=options)
         return self.answers(scanned.placed, dict(zip(tops, scanned.tops)))
 

@@ -298,7 +298,7 @@ class RunScorer:
         card = score_runs(runs, options)
         check_chance(card, runs)
         return values_of_card(
-            card, self.measure, self.truth, self.direction, query_vectors(*runs, self.direction)
+            card, self.measure, self.truth, self.direction, query_vectors(runs[0], self.direction)
         )
 
 
