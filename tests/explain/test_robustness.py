@@ -151,7 +151,12 @@ def test_rows_are_matched_by_id_order_or_what_was_not_changed(tmp_path):
     }
     for table in (after[rows][:, columns], after[rows][:, CHANGED]):
         moved = assess_robustness(
-            before[rows][:, columns], table, BENCH, queries_of(CHANGED), ids=order, intervals=FEW
+            before[rows][:, columns],
+            table,
+            BENCH,
+            queries_of(CHANGED),
+            loading=karat.Loading(ids=order),
+            intervals=FEW,
         )
         assert str(moved) == known
     with pytest.raises(InputError, match="order of the queries or of the benchmark"):

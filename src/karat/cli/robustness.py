@@ -79,6 +79,7 @@ def robustness(
     from karat.benchmarks import load_benchmark
     from karat.cli.show import show, waiting, write_json
     from karat.explain import Robustness, assess_robustness
+    from karat.runs import Compute, Loading
 
     for path in (json, output):
         check_writable(path)
@@ -88,8 +89,8 @@ def robustness(
     with waiting("ranking the changed queries"):
         found = assess_robustness(
             before, after, bench, list(queries), measure, per=per, truth=truth, ties=ties, unjudged=unjudged,
-            interval_method=interval_method, level=level, resamples=resamples, seed=seed, name=name, ids=ids,
-            similarity=similarity, transpose=transpose, threads=threads,
+            interval_method=interval_method, level=level, resamples=resamples, seed=seed,
+            loading=Loading(name, ids, similarity, transpose), compute=Compute(threads=threads),
         )  # fmt: skip
     if output is not None:
         found.save(output)

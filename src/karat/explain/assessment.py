@@ -10,25 +10,35 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, plural
-from karat.benchmarks import Benchmark, Truth, as_benchmark
+from karat._util import check_choice, connected, plural
+from karat.benchmarks import Benchmark, JudgedItems, Truth, as_benchmark
 from karat.errors import InputError
 from karat.explain.caption_sets import caption_sets
 from karat.explain.changed_run import SAME, ChangedQueries, ChangedRun, changed_queries, changed_run
+from karat.explain.requests import pairs_of
 from karat.explain.robustness import MeasureEffect, QueryEffect, Robustness
 from karat.explain.word_changes import PerturbedQuery
 from karat.measures import Combined, Named, Semantic, parse_measures
-from karat.runs import Compute, EmbeddingRun, Order, Run, TableRun, load_runs, pairs_to_place
+from karat.runs import (
+    Compute,
+    EmbeddingRun,
+    Loading,
+    Run,
+    TableRun,
+    load_runs,
+    notes_on_loading,
+    notes_on_making,
+)
 from karat.scores import (
     Column,
     Scorecard,
     ScoringOptions,
     ValueSamples,
+    check_chance,
     check_options,
     comparison_intervals,
-    evaluate,
     paired_differences,
-    score_runs,
+    scan_runs,
 )
 from karat.stats import FEW, FEWEST_OTHER, Estimate, Intervals
 
@@ -56,12 +66,9 @@ def assess_robustness(
     level: float | None = None,
     resamples: int | None = None,
     seed: int = 0,
-    name: Iterable[str] | str | None = None,
-    ids: Order | None = None,
-    similarity: str = "dot",
-    transpose: bool = False,
     setting: Mapping[str, Any] | None = None,
-    threads: int | None = None,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
 ) -> Robustness:
     """Compare a model's run on captions with its run on changed captions: does it read what was changed?
 
@@ -98,14 +105,10 @@ def assess_robustness(
         As `karat.evaluate` takes it.
     intervals, interval_method, level, resamples, seed
         As `karat.compare` takes them.
-    name
-        As tables show the run; by default the name of its file.
-    ids, similarity, transpose
-        How files and arrays are read, as `karat.load_run` takes them; `ids` are those of `before`.
     setting
         Settings of a benchmark that is given by name.
-    threads
-        How many; all by default.
+    loading, compute
+        How runs are read, and what works on them; name and ids are those of `before`.
 
     Returns
     -------
@@ -127,11 +130,12 @@ def assess_robustness(
     Does it notice colour? Not shown: the own image's score fell for ...
     """
     per = None if per is None else check_choice(per, ROBUSTNESS_UNITS, "per")
+    loading, compute = loading or Loading(), compute or Compute()
     bench = as_benchmark(benchmark, setting)
     drawn = comparison_intervals(intervals, interval_method, level, resamples, seed)
     options = check_options(
         bench, measure, truth=truth or [next(iter(bench.truths))], direction="t2i", ties=ties,
-        unjudged=unjudged, threads=threads,
+        unjudged=unjudged, threads=compute.threads,
     )  # fmt: skip
     wanted = _wanted(measure, options)
     options = replace(options, measures=dict.fromkeys(options.measures, wanted))
@@ -143,31 +147,36 @@ def assess_robustness(
             f"{plural(len(sources), 'run')} on changed queries, but {plural(len(kinds), 'list')} of queries",
             fix="give a list of queries with each run",
         )
-    reading = {"similarity": similarity, "transpose": transpose}
-    runs = load_runs(before, bench, name=name, ids=ids, **reading)  # type: ignore[arg-type]
-    if len(runs) != 1:
-        raise InputError(f"{len(runs)} runs were given as the one before", fix="give one model at a time")
-    run = runs[0]
-    if "t2i" not in run.directions:
-        raise InputError("has no t2i rankings", where=run.where or run.name, fix="rank images for captions")
-    changes = [changed_run(source, run, bench, kind, **reading) for source, kind in zip(sources, kinds)]
-    card = evaluate(
-        run, bench, wanted, truth=list(options.measures), direction="t2i", ties=ties, unjudged=unjudged,
-        compute=Compute(threads=threads),
-    )  # fmt: skip
-    notes = [*card.notes]
-    compared = []
-    if per != "set":
-        changed = [kind.changed for kind in kinds]
-        compared.append(_BeforeAndAfter("caption", options, run, card, changes, changed, kinds))
-    if per != "caption":
-        by_set = _by_set(options, run, changes, kinds)
-        if isinstance(by_set, _BeforeAndAfter):
-            compared.append(by_set)
-        elif per is None:
-            notes.append(f"no caption sets: {by_set}")
-        else:
-            raise InputError(f"there are no caption sets: {by_set}", fix="choose per=caption")
+    with connected(compute.scheduler) as workers:
+        runs = load_runs(before, bench, loading, compute)
+        if len(runs) != 1:
+            raise InputError(f"{len(runs)} runs were given as the one before", fix="give one model at a time")
+        run = runs[0]
+        if "t2i" not in run.directions:
+            raise InputError(
+                "has no t2i rankings", where=run.where or run.name, fix="rank images for captions"
+            )
+        options = replace(options, passing=compute.passing(runs, workers))
+        changes = [changed_run(source, run, bench, kind, loading) for source, kind in zip(sources, kinds)]
+        by_caption = _BeforeAndAfter(
+            "caption", options, run, changes, [kind.changed for kind in kinds], kinds
+        )
+        made_with = {run.name: run.made_with} if run.made_with is not None else {}
+        notes = [
+            *check_chance(by_caption.before.card, runs), *notes_on_loading(runs), *notes_on_making(made_with),
+            *by_caption.before.card.notes,
+        ]  # fmt: skip
+        compared = [by_caption] if per != "set" else []
+        if per != "caption":
+            by_set = _by_set(options, run, changes, kinds)
+            if isinstance(by_set, _BeforeAndAfter):
+                compared.append(by_set)
+            elif per is None:
+                notes.append(f"no caption sets: {by_set}")
+            else:
+                raise InputError(f"there are no caption sets: {by_set}", fix="choose per=caption")
+        for each in compared:
+            each.check()
     effects = [effect for each in compared for effect in each.effects(drawn)]
     measures = [effect for each in compared for effect in each.measures(drawn)]
     notes += [note for each in compared for note in each.notes()]
@@ -242,33 +251,126 @@ class QueryChanges:
     columns: Mapping[str, np.ndarray]
 
 
+class OwnImages:
+    """The own image of captions: the one that each was written for, else the relevant one that ranks first.
+
+    Parameters
+    ----------
+    options
+        With the benchmark, and the truth that says what is relevant.
+    captions
+        Sorted, each once.
+    """
+
+    def __init__(self, options: ScoringOptions, captions: np.ndarray) -> None:
+        self.captions = captions
+        bench = options.benchmark
+        owner = bench.caption_image
+        own = np.full(len(captions), -1) if owner is None else np.asarray(owner)[captions].astype(np.int64)
+        query, item = captions[own >= 0], own[own >= 0]
+        name = next(iter(options.measures), next(iter(bench.truths)))
+        truth = _restricted(bench.truth(name), captions[own < 0])
+        if truth is not None and not truth.implicit:
+            judged = truth.judged("t2i")
+            rows = (judged.grade > 0) & (judged.item < bench.images.size)
+            query, item = np.r_[query, judged.query_of_row[rows]], np.r_[item, judged.item[rows]]
+        order = np.lexsort((item, query))
+        self.query, self.item = query[order], item[order]
+        self.pairs = [pairs_of("t2i", self.query, self.item)] if len(query) else []
+
+    def settle(self, answers: Mapping[JudgedItems, JudgedItems], ties: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the own image of each caption, −1 where it has none, and its place."""
+        own, rank = np.full(len(self.captions), -1), np.full(len(self.captions), np.inf)
+        for placed in answers.values():
+            place = np.where(placed.above >= 0, placed.above + placed.tied, np.iinfo(np.int64).max)
+            best = np.lexsort((self.item, place, self.query))
+            query, first = np.unique(self.query[best], return_index=True)
+            at = np.searchsorted(self.captions, query)
+            own[at], rank[at] = self.item[best[first]], ranks_of(placed, ties)[best[first]]
+        return own, rank
+
+
+def ranks_of(placed: JudgedItems, ties: str) -> np.ndarray:
+    """Return the place of each pair's item; infinite where a list does not have it."""
+    behind = {
+        "pessimistic": placed.tied,
+        "optimistic": np.zeros_like(placed.tied),
+        "expected": placed.tied / 2,
+    }.get(ties, placed.earlier)
+    return np.where(placed.above >= 0, placed.above + behind + 1, np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class _Before:
+    """The run before: its scores, and the own image of every changed query with its place."""
+
+    card: Scorecard
+    own: OwnImages
+    item: np.ndarray
+    rank: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class _BeforeAndAfter:
     """One run before and after every kind of change, per caption or per set.
 
-    `card` has the measures before, `changed` the queries of each kind.
+    `changed` has the queries of each kind. Each run is read once: the one before in `before`, those after in
+    `after`.
     """
 
     per: str
     options: ScoringOptions
     run: Run
-    card: Scorecard
     changes: Sequence[ChangedRun]
     changed: Sequence[np.ndarray]
     kinds: Sequence[ChangedQueries]
 
     @cached_property
+    def before(self) -> _Before:
+        """What the pass over the run before gave."""
+        own = OwnImages(self.options, np.unique(np.concatenate(self.changed)))
+        options = replace(self.options, benchmark=self.run.benchmark or self.options.benchmark)
+        scoring = scan_runs([self.run], options, pairs=own.pairs)
+        return _Before(scoring.card(), own, *own.settle(scoring.pairs_placed[self.run.name], options.ties))
+
+    @cached_property
+    def after(self) -> list[tuple[Scorecard, QueryChanges]]:
+        """What the passes over the runs after gave: their scores, and what became of changed queries."""
+        return [self._after(change, changed) for change, changed in zip(self.changes, self.changed)]
+
+    def _after(self, after: ChangedRun, changed: np.ndarray) -> tuple[Scorecard, QueryChanges]:
+        bench, before = self.options.benchmark, self.before
+        at = np.searchsorted(before.own.captions, changed)
+        at = at[before.item[at] >= 0]
+        queries, own = before.own.captions[at], before.item[at]
+        truths = {name: _restricted(bench.truth(name), after.captions) for name in self.options.measures}
+        scored = {name: truth for name, truth in truths.items() if truth is not None}
+        options = replace(
+            self.options,
+            benchmark=replace(bench, truths={**bench.truths, **scored}),
+            measures={name: self.options.measures[name] for name in scored},
+        )
+        pairs = [pairs_of("t2i", queries, own)] if len(queries) else []
+        run = after.of(options.benchmark)
+        scoring = scan_runs([run], options, pairs=pairs)
+        placed = scoring.pairs_placed[run.name]
+        now = ranks_of(placed[pairs[0]], options.ties) if pairs else np.zeros(0)
+        return scoring.card(), self._values(after, queries, own, before.rank[at], now)
+
+    @property
     def values(self) -> list[QueryChanges]:
         """What became of the changed queries of each kind."""
-        values = [self._values(after, changed) for after, changed in zip(self.changes, self.changed)]
-        for kind, each in zip(self.kinds, values):
+        return [values for _, values in self.after]
+
+    def check(self) -> None:
+        """Raise where no query of a kind can be looked at."""
+        for kind, each in zip(self.kinds, self.values):
             if not len(each.queries):
                 raise InputError(
                     f"no changed query has a place of its own image: {kind.kind}",
                     where=kind.where,
                     fix="give longer lists, or a truth that has relevant images of these captions",
                 )
-        return values
 
     def notes(self) -> list[str]:
         """Return how many queries were left out."""
@@ -279,10 +381,10 @@ class _BeforeAndAfter:
             if len(each.queries) < len(changed)
         ]
 
-    def _values(self, after: ChangedRun, changed: np.ndarray) -> QueryChanges:
-        own = _own_items(self.options, self.run, changed)
-        queries, own = changed[own >= 0], own[own >= 0]
-        then, now = (self._ranks(run, queries, own) for run in (self.run, after.run))
+    def _values(
+        self, after: ChangedRun, queries: np.ndarray, own: np.ndarray, then: np.ndarray, now: np.ndarray
+    ) -> QueryChanges:
+        """Return what became of queries whose own image ranked at one place, and ranks at another now."""
         known = np.isfinite(then) | np.isfinite(now)
         queries, own, then, now = (column[known] for column in (queries, own, then, now))
         columns = {"lower": now > then, "higher": now < then, "same": now == then}
@@ -299,20 +401,6 @@ class _BeforeAndAfter:
             ))  # fmt: skip
         columns["fall"] = fall
         return QueryChanges(queries, {name: column.astype(np.float64) for name, column in columns.items()})
-
-    def _ranks(self, run: Run, queries: np.ndarray, own: np.ndarray) -> np.ndarray:
-        """Return the place of each query's own image; infinite where a list does not have it."""
-        if not len(queries):
-            return np.zeros(0)
-        ties = self.options.ties
-        run = run.in_trec_eval_order() if ties == "trec_eval" else run
-        placed = run.place([pairs_to_place("t2i", queries, own)], self.options.threads)[0]
-        behind = {
-            "pessimistic": placed.tied,
-            "optimistic": np.zeros_like(placed.tied),
-            "expected": placed.tied / 2,
-        }.get(ties, placed.earlier)
-        return np.where(placed.above >= 0, placed.above + behind + 1, np.inf)
 
     def effects(self, intervals: Intervals) -> list[QueryEffect]:
         """Return what became of ranks and scores, the intervals of all kinds from the same draws."""
@@ -345,8 +433,8 @@ class _BeforeAndAfter:
         """Return every measure before and after, on the changed queries and on all."""
         pairs: list[tuple[Column, Column]] = []
         heads: list[tuple[ChangedQueries, str]] = []
-        for kind, after, changed in zip(self.kinds, self.changes, self.changed):
-            for old, new in self._columns(after):
+        for kind, (card, _), changed in zip(self.kinds, self.after, self.changed):
+            for old, new in self._columns(card):
                 assert old.query is not None
                 for queries in ("changed", "all"):
                     rows = np.isin(old.query, changed) | (queries == "all")
@@ -358,21 +446,11 @@ class _BeforeAndAfter:
             for (kind, queries), (old, _), numbers in zip(heads, pairs, paired_differences(pairs, intervals))
         ]
 
-    def _columns(self, after: ChangedRun) -> list[tuple[Column, Column]]:
+    def _columns(self, card: Scorecard) -> list[tuple[Column, Column]]:
         """Return every measure of all queries before, and with those that the run after has replaced."""
-        bench = self.options.benchmark
-        truths = {name: _restricted(bench.truth(name), after.captions) for name in self.options.measures}
-        scored = {name: truth for name, truth in truths.items() if truth is not None}
-        if not scored:
-            return []
-        options = replace(
-            self.options,
-            benchmark=replace(bench, truths={**bench.truths, **scored}),
-            measures={name: self.options.measures[name] for name in scored},
-        )
-        card = score_runs([after.of(options.benchmark)], options)
+        scored = {column.truth for column in card}
         pairs = []
-        for old in self.card:
+        for old in self.before.card:
             if old.values is None or old.truth not in scored or old.value is None:
                 continue
             new = card.column(str(old.measure), truth=old.truth, direction="t2i")
@@ -408,7 +486,7 @@ def _by_set(
         unjudged="misses",
     )
     changed = [sets.with_any(kind.changed) for kind in kinds]
-    return _BeforeAndAfter("set", chosen, before, score_runs([before], chosen), runs, changed, kinds)
+    return _BeforeAndAfter("set", chosen, before, runs, changed, kinds)
 
 
 def _restricted(truth: Truth, captions: np.ndarray) -> Truth | None:
@@ -429,28 +507,6 @@ def _of_size(mean: Estimate, share: Estimate) -> Estimate:
     if share.effective < FEWEST_OTHER:
         mean = replace(mean, low=float("nan"), high=float("nan"))
     return replace(mean, n=share.n, effective=share.effective)
-
-
-def _own_items(options: ScoringOptions, run: Run, captions: np.ndarray) -> np.ndarray:
-    """Return the own image of each caption: that which it was written for, else the first relevant; −1."""
-    bench = options.benchmark
-    owner = bench.caption_image
-    own = np.full(len(captions), -1) if owner is None else np.asarray(owner)[captions].astype(np.int64)
-    missing = captions[own < 0]
-    truth = _restricted(bench.truth(next(iter(options.measures), next(iter(bench.truths)))), missing)
-    if truth is None or truth.implicit:
-        return own
-    judged = truth.judged("t2i")
-    rows = (judged.grade > 0) & (judged.item < bench.images.size)
-    query, item = judged.query_of_row[rows], judged.item[rows]
-    order = np.lexsort((item, query))
-    query, item = query[order], item[order]
-    placed = run.place([pairs_to_place("t2i", query, item)], options.threads)[0]
-    place = np.where(placed.above >= 0, placed.above + placed.tied, np.iinfo(np.int64).max)
-    best = np.lexsort((item, place, query))
-    first = np.unique(query[best], return_index=True)
-    own[np.searchsorted(captions, first[0])] = item[best][first[1]]
-    return own
 
 
 def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:

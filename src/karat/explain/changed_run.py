@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +95,7 @@ class ChangedRun:
 
 
 def changed_run(
-    source: Any, before: Run, benchmark: Benchmark, queries: ChangedQueries, **reading: Any
+    source: Any, before: Run, benchmark: Benchmark, queries: ChangedQueries, loading: Loading
 ) -> ChangedRun:
     """Return the run on changed queries, matched to the benchmark.
 
@@ -108,10 +108,10 @@ def changed_run(
         The run on the captions as they were, matched to the benchmark.
     benchmark, queries
         What was asked.
-    **reading
-        How files and arrays are read: similarity and transpose, as `karat.load_run` takes them.
+    loading
+        How files and arrays are read; name and ids are those of the run before.
     """
-    run = source if isinstance(source, Run) else _read(source, before, benchmark, queries, reading)
+    run = source if isinstance(source, Run) else _read(source, before, benchmark, queries, loading)
     if isinstance(run, RankingsRun):
         return _ranked(run, benchmark, queries)
     assert isinstance(run, TableRun)
@@ -134,11 +134,9 @@ def changed_run(
     return _matched(run, benchmark, orders[0])
 
 
-def _read(
-    source: Any, before: Run, benchmark: Benchmark, queries: ChangedQueries, reading: dict[str, Any]
-) -> Run:
+def _read(source: Any, before: Run, benchmark: Benchmark, queries: ChangedQueries, loading: Loading) -> Run:
     sources = source if isinstance(source, tuple) else (source,)
-    run = read_run(sources, benchmark, None, Loading(None, **reading))
+    run = read_run(sources, benchmark, None, replace(loading, name=None, ids=None))
     if isinstance(before, EmbeddingRun) and isinstance(run, MatrixRun):
         rows, width = run.images_by_captions
         vectors = width == before.images.shape[1] and rows != benchmark.images.size
@@ -153,7 +151,7 @@ def _read(
             named = {} if ids is None else {"captions": ids}
             table = run.scores if run.rows == "images" else run.scores.T
             # The vectors of the images are scaled already where the similarity says so.
-            run = EmbeddingRun(before.images, table, run.name, reading["similarity"], named, run.where)
+            run = EmbeddingRun(before.images, table, run.name, loading.similarity, named, run.where)
     return run
 
 
