@@ -65,7 +65,7 @@ def every_eval_ever(
     >>> from karat.world import make_world, simulate
     >>> from karat.scores import evaluate
     >>> world = make_world(20, seed=1)
-    >>> card = evaluate(simulate(world, seed=1), world.benchmark(), "R@1", truth="original", loading=karat.Loading(name="mine"))
+    >>> card = evaluate({"mine": simulate(world, seed=1)}, world.benchmark(), "R@1", truth="original")
     >>> record = every_eval_ever(card, organization="My lab", relationship="first_party")
     >>> record["model_info"]["name"], [result["evaluation_name"] for result in record["evaluation_results"]]
     ('mine', ['world original image→text', 'world original text→image', 'world original mean'])
@@ -258,7 +258,7 @@ def model_index(card: Scorecard, run: str | None = None) -> list[dict[str, Any]]
     >>> from karat.world import make_world, simulate
     >>> from karat.scores import evaluate
     >>> world = make_world(20, seed=1)
-    >>> card = evaluate(simulate(world, seed=1), world.benchmark(), "R@1", truth="original", loading=karat.Loading(name="mine"))
+    >>> card = evaluate({"mine": simulate(world, seed=1)}, world.benchmark(), "R@1", truth="original")
     >>> [result["task"]["type"] for result in model_index(card)[0]["results"]]
     ['image-to-text-retrieval', 'text-to-image-retrieval', 'image-text-retrieval']
     """
