@@ -13,12 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat
-from karat.cli.command import looks_like_file
-from karat.runs import READERS, EmbeddingRun
+from karat.runs import EmbeddingRun
 from karat.runs.files import read
 from karat.runs.formats import WRITERS, Content
 from karat.runs.formats.blocks import check_declared
-from karat.runs.formats.content import SHARDS
 
 SCORES = [name for name in WRITERS if "scores" in WRITERS[name].holds]
 
@@ -146,13 +144,6 @@ def test_lists_round_trip(name, lists, data):
             (scores[direction] if direction else scores)[query] = sorted(values, reverse=True)
     back = there_and_back(name, Content(lists=lists, scores=scores))
     assert (back.lists, back.scores) == (lists, scores)
-
-
-def test_the_command_line_knows_every_extension():
-    # A file after an option's value is never taken for one more value.
-    assert all(looks_like_file(f"sims{name}") for name in READERS._names if name.startswith("."))
-    # Sharded folders are written while a model encodes, not from a finished run.
-    assert {*READERS} == {*WRITERS, SHARDS}
 
 
 @pytest.mark.parametrize(("images", "captions"), [("img", "txt"), ("image_embeddings", "text_embeddings")])
