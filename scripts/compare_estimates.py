@@ -28,7 +28,7 @@ from karat.estimate import (
     DESIGNS,
     ESTIMATORS,
     Candidates,
-    DrawnSample,
+    Draw,
     VettedLabels,
     caption_features,
     confidence_sequence,
@@ -105,9 +105,9 @@ class LabelledRun:
         first = np.ones(len(rows), np.int64)
         return cross_fitted(self.labels(rows), first, 0, parse_name(ESTIMATOR, ESTIMATORS), P10, self.fold)
 
-    def draw(self, design: str, sizes: tuple[int, ...], rng: np.random.Generator) -> list[DrawnSample]:
+    def draw(self, design: str, sizes: tuple[int, ...], rng: np.random.Generator) -> list[Draw]:
         """Draw batches, each by what the labels before it say."""
-        batches: list[DrawnSample] = []
+        batches: list[Draw] = []
         rows = np.zeros(0, np.int64)
         for size in sizes:
             still = np.setdiff1d(self.rows, rows)
@@ -119,12 +119,12 @@ class LabelledRun:
         return batches
 
     def interval(
-        self, batches: list[DrawnSample], method: str, proxies: dict[str, np.ndarray] | None = None
+        self, batches: list[Draw], method: str, proxies: dict[str, np.ndarray] | None = None
     ) -> Answer:
         """Return karat's estimate from drawn labels; with proxies nothing is learned."""
         rows = np.concatenate([batch.rows for batch in batches])
         one = interval_estimates(
-            self.candidates, self.labels(rows), batches, P10, method=method, cluster=self.cluster,
+            self.labels(rows), batches, P10, method=method, cluster=self.cluster,
             estimator=ESTIMATOR if proxies is None else None, proxies=proxies,
         )[0]  # fmt: skip
         return one.value, one.half_width

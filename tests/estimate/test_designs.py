@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.estimate import DESIGNS, DrawnSample, VettedLabels, make_candidates, parse_name, run_weights
-from karat.estimate.design import inclusion_probabilities, systematic
+from karat.estimate import DESIGNS, Draw, VettedLabels, make_candidates, parse_name, run_weights
 from karat.estimate.designs.stratified import allocate, merged
 from karat.estimate.designs.whole_queries import plan
+from karat.estimate.statistics import inclusion_probabilities, systematic
 from karat.measures import parse_measure
 from karat.world import make_world, simulate_systems
 
@@ -114,6 +114,5 @@ def test_strata_give_two_each_and_all_together_n():
 
 
 def test_a_sample_without_probabilities_is_refused():
-    one = np.array([-1])
     with pytest.raises(InputError, match="inclusion probability"):
-        DrawnSample(np.array([3]), np.array([0.0]), one, one, "uniform")
+        Draw(np.array([3]), np.array([0.0]))

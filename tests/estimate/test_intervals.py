@@ -16,13 +16,13 @@ from karat.estimate import (
     interval_estimates,
     make_candidates,
     parse_name,
-    query_intervals,
     truth_labels,
 )
-from karat.estimate.conformal import conformal_reach
-from karat.estimate.intervals import ask_labels, drawn_evidence
-from karat.estimate.label_errors import Recalibration, answer_errors, answers_again
-from karat.estimate.totals import DrawnBatch, Units, batch_weights, centred, estimate_totals
+from karat.estimate.intervals import ask_labels, drawn_totals
+from karat.estimate.statistics import Draw, Units, answer_errors, answers_again, estimate_totals
+from karat.estimate.statistics.intervals import variance_of
+from karat.estimate.statistics.label_errors import Recalibration
+from karat.estimate.statistics.totals import centred, draw_weights
 from karat.estimate.vetting import values_per_query
 from karat.measures import parse_measure
 from karat.world import make_world, simulate_systems
@@ -57,21 +57,13 @@ def true_scores(labelled, measure):
 
 
 def units_of(y):
-    number = len(y)
-    return Units(
-        np.ones((1, number)),
-        y[None],
-        np.arange(number),
-        np.full(number, 1 / number),
-        np.zeros((1, 1, number)),
-    )
+    return Units(np.ones((1, len(y))), y[None])
 
 
 def batch(open_units, chosen, number):
     inside = np.isin(np.arange(number), open_units)
     chance = np.full(len(chosen), len(chosen) / len(open_units))
-    none = np.zeros(len(chosen), np.int64)
-    return DrawnBatch(np.ones(number, bool), inside, np.array(chosen), chance, none, np.array(chosen))
+    return Draw(np.array(chosen), chance, covers=np.ones(number, bool), open=inside)
 
 
 def known(y, chosen):
@@ -110,7 +102,7 @@ def test_a_batch_that_was_answered_in_part_stands_for_its_missing_answers():
         rest = np.setdiff1d(np.arange(6), first)
         for answered in combinations(first, 2):
             pending = np.setdiff1d(first, answered)
-            part = replace(batch(np.arange(6), answered, 6), pending=pending, rate=2 / 3)
+            part = replace(batch(np.arange(6), answered, 6), pending=pending, rate=np.full(2, 2 / 3))
             for second in combinations(rest, 2):
                 batches = [part, batch(rest, second, 6)]
                 made = estimate_totals(known(y, answered + second), batches, [np.zeros((0, 1, 6))] * 2)
@@ -126,7 +118,7 @@ def test_many_uniform_batches_are_one_sample():
     batches = [batch(np.setdiff1d(np.arange(30), order[:k]), order[k : k + 3], 30) for k in range(0, 12, 3)]
     several = estimate_totals(known(y, order), batches, [np.zeros((0, 1, 30))] * 4)
     assert several.value[0] == pytest.approx(30 * y[order].mean())
-    assert batch_weights(batches)[:, 0].sum() == pytest.approx(1)
+    assert draw_weights(batches)[:, 0].sum() == pytest.approx(1)
 
 
 def test_a_stratum_of_one_draw_is_merged():
@@ -138,7 +130,7 @@ def test_a_stratum_of_one_draw_is_merged():
 @pytest.mark.parametrize("design", sorted(DESIGNS))
 def test_with_all_labels_the_score_is_certain(labelled, design):
     labels, samples = drawn(labelled, design, 10**6)
-    for one, true in zip(interval_estimates(labelled[0], labels, samples, P10), true_scores(labelled, P10)):
+    for one, true in zip(interval_estimates(labels, samples, P10), true_scores(labelled, P10)):
         assert (one.value, one.low, one.high) == pytest.approx((true, true, true))
 
 
@@ -153,7 +145,7 @@ def test_plain_methods_are_the_textbook_formulas(labelled):
     z = labelled[1][sample.rows]
     labels = VettedLabels(one_run, sample.rows, z > 0)
     for method in ("horvitz-thompson", "hajek"):
-        (made,) = interval_estimates(one_run, labels, [sample], P10, method=method)
+        (made,) = interval_estimates(labels, [sample], P10, method=method)
         assert made.value == pytest.approx(z.mean())
         error = np.sqrt(z.var(ddof=1) / 200 * (1 - 200 / len(rows)))
         assert made.half_width == pytest.approx(1.97 * error, rel=0.01)
@@ -162,22 +154,20 @@ def test_plain_methods_are_the_textbook_formulas(labelled):
 
 def test_predictions_make_intervals_shorter(labelled):
     labels, samples = drawn(labelled, "uniform", 250)
-    plain, better = (
-        interval_estimates(labelled[0], labels, samples, P10, method=m) for m in ("hajek", "difference")
-    )
+    plain, better = (interval_estimates(labels, samples, P10, method=m) for m in ("hajek", "difference"))
     proxy = {"oracle": labelled[1] * 0.8 + 0.1}
-    best = interval_estimates(labelled[0], labels, samples, P10, estimator=None, proxies=proxy)
+    best = interval_estimates(labels, samples, P10, estimator=None, proxies=proxy)
     assert best[0].half_width < better[0].half_width < plain[0].half_width
     assert best[0].weight == pytest.approx((1.25,))
     assert best[0].value == pytest.approx(true_scores(labelled, P10)[0])
-    both = interval_estimates(labelled[0], labels, samples, P10, proxies=proxy)
+    both = interval_estimates(labels, samples, P10, proxies=proxy)
     assert len(both[0].weight) == 2
 
 
 def test_the_population_is_less_certain_than_the_test_set(labelled):
     labels, samples = drawn(labelled, "proportional", 400, batches=2)
     here, there = (
-        interval_estimates(labelled[0], labels, samples, P10, target=target, cluster=labelled[2])
+        interval_estimates(labels, samples, P10, target=target, cluster=labelled[2])
         for target in ("test-set", "population")
     )
     assert here[0].value == there[0].value
@@ -202,9 +192,9 @@ def test_a_run_beats_another_when_the_whole_interval_says_so():
 def test_measures_of_whole_queries_need_whole_queries(labelled):
     labels, samples = drawn(labelled, "uniform", 200)
     with pytest.raises(InputError, match="whole queries"):
-        interval_estimates(labelled[0], labels, samples, RP)
+        interval_estimates(labels, samples, RP)
     labels, samples = drawn(labelled, "whole-queries", 400, measure=RP)
-    made = interval_estimates(labelled[0], labels, samples, RP, cluster=labelled[2])
+    made = interval_estimates(labels, samples, RP, cluster=labelled[2])
     assert all(one.low < true < one.high for one, true in zip(made, true_scores(labelled, RP)))
 
 
@@ -213,33 +203,33 @@ def test_labels_that_were_not_drawn_have_no_interval(labelled):
     rows = np.flatnonzero(candidates.places["seer"] < 3)
     labels = VettedLabels(candidates, rows, truth[rows] > 0)
     with pytest.raises(InputError, match="no label was drawn"):
-        interval_estimates(candidates, labels, [], P10)
-    bounds = interval_estimates(candidates, labels, [], P10, method="bounds")
+        interval_estimates(labels, [], P10)
+    bounds = interval_estimates(labels, [], P10, method="bounds")
     for one, true in zip(bounds, true_scores(labelled, P10)):
         assert one.low <= true <= one.high
         assert np.isnan(one.value)
     assert "not an interval" in bounds.notes[0]
     with pytest.raises(InputError, match="no useful bounds"):
-        interval_estimates(candidates, labels, [], RP, method="bounds")
-    model = interval_estimates(candidates, labels, [], P10, method="model-based")
+        interval_estimates(labels, [], RP, method="bounds")
+    model = interval_estimates(labels, [], P10, method="model-based")
     assert model[0].method == "model-based"
     assert "hold only as far as" in model.notes[0]
 
 
 def test_few_labels_have_no_interval(labelled):
     labels, samples = drawn(labelled, "uniform", 3)
-    assert np.isnan(interval_estimates(labelled[0], labels, samples, P10)[0].low)
+    assert np.isnan(interval_estimates(labels, samples, P10)[0].low)
 
 
 def test_answers_that_are_missing_widen_the_interval(labelled):
     labels, samples = drawn(labelled, "stratified", 300)
-    whole = interval_estimates(labelled[0], labels, samples, P10)
+    whole = interval_estimates(labels, samples, P10)
     widths = []
     for seed in range(8):
         # One half may lack the few large errors, and look better than it is.
         some = np.random.default_rng(seed).permutation(300)[:150]
         part = VettedLabels(labelled[0], labels.rows[some], labels.relevant[some])
-        half = interval_estimates(labelled[0], part, samples, P10)
+        half = interval_estimates(part, samples, P10)
         widths.append(half[0].half_width)
         assert "150 drawn pairs not answered yet" in half.notes[0]
     assert whole[0].half_width < 0.85 * np.mean(widths)
@@ -248,17 +238,17 @@ def test_answers_that_are_missing_widen_the_interval(labelled):
 def test_pairs_that_came_later_can_be_anything(labelled):
     candidates = labelled[0]
     labels, samples = drawn(labelled, "uniform", 300)
-    frame = np.zeros(len(candidates), int)
-    frame[np.setdiff1d(np.arange(len(candidates)), labels.rows)[:100]] = 1
-    before = interval_estimates(candidates, labels, samples, P10)[0]
-    after = interval_estimates(candidates, labels, samples, P10, frame=frame)[0]
+    covers = np.ones(len(candidates), bool)
+    covers[np.setdiff1d(np.arange(len(candidates)), labels.rows)[:100]] = False
+    before = interval_estimates(labels, samples, P10)[0]
+    after = interval_estimates(labels, [replace(samples[0], covers=covers)], P10)[0]
     assert after.half_width > before.half_width
 
 
 def test_a_pair_is_drawn_once(labelled):
     labels, samples = drawn(labelled, "uniform", 50)
     with pytest.raises(InputError, match="drawn by two batches"):
-        interval_estimates(labelled[0], labels, [samples[0], samples[0]], P10)
+        interval_estimates(labels, [samples[0], samples[0]], P10)
 
 
 def test_one_answer_per_pair_is_corrected_as_rogan_and_gladen_do():
@@ -313,9 +303,9 @@ def test_annotators_who_err_make_intervals_wider(labelled, design, measure):
     rng = np.random.default_rng(5)
     yes = rng.binomial(3, np.where(labels.relevant, 0.9, 0.1))
     tau, versions = answer_posterior(yes, np.full(len(yes), 3), (90, 100), (90, 100), versions=8)
-    unsure = VettedLabels(labelled[0], labels.rows, tau)
-    sure = interval_estimates(labelled[0], labels, samples, measure)[0]
-    made = interval_estimates(labelled[0], unsure, samples, measure, versions=versions)[0]
+    unsure = VettedLabels(labelled[0], labels.rows, tau, versions=versions)
+    sure = interval_estimates(labels, samples, measure)[0]
+    made = interval_estimates(unsure, samples, measure)[0]
     assert made.low < true_scores(labelled, measure)[0] < made.high
     if measure is P10:
         assert made.half_width > sure.half_width
@@ -325,25 +315,11 @@ def test_the_bias_of_expected_values_is_part_of_the_interval(labelled):
     labels, samples = drawn(labelled, "whole-queries", 600, RP)
     yes = np.random.default_rng(5).binomial(3, np.where(labels.relevant, 0.8, 0.2))
     tau, _ = answer_posterior(yes, np.full(len(yes), 3), (160, 200), (160, 200), versions=1)
-    question = ask_labels(
-        labelled[0], VettedLabels(labelled[0], labels.rows, tau), samples, RP, estimator="direct",
-        proxies=None, target="test-set", level=0.95, cluster=None, frame=None, since=None, versions=None,
-        seed=0,
-    )  # fmt: skip
-    evidence = drawn_evidence(question, "difference")
-    totals = evidence.totals
+    question = ask_labels(VettedLabels(labelled[0], labels.rows, tau), samples, RP, estimator="direct")
+    totals, _ = drawn_totals(question, "difference")
     bias = (totals.units.weight * totals.units.bias * totals.counted).sum(axis=1)
-    without = replace(evidence, totals=replace(totals, units=replace(totals.units, bias=0.0)))
+    without = replace(totals, units=replace(totals.units, bias=0.0))
     assert (np.abs(bias) > 1e-4).all()
     for a in range(len(bias)):
-        assert evidence.variance(a, None)[0] == pytest.approx(without.variance(a, None)[0] + bias[a] ** 2)
-
-
-def test_intervals_of_queries_hold_for_most(labelled):
-    labels, samples = drawn(labelled, "whole-queries", 500, measure=RP)
-    made = query_intervals(labelled[0], labels, samples, RP, cluster=labelled[2], level=0.8)
-    true = values_per_query(labelled[0], labelled[1], RP)
-    assert ((made.low <= true + 1e-9) & (true <= made.high + 1e-9)).mean() > 0.7
-    assert len(made.records()) == true.size
-    assert "conformal" in str(made)
-    assert conformal_reach(np.ones(3), np.ones(3), 0.9) == np.inf
+        both = [variance_of(one, a, None, "test_set")[0] for one in (totals, without)]
+        assert both[0] == pytest.approx(both[1] + bias[a] ** 2)

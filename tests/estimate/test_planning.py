@@ -103,7 +103,7 @@ def test_widths_are_those_of_drawn_samples(world, labelled, number):
             )
             some = VettedLabels(pairs, batch.rows, label[batch.rows] > 0)
             widths.append(
-                max(one.half_width for one in interval_estimates(pairs, some, [batch], P10, method=method))
+                max(one.half_width for one in interval_estimates(some, [batch], P10, method=method))
             )
         planned = [
             plan.half_width(design, number)

@@ -9,7 +9,7 @@ import karat
 from estimate.projects import PEOPLE, answer, make_place, new_project, true_scores
 from karat.errors import InputError, KaratError
 from karat.estimate import (
-    DrawnSample,
+    Draw,
     VettedLabels,
     clusters_of,
     estimate_goal,
@@ -19,9 +19,9 @@ from karat.estimate import (
     next_pairs,
     truth_labels,
 )
-from karat.estimate.design import IN_OWN_TASKS, NOWHERE
-from karat.estimate.drawn_units import find_units
+from karat.estimate.intervals import ask_labels
 from karat.estimate.project_labels import read_project
+from karat.estimate.statistics import IN_OWN_TASKS, NOWHERE
 from karat.judging import Goal, count_answers, drawn_labels, make_pool, make_tasks, open_project
 from karat.judging.pools import key_of
 from karat.judging.tasks import NOT_GOLD
@@ -164,14 +164,12 @@ def test_the_store_adds_nothing_to_what_was_drawn(project, place):
     candidates = make_candidates(runs[:2], bench, "original", direction="t2i", depth=10)
     truth = truth_labels(candidates, bench.truth("complete"))
     samples = []
-    for number, batch in enumerate(project.draws.read()):
-        rows, none = candidates.find(batch.caption, batch.image), np.full(len(batch), -1)
-        samples.append(DrawnSample(rows, batch.probability, none, none, "proportional", number))
+    for batch in project.draws.read():
+        rows = candidates.find(batch.caption, batch.image)
+        samples.append(Draw(rows, batch.probability))
     rows = np.concatenate([sample.rows for sample in samples])
     labels = VettedLabels(candidates, rows, truth[rows] > 0)
-    plain = interval_estimates(
-        candidates, labels, samples, p10, cluster=clusters_of(bench, candidates), seed=3
-    )
+    plain = interval_estimates(labels, samples, p10, cluster=clusters_of(bench, candidates), seed=3)
     for one, other in zip((*found.scores, *found.differences), (*plain.scores, *plain.differences)):
         assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
 
@@ -186,19 +184,19 @@ def test_pairs_of_earlier_tasks_are_answered_at_their_own_rate(project, place):
     drawn = next_pairs(project, two, "P@10", budget=300, direction="t2i", overlap=1)
     before = read_project(project, two)
     gold = project.draws.read()[0].gold
-    assert (before.batches[0].asked[gold != NOT_GOLD] == NOWHERE).all()
-    kinds = np.bincount(before.batches[0].asked + 1, minlength=3)
+    assert (before.draws[0].asked[gold != NOT_GOLD] == NOWHERE).all()
+    kinds = np.bincount(before.draws[0].asked + 1, minlength=3)
     assert kinds.min() > 0
     # What is known of some kinds of pairs says nothing about those that nobody has answered.
     assert estimate_project(project, two).scores[0].method == "bounds"
     answer(project, world, earlier, part=0.5, people=FLAWLESS)
     known = read_project(project, two)
-    sample = known.batches[0]
-    units = find_units(known.labels, known.batches, known.plain, known.frame, known.since)
-    (batch,) = units.made[1]
-    own = np.isin(batch.units, units.unit[sample.rows[sample.asked == IN_OWN_TASKS]])
-    chance = dict(zip(units.unit[sample.rows].tolist(), sample.probability.tolist(), strict=True))
-    rate = batch.probability / [chance[unit] for unit in batch.units.tolist()]
+    sample = known.draws[0]
+    question = ask_labels(known.labels, known.draws, known.plain)
+    (told,) = question.answered.values()
+    own = np.isin(told.rows, question.unit[sample.rows[sample.asked == IN_OWN_TASKS]])
+    chance = dict(zip(question.unit[sample.rows].tolist(), sample.probability.tolist(), strict=True))
+    rate = told.probability / [chance[unit] for unit in told.rows.tolist()]
     assert rate[~own] == pytest.approx(1)
     assert rate[own] == pytest.approx(own.sum() / kinds[IN_OWN_TASKS + 1])
     assert 0.4 < rate[own][0] < 0.6

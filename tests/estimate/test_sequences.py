@@ -14,7 +14,7 @@ from karat.estimate import (
     sequence_factor,
     sequence_level,
 )
-from karat.estimate.boundaries import best_scale, clock_of, mixture_factor
+from karat.estimate.statistics.boundaries import best_scale, clock_of, mixture_factor
 
 
 def test_the_mixture_is_that_of_the_paper():
@@ -161,6 +161,6 @@ def test_an_interval_with_such_a_level_is_a_look():
     )
     labels = VettedLabels(pairs, batch.rows, truth_labels(pairs, bench.truth("complete"))[batch.rows] > 0)
     levels = (0.95, sequence_level(300, len(rows), target=300))
-    fixed, look = (interval_estimates(pairs, labels, [batch], p10, level=level)[0] for level in levels)
+    fixed, look = (interval_estimates(labels, [batch], p10, level=level)[0] for level in levels)
     assert look.value == fixed.value
     assert look.half_width / fixed.half_width == pytest.approx(2.716 / 1.96, rel=0.03)

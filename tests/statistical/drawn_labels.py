@@ -18,8 +18,8 @@ from karat.estimate import (
     parse_name,
     truth_labels,
 )
-from karat.estimate.design import IN_OTHER_TASKS, IN_OWN_TASKS, NOWHERE
-from karat.estimate.intervals import ask_labels, drawn_evidence
+from karat.estimate.intervals import ask_labels, drawn_totals
+from karat.estimate.statistics import IN_OTHER_TASKS, IN_OWN_TASKS, NOWHERE, interval
 from karat.estimate.vetting import values_per_query
 from karat.measures import parse_measure
 from karat.world import make_world, simulate_systems
@@ -109,7 +109,7 @@ def draw_labels(
     pairs, design, measure, share, rng, *, batches=1, error=0.0, answers=3, part=1.0, known=None,
     aim="direct",
 ):  # fmt: skip
-    """Return batches of drawn labels, with what annotators say, about a random `part` of their questions."""
+    """Return what annotators say about a random `part` of the questions, and the draws."""
     chosen = parse_name(design, DESIGNS)
     candidates = pairs.candidates
     looked_at = candidates.matter(measure)
@@ -130,7 +130,8 @@ def draw_labels(
             # The next batch is aimed by what was learned from the labels so far.
             p = parse_name(aim, ESTIMATORS).probabilities(labels, measure, rng)
     tau, versions = answered(pairs.truth[labels.rows], rng, error, answers)
-    return VettedLabels(candidates, labels.rows, tau if error else labels.relevant), samples, versions
+    relevant = tau if error else labels.relevant
+    return VettedLabels(candidates, labels.rows, relevant, versions=versions), samples
 
 
 class Remembered(LabelEstimator):
@@ -169,19 +170,20 @@ def simulate(
     rows = {}
     for turn in range(times):
         sample = pairs.take(rng.choice(names, images))
-        labels, samples, versions = draw_labels(sample, design, parsed[0], share, rng, **drawing)
+        labels, samples = draw_labels(sample, design, parsed[0], share, rng, **drawing)
         more = {"proxies": None if proxy is None else {"given": proxy(sample, rng)}}
         how = None if estimator is None else Remembered(estimator)
         for name, measure in zip(measures, parsed):
             own = with_difference(values_per_query(sample.candidates, sample.truth, measure).mean(axis=1))
             question = ask_labels(
-                sample.candidates, labels, samples, measure, estimator=how, target="test-set", level=0.95,
-                cluster=sample.cluster, versions=versions, seed=turn, frame=None, since=None, **more,
-            )  # fmt: skip
-            evidence = drawn_evidence(question, method)
+                labels, samples, measure, estimator=how, cluster=sample.cluster, seed=turn, **more
+            )
+            totals, _ = drawn_totals(question, method)
             for target, true in (("test_set", own), ("population", everything[name])):
-                about = replace(evidence, question=replace(question, target=target))
-                every = [about.estimate(*pair) for pair in ((0,), (1,), (0, 1))]
+                every = [
+                    interval(totals, *pair, target=target, method=method, level=0.95)
+                    for pair in ((0,), (1,), (0, 1))
+                ]
                 numbers = [[one.value, one.low, one.high] for one in every]
                 rows.setdefault((name, target), []).append(np.c_[numbers, true])
     out = {}

@@ -49,7 +49,7 @@ def proportional_looks(y: np.ndarray, p: np.ndarray, last: int, batch: int, time
     """Return estimates and variances [times, looks] after every batch, drawn in proportion to √(p (1 − p)).
 
     Randomised systematic draws from what is open, corrected predictions per batch, Hájek's variance, batches
-    weighted by 1/|O_next| − 1/|O|: written anew, in another way than `karat.estimate.totals`.
+    weighted by 1/|O_next| − 1/|O|: written anew, in another way than `karat.estimate.statistics`.
     """
     rng = np.random.default_rng(seed)
     size = len(y)

@@ -93,9 +93,7 @@ class Setting:
                 np.random.default_rng(seed),
             )
             some = VettedLabels(self.pairs, batch.rows, self.label[batch.rows] > 0)
-            made = interval_estimates(
-                self.pairs, some, [batch], self.measure, method=method, cluster=self.cluster
-            )
+            made = interval_estimates(some, [batch], self.measure, method=method, cluster=self.cluster)
             widths.append([one.half_width for one in made.scores])
             sizes.append(len(np.unique(self.pairs.query[batch.rows])))
         return float(np.mean(widths, axis=0).max()), np.mean(sizes)

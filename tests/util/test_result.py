@@ -28,7 +28,6 @@ from karat.estimate import (
     make_candidates,
     next_pairs,
     parse_name,
-    query_intervals,
     truth_labels,
 )
 from karat.explain import Marks, find_concepts, find_rules, find_slices, make_cleaning_list, summarise_marks
@@ -131,17 +130,17 @@ def published(folder):
         return publish(project, folder / "out", aggregate="majority")
 
 
-def drawn_intervals(verb, design="uniform"):
+def drawn_intervals():
     """Return intervals from half of the candidates, drawn at random."""
     candidates = make_candidates(runs(), WORLD.benchmark(), "original", direction="t2i", depth=3)
     p3, rng = karat.parse_measure("P@3"), np.random.default_rng(0)
     rows = np.flatnonzero(candidates.matter(p3))
     none = VettedLabels.none(candidates)
-    batch = parse_name(design, DESIGNS).draw(
+    batch = parse_name("uniform", DESIGNS).draw(
         none, 0.2 + 0.5 * candidates.noisy, p3, rows, len(rows) // 2, rng
     )
     truth = truth_labels(candidates, WORLD.benchmark().truth("complete"))
-    return verb(candidates, VettedLabels(candidates, batch.rows, truth[batch.rows] > 0), [batch], p3)
+    return interval_estimates(VettedLabels(candidates, batch.rows, truth[batch.rows] > 0), [batch], p3)
 
 
 def next_of_project(folder):
@@ -204,8 +203,7 @@ MADE = {
         runs(), WORLD.benchmark(), "P@3", noisy="original", vetted="complete", direction="t2i"
     ),
     "DetectionEstimate": detected,
-    "IntervalEstimates": lambda folder: drawn_intervals(interval_estimates),
-    "QueryIntervals": lambda folder: drawn_intervals(query_intervals, "whole-queries"),
+    "IntervalEstimates": lambda folder: drawn_intervals(),
     "NextPairs": next_of_project,
     "ProjectEstimate": project_estimate,
     "Plan": lambda folder: karat.plan_vetting(

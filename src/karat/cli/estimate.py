@@ -100,6 +100,7 @@ def estimate(
     from karat.benchmarks import is_instances
     from karat.cli.show import finish, waiting
     from karat.estimate import DETECTION_ESTIMATOR, ScoreEstimate, estimate_detections, estimate_scores
+    from karat.runs import Compute, Loading
 
     for path in (json, output):
         check_writable(path)
@@ -135,9 +136,9 @@ def estimate(
         result = estimate_scores(
             [Path(file) for file in files], benchmark, measure, noisy=noisy, vetted=vetted,
             estimator=estimator, target=target, direction=direction, unlisted=unlisted, depth=depth,
-            sample=sample, ties=ties, features=parse_files(feature), draws=draws, seed=seed, name=name,
-            ids=ids, similarity=similarity, transpose=transpose, setting=parse_settings(setting),
-            threads=threads,
+            sample=sample, ties=ties, features=parse_files(feature), draws=draws, seed=seed,
+            loading=Loading(name, ids, similarity, transpose), compute=Compute(threads),
+            setting=parse_settings(setting),
         )  # fmt: skip
     finish(result, json, output)
 
@@ -171,8 +172,11 @@ def estimate_answers(place: str, given: dict[str, Any], json: Path | None, outpu
     """Print what the answers of a project prove."""
     from karat.cli.show import opening, waiting
     from karat.estimate import estimate_goal, estimate_project
+    from karat.runs import Compute, Loading
 
     runs = given.pop("run", None)
+    named = {name: given.pop(name) for name in ("name", "ids", "similarity", "transpose") if name in given}
+    given |= {"loading": Loading(**named), "compute": Compute(given.pop("threads", None))}
     if "interval_method" in given:
         given["method"] = given.pop("interval_method")
     with opening(place) as opened, waiting("estimating"):

@@ -60,6 +60,7 @@ def next(
     """
     from karat.cli.show import opening, show, waiting, write_json
     from karat.estimate import next_pairs
+    from karat.runs import Compute, Loading
 
     check_writable(json)
     number = int(budget) if budget.strip().isdecimal() else 0
@@ -70,7 +71,7 @@ def next(
             opened, run, measure, budget=number, design=design, estimator=estimator, noisy=noisy,
             direction=direction, depth=depth, ties=ties, task_size=task_size, gold=gold, overlap=overlap,
             seconds=seconds, per_hour=per_hour, per_task=per_task, fee=fee, dry_run=dry_run, seed=seed,
-            threads=threads, name=name, ids=ids, similarity=similarity, transpose=transpose,
+            loading=Loading(name, ids, similarity, transpose), compute=Compute(threads),
         )  # fmt: skip
     taken = write_json(drawn, json)
     show(drawn, quiet=taken)

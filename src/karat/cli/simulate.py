@@ -89,6 +89,7 @@ def simulate(
         simulate_detections,
         simulate_vetting,
     )
+    from karat.runs import Compute, Loading
 
     for path in (json, output):
         check_writable(path)
@@ -116,8 +117,9 @@ def simulate(
         result = simulate_vetting(
             files, benchmark, measure or "P@10", noisy=noisy, vetted=vetted, method=method or METHODS,
             times=times, direction=direction, unlisted=unlisted, depth=depth, sample=sample, ties=ties,
-            features=parse_files(feature), draws=draws, seed=seed, name=name, ids=ids, similarity=similarity,
-            transpose=transpose, setting=parse_settings(setting), threads=threads, progress=say,
+            features=parse_files(feature), draws=draws, seed=seed,
+            loading=Loading(name, ids, similarity, transpose), compute=Compute(threads),
+            setting=parse_settings(setting), progress=say,
             **amounts,
         )  # fmt: skip
     finish(result, json, output)

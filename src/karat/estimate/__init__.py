@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.estimate.boundaries import BOUNDARIES as BOUNDARIES
-    from karat.estimate.boundaries import sequence_factor as sequence_factor
-    from karat.estimate.boundaries import sequence_level as sequence_level
     from karat.estimate.candidates import TIES as TIES
+    from karat.estimate.candidates import CandidateRequest as CandidateRequest
     from karat.estimate.candidates import Candidates as Candidates
     from karat.estimate.candidates import Ranking as Ranking
     from karat.estimate.candidates import VettedLabels as VettedLabels
@@ -16,15 +14,12 @@ if TYPE_CHECKING:
     from karat.estimate.change import expected_ap_change as expected_ap_change
     from karat.estimate.change import expected_change as expected_change
     from karat.estimate.change import printed_change as printed_change
-    from karat.estimate.conformal import QueryIntervals as QueryIntervals
-    from karat.estimate.conformal import query_intervals as query_intervals
     from karat.estimate.curves import CLOSE as CLOSE
     from karat.estimate.curves import Curve as Curve
     from karat.estimate.curves import Simulated as Simulated
     from karat.estimate.curves import Simulation as Simulation
     from karat.estimate.curves import spread_of as spread_of
     from karat.estimate.design import DESIGNS as DESIGNS
-    from karat.estimate.design import DrawnSample as DrawnSample
     from karat.estimate.design import SamplingDesign as SamplingDesign
     from karat.estimate.design import register_design as register_design
     from karat.estimate.design import run_weights as run_weights
@@ -54,7 +49,6 @@ if TYPE_CHECKING:
     from karat.estimate.interval_estimate import IntervalEstimates as IntervalEstimates
     from karat.estimate.intervals import INTERVAL_KINDS as INTERVAL_KINDS
     from karat.estimate.intervals import interval_estimates as interval_estimates
-    from karat.estimate.label_errors import answer_posterior as answer_posterior
     from karat.estimate.plan import Plan as Plan
     from karat.estimate.plan_basis import PlanBasis as PlanBasis
     from karat.estimate.planned_designs import PlannedDesign as PlannedDesign
@@ -67,23 +61,35 @@ if TYPE_CHECKING:
     from karat.estimate.query_means import clusters_of as clusters_of
     from karat.estimate.relevance import covered_queries as covered_queries
     from karat.estimate.score_estimate import OTHERS as OTHERS
-    from karat.estimate.score_estimate import TARGETS as TARGETS
     from karat.estimate.score_estimate import EstimatedColumn as EstimatedColumn
     from karat.estimate.score_estimate import ScoreEstimate as ScoreEstimate
-    from karat.estimate.sequences import ConfidenceSequence as ConfidenceSequence
-    from karat.estimate.sequences import betting_sequence as betting_sequence
-    from karat.estimate.sequences import confidence_sequence as confidence_sequence
     from karat.estimate.simulation import DETECTION_METHODS as DETECTION_METHODS
     from karat.estimate.simulation import METHODS as METHODS
     from karat.estimate.simulation import Method as Method
     from karat.estimate.simulation import simulate_candidates as simulate_candidates
     from karat.estimate.simulation import simulate_detections as simulate_detections
     from karat.estimate.simulation import simulate_vetting as simulate_vetting
-    from karat.estimate.stopping_rules import RULES as RULES
-    from karat.estimate.stopping_rules import StoppingDecision as StoppingDecision
-    from karat.estimate.stopping_rules import StoppingRule as StoppingRule
-    from karat.estimate.stopping_rules import decide as decide
-    from karat.estimate.stopping_rules import parse_rules as parse_rules
+    from karat.estimate.statistics.boundaries import BOUNDARIES as BOUNDARIES
+    from karat.estimate.statistics.boundaries import sequence_factor as sequence_factor
+    from karat.estimate.statistics.boundaries import sequence_level as sequence_level
+    from karat.estimate.statistics.draw import Draw as Draw
+    from karat.estimate.statistics.draw import answered as answered
+    from karat.estimate.statistics.draw import known_from as known_from
+    from karat.estimate.statistics.intervals import TARGETS as TARGETS
+    from karat.estimate.statistics.intervals import estimate_mean as estimate_mean
+    from karat.estimate.statistics.intervals import interval as interval
+    from karat.estimate.statistics.label_errors import answer_posterior as answer_posterior
+    from karat.estimate.statistics.sequences import ConfidenceSequence as ConfidenceSequence
+    from karat.estimate.statistics.sequences import betting_sequence as betting_sequence
+    from karat.estimate.statistics.sequences import confidence_sequence as confidence_sequence
+    from karat.estimate.statistics.stopping_rules import RULES as RULES
+    from karat.estimate.statistics.stopping_rules import StoppingDecision as StoppingDecision
+    from karat.estimate.statistics.stopping_rules import StoppingRule as StoppingRule
+    from karat.estimate.statistics.stopping_rules import decide as decide
+    from karat.estimate.statistics.stopping_rules import parse_rules as parse_rules
+    from karat.estimate.statistics.totals import Totals as Totals
+    from karat.estimate.statistics.totals import Units as Units
+    from karat.estimate.statistics.totals import estimate_totals as estimate_totals
     from karat.estimate.strategy import STRATEGIES as STRATEGIES
     from karat.estimate.strategy import VettingStrategy as VettingStrategy
     from karat.estimate.strategy import register_strategy as register_strategy

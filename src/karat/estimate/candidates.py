@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, plural
+from karat._util import check_choice, connected, plural
 from karat.benchmarks import SIDES, Benchmark, Direction, JudgedItems, Truth
 from karat.errors import InputError
 from karat.estimate.change import signed_change
@@ -22,7 +23,7 @@ from karat.estimate.expectation import expected_values
 from karat.estimate.relevance import KEY_BASE, covered_queries, labels_of, listed_keys
 from karat.estimate.run_lists import RunLists, scan_runs
 from karat.measures import Measure, Ranked, leave_out_unjudged, resolve
-from karat.runs import Run, TableRun
+from karat.runs import Compute, PassOptions, Run, TableRun
 from karat.scores import run_scores
 
 TIES = ("stable", "expected")
@@ -280,12 +281,26 @@ class VettedLabels:
     rows
         The vetted candidates, each once, in the order of vetting.
     relevant
-        Whether each of them is relevant.
+        Whether each of them is relevant; for intervals also the probability, where annotators err.
+    since
+        Of labels that no draw drew, the number of the first draw before which they were known; 0, as
+        everywhere by default: before all.
+    versions
+        [versions, labels]: other values of `relevant` that are possible since the annotators' error rates are
+        not known exactly (`answer_posterior`); none by default.
     """
 
     candidates: Candidates
     rows: np.ndarray
     relevant: np.ndarray
+    since: np.ndarray = None  # type: ignore[assignment]
+    versions: np.ndarray = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.since is None:
+            object.__setattr__(self, "since", np.zeros(len(self.rows), np.int64))
+        if self.versions is None:
+            object.__setattr__(self, "versions", np.zeros((0, len(self.rows))))
 
     @classmethod
     def none(cls, candidates: Candidates) -> VettedLabels:
@@ -324,48 +339,10 @@ class VettedLabels:
 
 @dataclass(frozen=True, eq=False)
 class CandidateRequest:
-    """Which pairs are candidates; the parameters are those of `make_candidates`."""
-
-    noisy: str | Truth
-    direction: Direction
-    queries: np.ndarray | None = None
-    listed: Truth | None = None
-    depth: int = DEPTH
-    sample: int = 0
-    condensed: bool = False
-    noisy_positives: bool = True
-    rel: float | str | None = None
-    ties: str = "stable"
-    seed: int = 0
-    exact: bool = True
-    list_depth: int = 0
-
-
-def make_candidates(
-    runs: Sequence[Run],
-    benchmark: Benchmark,
-    noisy: str | Truth,
-    *,
-    direction: Direction,
-    queries: np.ndarray | None = None,
-    listed: Truth | None = None,
-    depth: int = DEPTH,
-    sample: int = 0,
-    condensed: bool = False,
-    noisy_positives: bool = True,
-    rel: float | str | None = None,
-    ties: str = "stable",
-    seed: int = 0,
-    exact: bool = True,
-    list_depth: int = 0,
-    threads: int | None = None,
-) -> Candidates:
-    """Choose the pairs whose labels are estimated.
+    """Which pairs are candidates: those whose labels are estimated.
 
     Parameters
     ----------
-    runs, benchmark
-        What is scored.
     noisy
         The truth with the labels that are there for all pairs; what it does not list it calls not relevant.
     direction
@@ -393,8 +370,42 @@ def make_candidates(
         these are unplaced, as measures with a cut-off of at most `depth` allow, until `Candidates.exact`.
     list_depth
         How deep the lists of `Candidates.lists` go, if deeper than `depth`.
-    threads
-        How many; all by default.
+    """
+
+    noisy: str | Truth
+    direction: Direction
+    queries: np.ndarray | None = None
+    listed: Truth | None = None
+    depth: int = DEPTH
+    sample: int = 0
+    condensed: bool = False
+    noisy_positives: bool = True
+    rel: float | str | None = None
+    ties: str = "stable"
+    seed: int = 0
+    exact: bool = True
+    list_depth: int = 0
+
+
+def make_candidates(
+    runs: Sequence[Run],
+    benchmark: Benchmark,
+    noisy: str | Truth,
+    *,
+    direction: Direction,
+    compute: Compute | None = None,
+    **choices: Any,
+) -> Candidates:
+    """Choose the pairs whose labels are estimated.
+
+    Parameters
+    ----------
+    runs, benchmark
+        What is scored.
+    noisy, direction, **choices
+        Which pairs: the parameters of `CandidateRequest`.
+    compute
+        What the work is done with.
 
     Examples
     --------
@@ -404,29 +415,30 @@ def make_candidates(
     >>> make_candidates(runs, world.benchmark(), "original", direction="t2i", depth=10)
     Candidates(1,826 pairs of 120 captions, 120 relevant by the noisy labels; seer, learner)
     """
-    request = CandidateRequest(
-        noisy, direction, queries, listed, depth, sample, condensed, noisy_positives, rel, ties, seed, exact,
-        list_depth,
-    )  # fmt: skip
-    return scan_candidates(runs, benchmark, [request], threads)[0]
+    return scan_candidates(runs, benchmark, [CandidateRequest(noisy, direction, **choices)], compute)[0]
 
 
 def scan_candidates(
     runs: Sequence[Run],
     benchmark: Benchmark,
     requests: Sequence[CandidateRequest],
-    threads: int | None = None,
+    compute: Compute | None = None,
 ) -> list[Candidates]:
     """Choose candidates for several directions or measures, from one pass over each run's scores."""
     requests = [with_queries(request, benchmark) for request in requests]
     aligned = check_runs(runs, benchmark, [request.direction for request in requests])
-    group = [lists_of(request, benchmark, aligned, threads) for request in requests]
-    scan_runs(group)
-    everything = [candidate_keys(request, lists) for request, lists in zip(requests, group, strict=True)]
-    for lists, keys in zip(group, everything, strict=True):
-        lists.wanted = keys
-    if any(request.exact for request in requests):
-        group[0].complete()
+    compute = compute or Compute()
+    with connected(compute.scheduler) as workers:
+        passing = compute.passing(aligned, workers)
+        group = [lists_of(request, benchmark, aligned, compute.threads, passing) for request in requests]
+        scan_runs(group)
+        everything = [candidate_keys(request, lists) for request, lists in zip(requests, group, strict=True)]
+        for lists, keys in zip(group, everything, strict=True):
+            lists.wanted = keys
+        if any(request.exact for request in requests):
+            group[0].complete()
+    for lists in group:
+        lists.passing = compute.passing(aligned)
     return [
         choose_candidates(request, benchmark, lists, keys)
         for request, lists, keys in zip(requests, group, everything, strict=True)
@@ -458,7 +470,11 @@ def check_runs(runs: Sequence[Run], benchmark: Benchmark, directions: Sequence[D
 
 
 def lists_of(
-    request: CandidateRequest, benchmark: Benchmark, runs: Sequence[Run], threads: int | None
+    request: CandidateRequest,
+    benchmark: Benchmark,
+    runs: Sequence[Run],
+    threads: int | None,
+    passing: PassOptions,
 ) -> RunLists:
     """Return what the pass over the runs is asked for: lists, and pairs that are known before it."""
     direction, queries, noisy = request.direction, request.queries, request.noisy
@@ -478,7 +494,7 @@ def lists_of(
     deepest = max(depth, min(request.list_depth, size))
     return RunLists(
         runs, direction, queries, depth, deepest, request.ties == "expected",
-        np.unique(np.concatenate(keys)), request.exact, threads,
+        np.unique(np.concatenate(keys)), request.exact, threads, passing,
     )  # fmt: skip
 
 

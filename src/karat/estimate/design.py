@@ -1,14 +1,8 @@
-"""What a sampling design is: pairs drawn at random, each with the known probability of being drawn.
-
-Labels that were chosen greedily say nothing about the others. Labels that were drawn do, whatever the model
-that chose the probabilities is worth: a label that had the chance π stands for 1/π pairs. So every drawn pair
-is kept with its π, and intervals follow from the draws alone (`karat.estimate.intervals`).
-"""
+"""What a sampling design is: pairs drawn at random, each with the known probability of being drawn."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -17,74 +11,8 @@ from karat._util import Registry, check_choice, import_all
 from karat.errors import InputError
 from karat.estimate.candidates import Candidates, VettedLabels
 from karat.estimate.expectation import Linear, form_of
+from karat.estimate.statistics import UNITS, Draw
 from karat.measures import Measure, Named
-
-UNITS = ("pair", "query")
-"""What a design draws as a whole."""
-NOWHERE, IN_OTHER_TASKS, IN_OWN_TASKS = -1, 0, 1
-"""Where the label of a drawn pair is asked for."""
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnSample:
-    """One batch of candidates that a design has drawn.
-
-    Parameters
-    ----------
-    rows
-        The drawn candidates, by number.
-    probability
-        Of each of them, the probability with which this batch had to hold it: its inclusion probability,
-        given what had been drawn before.
-    stratum
-        The part of the frame in which it was drawn with a fixed number of others; −1 where there are no
-        parts.
-    query
-        The number of the query that was drawn as a whole; −1 where pairs are drawn.
-    design
-        The name of the design.
-    frame
-        The version of the candidates from which it was drawn: a pool that grows gets a new number.
-    asked
-        Where its label is asked for: IN_OWN_TASKS, IN_OTHER_TASKS, or NOWHERE, if it was known without a
-        task, as that of gold. Those of one kind are answered in random order, one kind maybe before the
-        other. All are in the batch's own tasks by default.
-
-    Examples
-    --------
-    >>> rows = np.array([4, 7])
-    >>> DrawnSample(rows, np.array([0.1, 0.2]), np.array([-1, -1]), np.array([-1, -1]), "uniform")
-    DrawnSample(2 pairs by uniform)
-    """
-
-    rows: np.ndarray
-    probability: np.ndarray
-    stratum: np.ndarray
-    query: np.ndarray
-    design: str
-    frame: int = 0
-    asked: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        sizes = {len(values) for values in (self.rows, self.probability, self.stratum, self.query)}
-        if len(sizes) > 1:
-            raise InputError("the columns of a drawn sample differ in length", fix="give one entry per pair")
-        if not ((self.probability > 0) & (self.probability <= 1)).all():
-            raise InputError(
-                "an inclusion probability is not above 0 and at most 1",
-                fix="give the probability with which each pair was drawn",
-            )
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        return f"DrawnSample({len(self):,} pairs by {self.design})"
-
-    @property
-    def unit(self) -> str:
-        """What was drawn as a whole: "pair" or "query"."""
-        return UNITS[int(len(self) > 0 and (self.query >= 0).all())]
 
 
 class SamplingDesign(Named):
@@ -107,8 +35,7 @@ class SamplingDesign(Named):
         open_rows: np.ndarray,
         n: int,
         rng: np.random.Generator,
-        frame: int = 0,
-    ) -> DrawnSample:
+    ) -> Draw:
         """Draw at most `n` different candidates out of `open_rows`.
 
         Parameters
@@ -126,8 +53,6 @@ class SamplingDesign(Named):
             How many pairs; never exceeded.
         rng
             Draws.
-        frame
-            The number that the sample gets as its frame.
         """
 
     def chances(
@@ -135,13 +60,6 @@ class SamplingDesign(Named):
     ) -> np.ndarray | None:
         """Return the inclusion probabilities of `rows` if `n` are drawn; None where they are not known."""
         return None
-
-    def sample(
-        self, rows: np.ndarray, probability: np.ndarray, frame: int, stratum: np.ndarray | None = None
-    ) -> DrawnSample:
-        """Return drawn pairs as a sample."""
-        none = np.full(len(rows), -1)
-        return DrawnSample(rows, probability, none if stratum is None else stratum, none, str(self), frame)
 
 
 DESIGNS: Registry[type[SamplingDesign]] = Registry(
@@ -190,39 +108,3 @@ def pair_weights(candidates: Candidates, measure: Measure, design: SamplingDesig
             fix="draw whole queries: --design whole-queries",
         )
     return weights
-
-
-def inclusion_probabilities(size: np.ndarray, n: int) -> np.ndarray:
-    """Return probabilities proportional to `size` that add up to `n`, none above 1.
-
-    >>> inclusion_probabilities(np.array([1.0, 1.0, 2.0, 8.0]), 2).tolist()
-    [0.25, 0.25, 0.5, 1.0]
-    """
-    n = min(n, len(size))
-    out = np.ones(len(size))
-    rest = np.arange(len(size))
-    while n < len(size):
-        out[rest] = size[rest] * ((n - (len(size) - len(rest))) / size[rest].sum())
-        above = out[rest] >= 1
-        if not above.any():
-            break
-        out[rest[above]] = 1.0
-        rest = rest[~above]
-    return out
-
-
-def systematic(probability: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw by the given probabilities; the number drawn is their sum, which is whole.
-
-    Randomised systematic sampling (Hartley and Rao 1962): the units are put in random order on a line, each
-    as long as its probability, and every unit that a point hits is drawn; points lie 1 apart.
-
-    >>> systematic(np.array([0.5, 0.5, 1.0]), np.random.default_rng(0)).tolist()
-    [1, 2]
-    """
-    order = rng.permutation(len(probability))
-    end = np.cumsum(probability[order])
-    # The sum is whole but for rounding.
-    end *= round(end[-1]) / end[-1] if len(end) else 1.0
-    hits = np.floor(end + rng.random())
-    return np.sort(order[np.diff(hits, prepend=0.0) > 0])

@@ -17,10 +17,11 @@ from karat.estimate.features import check_scores
 from karat.estimate.inputs import depth_of, is_cut, load_inputs, table_features
 from karat.estimate.query_means import cluster_variance, clusters_of, mean_defined
 from karat.estimate.relevance import covered_queries, without_grade
-from karat.estimate.score_estimate import TARGETS, EstimatedColumn, ScoreEstimate
+from karat.estimate.score_estimate import EstimatedColumn, ScoreEstimate
+from karat.estimate.statistics import TARGETS
 from karat.estimate.vetting import DRAWS, UNLISTED, truth_labels, values_per_query
 from karat.measures import Measure, Named, parse_name
-from karat.runs import Order, Run
+from karat.runs import Compute, Loading, Run
 from karat.scores import DIRECTION_TITLES, version_blocks
 
 DEFAULT_MEASURES = ("P@10", "RP", "mAP@R")
@@ -46,12 +47,9 @@ def estimate_scores(
     draws: int = DRAWS,
     features: Mapping[str, Any] | None = None,
     seed: int = 0,
-    name: Iterable[str] | str | None = None,
-    ids: Order | None = None,
-    similarity: str = "dot",
-    transpose: bool = False,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
     setting: Mapping[str, Any] | None = None,
-    threads: int | None = None,
 ) -> ScoreEstimate:
     """Estimate what runs would score if every label were vetted.
 
@@ -60,7 +58,7 @@ def estimate_scores(
 
     Parameters
     ----------
-    runs, benchmark, name, ids, similarity, transpose, setting
+    runs, benchmark, loading, compute, setting
         As in `karat.evaluate`.
     measure
         One or several measures that are means over queries, such as "P@10", "RP", "AP".
@@ -91,8 +89,6 @@ def estimate_scores(
         what `karat.load_run` takes.
     seed
         Of all random draws.
-    threads
-        How many; all by default.
 
     Returns
     -------
@@ -113,8 +109,8 @@ def estimate_scores(
     unlisted = check_choice(unlisted, UNLISTED, "unlisted")
     inputs = load_inputs(
         runs, benchmark, DEFAULT_MEASURES if measure is None else measure, (noisy, vetted),
-        direction=direction, ties=ties, name=name, ids=ids, similarity=similarity, transpose=transpose,
-        setting=setting,
+        direction=direction, ties=ties,
+        depth=depth, loading=loading, compute=compute, setting=setting,
     )  # fmt: skip
     bench, (first, second) = inputs.benchmark, inputs.truths
     columns = []
@@ -130,7 +126,7 @@ def estimate_scores(
                 ties=ties, seed=seed, exact=below or chosen.reads_places,
             )
         )  # fmt: skip
-    chosen_pairs = scan_candidates(inputs.runs, bench, requests, threads)
+    chosen_pairs = scan_candidates(inputs.runs, bench, requests, compute)
     for (_, (rel, group)), candidates in zip(groups, chosen_pairs, strict=True):
         candidates = candidates.with_features(table_features(features or {}, bench, candidates))
         labels = vetted_labels(candidates, second, rel, unlisted)

@@ -17,7 +17,7 @@ from karat.estimate.features import score_features
 from karat.estimate.label_file import find_truth
 from karat.estimate.relevance import check_graded
 from karat.measures import MEAN, Measure, Named, Semantic, parse_measures
-from karat.runs import Order, Run, load_runs, notes_on_loading
+from karat.runs import Compute, Loading, Run, load_runs, notes_on_loading
 
 SEARCH: Direction = "t2i"
 """The direction that is taken where one is needed and nothing says which: image search."""
@@ -59,17 +59,18 @@ def load_inputs(
     *,
     direction: Iterable[str] | str | None,
     ties: str,
-    name: Iterable[str] | str | None,
-    ids: Order | None,
-    similarity: str,
-    transpose: bool,
+    depth: int,
+    loading: Loading | None,
+    compute: Compute | None,
     setting: Mapping[str, Any] | None,
 ) -> EstimationInputs:
     """Read what an estimate, a simulation or a plan starts from, and check that it fits together.
 
+    Everything that needs no run is checked before the first is opened.
+
     Parameters
     ----------
-    runs, benchmark, measure, direction, ties, name, ids, similarity, transpose, setting
+    runs, benchmark, measure, direction, ties, depth, loading, compute, setting
         As in `karat.estimate_scores`.
     truths
         Names, files of labels, or truths; None is the benchmark's first.
@@ -77,12 +78,14 @@ def load_inputs(
     bench = as_benchmark(benchmark, setting)
     measures = check_measures(measure)
     check_ties(ties)
+    depth_of(measures, depth)
     default = next(iter(bench.truths))
     named = [find_truth(bench, default if truth is None else truth) for truth in truths]
     for one in measures:
         check_graded(one, [truth for truth, _ in named])
-    loaded = load_runs(runs, bench, name=name, ids=ids, similarity=similarity, transpose=transpose)
-    ways = directions_of(direction, loaded, [truth for truth, _ in named])
+    asked = check_directions(direction, [truth for truth, _ in named])
+    loaded = load_runs(runs, bench, loading, compute)
+    ways = directions_of(asked, loaded, [truth for truth, _ in named])
     notes = [*notes_on_loading(loaded), *(note for _, file_notes in named for note in file_notes)]
     return EstimationInputs(
         loaded[0].benchmark or bench,
@@ -113,13 +116,29 @@ def check_measures(measure: Iterable[str | Named] | Named | str) -> list[Measure
     return measures
 
 
+def check_directions(
+    direction: Iterable[str] | str | None, truths: Sequence[Truth]
+) -> list[Direction] | None:
+    """Return the directions that were asked for, None where none was, or raise where no truth has queries."""
+    if direction is None:
+        return None
+    names = split_names(direction) if isinstance(direction, str) else list(direction)
+    ways: list[Direction] = [check_choice(name, DIRECTIONS, "direction") for name in names]  # type: ignore[misc]
+    for way in ways:
+        for truth in truths:
+            if not len(truth.queries.get(way, ())):
+                raise InputError(
+                    f"truth {truth.name!r} has no {way} queries", fix="choose the other direction"
+                )
+    return ways
+
+
 def directions_of(
-    direction: Iterable[str] | str | None, runs: Sequence[Run], truths: Sequence[Truth]
+    direction: list[Direction] | None, runs: Sequence[Run], truths: Sequence[Truth]
 ) -> list[Direction]:
     """Return the directions that were asked for, or those that all runs and truths have."""
     if direction is not None:
-        names = [direction] if isinstance(direction, str) else list(direction)
-        return [check_choice(name, DIRECTIONS, "direction") for name in names]  # type: ignore[misc]
+        return direction
     possible = [
         way
         for way in DIRECTIONS

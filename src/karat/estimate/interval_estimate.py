@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import Layout, Part, Result
-from karat.estimate.score_estimate import TARGETS
+from karat.estimate.statistics import TARGETS
 from karat.measures import Measure, show_value
 from karat.scores import DIRECTION_TITLES
 from karat.stats import Estimate

@@ -12,12 +12,11 @@ import numpy as np
 from karat._util import MISSING, Layout, Part, Result, extra, plural
 from karat.benchmarks import Direction
 from karat.errors import InputError
-from karat.estimate.boundaries import sequence_factor
 from karat.estimate.design import DESIGNS
-from karat.estimate.evidence import LEAST_FREE
 from karat.estimate.plan_basis import PlanBasis
 from karat.estimate.planned_designs import PlannedDesign
 from karat.estimate.score_estimate import as_json
+from karat.estimate.statistics import LEAST_FREE, sequence_factor
 from karat.judging.pools import cost_of_tasks
 from karat.measures import Measure
 from karat.scores import DIRECTION_TITLES

@@ -139,8 +139,8 @@ def pair_designs(
 def freedom(square: np.ndarray, count: np.ndarray) -> float:
     """Return the degrees of freedom of a sum of squares, given how many draws of each square are expected.
 
-    Satterthwaite's (1946), which `karat.estimate.evidence.spread` estimates from draws. Squares so large that
-    hardly a sample has one (`UNSEEN`) do not count.
+    Satterthwaite's (1946), which `karat.estimate.statistics.spread` estimates from draws. Squares so large
+    that hardly a sample has one (`UNSEEN`) do not count.
 
     >>> z = np.random.default_rng(0).normal(size=100_000)
     >>> round(freedom(z**2, np.full(len(z), 50 / len(z))))

@@ -25,7 +25,6 @@ import numpy as np
 
 from karat.benchmarks import Benchmark, Truth
 from karat.errors import InputError
-from karat.estimate.boundaries import check_level
 from karat.estimate.candidates import DEPTH, make_candidates
 from karat.estimate.estimation import DEFAULT_ESTIMATOR, vetted_labels
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator
@@ -35,9 +34,10 @@ from karat.estimate.plan_basis import assumed_basis, assumed_notes, pilot_basis,
 from karat.estimate.planned_designs import planned_designs, spread_over_queries
 from karat.estimate.query_means import clusters_of
 from karat.estimate.relevance import covered_queries, without_grade
+from karat.estimate.statistics import error_rate
 from karat.judging import load_form
 from karat.measures import Named, parse_name
-from karat.runs import Order, Run
+from karat.runs import Compute, Loading, Run
 
 
 def plan_vetting(
@@ -63,18 +63,15 @@ def plan_vetting(
     per_hour: float = 15.0,
     fee: float = 0.2,
     seed: int = 0,
-    name: Iterable[str] | str | None = None,
-    ids: Order | None = None,
-    similarity: str = "dot",
-    transpose: bool = False,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
     setting: Mapping[str, Any] | None = None,
-    threads: int | None = None,
 ) -> Plan:
     """Say how many labels a score, or telling two runs apart, will take.
 
     Parameters
     ----------
-    runs, benchmark, name, ids, similarity, transpose, setting
+    runs, benchmark, loading, compute, setting
         As in `karat.evaluate`.
     measure
         One measure. P@K and its like can be estimated from single pairs; others need whole queries.
@@ -105,8 +102,6 @@ def plan_vetting(
         share.
     seed
         Of whatever is drawn.
-    threads
-        How many; all by default.
 
     Examples
     --------
@@ -117,7 +112,7 @@ def plan_vetting(
     >>> plan.labels("uniform")
     1223
     """
-    check_level(level)
+    error_rate(level)
     check_shares(within, power, rho, prevalence)
     bases = {"pilot": pilot, "world": world or None, "rho": rho, "prevalence": prevalence}
     named = [basis for basis, value in bases.items() if value is not None]
@@ -127,7 +122,7 @@ def plan_vetting(
         )
     inputs = load_inputs(
         runs, benchmark, measure, [noisy, *([] if pilot is None else [pilot])], direction=direction,
-        ties=ties, name=name, ids=ids, similarity=similarity, transpose=transpose, setting=setting,
+        ties=ties, depth=depth, loading=loading, compute=compute, setting=setting,
     )  # fmt: skip
     if len(inputs.measures) > 1:
         raise InputError("a plan is for one measure", fix=f"choose {inputs.measures[0]}")
@@ -141,7 +136,7 @@ def plan_vetting(
     candidates = make_candidates(
         inputs.runs, bench, first, direction=way, queries=covered_queries(bench, way, [first]),
         depth=depth_of([one], depth), noisy_positives=not is_cut(one), rel=rel, ties=ties, seed=seed,
-        exact=not is_cut(one) or (bool(others) and guess.reads_places), threads=threads,
+        exact=not is_cut(one) or (bool(others) and guess.reads_places), compute=compute,
     )  # fmt: skip
     cluster = clusters_of(bench, candidates)
     notes, known = [*inputs.notes, *way_notes], None

@@ -13,16 +13,17 @@ from karat._util import TEXT_FORMATS, Part, Result, plural
 from karat.benchmarks import Benchmark, Truth
 from karat.errors import InputError
 from karat.estimate.candidates import VettedLabels
-from karat.estimate.design import DESIGNS, DrawnSample, SamplingDesign, pair_weights, run_weights
+from karat.estimate.design import DESIGNS, SamplingDesign, pair_weights, run_weights
 from karat.estimate.estimation import DEFAULT_ESTIMATOR
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator, run_probabilities, shared
 from karat.estimate.features import check_scores
 from karat.estimate.project_labels import ProjectLabels, read_project, reordered
+from karat.estimate.statistics import Draw
 from karat.judging import Cost, DrawBatch, TaskPlan, plan_draws
 from karat.judging.pools import cost_of_tasks
 from karat.judging.tasks import plan_cost
 from karat.measures import Named, parse_name
-from karat.runs import Run
+from karat.runs import Compute, Loading, Run
 from karat.scores import DIRECTION_TITLES
 
 if TYPE_CHECKING:
@@ -151,8 +152,8 @@ def next_pairs(
     fee: float = 0.2,
     dry_run: bool = False,
     seed: int = 0,
-    threads: int | None = None,
-    **loading: Any,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
 ) -> NextPairs:
     """Draw the next pairs that people should judge, and put them into a project's queue.
 
@@ -184,10 +185,8 @@ def next_pairs(
         Store nothing.
     seed
         Of the draw; with the same seed, later batches are other ones.
-    threads
-        How many; all by default.
-    **loading
-        `name`, `ids`, `similarity` and `transpose`, as in `karat.evaluate`.
+    loading, compute
+        How runs are read, and what the work is done with.
 
     Returns
     -------
@@ -212,7 +211,7 @@ def next_pairs(
     guess = parse_name(estimator, ESTIMATORS)
     known = read_project(
         project, runs, measure, direction=direction, noisy=noisy, depth=depth, ties=ties,
-        places=guess.reads_places, threads=threads, **loading,
+        places=guess.reads_places, loading=loading, compute=compute,
     )  # fmt: skip
     chosen = fitting(chosen, known)
     candidates, plain = known.candidates, known.plain
@@ -231,8 +230,8 @@ def next_pairs(
     probability = np.full(len(candidates), np.nan)
     if len(labels):
         probability = shared(run_probabilities(guess, labels, plain, rng))
-    sample = reordered(chosen.draw(labels, probability, plain, open_rows, budget, rng, number), rng)
-    batch = as_batch(known, sample, len(open_rows), seed, guess)
+    draw = reordered(chosen.draw(labels, probability, plain, open_rows, budget, rng), rng)
+    batch = as_batch(known, draw, len(open_rows), seed, guess)
     plan = plan_draws(project, batch, task_size=task_size, gold=gold, overlap=overlap, seed=seed)
     rates = {"per_hour": per_hour, "per_task": per_task, "fee": fee}
     rates |= {} if seconds is None else {"seconds": seconds}
@@ -258,16 +257,14 @@ def fitting(design: SamplingDesign | None, known: ProjectLabels) -> SamplingDesi
     return design
 
 
-def as_batch(
-    known: ProjectLabels, sample: DrawnSample, frame: int, seed: int, estimator: LabelEstimator
-) -> DrawBatch:
-    """Return a sample as it is stored."""
+def as_batch(known: ProjectLabels, draw: Draw, frame: int, seed: int, estimator: LabelEstimator) -> DrawBatch:
+    """Return a draw of candidates as it is stored: as pairs of the benchmark."""
     candidates = known.candidates
-    image, caption = (side[sample.rows] for side in candidates.pairs)
-    query = np.where(sample.query >= 0, candidates.queries[sample.query], -1)
+    image, caption = (side[draw.rows] for side in candidates.pairs)
+    query = np.where(draw.query >= 0, candidates.queries[draw.query], -1)
     return DrawBatch(
-        sample.design, str(known.measure), candidates.direction, candidates.runs, seed, frame, image, caption,
-        sample.probability, sample.stratum, query, known.settings | {"estimator": str(estimator)},
+        draw.design, str(known.measure), candidates.direction, candidates.runs, seed, frame, image, caption,
+        draw.probability, draw.stratum, query, known.settings | {"estimator": str(estimator)},
     )  # fmt: skip
 
 

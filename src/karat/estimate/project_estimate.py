@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,28 +11,32 @@ import numpy as np
 from karat._util import Part, Result, check_choice, plural
 from karat.benchmarks import Truth
 from karat.errors import InputError
-from karat.estimate.boundaries import BURN_IN, check_level, sequence_level
 from karat.estimate.candidates import VettedLabels
-from karat.estimate.design import run_weights
-from karat.estimate.drawn_units import find_units
 from karat.estimate.estimation import DEFAULT_ESTIMATOR
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator
 from karat.estimate.features import check_scores
 from karat.estimate.interval_estimate import IntervalEstimate, IntervalEstimates
-from karat.estimate.intervals import INTERVAL_KINDS, interval_estimates
+from karat.estimate.intervals import INTERVAL_KINDS, answer, ask_labels, interval_estimates
 from karat.estimate.project_labels import ProjectLabels, read_project
-from karat.estimate.score_estimate import TARGETS
-from karat.estimate.sequences import ConfidenceSequence
-from karat.estimate.stopping_rules import RULES, StoppingDecision, StoppingRule, parse_rules
+from karat.estimate.statistics import (
+    BURN_IN,
+    DRAWN_METHODS,
+    RULES,
+    TARGETS,
+    ConfidenceSequence,
+    StoppingDecision,
+    StoppingRule,
+    error_rate,
+    parse_rules,
+    sequence_level,
+)
+from karat.estimate.unit_values import LabelQuestion
 from karat.measures import Measure, Named, parse_name
-from karat.runs import Run
+from karat.runs import Compute, Loading, Run
 from karat.scores import DIRECTION_TITLES
 
 if TYPE_CHECKING:
     from karat.judging import Goal, Project
-
-DRAWN_KINDS = ("difference", "hajek", "horvitz_thompson")
-"""The methods whose intervals follow from how pairs were drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +157,8 @@ def estimate_project(
     depth: int | None = None,
     ties: str | None = None,
     seed: int = 0,
-    threads: int | None = None,
-    **loading: Any,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
 ) -> ProjectEstimate:
     """Say what the answers of a project prove about the scores of runs, and which run is better.
 
@@ -189,10 +193,8 @@ def estimate_project(
         What the candidates are, as in `karat.estimate_scores`; as for the latest batch by default.
     seed
         Of the folds.
-    threads
-        How many; all by default.
-    **loading
-        `name`, `ids`, `similarity` and `transpose`, as in `karat.evaluate`.
+    loading, compute
+        How runs are read, and what the work is done with.
 
     Returns
     -------
@@ -217,11 +219,11 @@ def estimate_project(
     (100, 'not yet')
     """
     kind = check_choice(method, list(INTERVAL_KINDS), "method of the intervals")
-    check_level(level)
+    error_rate(level)
     check_choice(target, list(TARGETS), "target")
     rules = [] if rule is None else parse_rules(rule)
     anytime = anytime or bool(rules)
-    if anytime and kind not in DRAWN_KINDS:
+    if anytime and kind not in DRAWN_METHODS:
         raise InputError(
             f"the method {method} has no intervals that hold at any time",
             fix="choose the method difference, or leave out the rule",
@@ -229,7 +231,7 @@ def estimate_project(
     guess = parse_name(estimator, ESTIMATORS)
     known = read_project(
         project, runs, measure, direction=direction, noisy=noisy, depth=depth, ties=ties, certain=certain,
-        places=guess.reads_places, threads=threads, **loading,
+        places=guess.reads_places, loading=loading, compute=compute,
     )  # fmt: skip
     if any(one.name == "winner" for one in rules) and len(known.candidates.runs) < 2:
         raise InputError("the rule winner compares two runs, and there is one", fix="give a second run")
@@ -243,10 +245,10 @@ def estimate_project(
         decision, more = decide_on(rules, estimates, len(known.labels), looked_at)
     return ProjectEstimate(
         estimates,
-        ", ".join(dict.fromkeys(batch.design for batch in known.batches if len(batch))),
+        ", ".join(dict.fromkeys(draw.design for draw in known.draws if len(draw))),
         known.drawn,
         len(known.labels),
-        sum(len(batch) > 0 for batch in known.batches),
+        sum(len(draw) > 0 for draw in known.draws),
         looked_at,
         anytime,
         decision,
@@ -256,83 +258,56 @@ def estimate_project(
     )
 
 
-def complete_queries(known: ProjectLabels) -> np.ndarray:
-    """Return per query whether all pairs that the measure looks at have a label."""
-    candidates = known.candidates
-    open_pairs = candidates.matter(known.plain) & ~known.labels.vetted
-    return np.bincount(candidates.query[open_pairs], minlength=len(candidates.queries)) == 0
-
-
-def sums_pairs(known: ProjectLabels) -> bool:
-    """Whether the measure is a sum over single pairs."""
-    return run_weights(known.candidates, known.plain) is not None
-
-
-def has_answers(known: ProjectLabels) -> bool:
-    """Whether enough units that count were drawn and are answered: pairs, or whole queries."""
-    drawn = find_units(known.labels, known.batches, known.plain, known.frame, known.since)
-    return bool(drawn.made[1])
-
-
 def best_estimates(
     project: Project, known: ProjectLabels, kind: str, anytime: bool, options: dict[str, Any]
 ) -> tuple[IntervalEstimates, bool, list[str]]:
-    """Return estimates, or bounds where there are no draws or no answers, and notes."""
-    candidates, measure, labels = known.candidates, known.plain, known.labels
-    common = options | {"cluster": known.cluster}
-    if kind not in DRAWN_KINDS:
-        labels = known.census(project)
-        return interval_estimates(candidates, labels, (), measure, method=kind, **common), False, []
-    batches = [batch for batch in known.batches if len(batch)]
-    if not batches or not has_answers(known):
-        why = "no pairs were drawn, so that there is no interval: draw some with karat next"
-        if batches:
-            why = f"too few drawn pairs have an answer for an interval of {known.measure}"
-            if not sums_pairs(known) and all(batch.unit == "pair" for batch in batches):
-                why = (
-                    f"single pairs were drawn, and {known.measure} depends on all labels of a query "
-                    f"together: draw whole queries with karat next -m {known.measure}"
-                )
-        return without_draws(known, known.census(project), common), False, [why]
-    given = {"frame": known.frame, "since": known.since, "versions": known.versions, "method": kind}
-
-    def at(level: float) -> IntervalEstimates:
-        return interval_estimates(
-            candidates, labels, known.batches, measure, **(common | given | {"level": level})
-        )
-
-    level, frame = options["level"], float(candidates.matter(measure).sum())
-    units, what = int(candidates.matter(measure)[labels.rows].sum()), "labels"
-    if all(batch.unit == "query" for batch in batches):
-        units, what = int(complete_queries(known).sum()), "whole queries"
-        frame = float(len(candidates.queries))
+    """Return estimates, or bounds where there are no draws or no answers; whether they hold at all looks."""
+    options = options | {"cluster": known.cluster}
+    if kind not in DRAWN_METHODS:
+        return interval_estimates(known.census(project), (), known.plain, method=kind, **options), False, []
+    question = ask_labels(known.labels, known.draws, known.plain, **options)
+    if not question.answered:
+        return without_draws(known, known.census(project), options), False, [lacking(known, question)]
     if not anytime:
-        return at(level), False, []
-    whole = np.inf if options["target"] == "population" else frame
+        return answer(question, kind), False, []
+    units, size = question.sizes
+    level, whole = question.level, np.inf if question.target == "population" else float(size)
     wide = sequence_level(units, whole, level=level)
-    if wide >= 1:
-        fixed = at(level)
-        blank = [
-            tuple(replace(one, low=np.nan, high=np.nan) for one in some)
-            for some in (fixed.scores, fixed.differences)
-        ]
-        what = "label" if frame == candidates.matter(measure).sum() else "whole query"
-        note = (
-            f"an interval that may be looked at at any time needs {BURN_IN} {what}s, and there are {units:,}"
+    if wide < 1:
+        looks = answer(replace(question, level=wide), kind)
+        return (
+            each(looks, lambda one: replace(one, level=level, method=f"{one.method}, anytime")), True, []
+        )  # fmt: skip
+    what = "whole queries" if question.weights is None else "labels"
+    note = f"an interval that may be looked at at any time needs {BURN_IN} {what}, and there are {units:,}"
+    return each(answer(question, kind), lambda one: replace(one, low=np.nan, high=np.nan)), True, [note]
+
+
+def each(
+    estimates: IntervalEstimates, change: Callable[[IntervalEstimate], IntervalEstimate]
+) -> IntervalEstimates:
+    """Return estimates, each of them changed."""
+    scores, differences = (tuple(map(change, some)) for some in (estimates.scores, estimates.differences))
+    return replace(estimates, scores=scores, differences=differences)
+
+
+def lacking(known: ProjectLabels, question: LabelQuestion) -> str:
+    """Return why there is no interval."""
+    draws = [draw for draw in known.draws if len(draw)]
+    if not draws:
+        return "no pairs were drawn, so that there is no interval: draw some with karat next"
+    if question.weights is None and all(draw.unit == "pair" for draw in draws):
+        return (
+            f"single pairs were drawn, and {known.measure} depends on all labels of a query together: draw "
+            f"whole queries with karat next -m {known.measure}"
         )
-        return replace(fixed, scores=blank[0], differences=blank[1]), True, [note]
-    found = at(wide)
-    named = [
-        tuple(replace(one, level=level, method=f"{one.method}, anytime") for one in some)
-        for some in (found.scores, found.differences)
-    ]
-    return replace(found, scores=named[0], differences=named[1]), True, []
+    return f"too few drawn pairs have an answer for an interval of {known.measure}"
 
 
 def without_draws(known: ProjectLabels, labels: VettedLabels, options: dict[str, Any]) -> IntervalEstimates:
     """Return bounds; from 0 to 1 for measures that have no useful ones."""
     try:
-        return interval_estimates(known.candidates, labels, (), known.plain, method="bounds", **options)
+        return interval_estimates(labels, (), known.plain, method="bounds", **options)
     except InputError:
         runs = known.candidates.runs
         same: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 A project stores draws as images and captions. Candidates are made again from the runs, so that runs may be
 added later. What a batch could have drawn is known from the lists of its runs: of each, the batch keeps a
-fingerprint. A pair that an earlier batch could not have drawn is not covered by it (`DrawnSample.frame`). A
+fingerprint. A pair that an earlier batch could not have drawn is not covered by it (`Draw.covers`). A
 drawn pair whose batch cannot be made again, since its runs have changed, keeps its label, and stands for
 itself alone.
 """
@@ -10,7 +10,7 @@ itself alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,18 +18,38 @@ import numpy as np
 from karat._util import plural
 from karat.benchmarks import Benchmark, Direction, Truth
 from karat.errors import InputError
-from karat.estimate.candidates import DEPTH, Candidates, VettedLabels, make_candidates
-from karat.estimate.design import IN_OTHER_TASKS, IN_OWN_TASKS, NOWHERE, DrawnSample
-from karat.estimate.inputs import check_measures, depth_of, directions_of, is_cut, one_direction
-from karat.estimate.label_errors import answer_errors, answer_posterior
+from karat.estimate.candidates import (
+    DEPTH,
+    CandidateRequest,
+    Candidates,
+    VettedLabels,
+    check_ties,
+    scan_candidates,
+)
+from karat.estimate.inputs import (
+    check_directions,
+    check_measures,
+    depth_of,
+    directions_of,
+    is_cut,
+    one_direction,
+)
 from karat.estimate.label_file import find_truth
 from karat.estimate.query_means import clusters_of
 from karat.estimate.relevance import check_graded, without_grade
+from karat.estimate.statistics import (
+    IN_OTHER_TASKS,
+    IN_OWN_TASKS,
+    NOWHERE,
+    Draw,
+    answer_errors,
+    answer_posterior,
+)
 from karat.judging import DrawBatch, DrawnLabels, TaskPlan, count_answers, drawn_labels
 from karat.judging.pools import key_of
 from karat.judging.tasks import NOT_GOLD
 from karat.measures import Measure, Named
-from karat.runs import Run, load_runs, notes_on_loading
+from karat.runs import Compute, Loading, Run, load_runs, notes_on_loading
 
 if TYPE_CHECKING:
     from karat.judging import Project
@@ -51,10 +71,8 @@ class ProjectLabels:
         What is estimated.
     labels
         The labels of drawn pairs: whether they are relevant, or with which probability.
-    batches
+    draws
         What was drawn, as far as the candidates have it.
-    frame, since, versions
-        As `interval_estimates` takes them.
     taken
         Per candidate, whether it was drawn, whatever for.
     stored
@@ -71,10 +89,7 @@ class ProjectLabels:
     measure: Measure
     candidates: Candidates
     labels: VettedLabels
-    batches: tuple[DrawnSample, ...]
-    frame: np.ndarray
-    since: np.ndarray
-    versions: np.ndarray
+    draws: tuple[Draw, ...]
     taken: np.ndarray
     stored: tuple[DrawBatch, ...]
     settings: dict[str, Any]
@@ -103,6 +118,32 @@ class ProjectLabels:
         return VettedLabels(self.candidates, rows, relevant[rows] > 0)
 
 
+@dataclass(frozen=True, eq=False)
+class ProjectQuestion:
+    """What is to be estimated in a project; `ask_project` makes it, before anything is read of the runs.
+
+    Parameters
+    ----------
+    benchmark, measure, noisy, direction, depth, ties
+        As for `read_project`, with those of the latest batch where none were given.
+    stored
+        All batches of the project.
+    """
+
+    benchmark: Benchmark
+    measure: Measure
+    noisy: Truth
+    direction: list[Direction] | None
+    depth: int
+    ties: str
+    stored: tuple[DrawBatch, ...]
+
+    @property
+    def cut(self) -> int:
+        """How many first items of each run are candidates."""
+        return depth_of([self.measure], self.depth)
+
+
 def read_project(
     project: Project,
     runs: Run | Sequence[Run] | Any,
@@ -114,8 +155,8 @@ def read_project(
     ties: str | None = None,
     certain: bool = False,
     places: bool = False,
-    threads: int | None = None,
-    **loading: Any,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
 ) -> ProjectLabels:
     """Return what a project knows about the candidates of some runs.
 
@@ -136,11 +177,58 @@ def read_project(
         Take verdicts as right, instead of as probable as the answers make them.
     places
         Whether the places of pairs below the lists will be read once there are labels.
-    threads
-        How many; all by default.
-    **loading
-        `name`, `ids`, `similarity` and `transpose`, as in `karat.evaluate`.
+    loading, compute
+        How runs are read, and what the work is done with.
     """
+    question = ask_project(project, measure, direction, noisy, depth, ties)
+    bench, first, stored = question.benchmark, question.noisy, question.stored
+    loaded = [run.align(bench) for run in load_runs(as_list(runs), bench, loading, compute)]
+    if loaded[0].benchmark is not None and loaded[0].benchmark is not bench:
+        raise InputError(
+            f"the runs list items that {bench.name} does not have",
+            fix="leave them out: people can be asked about what the benchmark has",
+        )
+    way, way_notes = one_direction(question.direction, directions_of(question.direction, loaded, (first,)))
+    below = not is_cut(question.measure)
+    request = CandidateRequest(
+        first, way, depth=question.cut, noisy_positives=below, rel=getattr(question.measure, "rel", None),
+        ties=question.ties, exact=below or (places and bool(stored)), list_depth=deepest_cut(stored, way),
+    )  # fmt: skip
+    (candidates,) = scan_candidates(loaded, bench, [request], compute)
+    known = drawn_labels(project, stored)
+    values, versions, doubts = probable_labels(project, stored, known, certain)
+    place = np.concatenate([np.zeros(0, np.int64), *(find_pairs(candidates, batch) for batch in stored)])
+    inside, labelled = place >= 0, ~np.isnan(values)
+    draws, counts = numbered_draws(project, candidates, stored, first, place, labelled)
+    rows = inside & labelled
+    taken = np.zeros(len(candidates), bool)
+    taken[place[inside]] = True
+    number = np.repeat(np.arange(len(stored)), [len(batch) for batch in stored])
+    settings = {
+        "noisy": first.name, "depth": question.depth, "ties": question.ties, "cut": question.cut,
+        "positives": first.name if below else None, "lists": fingerprints(candidates, question.cut),
+    }  # fmt: skip
+    notes = [*notes_on_loading(loaded), *candidates.notes, *way_notes, *known.notes, *doubts]
+    notes += lost_notes(stored, inside, counts, number, way)
+    labels = VettedLabels(
+        candidates, place[rows], values[rows], np.where(counts[rows], 0, number[rows] + 1),
+        versions[:, rows],
+    )  # fmt: skip
+    return ProjectLabels(
+        bench, question.measure, candidates, labels, tuple(draws), taken, stored, settings,
+        int(inside.sum()), tuple(notes),
+    )  # fmt: skip
+
+
+def ask_project(
+    project: Project,
+    measure: Iterable[str | Named] | str | Named | None,
+    direction: Iterable[str] | str | None,
+    noisy: str | Truth | None,
+    depth: int | None,
+    ties: str | None,
+) -> ProjectQuestion:
+    """Return what is to be estimated, checked as far as that is possible without the runs."""
     if project.form.regions:
         raise InputError(
             "a project of instances has no rankings",
@@ -156,74 +244,63 @@ def read_project(
     measures = check_measures([measure] if isinstance(measure, Named) else measure)
     if len(measures) > 1:
         raise InputError("pairs are drawn for one measure", fix=f"choose {measures[0]}")
-    one = measures[0]
-    depth = int(kept.get("depth", DEPTH)) if depth is None else depth
-    ties = str(kept.get("ties", "stable")) if ties is None else ties
     bench = project.benchmark()
-    if noisy is None:
-        noisy = kept.get("noisy", next(iter(bench.truths)))
-    first, _ = find_truth(bench, noisy)
-    check_graded(one, (first,))
-    loaded = [run.align(bench) for run in load_runs(as_list(runs), bench, **loading)]
-    if loaded[0].benchmark is not None and loaded[0].benchmark is not bench:
-        raise InputError(
-            f"the runs list items that {bench.name} does not have",
-            fix="leave them out: people can be asked about what the benchmark has",
-        )
+    truth, _ = find_truth(bench, kept.get("noisy", next(iter(bench.truths))) if noisy is None else noisy)
+    check_graded(measures[0], (truth,))
     if direction is None and last is not None:
         direction = last.direction
-    way, way_notes = one_direction(direction, directions_of(direction, loaded, (first,)))
-    cut = depth_of([one], depth)
-    candidates = make_candidates(
-        loaded, bench, first, direction=way, depth=cut, noisy_positives=not is_cut(one),
-        rel=getattr(one, "rel", None), ties=ties, exact=not is_cut(one) or (places and bool(stored)),
-        list_depth=deepest_cut(stored, way), threads=threads,
+    question = ProjectQuestion(
+        bench, measures[0], truth, check_directions(direction, (truth,)),
+        int(kept.get("depth", DEPTH)) if depth is None else depth,
+        check_ties(str(kept.get("ties", "stable")) if ties is None else ties), stored,
     )  # fmt: skip
-    settings = {
-        "noisy": first.name, "depth": depth, "ties": ties, "cut": cut,
-        "positives": None if is_cut(one) else first.name, "lists": fingerprints(candidates, cut),
-    }  # fmt: skip
-    notes = [*notes_on_loading(loaded), *candidates.notes, *way_notes]
-    known = drawn_labels(project, stored)
-    values, versions = known.relevant, np.zeros((0, len(known)))
-    doubts: list[str] = []
-    if not certain:
-        values, versions, doubts = probable_labels(project, stored, known)
-    place = np.concatenate([np.zeros(0, np.int64), *(find_pairs(candidates, batch) for batch in stored)])
+    depth_of(measures, question.depth)
+    return question
+
+
+def numbered_draws(
+    project: Project,
+    candidates: Candidates,
+    stored: Sequence[DrawBatch],
+    noisy: Truth,
+    place: np.ndarray,
+    labelled: np.ndarray,
+) -> tuple[list[Draw], np.ndarray]:
+    """Return stored batches as draws of candidates, and which drawn pairs count in them.
+
+    Parameters
+    ----------
+    project, candidates, stored, noisy
+        What was drawn, and from what.
+    place, labelled
+        Of each drawn pair, its candidate, −1 where it is none; and whether it has a label.
+    """
+    frame = frames([covered(candidates, batch, noisy) for batch in stored], len(candidates))
     number = np.repeat(np.arange(len(stored)), [len(batch) for batch in stored])
-    frame = frames([covered(candidates, batch, first) for batch in stored], len(candidates))
     inside = place >= 0
     counts = inside.copy()
     counts[inside] = frame[place[inside]] <= number[inside]
-    labelled = ~np.isnan(values)
     # What was drawn and is not answered cannot be drawn again; nothing stands for it.
     frame[place[inside & ~counts & ~labelled]] = len(stored)
-    batches = []
     plan = project.pools.plan()
-    for b, batch in enumerate(stored):
-        keep = counts[number == b]
-        batches.append(as_sample(candidates, batch, place[number == b], keep, b, plan))
-    rows = inside & labelled
-    taken = np.zeros(len(candidates), bool)
-    taken[place[inside]] = True
-    notes += [*known.notes, *doubts, *lost_notes(stored, inside, counts, number, way)]
-    kept_values = values[rows] if not certain else values[rows] > 0.5
-    return ProjectLabels(
-        bench, one, candidates, VettedLabels(candidates, place[rows], kept_values),
-        tuple(batches), frame, np.where(counts[rows], 0, number[rows] + 1), versions[:, rows], taken, stored,
-        settings, int(inside.sum()), tuple(notes),
-    )  # fmt: skip
+    draws = [
+        as_draw(candidates, batch, place[number == b], counts[number == b], frame <= b, plan)
+        for b, batch in enumerate(stored)
+    ]
+    return draws, counts
 
 
 def probable_labels(
-    project: Project, batches: Sequence[DrawBatch], known: DrawnLabels
+    project: Project, batches: Sequence[DrawBatch], known: DrawnLabels, certain: bool
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Return how probable it is that each drawn pair is relevant, other versions of that, and notes.
 
     Where several annotators answer, agreement tells how often they err (Dawid–Skene). One answer per pair
-    has nothing to agree with; then hidden gold tells.
+    has nothing to agree with; then hidden gold tells. With `certain`, verdicts are taken as right.
     """
     none, asked = np.zeros((0, len(known))), known.answers > 0
+    if certain:
+        return np.where(np.isnan(known.relevant), np.nan, known.relevant > 0.5), none, []
     if not asked.any() or np.median(known.answers[asked]) > 1:
         return np.where(np.isnan(known.probability), known.relevant, known.probability), none, []
     counts = count_answers(project, batches)
@@ -314,17 +391,16 @@ def frames(covers: Sequence[np.ndarray], size: int) -> np.ndarray:
     return frame
 
 
-def as_sample(
+def as_draw(
     candidates: Candidates,
     batch: DrawBatch,
     place: np.ndarray,
     keep: np.ndarray,
-    number: int,
+    covers: np.ndarray,
     plan: TaskPlan,
-) -> DrawnSample:
-    """Return what counts of a stored batch; `plan` are all tasks."""
+) -> Draw:
+    """Return what counts of a stored batch, given the candidates of its pairs; `plan` are all tasks."""
     query = batch.query[keep]
-    at = np.where(query >= 0, np.searchsorted(candidates.queries, query), -1)
     first, end = batch.settings.get("tasks", (0, 0))
     own = (first <= plan.task) & (plan.task < end)
     asked = np.full(int(keep.sum()), NOWHERE)
@@ -332,8 +408,14 @@ def as_sample(
         rows = tasks & (plan.gold == NOT_GOLD)
         asked[np.isin(batch.keys[keep], key_of(plan.image[rows], plan.caption[rows]))] = where
     asked[batch.gold[keep] != NOT_GOLD] = NOWHERE
-    return DrawnSample(
-        place[keep], batch.probability[keep], batch.stratum[keep], at, batch.design, number, asked
+    return Draw(
+        place[keep],
+        batch.probability[keep],
+        batch.stratum[keep],
+        np.where(query >= 0, np.searchsorted(candidates.queries, query), -1),
+        batch.design,
+        asked,
+        covers,
     )
 
 
@@ -361,10 +443,8 @@ def lost_notes(
     return notes
 
 
-def reordered(sample: DrawnSample, rng: np.random.Generator) -> DrawnSample:
-    """Return a sample in random order, queries as a whole, so that its first part is a smaller sample."""
-    group = sample.query if sample.unit == "query" else sample.rows
-    _, member = np.unique(group, return_inverse=True)
-    order = np.argsort(rng.permutation(int(member.max(initial=-1)) + 1)[member], kind="stable")
-    columns = {name: getattr(sample, name)[order] for name in ("rows", "probability", "stratum", "query")}
-    return replace(sample, **columns)
+def reordered(draw: Draw, rng: np.random.Generator) -> Draw:
+    """Return a draw in random order, queries as a whole, so that its first part is a smaller one."""
+    together = draw.query if draw.unit == "query" else draw.rows
+    _, member = np.unique(together, return_inverse=True)
+    return draw.take(np.argsort(rng.permutation(int(member.max(initial=-1)) + 1)[member], kind="stable"))

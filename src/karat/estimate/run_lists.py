@@ -16,7 +16,7 @@ import numpy as np
 
 from karat.benchmarks import Direction, JudgedItems
 from karat.estimate.relevance import KEY_BASE
-from karat.runs import Run, TableRun, Top, TopRequest, pairs_to_place
+from karat.runs import PassOptions, Run, TableRun, Top, TopRequest, pairs_to_place
 
 UNKNOWN = -1
 """The number of higher scores of a pair whose place is not known."""
@@ -41,8 +41,8 @@ class RunLists:
     exact
         Whether the places of all wanted pairs are needed: then a run also places what the lists of
         earlier ones have, which saves the second pass of the last.
-    threads
-        How many; all by default.
+    threads, passing
+        How passes over the scores are made.
     tops
         Per run, its lists.
     places
@@ -62,6 +62,7 @@ class RunLists:
     keys: np.ndarray
     exact: bool = True
     threads: int | None = None
+    passing: PassOptions = field(default_factory=PassOptions)
     tops: dict[str, Top] = field(default_factory=dict)
     places: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     wanted: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -115,7 +116,8 @@ class RunLists:
         for run in self.runs:
             parts = [(lists, keys) for lists in self.group if len(keys := lists.missing(run.name))]
             if isinstance(run, TableRun) and parts:
-                placed = run.place([lists.items(keys) for lists, keys in parts], self.threads)
+                items = [lists.items(keys) for lists, keys in parts]
+                placed = run.scan(items, self.threads, options=self.passing).placed
                 for (lists, keys), one in zip(parts, placed, strict=True):
                     lists.add(run.name, keys, np.stack([one.above, one.tied, one.earlier]))
 
@@ -138,6 +140,7 @@ def scan_runs(group: Sequence[RunLists]) -> None:
             [one.items(keys) for one, keys in asked],
             group[0].threads,
             tops=[one.request() for one in deep],
+            options=group[0].passing,
         )
         for one, top in zip(deep, scanned.tops, strict=True):
             one.tops[run.name] = top

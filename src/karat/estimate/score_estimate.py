@@ -16,17 +16,13 @@ from karat.estimate.candidates import Candidates, VettedLabels
 from karat.estimate.estimator import LabelEstimator
 from karat.estimate.query_means import mean_defined
 from karat.estimate.relevance import without_grade
+from karat.estimate.statistics import TARGETS
 from karat.measures import Measure, parse_measures, show_value
 from karat.scores import DIRECTION_TITLES
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-TARGETS = {
-    "test_set": "this test set: the score that fully vetted labels would give on these queries",
-    "population": "queries like these: the score on other queries of the same kind",
-}
-"""What is estimated, in words."""
 OF_MASKS = "this test set: the score that the masks of all instances would give"
 """The same for detections."""
 OTHERS = {"naive": "noisy label", "sample_mean": "sample mean", "vetted_only": "vetted only"}

@@ -26,7 +26,7 @@ from karat.estimate.relevance import covered_queries, is_relevant, without_grade
 from karat.estimate.strategy import STRATEGIES, VettingStrategy
 from karat.estimate.vetting import BATCH, DRAWS, as_number, truth_labels, values_per_query, vet
 from karat.measures import Measure, Named, parse_name
-from karat.runs import Detections, Order, Run
+from karat.runs import Compute, Detections, Loading, Run
 from karat.scores import DIRECTION_TITLES
 
 METHODS = ("random+naive", "mcm+naive", "random+learned", "mcm+learned", "meec+learned")
@@ -85,21 +85,18 @@ def simulate_vetting(
     draws: int = DRAWS,
     features: Mapping[str, Any] | None = None,
     seed: int = 0,
-    name: Iterable[str] | str | None = None,
-    ids: Order | None = None,
-    similarity: str = "dot",
-    transpose: bool = False,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
     setting: Mapping[str, Any] | None = None,
-    threads: int | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Simulation:
     """Simulate vetting on labels that are known in full: how many would have been enough?
 
     Parameters
     ----------
-    runs, benchmark, name, ids, similarity, transpose, setting
+    runs, benchmark, loading, compute, setting
         As in `karat.evaluate`.
-    measure, noisy, direction, depth, sample, ties, draws, features, seed, threads
+    measure, noisy, direction, depth, sample, ties, draws, features, seed
         As in `estimate_scores`.
     vetted
         The truth that answers about every candidate, or a file of labels.
@@ -131,8 +128,8 @@ def simulate_vetting(
     if times < 1:
         raise InputError(f"times is {times}", fix="give a whole number from 1")
     inputs = load_inputs(
-        runs, benchmark, measure, (noisy, vetted), direction=direction, ties=ties, name=name, ids=ids,
-        similarity=similarity, transpose=transpose, setting=setting,
+        runs, benchmark, measure, (noisy, vetted), direction=direction, ties=ties,
+        depth=depth, loading=loading, compute=compute, setting=setting,
     )  # fmt: skip
     bench, (first, second) = inputs.benchmark, inputs.truths
     how = reading_of(second, unlisted)
@@ -147,7 +144,7 @@ def simulate_vetting(
         for way in inputs.directions
         for one in inputs.measures
     ]  # fmt: skip
-    chosen = iter(scan_candidates(inputs.runs, bench, requests, threads))
+    chosen = iter(scan_candidates(inputs.runs, bench, requests, compute))
     for way in inputs.directions:
         for one in inputs.measures:
             rel, candidates = getattr(one, "rel", None), next(chosen)

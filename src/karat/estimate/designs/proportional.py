@@ -9,13 +9,11 @@ import numpy as np
 from karat._util import Param
 from karat.estimate.candidates import Candidates, VettedLabels
 from karat.estimate.design import (
-    DrawnSample,
     SamplingDesign,
-    inclusion_probabilities,
     pair_weights,
     register_design,
-    systematic,
 )
+from karat.estimate.statistics import Draw, inclusion_probabilities, systematic
 from karat.estimate.strategy import guessed
 from karat.measures import Measure
 
@@ -70,9 +68,8 @@ class ProportionalDesign(SamplingDesign):
         open_rows: np.ndarray,
         n: int,
         rng: np.random.Generator,
-        frame: int = 0,
-    ) -> DrawnSample:
+    ) -> Draw:
         """Return as many pairs as allowed, by randomised systematic sampling."""
         chance = self.chances(labels.candidates, probability, measure, open_rows, n)
         drawn = systematic(chance, rng)
-        return self.sample(open_rows[drawn], chance[drawn], frame)
+        return Draw(open_rows[drawn], chance[drawn], design=str(self))

@@ -8,7 +8,8 @@ import numpy as np
 
 from karat._util import Param, whole
 from karat.estimate.candidates import Candidates, VettedLabels
-from karat.estimate.design import DrawnSample, SamplingDesign, pair_weights, register_design
+from karat.estimate.design import SamplingDesign, pair_weights, register_design
+from karat.estimate.statistics import Draw
 from karat.estimate.strategy import guessed
 from karat.measures import Measure
 
@@ -42,8 +43,7 @@ class StratifiedDesign(SamplingDesign):
         open_rows: np.ndarray,
         n: int,
         rng: np.random.Generator,
-        frame: int = 0,
-    ) -> DrawnSample:
+    ) -> Draw:
         """Return simple random samples of the strata."""
         candidates = labels.candidates
         weight = np.sqrt((pair_weights(candidates, measure, self) ** 2).sum(axis=0))[open_rows]
@@ -58,7 +58,7 @@ class StratifiedDesign(SamplingDesign):
         within = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
         drawn = np.sort(order[within < number[stratum[order]]])
         which = stratum[drawn]
-        return self.sample(open_rows[drawn], (number / np.maximum(size, 1))[which], frame, which)
+        return Draw(open_rows[drawn], (number / np.maximum(size, 1))[which], which, design=str(self))
 
 
 def cells(candidates: Candidates, p: np.ndarray, rows: np.ndarray) -> np.ndarray:

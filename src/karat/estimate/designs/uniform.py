@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from karat.estimate.candidates import Candidates, VettedLabels
-from karat.estimate.design import DrawnSample, SamplingDesign, pair_weights, register_design
+from karat.estimate.design import SamplingDesign, pair_weights, register_design
+from karat.estimate.statistics import Draw
 from karat.measures import Measure
 
 
@@ -32,9 +33,8 @@ class UniformDesign(SamplingDesign):
         open_rows: np.ndarray,
         n: int,
         rng: np.random.Generator,
-        frame: int = 0,
-    ) -> DrawnSample:
+    ) -> Draw:
         """Return pairs drawn without replacement."""
         pair_weights(labels.candidates, measure, self)
         rows = np.sort(rng.choice(open_rows, min(n, len(open_rows)), replace=False))
-        return self.sample(rows, np.full(len(rows), len(rows) / max(len(open_rows), 1)), frame)
+        return Draw(rows, np.full(len(rows), len(rows) / max(len(open_rows), 1)), design=str(self))

@@ -9,7 +9,8 @@ import numpy as np
 from karat._util import Param, whole
 from karat.errors import InputError
 from karat.estimate.candidates import VettedLabels
-from karat.estimate.design import DrawnSample, SamplingDesign, register_design
+from karat.estimate.design import SamplingDesign, register_design
+from karat.estimate.statistics import Draw
 from karat.measures import Measure
 
 PER_STRATUM = 10
@@ -41,8 +42,7 @@ class WholeQueryDesign(SamplingDesign):
         open_rows: np.ndarray,
         n: int,
         rng: np.random.Generator,
-        frame: int = 0,
-    ) -> DrawnSample:
+    ) -> Draw:
         """Return all open pairs of the drawn queries."""
         query = labels.candidates.query[open_rows]
         queries, cost = np.unique(query, return_counts=True)
@@ -62,7 +62,7 @@ class WholeQueryDesign(SamplingDesign):
         part[queries[drawn]] = stratum[drawn]
         taken = chance[query] > 0
         rows, query = open_rows[taken], query[taken]
-        return DrawnSample(rows, chance[query], part[query], query, str(self), frame)
+        return Draw(rows, chance[query], part[query], query, str(self))
 
 
 def plan(cost: np.ndarray, n: int, strata: int) -> tuple[np.ndarray, np.ndarray]:

@@ -20,7 +20,7 @@ from karat.benchmarks import Direction
 from karat.errors import InputError, KaratError
 from karat.judging import Goal, Project
 from karat.judging.store import StoreError
-from karat.runs import Loading, Run, is_model, load_runs
+from karat.runs import Compute, Loading, Run, is_model, load_runs
 from karat.web.dashboard.jobs import Job, JobOutcome, Work
 from karat.web.dashboard.live import Pay, pay_of
 from karat.web.failures import sentence_of
@@ -273,7 +273,7 @@ def estimate(project: Project, goal: Goal, runs: Sequence[Run]) -> ProjectEstima
     # Imported late: a server without a goal needs none of it. One thread: the others answer requests.
     from karat.estimate import estimate_goal
 
-    return estimate_goal(project, goal, runs, threads=1)
+    return estimate_goal(project, goal, runs, compute=Compute(threads=1))
 
 
 def draw(project: Project, runs: Sequence[Run], proposal: Proposal, dry_run: bool) -> NextPairs:
@@ -283,7 +283,7 @@ def draw(project: Project, runs: Sequence[Run], proposal: Proposal, dry_run: boo
     goal = proposal.goal
     return next_pairs(
         project, runs, goal.measure, direction=goal.direction, budget=proposal.asked, dry_run=dry_run,
-        overlap=proposal.overlap, threads=1, **rates_of(pay_of(project)),
+        overlap=proposal.overlap, compute=Compute(threads=1), **rates_of(pay_of(project)),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from karat._util import check_choice, plural, split_names
 from karat.errors import InputError
-from karat.estimate.sequences import ConfidenceSequence
+from karat.estimate.statistics.sequences import ConfidenceSequence
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 A 95% interval holds in 95% of projects at a time that was fixed before. Whoever looks every minute and stops
 at the first look that pleases has looked often, and misses the truth far more often than in 5%. A confidence
 sequence holds at all looks together: in 95% of projects *no* look excludes the truth. Its half-width is the
-standard error times a factor (`karat.estimate.boundaries`). Ends never move back: what one look has excluded
-stays so.
+standard error times a factor (`boundaries.py`). Ends never move back: what one look has excluded stays so.
 
 For uniform draws there is also a sequence that holds exactly, at any size: a bet against every possible mean
 (Waudby-Smith and Ramdas 2023, "Estimating means of bounded random variables by betting", section 5).
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from karat.errors import InputError
-from karat.estimate.boundaries import TARGET, check_level, sequence_factor
+from karat.estimate.statistics.boundaries import TARGET, error_rate, sequence_factor
 
 GRID = 1000
 """How many possible means are bet against."""
@@ -151,7 +150,7 @@ def betting_sequence(
     >>> [(float(looks.low[n - 1].round(3)), float(looks.high[n - 1].round(3))) for n in (50, 500, 1000)]
     [(0.014, 0.64), (0.259, 0.335), (0.299, 0.302)]
     """
-    alpha = check_level(level)
+    alpha = error_rate(level)
     x = (np.asarray(value, dtype=np.float64) - low) / (high - low)
     if len(x) and not (x.min() >= -1e-9 and x.max() <= 1 + 1e-9):
         raise InputError(

@@ -1,8 +1,8 @@
 """Boundaries: how many standard errors a confidence sequence reaches to either side.
 
 The error of an estimate after n of N labels is a martingale divided by its clock A = n / (N − n): batches'
-errors are martingale differences, weighted by 1 / |O_next| − 1 / |O| (`karat.estimate.totals`), and the
-martingale's variance grows with A. So the half-width is the standard error times a factor of the clock. With
+errors are martingale differences, weighted by 1 / |O_next| − 1 / |O| (`totals.py`), and the martingale's
+variance grows with A. So the half-width is the standard error times a factor of the clock. With
 t = A_n / A_target and α = 1 − level it is
 
     mixture   √((1 + κt) / (κt) · log((1 + κt) / α²)),     κ = log(1 + κ) − 2 log α
@@ -41,7 +41,7 @@ def best_scale(level: float = 0.95) -> float:
     >>> round(best_scale(), 3)
     8.212
     """
-    alpha, scale = check_level(level), 8.0
+    alpha, scale = error_rate(level), 8.0
     for _ in range(60):
         scale = float(np.log1p(scale) - 2 * np.log(alpha))
     return scale
@@ -117,7 +117,7 @@ def sequence_factor(
     >>> sequence_factor(np.array([40, 250, 500, 1000]), 4000, target=500).round(2).tolist()
     [inf, 2.92, 2.72, 2.96]
     """
-    check_level(level)
+    error_rate(level)
     chosen = boundary or ("mixture" if target is None else "line")
     factor = BOUNDARIES[check_choice(chosen, tuple(BOUNDARIES), "boundary")]
     goal = TARGET if target is None else target
@@ -156,7 +156,7 @@ def sequence_level(labels: int, frame: float, *, level: float = 0.95, **options:
     return float(2 * ndtr(sequence_factor(np.asarray(labels), frame, level=level, **options)) - 1)
 
 
-def check_level(level: float) -> float:
+def error_rate(level: float) -> float:
     """Return 1 − level, or raise."""
     if not 0.5 <= level < 1:
         raise InputError(f"level is {level:g}", fix="give a share from 0.5 to below 1, such as 0.95")

@@ -45,6 +45,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from karat.estimate.statistics.draw import Draw
+
 LABELS_PER_COLUMN = 10
 """How many drawn labels, counted by what they are worth, a further column of predictions needs."""
 MOST_LEVERAGE = 0.5
@@ -62,58 +64,39 @@ class Units:
     value
         [runs or 1, units]: NaN where it is unknown.
     cluster
-        Per unit, the number of its cluster, from 0.
+        Per unit, the number of its cluster, from 0; each is its own by default.
     share
-        Per cluster, the part of the queries that it has.
+        Per cluster, the part of the queries that it has; by default the part of the units.
     noise
         [draws, runs or 1, units]: by how much known values may be off, where annotators err.
     bias
         [runs or 1, units]: by how much they are off on average, where annotators err.
+    versions
+        [versions, runs or 1, known units]: other values that are possible since the annotators' error rates
+        are not known exactly, or by how much they are higher.
+    labels
+        Whether values are labels, so that a sample may miss the few that are predicted wrongly.
     """
 
     weight: np.ndarray
     value: np.ndarray
-    cluster: np.ndarray
-    share: np.ndarray
-    noise: np.ndarray
+    cluster: np.ndarray = None  # type: ignore[assignment]
+    share: np.ndarray = None  # type: ignore[assignment]
+    noise: np.ndarray = field(default_factory=lambda: np.zeros((1, 1, 1)))
     bias: np.ndarray | float = 0.0
+    versions: np.ndarray = field(default_factory=lambda: np.zeros((0, 1, 1)))
+    labels: bool = True
+
+    def __post_init__(self) -> None:
+        if self.cluster is None:
+            object.__setattr__(self, "cluster", np.arange(self.weight.shape[1]))
+        if self.share is None:
+            object.__setattr__(self, "share", np.bincount(self.cluster) / max(len(self.cluster), 1))
 
     @property
     def known(self) -> np.ndarray:
         """Per unit, whether its value is known."""
         return ~np.isnan(self.value).any(axis=0)
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnBatch:
-    """Units that were drawn together and whose values are known.
-
-    Parameters
-    ----------
-    covers
-        Per unit, whether the batch says anything about it: it was known before, or could be drawn.
-    open
-        Per unit, whether it could be drawn.
-    units
-        The drawn ones.
-    probability, stratum
-        Of each of them.
-    group
-        Of each of them, the number of what was drawn as a whole: a unit, or a query with all its pairs.
-    pending
-        Further drawn units, whose values are not known.
-    rate
-        Of each unit with a value, the share of those like it that have one; it is part of its probability.
-    """
-
-    covers: np.ndarray
-    open: np.ndarray
-    units: np.ndarray
-    probability: np.ndarray
-    stratum: np.ndarray
-    group: np.ndarray
-    pending: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    rate: np.ndarray | float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +124,8 @@ class Totals:
         Per unit, whether neither its value nor a chance of being drawn is known.
     fitted
         [runs, units]: predicted values, as the last batch saw them.
+    moved
+        [versions, runs]: the totals under other error rates of the annotators.
     """
 
     units: Units
@@ -153,30 +138,30 @@ class Totals:
     free: int
     uncovered: np.ndarray
     fitted: np.ndarray
+    moved: np.ndarray
 
 
-def batch_weights(batches: Sequence[DrawnBatch]) -> np.ndarray:
-    """Return ω [batches, units]: 0 where a batch does not cover a unit.
+def draw_weights(draws: Sequence[Draw]) -> np.ndarray:
+    """Return ω [draws, units]: 0 where a draw does not cover a unit.
 
-    >>> every, none = np.ones(4, bool), np.zeros(1, np.int64)
-    >>> first = DrawnBatch(every, every, np.array([0]), np.full(1, 0.25), none, none)
-    >>> rest = np.array([False, True, True, True])
-    >>> second = DrawnBatch(every, rest, np.array([1]), np.full(1, 1 / 3), none, none)
-    >>> batch_weights([first, second])[:, 0].round(3).tolist()
+    >>> every, rest = np.ones(4, bool), np.array([False, True, True, True])
+    >>> first = Draw(np.array([0]), 1 / 4, covers=every, open=every)
+    >>> second = Draw(np.array([1]), 1 / 3, covers=every, open=rest)
+    >>> draw_weights([first, second])[:, 0].round(3).tolist()
     [0.333, 0.667]
     """
-    covers = np.stack([batch.covers for batch in batches])
-    kinds, kind = np.zeros((len(batches), 1), bool) | covers[:, :1], np.zeros(covers.shape[1], np.int64)
+    covers = np.stack([draw.covers for draw in draws])
+    kinds, kind = np.zeros((len(draws), 1), bool) | covers[:, :1], np.zeros(covers.shape[1], np.int64)
     if (covers != covers[:, :1]).any():
         kinds, kind = np.unique(covers, axis=1, return_inverse=True)
     weights = np.zeros(kinds.shape)
     for number in range(kinds.shape[1]):
         inside = kind == number
         for b in np.flatnonzero(kinds[:, number]).tolist():
-            still = int((batches[b].open & inside).sum())
-            drawn = int(inside[batches[b].units].sum())
+            still = int((draws[b].open & inside).sum())
+            drawn = int(inside[draws[b].rows].sum())
             if still == drawn:
-                # Everything is known from here on: no other batch has to say anything.
+                # Everything is known from here on: no other draw has to say anything.
                 weights[:, number] = 0.0
                 weights[b, number] = 1.0
                 break
@@ -185,18 +170,17 @@ def batch_weights(batches: Sequence[DrawnBatch]) -> np.ndarray:
     return (weights / np.where(size > 0, size, 1.0))[:, kind.ravel()]
 
 
-def pending_weights(omega: np.ndarray, batches: Sequence[DrawnBatch]) -> np.ndarray:
-    """Return ω with that of pending units moved from later batches to the one that drew them.
+def pending_weights(omega: np.ndarray, draws: Sequence[Draw]) -> np.ndarray:
+    """Return ω with that of pending units moved from later draws to the one that drew them.
 
-    >>> every, none = np.ones(4, bool), np.zeros(1, np.int64)
-    >>> half = DrawnBatch(every, every, np.array([0]), np.full(1, 0.25), none, none, np.array([1]), 0.5)
+    >>> half = Draw(np.array([0]), 0.25, pending=np.array([1]), rate=0.5)
     >>> pending_weights(np.full((2, 4), 0.5), [half, half])[:, :2].tolist()
     [[0.5, 1.0], [0.5, 0.0]]
     """
     omega = omega.copy()
-    for b, batch in enumerate(batches):
-        omega[b, batch.pending] = omega[b:, batch.pending].sum(axis=0)
-        omega[b + 1 :, batch.pending] = 0.0
+    for b, draw in enumerate(draws):
+        omega[b, draw.pending] = omega[b:, draw.pending].sum(axis=0)
+        omega[b + 1 :, draw.pending] = 0.0
     return omega
 
 
@@ -227,8 +211,52 @@ def kish(weight: np.ndarray) -> float:
     return float(np.abs(weight).sum()) ** 2 / squares if squares > 0 else 0.0
 
 
+def fit_predictions(
+    units: Units, columns: np.ndarray, rows: np.ndarray, probability: np.ndarray, here: int, ratio: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return fitted values [runs, units], β [runs, columns], and the errors of a draw's units [runs, here].
+
+    Parameters
+    ----------
+    units, columns, ratio
+        As in `estimate_totals`, the columns of one draw.
+    rows, probability
+        What was drawn until now; the last `here` of them are the draw's own.
+    """
+    runs = len(units.weight)
+    value = np.broadcast_to(units.value, units.weight.shape)
+    fitted, coefficients = np.zeros(units.weight.shape), np.zeros((runs, len(columns)))
+    errors = np.empty((runs, here))
+    # Pairs have one prediction for all runs, so that what two runs share cancels in their difference.
+    together = len(units.value) == 1
+    for r in range(1 if together else runs):
+        size = np.abs(units.weight).sum(axis=0) if together else np.abs(units.weight[r])
+        mine = size[rows] != 0
+        at, pi = rows[mine], probability[mine]
+        importance = size[at] / pi if ratio else size[at] ** 2 * (1 - pi) / pi
+        most = 1 + int(kish(importance)) // LABELS_PER_COLUMN
+        use = columns[:most, r] if len(columns) else np.zeros((0, units.weight.shape[1]))
+        beta, pull = fit_columns(use[:, at], value[r, at], importance)
+        while len(use) > 1 and pull.max() > MOST_LEVERAGE:
+            # A few units decide what a column counts: the sample says nothing about it.
+            use = use[:-1]
+            beta, pull = fit_columns(use[:, at], value[r, at], importance)
+        every = slice(None) if together else r
+        coefficients[every, : len(beta)] = beta
+        fitted[every] = beta @ use if len(beta) else 0.0
+        own = rows[len(rows) - here :]
+        error = value[r, own] - fitted[r, own]
+        if not ratio:
+            # As if every unit were predicted from the others alone.
+            leverage = np.zeros(len(rows))
+            leverage[mine] = pull
+            error = error / (1 - np.minimum(leverage[len(rows) - here :], 0.9))
+        errors[every] = error
+    return fitted, coefficients, errors
+
+
 def estimate_totals(
-    units: Units, batches: Sequence[DrawnBatch], columns: Sequence[np.ndarray], ratio: bool = False
+    units: Units, draws: Sequence[Draw], columns: Sequence[np.ndarray], ratio: bool = False
 ) -> Totals:
     """Estimate the total of every run.
 
@@ -236,103 +264,78 @@ def estimate_totals(
     ----------
     units
         What is summed up.
-    batches
-        What was drawn, in order.
+    draws
+        In order, as `answered` returns them.
     columns
-        Per batch, [columns, runs or 1, units]: what predictions are made of.
+        Per draw, [columns, runs or 1, units]: what predictions are made of.
     ratio
         Fit the first column alone, as Hájek's estimator does, instead of minimising the variance.
     """
-    runs, number = units.weight.shape
-    value = np.broadcast_to(units.value, units.weight.shape)
-    plain = batch_weights(batches)
-    omega = pending_weights(plain, batches)
-    total = np.zeros(units.weight.shape)
-    counted = np.zeros(number)
-    width = len(columns[-1]) if len(columns) else 0
-    coefficients = np.zeros((runs, width))
-    fitted = np.zeros(units.weight.shape)
-    moves, single = [], []
-    free = 0
-    seen: list[tuple[np.ndarray, np.ndarray]] = []
-    ever_open = np.zeros(number, bool)
-    for b, batch in enumerate(batches):
-        share = omega[b]
+    weight, known = units.weight, units.known
+    runs, number = weight.shape
+    y = weight * units.value
+    plain = draw_weights(draws)
+    omega = pending_weights(plain, draws)
+    total, counted = np.zeros(weight.shape), np.zeros(number)
+    fitted = np.zeros(weight.shape)
+    coefficients = np.zeros((runs, len(columns[-1]) if len(columns) else 0))
+    blank = np.zeros((runs, 0))
+    moves, single, free = [blank], [blank], 0
+    for b, draw in enumerate(draws):
+        share, rows, pi = omega[b], draw.rows, draw.probability
+        so_far = draws[: b + 1]
+        fitted, beta, error = fit_predictions(
+            units,
+            columns[b],
+            np.concatenate([one.rows for one in so_far]),
+            np.concatenate([one.probability for one in so_far]),
+            len(rows),
+            ratio,
+        )
+        coefficients += beta * len(rows)
+        d = weight[:, rows] * error / pi
         covered = share > 0
-        ever_open |= covered & batch.open
-        before = covered & ~batch.open
-        seen.append((batch.units, batch.probability))
-        drawn = np.concatenate([at for at, _ in seen])
-        chance = np.concatenate([pi for _, pi in seen])
-        chance_here = batch.probability
-        d = np.empty((runs, len(batch.units)))
-        # Pairs have one prediction for all runs, so that what two runs share cancels in their difference.
-        together = len(units.value) == 1
-        for r in range(1 if together else runs):
-            size = np.abs(units.weight).sum(axis=0) if together else np.abs(units.weight[r])
-            mine = size[drawn] != 0
-            at, pi = drawn[mine], chance[mine]
-            importance = size[at] / pi if ratio else size[at] ** 2 * (1 - pi) / pi
-            most = 1 + int(kish(importance)) // LABELS_PER_COLUMN
-            use = columns[b][:most, r] if width else np.zeros((0, number))
-            beta, pull = fit_columns(use[:, at], value[r, at], importance)
-            while len(use) > 1 and pull.max() > MOST_LEVERAGE:
-                # A few units decide what a column counts: the sample says nothing about it.
-                use = use[:-1]
-                beta, pull = fit_columns(use[:, at], value[r, at], importance)
-            rows = slice(None) if together else r
-            coefficients[rows, : len(beta)] += beta * len(batch.units)
-            fitted[rows] = beta @ use if len(beta) else 0.0
-            error = value[r, batch.units] - fitted[r, batch.units]
-            if not ratio:
-                # As if every unit were predicted from the others alone.
-                leverage = np.zeros(len(drawn))
-                leverage[mine] = pull
-                error = error / (1 - np.minimum(leverage[-len(batch.units) :], 0.9))
-            d[rows] = units.weight[rows, batch.units] * error / chance_here
-        total[:, before] += (share * units.weight * value)[:, before]
-        inside = covered & batch.open
-        inside[batch.units] = False
-        total[:, inside] += (share * units.weight * fitted)[:, inside]
-        told = (units.weight * value)[:, batch.units] + d * (1 - chance_here)
-        own, later = share[batch.units], plain[b + 1 :, batch.units].sum(axis=0)
-        left = later * (1 - batch.rate) / batch.rate
-        total[:, batch.units] += own * told + left * d * chance_here
+        before, inside = covered & ~draw.open, covered & draw.open
+        inside[rows] = False
+        total[:, before] += (share * weight * units.value)[:, before]
+        total[:, inside] += (share * weight * fitted)[:, inside]
+        own, later = share[rows], plain[b + 1 :, rows].sum(axis=0)
+        left = later * (1 - draw.rate) / draw.rate
+        total[:, rows] += own * (y[:, rows] + d * (1 - pi)) + left * d * pi
         counted[before] += share[before]
-        counted[batch.units] += own / chance_here + left
-        groups, first, member = np.unique(batch.group, return_index=True, return_inverse=True)
-        if len(groups):
+        counted[rows] += own / pi + left
+        if len(rows):
             # The variance of both draws, that of the batch and that of its answered part.
-            both = left * chance_here * (2 * own + later * chance_here / batch.rate)
-            scale = np.sqrt(own**2 + both / np.where(chance_here < 1, 1 - chance_here, 1.0))
-            sums = np.stack([np.bincount(member, row, len(groups)) for row in scale * d])
-            pi, stratum = chance_here[first], batch.stratum[first]
-            move, strata = centred(sums, pi, stratum)
+            both = left * pi * (2 * own + later * pi / draw.rate)
+            scale = np.sqrt(own**2 + both / np.where(pi < 1, 1 - pi, 1.0))
+            together = rows if draw.unit == "pair" else draw.query
+            names, first, member = np.unique(together, return_index=True, return_inverse=True)
+            sums = np.stack([np.bincount(member, row, len(names)) for row in scale * d])
+            move, strata = centred(sums, pi[first], draw.stratum[first])
             moves.append(move)
-            single.append(sums * np.sqrt(1 - pi))
+            single.append(sums * np.sqrt(1 - pi[first]))
             free += strata
-    free += max(width - 1, 0)
-    drawn_units = sum(len(batch.units) for batch in batches)
-    uncovered = ~units.known & ~ever_open
-    never = units.known & ~(omega.sum(axis=0) > 0)
-    total[:, never] = (units.weight * value)[:, never]
+    never = known & ~(omega.sum(axis=0) > 0)
+    total[:, never] = y[:, never]
     counted[never] = 1.0
-    if uncovered.any():
-        total[:, uncovered] = (units.weight * fitted)[:, uncovered]
+    could_be_drawn = ((omega > 0) & np.stack([draw.open for draw in draws])).any(axis=0)
+    uncovered = ~known & ~could_be_drawn
+    total[:, uncovered] = (weight * fitted)[:, uncovered]
     sums = np.stack([np.bincount(units.cluster, row, len(units.share)) for row in total])
     score = sums.sum(axis=1)
-    blank = np.zeros((runs, 0))
     return Totals(
         units,
         score,
-        np.concatenate([blank, *moves], axis=1),
-        np.concatenate([blank, *single], axis=1),
+        np.concatenate(moves, axis=1),
+        np.concatenate(single, axis=1),
         sums - score[:, None] * units.share,
         counted,
-        coefficients / max(drawn_units, 1),
-        free,
+        coefficients / max(sum(map(len, draws)), 1),
+        free + max(coefficients.shape[1] - 1, 0),
         uncovered,
         fitted,
+        # The total is linear in the values, as long as predictions stay.
+        ((weight * counted)[:, known] * units.versions).sum(axis=-1),
     )
 
 
