@@ -203,6 +203,19 @@ def test_pairs_of_earlier_tasks_are_answered_at_their_own_rate(project, place):
     assert len(drawn) == kinds.sum()
 
 
+def test_a_measure_of_all_labels_after_batches_of_single_pairs_has_bounds(project, place):
+    # Some queries have no pair that the measure looks at, the last among them.
+    _, world, runs = place
+    asked = 0
+    for number, measure in enumerate(("P@10", "P@5", "R@20", "P@10")):
+        next_pairs(project, runs[:2], measure, budget=60, direction="t2i", seed=number)
+        asked = answer(project, world, asked, people=FLAWLESS, seed=number)
+    for measure in ("RP", "AP"):
+        found = estimate_project(project, runs[:2], measure)
+        assert {one.method for one in found.scores} == {"bounds"}
+    assert estimate_project(project, runs[:2], "P@10").scores[0].method == "difference"
+
+
 def test_whole_queries_for_measures_of_all_labels(project, place):
     _, world, runs = place
     one = runs[:1]

@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from karat.estimate.statistics.draw import answered as answered
     from karat.estimate.statistics.draw import known_from as known_from
     from karat.estimate.statistics.intervals import TARGETS as TARGETS
+    from karat.estimate.statistics.intervals import LabelEstimate as LabelEstimate
     from karat.estimate.statistics.intervals import estimate_mean as estimate_mean
     from karat.estimate.statistics.intervals import interval as interval
     from karat.estimate.statistics.label_errors import answer_posterior as answer_posterior

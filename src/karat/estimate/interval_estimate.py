@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 
 from karat._util import Layout, Part, Result
-from karat.estimate.statistics import TARGETS
+from karat.estimate.statistics import TARGETS, LabelEstimate
 from karat.measures import Measure, show_value
 from karat.scores import DIRECTION_TITLES
-from karat.stats import Estimate
 
 VERDICTS = ("yes", "no", "not yet")
 """Whether one run beats another."""
 
 
 @dataclass(frozen=True, repr=False)
-class IntervalEstimate(Estimate):
+class IntervalEstimate(LabelEstimate):
     """A score, or the difference of two, with its interval.
 
     Parameters
@@ -44,15 +43,6 @@ class IntervalEstimate(Estimate):
     weight: tuple[float, ...] = ()
     candidates: int = 0
     notes: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        # The effective number counts labels by what they are worth, not clusters.
-        return super().__repr__().replace(f" in {self.effective:,} clusters", f" worth {self.effective:,}")
-
-    @property
-    def half_width(self) -> float:
-        """Half the width of the interval."""
-        return (self.high - self.low) / 2
 
     @property
     def verdict(self) -> str | None:

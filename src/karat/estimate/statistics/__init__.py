@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from karat.estimate.statistics.intervals import DRAWN_METHODS as DRAWN_METHODS
     from karat.estimate.statistics.intervals import LEAST_FREE as LEAST_FREE
     from karat.estimate.statistics.intervals import TARGETS as TARGETS
+    from karat.estimate.statistics.intervals import LabelEstimate as LabelEstimate
     from karat.estimate.statistics.intervals import estimate_mean as estimate_mean
     from karat.estimate.statistics.intervals import interval as interval
     from karat.estimate.statistics.intervals import spread as spread

@@ -173,10 +173,10 @@ def answered(draws: Sequence[Draw], known: np.ndarray, whole: bool = False) -> d
 
     Examples
     --------
-    >>> draw = Draw(np.arange(4), 0.1)
-    >>> half = answered([draw], np.array([1, 1, 2, 2, 2]))[0]
-    >>> half.rows.tolist(), half.probability.tolist(), half.pending.tolist()
-    ([0, 1], [0.05, 0.05], [2, 3])
+    >>> draw, known = Draw(np.arange(12), 0.1), np.r_[np.ones(6, int), np.full(8, 2)]
+    >>> half = answered([draw], known)[0]
+    >>> half.rows.tolist(), float(half.probability[0]), half.pending.tolist()
+    ([0, 1, 2, 3, 4, 5], 0.05, [6, 7, 8, 9, 10, 11])
     """
     told = {}
     pending, lost = np.zeros((2, len(known)), bool)

@@ -23,6 +23,18 @@ LEAST_FREE = 3.0
 """The fewest degrees of freedom that the spread of the contributions can lead to."""
 
 
+class LabelEstimate(Estimate):
+    """An estimate from labels; the effective number counts them by what they are worth (Kish 1965)."""
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace(f" in {self.effective:,} clusters", f" worth {self.effective:,}")
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
+
 def estimate_mean(
     label: np.ndarray,
     predicted: np.ndarray | None = None,
@@ -36,7 +48,7 @@ def estimate_mean(
     target: str = "test-set",
     method: str = "difference",
     level: float = 0.95,
-) -> Estimate:
+) -> LabelEstimate:
     """Estimate the mean of labels of which a part is known, with an interval that follows from the draws.
 
     The statistics of `karat estimate` on plain arrays, without runs and benchmarks: of N units some were
@@ -74,7 +86,7 @@ def estimate_mean(
 
     Returns
     -------
-    Estimate
+    LabelEstimate
 
     Examples
     --------
@@ -83,9 +95,9 @@ def estimate_mean(
     >>> label = (rng.random(2000) < proxy) * 1.0
     >>> label[rng.permutation(2000)[200:]] = np.nan
     >>> estimate_mean(label)
-    0.475 (0.4087 to 0.5413, 95% difference, n = 200)
+    0.47 (0.4035 to 0.5365, 95% difference, n = 200)
     >>> estimate_mean(label, proxy)
-    0.4923 (0.4355 to 0.5492, 95% difference, n = 200)
+    0.4608 (0.4078 to 0.5137, 95% difference, n = 200)
     """
     kind = check_choice(method, DRAWN_METHODS, "method of the intervals")
     about = check_choice(target, list(TARGETS), "target")
@@ -123,7 +135,7 @@ def estimate_mean(
 
 def interval(
     totals: Totals, a: int, b: int | None = None, *, target: str, method: str, level: float
-) -> Estimate:
+) -> LabelEstimate:
     """Return the total of a run, or the difference of two, with its interval.
 
     Parameters
@@ -147,7 +159,7 @@ def interval(
     ends = interval_ends(totals, a, b, target, level)
     if known.sum() < FEWEST and (weight[~units.known] != 0).any():
         ends = (np.nan, np.nan)
-    return Estimate(
+    return LabelEstimate(
         float(np.clip(value, low, high)),
         *ends,
         level,
