@@ -1,4 +1,4 @@
-"""How often commands pass over the scores of runs: once, and twice where places below the lists are read."""
+"""How often estimates pass over the scores of runs: once, and twice for measures of whole rankings."""
 
 from contextlib import contextmanager
 from itertools import pairwise
@@ -80,33 +80,22 @@ def twice(systems):
     return {run.name: 2 for run in systems[:-1]} | {systems[-1].name: 1}
 
 
+@pytest.mark.parametrize("estimator", ["mixed", "naive", "boosting"])
 @pytest.mark.parametrize("batches", [0, 1, 4])
 @pytest.mark.parametrize("runs", [1, 2, 5])
-def test_a_project_reads_each_run_once(place, projects, monkeypatch, runs, batches):
+def test_a_project_reads_each_run_once(place, projects, monkeypatch, runs, batches, estimator):
     systems, project = place[2][:runs], projects[runs, batches]
-    goal = Goal(tuple(run.name for run in systems), "P@10", "t2i", number=0.05, estimator="naive")
+    goal = Goal(tuple(run.name for run in systems), "P@10", "t2i", number=0.05, estimator=estimator)
+    options = {"direction": "t2i", "estimator": estimator}
     with counted(monkeypatch) as passes:
-        next_pairs(project, systems, "P@10", budget=20, direction="t2i", dry_run=True, estimator="naive")
+        next_pairs(project, systems, "P@10", budget=20, dry_run=True, **options)
     assert passes == once(systems)
     with counted(monkeypatch) as passes:
-        estimate_project(project, systems, "P@10", direction="t2i", estimator="naive")
+        estimate_project(project, systems, "P@10", **options)
     assert passes == once(systems)
     with counted(monkeypatch) as passes:
         estimate_goal(project, goal, systems)
     assert passes == once(systems)
-
-
-@pytest.mark.parametrize("batches", [0, 1, 4])
-@pytest.mark.parametrize("runs", [1, 2, 5])
-def test_estimators_that_learn_from_places_take_a_second_pass(place, projects, monkeypatch, runs, batches):
-    systems, project = place[2][:runs], projects[runs, batches]
-    expected = twice(systems) if runs > 1 and batches else once(systems)
-    with counted(monkeypatch) as passes:
-        next_pairs(project, systems, "P@10", budget=20, direction="t2i", dry_run=True)
-    assert passes == expected
-    with counted(monkeypatch) as passes:
-        estimate_project(project, systems, "P@10", direction="t2i")
-    assert passes == expected
 
 
 @pytest.mark.parametrize("runs", [1, 2, 5])
@@ -115,14 +104,15 @@ def test_files_simulations_and_plans_read_each_run_once(place, monkeypatch, runs
     systems, bench = systems[:runs], world.benchmark()
     labels = {"noisy": "original", "vetted": "complete"}
     with counted(monkeypatch) as passes:
-        estimate_scores(systems, bench, "P@10,P@5", **labels, estimator="naive", draws=10)
+        estimate_scores(systems, bench, "P@10,P@5", **labels, draws=10)
     assert passes == once(systems)
     with counted(monkeypatch) as passes:
         simulate_vetting(systems, bench, "P@10,P@5", **labels, times=1, batch=0.5, draws=10)
     assert passes == once(systems)
-    with counted(monkeypatch) as passes:
-        plan_vetting(systems, bench, "P@10", direction="t2i")
-    assert passes == once(systems)
+    for pilot in (None, "original"):
+        with counted(monkeypatch) as passes:
+            plan_vetting(systems, bench, "P@10", direction="t2i", pilot=pilot)
+        assert passes == once(systems)
 
 
 @pytest.mark.parametrize("runs", [1, 2, 5])

@@ -123,7 +123,7 @@ def estimate_scores(
         requests.append(
             CandidateRequest(
                 first, way, queries, listed, depth_of(group, depth), sample, noisy_positives=below, rel=rel,
-                ties=ties, seed=seed, exact=below or chosen.reads_places,
+                ties=ties, seed=seed, exact=below,
             )
         )  # fmt: skip
     chosen_pairs = scan_candidates(inputs.runs, bench, requests, compute)

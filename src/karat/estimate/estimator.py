@@ -22,8 +22,6 @@ class LabelEstimator(Named):
 
     needs_scores: ClassVar[bool] = False
     """Whether it looks at the scores of runs, which ranked lists do not have."""
-    reads_places: ClassVar[bool] = False
-    """Whether it looks at where runs rank what only other runs list, which takes them a second pass."""
     of_run: ClassVar[bool] = False
     """Whether it looks at one run at a time: each run then has probabilities of its own."""
     recommended: ClassVar[bool] = False

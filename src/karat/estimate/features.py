@@ -38,8 +38,8 @@ def columns(candidates: Candidates, *groups: str) -> np.ndarray:
     candidates
         The pairs.
     groups
-        Out of SCORES (of the runs that have them), PLACES (log(1 + place) in each run), NOISY (the noisy
-        label) and OTHERS (`Candidates.features`; a column says where one is missing).
+        Out of SCORES (of the runs that have them), PLACES (log(1 + place) in each run: `log_places`), NOISY (the
+        noisy label) and OTHERS (`Candidates.features`; a column says where one is missing).
     """
     kept = KEPT.setdefault(candidates, {})
     if groups not in kept:
@@ -90,13 +90,49 @@ def standardise(column: np.ndarray) -> np.ndarray:
 
 
 def log_places(candidates: Candidates) -> list[np.ndarray]:
-    """Return log(1 + place) of every run; a place that is unknown is the one after the last known."""
+    """Return log(1 + place) of every run, as far down as it lists candidates of its own.
+
+    Where only another run lists a pair, its place would take a second pass over the scores, and says no more
+    about the label than how far its score lies below the list, g: the column goes on as log(1 + depth) +
+    log(1 + g), with the list's own range as the unit. Without scores, the place is the one after the last.
+    """
+    depth = candidates.lists.depth if candidates.lists is not None else 0
     made = []
-    for place in candidates.exact.places.values():
-        known = place[np.isfinite(place)]
-        last = known.max() + 1 if len(known) else 0.0
-        made.append(np.log1p(np.where(np.isfinite(place), place, last)))
+    for run, place in candidates.places.items():
+        inside = place < depth if depth else np.isfinite(place)
+        last = depth or (place[inside].max() + 1 if inside.any() else 0.0)
+        column = np.log1p(np.where(inside, place, last))
+        if run in candidates.scores and not inside.all():
+            column[~inside] += np.log1p(gaps_below(candidates, candidates.scores[run], inside))[~inside]
+        made.append(column)
     return made
+
+
+def gaps_below(candidates: Candidates, score: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Return how far each score lies below the lowest of its query's list, in ranges of such lists.
+
+    >>> from karat.world import make_world, simulate_systems
+    >>> from karat.estimate import make_candidates
+    >>> world = make_world(images=40, captions=2, seed=1)
+    >>> candidates = make_candidates(
+    ...     simulate_systems(world)[:2], world.benchmark(), "original", direction="t2i", depth=5
+    ... )
+    >>> inside = candidates.places["seer"] < 5
+    >>> gaps = gaps_below(candidates, candidates.scores["seer"], inside)
+    >>> bool((gaps[inside] == 0).all()), bool((gaps[~inside] > 0).all())
+    (True, True)
+    """
+    query, queries = candidates.query, len(candidates.queries)
+    lowest, highest = np.full(queries, np.inf), np.full(queries, -np.inf)
+    np.minimum.at(lowest, query[inside], score[inside])
+    np.maximum.at(highest, query[inside], score[inside])
+    listed = lowest < np.inf
+    lowest[~listed], highest[~listed] = score.max(initial=0.0), score.max(initial=0.0)
+    span = highest - lowest
+    # Lists whose scores are all alike would make any gap endless.
+    span = np.maximum(span, 0.1 * span[listed].mean() if listed.any() else 0.0)
+    gap = np.maximum(lowest[query] - score, 0.0)
+    return np.divide(gap, span[query], out=np.zeros(len(score)), where=span[query] > 0)
 
 
 def other_columns(candidates: Candidates) -> list[np.ndarray]:

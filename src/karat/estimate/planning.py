@@ -136,7 +136,7 @@ def plan_vetting(
     candidates = make_candidates(
         inputs.runs, bench, first, direction=way, queries=covered_queries(bench, way, [first]),
         depth=depth_of([one], depth), noisy_positives=not is_cut(one), rel=rel, ties=ties, seed=seed,
-        exact=not is_cut(one) or (bool(others) and guess.reads_places), compute=compute,
+        exact=not is_cut(one), compute=compute,
     )  # fmt: skip
     cluster = clusters_of(bench, candidates)
     notes, known = [*inputs.notes, *way_notes], None

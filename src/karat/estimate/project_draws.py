@@ -211,7 +211,7 @@ def next_pairs(
     guess = parse_name(estimator, ESTIMATORS)
     known = read_project(
         project, runs, measure, direction=direction, noisy=noisy, depth=depth, ties=ties,
-        places=guess.reads_places, loading=loading, compute=compute,
+        loading=loading, compute=compute,
     )  # fmt: skip
     chosen = fitting(chosen, known)
     candidates, plain = known.candidates, known.plain

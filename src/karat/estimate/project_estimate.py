@@ -231,7 +231,7 @@ def estimate_project(
     guess = parse_name(estimator, ESTIMATORS)
     known = read_project(
         project, runs, measure, direction=direction, noisy=noisy, depth=depth, ties=ties, certain=certain,
-        places=guess.reads_places, loading=loading, compute=compute,
+        loading=loading, compute=compute,
     )  # fmt: skip
     if any(one.name == "winner" for one in rules) and len(known.candidates.runs) < 2:
         raise InputError("the rule winner compares two runs, and there is one", fix="give a second run")

@@ -154,7 +154,6 @@ def read_project(
     depth: int | None = None,
     ties: str | None = None,
     certain: bool = False,
-    places: bool = False,
     loading: Loading | None = None,
     compute: Compute | None = None,
 ) -> ProjectLabels:
@@ -175,8 +174,6 @@ def read_project(
         50 and "stable".
     certain
         Take verdicts as right, instead of as probable as the answers make them.
-    places
-        Whether the places of pairs below the lists will be read once there are labels.
     loading, compute
         How runs are read, and what the work is done with.
     """
@@ -192,7 +189,7 @@ def read_project(
     below = not is_cut(question.measure)
     request = CandidateRequest(
         first, way, depth=question.cut, noisy_positives=below, rel=getattr(question.measure, "rel", None),
-        ties=question.ties, exact=below or (places and bool(stored)), list_depth=deepest_cut(stored, way),
+        ties=question.ties, exact=below, list_depth=deepest_cut(stored, way),
     )  # fmt: skip
     (candidates,) = scan_candidates(loaded, bench, [request], compute)
     known = drawn_labels(project, stored)

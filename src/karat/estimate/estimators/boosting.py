@@ -29,7 +29,6 @@ class Boosting(LabelEstimator):
     """
 
     name = "boosting"
-    reads_places = True
     aliases = ("gbdt",)
     formula = (
         "logit p_i = m + b_query + v t_i + w · (features of mixed), t_i from trees grown on other queries"

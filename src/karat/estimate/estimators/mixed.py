@@ -24,7 +24,6 @@ class Mixed(LabelEstimator):
     """
 
     name = "mixed"
-    reads_places = True
     aliases = ("random-intercepts",)
     formula = "logit p_i = m + b_query + w · (s_i, log place_i, y_i, features_i), b_query ~ N(0, learned)"
     recommended = True
