@@ -38,8 +38,8 @@ def columns(candidates: Candidates, *groups: str) -> np.ndarray:
     candidates
         The pairs.
     groups
-        Out of SCORES (of the runs that have them), PLACES (log(1 + place) in each run: `log_places`), NOISY (the
-        noisy label) and OTHERS (`Candidates.features`; a column says where one is missing).
+        Out of SCORES (of the runs that have them), PLACES (log(1 + place) in each run: `log_places`), NOISY
+        (the noisy label) and OTHERS (`Candidates.features`; a column says where one is missing).
     """
     kept = KEPT.setdefault(candidates, {})
     if groups not in kept:
