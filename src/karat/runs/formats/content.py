@@ -61,8 +61,8 @@ class Content:
         Whether a single table is known to hold embeddings of one side.
     rows
         The ids of such a table: the file does not say of which side.
-    where
-        Where the tables come from, for messages of what writes them elsewhere.
+    where, ids_where
+        The files of the tables, and of the ids where these are in others, for messages.
     made_with
         What the run was made with, where the file says so.
     """
@@ -74,6 +74,7 @@ class Content:
     vectors: bool = False
     rows: Sequence[Any] | None = None
     where: str | None = None
+    ids_where: str | None = None
     made_with: Fingerprint | None = None
 
     @property
