@@ -489,14 +489,19 @@ def joint_name(paths: Sequence[Path]) -> str:
     return first[:same].rstrip("._- ") or "+".join(names) or "run"
 
 
-def notes_on_loading(runs: Sequence[Run]) -> list[str]:
-    """Return what a reader should know of how runs were read."""
-    notes = [
+def notes_on_lengths(runs: Sequence[Run]) -> list[str]:
+    """Return of which runs the embeddings are multiplied though they are not of length 1."""
+    return [
         f"{run.name}: the embeddings are not of length 1 and scores are plain products; "
         "--similarity cosine scales them"
         for run in runs
         if isinstance(run, EmbeddingRun) and run.similarity == "dot" and not run.unit_length
     ]
+
+
+def notes_on_loading(runs: Sequence[Run]) -> list[str]:
+    """Return what a reader should know of how runs were read."""
+    notes = notes_on_lengths(runs)
     notes += [
         f"{run.name}: {warning}"
         for run in runs
