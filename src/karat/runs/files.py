@@ -197,10 +197,10 @@ def as_table_run(
         table = check_table(content.tables[0], content.where)
         run = MatrixRun(table.T if loading.transpose else table, name, content.ids, content.where)
     else:
-        tables = [as_vectors(table, content.where) for table in content.tables]
-        check_memory(compute.memory, (len(tables[0]), len(tables[1])), tables, name)
-        checks = check_files(tables, content, benchmark, loading, compute.says)
-        run = EmbeddingRun(*tables, name, loading.similarity, content.ids, content.where, checks)
+        images, captions = (as_vectors(table, content.where) for table in content.tables)
+        check_memory(compute.memory, (len(images), len(captions)), (images, captions), name)
+        checks = check_files((images, captions), content, benchmark, loading, compute.says)
+        run = EmbeddingRun(images, captions, name, loading.similarity, content.ids, content.where, checks)
     run.ids_where = content.ids_where
     run.made_with = content.made_with
     check_lengths(run, content.ids_where or content.where)
