@@ -17,7 +17,7 @@ from karat.estimate.features import score_features
 from karat.estimate.label_file import find_truth
 from karat.estimate.relevance import check_graded
 from karat.measures import MEAN, Measure, Named, Semantic, parse_measures
-from karat.runs import Order, Run, load_runs, notes_on_loading
+from karat.runs import Loading, Order, Run, load_runs, notes_on_loading
 
 SEARCH: Direction = "t2i"
 """The direction that is taken where one is needed and nothing says which: image search."""
@@ -81,7 +81,7 @@ def load_inputs(
     named = [find_truth(bench, default if truth is None else truth) for truth in truths]
     for one in measures:
         check_graded(one, [truth for truth, _ in named])
-    loaded = load_runs(runs, bench, name=name, ids=ids, similarity=similarity, transpose=transpose)
+    loaded = load_runs(runs, bench, Loading(name, ids, similarity, transpose))
     ways = directions_of(direction, loaded, [truth for truth, _ in named])
     notes = [*notes_on_loading(loaded), *(note for _, file_notes in named for note in file_notes)]
     return EstimationInputs(

@@ -29,7 +29,7 @@ from karat.judging import DrawBatch, DrawnLabels, TaskPlan, count_answers, drawn
 from karat.judging.pools import key_of
 from karat.judging.tasks import NOT_GOLD
 from karat.measures import Measure, Named
-from karat.runs import Run, load_runs, notes_on_loading
+from karat.runs import Loading, Run, load_runs, notes_on_loading
 
 if TYPE_CHECKING:
     from karat.judging import Project
@@ -164,7 +164,7 @@ def read_project(
         noisy = kept.get("noisy", next(iter(bench.truths)))
     first, _ = find_truth(bench, noisy)
     check_graded(one, (first,))
-    loaded = [run.align(bench) for run in load_runs(as_list(runs), bench, **loading)]
+    loaded = [run.align(bench) for run in load_runs(as_list(runs), bench, Loading(**loading))]
     if loaded[0].benchmark is not None and loaded[0].benchmark is not bench:
         raise InputError(
             f"the runs list items that {bench.name} does not have",

@@ -341,7 +341,6 @@ def load_runs(
     benchmark: Benchmark,
     loading: Loading | None = None,
     compute: Compute | None = None,
-    **old: Any,
 ) -> list[Run]:
     """Load several runs of one benchmark and name them.
 
@@ -367,8 +366,6 @@ def load_runs(
         that nobody judged.
     """
     loading, compute = loading or Loading(), compute or Compute()
-    bounds = {key: old.pop(key) for key in ("memory", "says") if key in old}
-    loading, compute = replace(loading, **old), replace(compute, **bounds)
     benchmark.check_gallery()
     groups, names, given = list_sources(sources, benchmark, loading.name)
     runs = [as_run(group, benchmark, called, loading, compute) for group, called in zip(groups, names)]
