@@ -221,15 +221,26 @@ def centres(panel: Panel) -> list[float]:
     return [sum(heights[:k]) + height / 2 for k, height in enumerate(heights)]
 
 
+def places_of_marks(panel: Panel) -> list[float]:
+    """Return where each mark is on the axis of its panel: those of a row below each other."""
+    rows: dict[str, list[int]] = {}
+    for k, mark in enumerate(panel.marks):
+        rows.setdefault(mark.row, []).append(k)
+    places = [0.0] * len(panel.marks)
+    for own, centre in zip(rows.values(), centres(panel)):
+        for at, k in enumerate(own):
+            places[k] = centre + MARK_HEIGHT * (at - (len(own) - 1) / 2)
+    return places
+
+
 def draw(panel: Panel, number: int, series: Sequence[str], colour: Palette) -> list[dict[str, Any]]:
     """Return the traces of a panel, one for each series."""
-    places: dict[int, float] = {}
-    for row, centre in zip(panel.rows, centres(panel)):
-        own = [k for k, mark in enumerate(panel.marks) if mark.row == row]
-        places |= {k: centre + MARK_HEIGHT * (at - (len(own) - 1) / 2) for at, k in enumerate(own)}
+    places = places_of_marks(panel)
     traces = []
     for at, name in enumerate(series):
         numbers = [k for k, mark in enumerate(panel.marks) if mark.series == name]
+        if not numbers:
+            continue
         marks = [panel.marks[k] for k in numbers]
         ink = colour.accent if len(series) == 1 else colour.series[at % len(colour.series)]
         traces.append({
@@ -248,7 +259,7 @@ def draw(panel: Panel, number: int, series: Sequence[str], colour: Palette) -> l
                 "line": {"color": ink, "width": 2},
             },
         })  # fmt: skip
-    return [trace for trace in traces if trace["x"]]
+    return traces
 
 
 def hover(mark: Mark) -> str:

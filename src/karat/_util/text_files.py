@@ -166,6 +166,21 @@ def read_json_value(path: Path) -> Any:
         raise InputError(f"is not json ({str(error).splitlines()[0]})", where=path, fix=COMPLETE) from None
 
 
+def read_head(path: Path, form: str, version: int, fix: str | None = None) -> Any:
+    """Return a json file of a format and a version, or raise where it states others.
+
+    For use inside `parsing`, which says what a file should be that is not such json.
+    """
+    head = json.loads(path.read_text(encoding="utf-8"))
+    if (head["format"], head["version"]) != (form, version):
+        raise InputError(
+            f"has format {head['format']!r}, version {head['version']!r}",
+            where=path,
+            fix=fix or f"this version of karat reads {form} {version}",
+        )
+    return head
+
+
 def read_json(path: Path) -> Record:
     """Return the object that a json file holds."""
     return Record(read_json_value(path), "", path)

@@ -67,53 +67,74 @@ def build_choices(
     >>> bench, bench.choices.shape
     (Benchmark('cups': 2 images, 2 captions; truths all), (1, 2, 2))
     """
+    check_examples(examples, where)
+    numbers = numbered(image for example in examples for image in example.images)
+    choices = tabulate(examples, numbers, shown, leave_out, measures)
+    row, image, caption = np.nonzero(choices.known)
+    own = Judgments(
+        choices.images[row, image], choices.captions[row, caption],
+        rating=choices.correct[row, image, caption].astype(float), sources=[Provenance(name)],
+    )  # fmt: skip
+    ids = [f"{example.name}#{k}" for example in examples for k in range(len(example.captions))]
+    queries: dict[Direction, np.ndarray] = {"i2t": np.arange(len(numbers)), "t2i": np.arange(len(ids))}
+    truth = Truth(ALL, own, queries, about="the pairs of each example that belong together, and the others")
+    return Benchmark(
+        name, Ids(list(numbers), kind="image"), Ids(ids, kind="caption"), {ALL: truth},
+        # A caption that belongs to no image was written about the first of its example.
+        np.repeat(choices.images[:, 0], [len(example.captions) for example in examples]),
+        defaults={ALL: measures}, about=about, choices=choices,
+        texts=[text for example in examples for text in example.captions],
+        image_paths=None if image_folder is None else [str(image_folder / image) for image in numbers],
+        image_folder=None if image_folder is None else str(image_folder),
+    )  # fmt: skip
+
+
+def check_examples(examples: Sequence[ChoiceExample], where: str | Path) -> None:
+    """Raise where there is no example, two have one name, or one has no words."""
     if not examples:
         raise InputError("holds no example", where=where, fix=COMPLETE)
     check_unique_ids(np.array([example.name for example in examples]), "example", where)
     for example in examples:
         if not any(text.strip() for text in example.captions):
             raise InputError(f"example {example.name} has empty captions", where=where, fix="write them")
-    numbers = numbered(image for example in examples for image in example.images)
-    photo_numbers = numbered(photo for example in examples for photo in example.photos or example.images)
-    ids = [f"{example.name}#{k}" for example in examples for k in range(len(example.captions))]
-    shape = (
-        len(examples),
-        max(len(example.images) for example in examples),
-        max(len(example.captions) for example in examples),
-    )
-    images, photos = np.full(shape[:2], -1), np.full(shape[:2], -1)
-    captions = np.full((shape[0], shape[2]), -1)
-    correct = np.zeros(shape, bool)
-    first = 0
+
+
+def tabulate(
+    examples: Sequence[ChoiceExample],
+    numbers: Mapping[str, int],
+    shown: tuple[str, ...],
+    leave_out: tuple[int, frozenset[str]],
+    measures: tuple[str, ...],
+) -> Choices:
+    """Return examples as tables of the numbers of their images and captions."""
+    sources = [example.photos or example.images for example in examples]
+    photos = numbered(photo for own in sources for photo in own)
+    ends = np.cumsum([len(example.captions) for example in examples])
+    images = as_rows([numbers[image] for image in example.images] for example in examples)
+    captions = as_rows(np.arange(end - len(example.captions), end) for example, end in zip(examples, ends))
+    correct = np.zeros((*images.shape, captions.shape[1]), bool)
     for n, example in enumerate(examples):
-        images[n, : len(example.images)] = [numbers[image] for image in example.images]
-        sources = example.photos or example.images
-        photos[n, : len(sources)] = [photo_numbers[photo] for photo in sources]
-        captions[n, : len(example.captions)] = first + np.arange(len(example.captions))
         correct[n][tuple(zip(*example.correct))] = True
-        first += len(example.captions)
     fields = dict.fromkeys(key for example in examples for key in example.groups)
     groups = {key: np.array([example.groups.get(key, "") for example in examples]) for key in fields}
-    choices = Choices(
+    return Choices(
         np.array([example.name for example in examples]), images, captions, correct, groups,
-        tuple(key for key in shown if key in groups), leave_out, measures, photos,
+        tuple(key for key in shown if key in groups), leave_out, measures,
+        as_rows([photos[photo] for photo in own] for own in sources),
     )  # fmt: skip
-    row, image, caption = np.nonzero(choices.known)
-    own = Judgments(
-        images[row, image], captions[row, caption],
-        rating=correct[row, image, caption].astype(float), sources=[Provenance(name)],
-    )  # fmt: skip
-    queries: dict[Direction, np.ndarray] = {"i2t": np.arange(len(numbers)), "t2i": np.arange(len(ids))}
-    truth = Truth(ALL, own, queries, about="the pairs of each example that belong together, and the others")
-    return Benchmark(
-        name, Ids(list(numbers), kind="image"), Ids(ids, kind="caption"), {ALL: truth},
-        # A caption that belongs to no image was written about the first of its example.
-        np.repeat(images[:, 0], (captions >= 0).sum(axis=1)),
-        defaults={ALL: measures}, about=about, choices=choices,
-        texts=[text for example in examples for text in example.captions],
-        image_paths=None if image_folder is None else [str(image_folder / image) for image in numbers],
-        image_folder=None if image_folder is None else str(image_folder),
-    )  # fmt: skip
+
+
+def as_rows(lists: Iterable[Sequence[int] | np.ndarray]) -> np.ndarray:
+    """Return lists of numbers as the rows of a table; -1 where a list is shorter than the longest.
+
+    >>> as_rows([[3, 4], [5]]).tolist()
+    [[3, 4], [5, -1]]
+    """
+    rows = list(lists)
+    table = np.full((len(rows), max(map(len, rows))), -1)
+    for row, numbers in zip(table, rows):
+        row[: len(numbers)] = numbers
+    return table
 
 
 def numbered(names: Iterable[str]) -> dict[str, int]:

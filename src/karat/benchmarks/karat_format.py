@@ -75,29 +75,22 @@ def save_benchmark(benchmark: Benchmark, folder: str | Path) -> None:
             f"{benchmark.name} is a benchmark of choices, which karat's own format does not hold",
             fix="keep its files, and remember them with karat benchmarks add",
         )
-    truths = [describe_truth(truth) for truth in benchmark.truths.values()]
+    head = describe(benchmark)
     paths = kept_paths(benchmark.image_paths, Path(folder))
-    fill_folder(Path(folder), lambda draft: write_tables(benchmark, truths, paths, draft), last=[HEAD])
+    fill_folder(Path(folder), lambda draft: write_tables(benchmark, head, paths, draft), last=[HEAD])
 
 
-def write_tables(
-    benchmark: Benchmark, truths: list[dict[str, Any]], paths: list[str] | None, folder: Path
-) -> None:
+def write_tables(benchmark: Benchmark, head: dict[str, Any], paths: list[str] | None, folder: Path) -> None:
     """Write all files of a benchmark."""
     for number, truth in enumerate(benchmark.truths.values()):
         write_truth(truth, folder, number)
-    n_images, n_captions = len(benchmark.images), len(benchmark.captions)
-    image = np.full(n_captions, -1)
+    kept = padded(paths, len(benchmark.images))
+    texts = padded(benchmark.texts, len(benchmark.captions))
+    image = np.full(len(benchmark.captions), -1)
     if benchmark.caption_image is not None:
         image[: benchmark.captions.size] = benchmark.caption_image
-    gallery = {
-        kind: np.arange(len(ids)) < ids.size
-        for kind, ids in (("i", benchmark.images), ("c", benchmark.captions))
-    }
-    write(folder / "images.parquet", id=benchmark.images.values, gallery=gallery["i"],
-          path=padded(paths, n_images))  # fmt: skip
-    write(folder / "captions.parquet", id=benchmark.captions.values, gallery=gallery["c"],
-          text=padded(benchmark.texts, n_captions), image=image)  # fmt: skip
+    write(folder / "images.parquet", **id_columns(benchmark.images), path=kept)
+    write(folder / "captions.parquet", **id_columns(benchmark.captions), text=texts, image=image)
     if benchmark.other_texts is not None:
         image = np.repeat(np.arange(len(benchmark.other_texts)), [len(own) for own in benchmark.other_texts])
         write(folder / OTHERS, image=image, text=[text for own in benchmark.other_texts for text in own])
@@ -106,25 +99,31 @@ def write_tables(
         boxes = dict(zip(BOX, things.box.T))
         named = {ATTRIBUTE + name: texts.tolist() for name, texts in things.attributes.items()}
         write(folder / "objects.parquet", image=things.image, category=things.category, **boxes, **named)
+    (folder / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def describe(benchmark: Benchmark) -> dict[str, Any]:
+    """Return the head of a benchmark."""
+    things = benchmark.objects
     head: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "name": benchmark.name,
         "about": benchmark.about,
         "defaults": {name: list(measures) for name, measures in benchmark.defaults.items()},
-        "categories": None if benchmark.objects is None else list(benchmark.objects.categories),
-        "truths": truths,
+        "categories": None if things is None else list(things.categories),
+        "truths": [describe_truth(truth) for truth in benchmark.truths.values()],
     }
     if benchmark.other_texts is not None:
         head["other_captions"] = True
     sides = {"images": benchmark.images, "captions": benchmark.captions}
     if any(ids.open for ids in sides.values()):
         head["open"] = [side for side, ids in sides.items() if ids.open]
-    if benchmark.objects is not None and benchmark.objects.synsets is not None:
-        head["synsets"] = list(benchmark.objects.synsets)
-    if benchmark.objects is not None and benchmark.objects.attributes:
-        head["attributes"] = list(benchmark.objects.attributes)
-    (folder / HEAD).write_text(json.dumps(head, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if things is not None and things.synsets is not None:
+        head["synsets"] = list(things.synsets)
+    if things is not None and things.attributes:
+        head["attributes"] = list(things.attributes)
+    return head
 
 
 def describe_truth(truth: Truth) -> dict[str, Any]:
@@ -202,6 +201,11 @@ def write_truth(truth: Truth, folder: Path, number: int) -> None:
 def probability_columns(present: bool) -> tuple[str, ...]:
     """Return the columns of judgments that a truth with probabilities has, and another has not."""
     return PROBABILITIES if present else ()
+
+
+def id_columns(ids: Ids) -> dict[str, np.ndarray]:
+    """Return the columns of ids, and whether they are in the gallery."""
+    return {"id": ids.values, "gallery": np.arange(len(ids)) < ids.size}
 
 
 def padded(values: Any, length: int) -> list[str | None]:

@@ -73,18 +73,7 @@ def audit_filter(
     intervals = intervals or Intervals()
     if not ratings or not len(thresholds):
         raise InputError("there is nothing to audit", fix="give ratings and thresholds")
-    tables = [table if isinstance(table, Ratings) else read_ratings(table) for table in ratings]
-    located = [locate(table, benchmark) for table in tables]
-    for table in located:
-        if np.isnan(table.ratings.values).all():
-            raise InputError(
-                f"rates no pair of {benchmark.name}", where=table.ratings.where, fix="fill in ratings"
-            )
-    for cut in relevant_from or ():
-        if not any(within_scale(table.ratings, cut) for table in located):
-            raise InputError(
-                f"{cut:g} is outside the scale of every table", fix="choose a rating that the tables have"
-            )
+    located = located_ratings(ratings, benchmark, relevant_from)
     captions = np.concatenate([table.caption for table in located]) if rated_captions else None
     plausible = caption_filter(benchmark, thresholds[0], metric, captions)
     kept = plausible.counts(thresholds)
@@ -101,16 +90,34 @@ def audit_filter(
             judged += judged_and_dropped(table, dropped, intervals)
         share = bootstrap_interval(1 - row / len(plausible.captions), **asdict(intervals))
         audits.append(ThresholdAudit(float(threshold), share, tuple(lost), tuple(judged)))
-    notes = [note for table in located for note in table.notes]
     return FilterAudit(
         benchmark.name,
         plausible.metric.name,
         kept.shape[1],
         len(plausible.captions),
         tuple(audits),
-        tuple(notes),
+        tuple(note for table in located for note in table.notes),
         how_intervals(intervals, "images"),
     )
+
+
+def located_ratings(
+    ratings: Sequence[Ratings | str | Path], benchmark: Benchmark, relevant_from: Sequence[float] | None
+) -> list[Located]:
+    """Return ratings with the places of their pairs, or raise where there is nothing to audit by them."""
+    tables = [table if isinstance(table, Ratings) else read_ratings(table) for table in ratings]
+    located = [locate(table, benchmark) for table in tables]
+    for table in located:
+        if np.isnan(table.ratings.values).all():
+            raise InputError(
+                f"rates no pair of {benchmark.name}", where=table.ratings.where, fix="fill in ratings"
+            )
+    for cut in relevant_from or ():
+        if not any(within_scale(table.ratings, cut) for table in located):
+            raise InputError(
+                f"{cut:g} is outside the scale of every table", fix="choose a rating that the tables have"
+            )
+    return located
 
 
 @dataclass(frozen=True)

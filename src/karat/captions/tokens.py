@@ -1,8 +1,9 @@
 """Tokens: the words of a caption, as the COCO caption evaluation or Hodosh et al. (2013) count them.
 
-`PREPROCESSING` has both by name. COCO's are those of the Penn Treebank, in lower case, without punctuation;
-Hodosh's build on them. The evaluation of COCO (pycocoevalcap) runs Stanford's Java tokeniser and drops a
-list of punctuation. The rules that matter for captions are written here as one expression:
+COCO's (`tokenise`) are those of the Penn Treebank, in lower case, without punctuation; Hodosh's
+(`hodosh_bleu_tokens`, `hodosh_rouge_tokens`) build on them. The evaluation of COCO (pycocoevalcap) runs
+Stanford's Java tokeniser and drops a list of punctuation. The rules that matter for captions are written here
+as one expression:
 
 - clitics are separate words: `it 's`, `do n't`, `can not`, `gon na`;
 - `t-shirt`, `and/or`, `o'clock`, `3,000`, `10:30`, `1/2` stay whole, `$5` and `50%` are two words each;
@@ -237,11 +238,3 @@ def hodosh_rouge_tokens(text: str) -> tuple[str, ...]:
     ('two', 'dog', 'run', 'beach')
     """
     return tuple(stem(word) for word in hodosh_bleu_tokens(text) if word not in STOP_WORDS)
-
-
-PREPROCESSING: dict[str, Callable[[str], tuple[str, ...]]] = {
-    "coco": tokenise,
-    "hodosh-bleu": hodosh_bleu_tokens,
-    "hodosh-rouge": hodosh_rouge_tokens,
-}
-"""Pipelines from a caption to its words."""

@@ -216,47 +216,23 @@ def find_duplicates(
     note: pets has no image files: pictures were not compared
     note: duplicates(original): 2 pairs are relevant by a duplicate; 2 images and 2 captions have a higher R
     """
-    for name, least in (
-        ("near_picture", near_picture),
-        ("near_words", near_words),
-        ("near_vector", near_vector),
-    ):
-        if not 0 < least <= 1:
-            raise InputError(f"{name} is {least:g}", fix="give a similarity above 0 and up to 1")
+    check_least(near_picture=near_picture, near_words=near_words, near_vector=near_vector)
     bench = as_benchmark(benchmark, setting)
     bench.check_gallery()
     loading = loading or Loading()
     run = loaded_run(sources, bench, loading)
-    settings = {**(setting or {}), **(against_setting or {})}
     # Vectors are compared as they are in the files, whatever the scores are made of.
     stored = replace(loading, similarity="dot")
-    as_stored = run if loading.similarity == "dot" else loaded_run(sources, bench, stored)
-    vectors = as_stored if isinstance(as_stored, EmbeddingRun) else None
-    other = (
-        None
-        if against is None
-        else Collection.of(against, settings, vectors.similarity if vectors else "dot")
-    )
-    pairs, notes = [], []
+    vectors = run if loading.similarity == "dot" else loaded_run(sources, bench, stored)
+    other = None
+    if against is not None:
+        settings = {**(setting or {}), **(against_setting or {})}
+        similarity = vectors.similarity if isinstance(vectors, EmbeddingRun) else "dot"
+        other = Collection.of(against, settings, similarity)
     own = Collection.of_benchmark(bench)
-    if vectors is not None:
+    if isinstance(vectors, EmbeddingRun):
         own = replace(own, vectors=aligned_vectors(vectors))
-    for side, what, compare in (
-        ("images", "image files: pictures", lambda a, b: picture_duplicates(a, b, near_picture)),
-        ("captions", "captions: texts", lambda a, b: caption_duplicates(a, b, near_words)),
-    ):
-        mine, theirs = own.material(side), None if other is None else other.material(side)
-        lacking = own if mine is None else other if other is not None and theirs is None else None
-        if lacking is None:
-            pairs += compare(mine, theirs)
-            for collection, material in ((own, mine), (other, theirs)):
-                if isinstance(material, PicturePrints) and collection and len(material.unread):
-                    unread = plural(len(material.unread), "picture")
-                    notes.append(
-                        f"{unread} of {collection.name} could not be read, first {material.unread[0]}"
-                    )
-        elif not own.vectors and not (other and other.vectors):
-            notes.append(f"{lacking.name} has no {what} were not compared")
+    pairs, notes = item_duplicates(own, other, near_picture, near_words)
     pairs += vector_duplicates(own, other, near_vector)
     if not pairs:
         raise InputError(
@@ -265,12 +241,17 @@ def find_duplicates(
             else f"{bench.name} has neither image files nor captions",
             fix="give image files, captions, or the embeddings of a run",
         )
-    report = DuplicateReport(
-        bench, pairs, None if other is None else other.name, {} if other is None else other.ids, notes=notes
-    )
     if other is None:
-        return with_scores(report, run, truth)
+        return with_scores(DuplicateReport(bench, pairs, notes=notes), run, truth)
+    report = DuplicateReport(bench, pairs, other.name, other.ids, notes=notes)
     return report.with_notes([note_on_queries(report)])
+
+
+def check_least(**least: float) -> None:
+    """Raise where a smallest similarity of near-duplicates is none."""
+    for name, similarity in least.items():
+        if not 0 < similarity <= 1:
+            raise InputError(f"{name} is {similarity:g}", fix="give a similarity above 0 and up to 1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,6 +269,13 @@ class Collection:
         if side == "images":
             return print_pictures(self.pictures) if self.pictures else None
         return self.texts
+
+    def notes_on_unread(self, material: Any) -> list[str]:
+        """Return how many of its pictures could not be read, where there are any."""
+        if not isinstance(material, PicturePrints) or not len(material.unread):
+            return []
+        unread = plural(len(material.unread), "picture")
+        return [f"{unread} of {self.name} could not be read, first {material.unread[0]}"]
 
     @classmethod
     def of_benchmark(cls, benchmark: Benchmark) -> Collection:
@@ -350,6 +338,27 @@ def loaded_run(sources: Sequence[Any], benchmark: Benchmark, loading: Loading) -
     if len(sources) == 1 and isinstance(sources[0], Run):
         return sources[0].align(benchmark)
     return read_run(sources, benchmark, None, loading).align(benchmark)
+
+
+def item_duplicates(
+    own: Collection, other: Collection | None, near_picture: float, near_words: float
+) -> tuple[list[DuplicatePairs], list[str]]:
+    """Return duplicates of pictures by their files and of captions by their words, with notes."""
+    pairs: list[DuplicatePairs] = []
+    notes: list[str] = []
+    vectors = own.vectors or (other and other.vectors)
+    for side, what, compare, near in (
+        ("images", "image files: pictures", picture_duplicates, near_picture),
+        ("captions", "captions: texts", caption_duplicates, near_words),
+    ):
+        mine, theirs = own.material(side), None if other is None else other.material(side)
+        lacking = own if mine is None else other if theirs is None else None
+        if lacking is None:
+            pairs += compare(mine, theirs, near)
+            notes += [*own.notes_on_unread(mine), *(other.notes_on_unread(theirs) if other else ())]
+        elif not vectors:
+            notes.append(f"{lacking.name} has no {what} were not compared")
+    return pairs, notes
 
 
 def vector_duplicates(own: Collection, other: Collection | None, least: float) -> list[DuplicatePairs]:

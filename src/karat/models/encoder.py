@@ -305,24 +305,32 @@ def load_model(
         raise InputError(f"the batch is {batch}", fix="give 1 or more")
     settings = {"weights": weights, "precision": precision, "device": device, "batch": batch}
     chosen = {key: value for key, value in settings.items() if value is not None}
-    if not isinstance(name, str | Path):
-        encoder = as_encoder(name)
-        scheme: Scheme | None = None
-    else:
-        text = str(name)
-        before, colon, rest = text.partition(":")
-        if colon and before in ENCODERS:
-            scheme = ENCODERS[before]
-        else:
-            scheme, rest = next(known for known in ENCODERS.values() if known.takes(text)), text
-    taken = {} if scheme is None else {key: chosen[key] for key in chosen if key in scheme.settings}
-    for key in chosen.keys() - taken.keys() - {"batch"}:
-        raise InputError(f"{name} takes no {key}", fix=f"leave out --{key}")
-    if scheme is not None:
+    if isinstance(name, str | Path):
+        scheme, rest = scheme_of(str(name))
+        taken = taken_settings(name, chosen, scheme.settings)
         encoder = scheme.load(rest, **taken)
+    else:
+        encoder = as_encoder(name)
+        taken = taken_settings(name, chosen, ())
     if batch is not None and "batch" not in taken:
         encoder = replace(encoder, part=batch)
     return encoder if prompt is None else replace(encoder, prompt=prompt)
+
+
+def scheme_of(name: str) -> tuple[Scheme, str]:
+    """Return the way in which a model is named, and what its `load` is given."""
+    before, colon, rest = name.partition(":")
+    if colon and before in ENCODERS:
+        return ENCODERS[before], rest
+    return next(known for known in ENCODERS.values() if known.takes(name)), name
+
+
+def taken_settings(name: Any, chosen: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """Return the chosen settings that a way of naming models knows; any other than the batch raises."""
+    taken = {key: chosen[key] for key in chosen if key in known}
+    for key in chosen.keys() - taken.keys() - {"batch"}:
+        raise InputError(f"{name} takes no {key}", fix=f"leave out --{key}")
+    return taken
 
 
 def as_encoder(thing: Any, name: str | None = None) -> Encoder:

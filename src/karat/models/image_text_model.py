@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from karat._util import check_choice, fill_folder, parsing, require, write_file
+from karat._util import check_choice, fill_folder, parsing, read_head, require, write_file
 from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions import SystemWords, references_of
 from karat.errors import InputError, MissingDataError
@@ -269,13 +269,7 @@ def read_model(folder: Path) -> ImageTextModel:
                 f"there is no {name}", where=folder, fix="give a folder that karat fit wrote"
             )
     with parsing(folder / MODEL_HEAD, "is not a description of a model", AGAIN):
-        head = json.loads((folder / MODEL_HEAD).read_text(encoding="utf-8"))
-        if (head["format"], head["version"]) != (FORMAT, VERSION):
-            raise InputError(
-                f"has format {head['format']!r}, version {head['version']!r}",
-                where=folder / MODEL_HEAD,
-                fix=f"this version of karat reads {FORMAT} {VERSION}",
-            )
+        head = read_head(folder / MODEL_HEAD, FORMAT, VERSION)
         model = ImageTextModel(**{name: head["parameters"][name] for name in CHOSEN})
         kcca = {name: head["kcca"][name] for name in KCCA().get_params()}
     model.features_ = ImageFeatures.load(folder)

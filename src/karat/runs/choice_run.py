@@ -7,6 +7,7 @@ scores of all images with all captions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from karat.benchmarks import Benchmark, Choices
 from karat.errors import InputError
 from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun
-from karat.runs.files import as_content, as_run, give_names, is_model, list_sources
+from karat.runs.files import as_content, as_run, give_names, is_model, list_sources, notes_on_lengths
 from karat.runs.fingerprint import Fingerprint, made_with_beside, read_made_with
 from karat.runs.loading import Loading
 from karat.runs.run import Run
@@ -87,26 +88,36 @@ def load_choice(
     group: tuple[Any, ...], benchmark: Benchmark, name: str, loading: Loading, compute: Compute
 ) -> ChoiceRun:
     """Return one run, whatever its form."""
-    choices = benchmark.choices
-    assert choices is not None
     source = group[0]
     if len(group) == 1 and isinstance(source, ChoiceRun):
         return source
+    alone = len(group) == 1 and not isinstance(source, Run) and not is_model(source)
     where = " and ".join(str(part) for part in group if isinstance(part, str | Path)) or None
-    if len(group) == 1 and not isinstance(source, Run) and not is_model(source):
-        if isinstance(source, str | Path) and (frame := long_table(Path(source))) is not None:
-            made_with = read_made_with(made_with_beside(Path(source)))
-            return ChoiceRun(
-                name, from_long(frame, benchmark, Path(source)), where=where, made_with=made_with
-            )
-        content = as_content(source)
-        tables = content.tables
-        shape = tuple(tables[0].shape) if len(tables) == 1 else ()
-        whole = (benchmark.images.size, benchmark.captions.size)
-        if len(tables) == 1 and shape not in (whole, whole[::-1]):
-            scores = as_examples(np.asarray(tables[0]), benchmark, where, loading.transpose)
-            return ChoiceRun(name, scores, where=where, made_with=content.made_with)
+    if alone and (known := read_examples(source, benchmark, name, where, loading.transpose)) is not None:
+        return known
     run = as_run(group, benchmark, name, loading, compute).align(benchmark)
+    return from_pairs(run, benchmark, run.name if is_model(source) else name, where)
+
+
+def read_examples(
+    source: Any, benchmark: Benchmark, name: str, where: str | None, transpose: bool
+) -> ChoiceRun | None:
+    """Return the run of a file or an array with the scores of each example; None where it is another."""
+    if isinstance(source, str | Path) and (frame := long_table(Path(source))) is not None:
+        made_with = read_made_with(made_with_beside(Path(source)))
+        return ChoiceRun(name, from_long(frame, benchmark, Path(source)), where=where, made_with=made_with)
+    content = as_content(source)
+    whole = (benchmark.images.size, benchmark.captions.size)
+    if len(content.tables) != 1 or tuple(content.tables[0].shape) in (whole, whole[::-1]):
+        return None
+    scores = as_examples(np.asarray(content.tables[0]), benchmark, where, transpose)
+    return ChoiceRun(name, scores, where=where, made_with=content.made_with)
+
+
+def from_pairs(run: Run, benchmark: Benchmark, name: str, where: str | None) -> ChoiceRun:
+    """Return a run of embeddings, or of the scores of all pairs, as the scores of each example."""
+    choices = benchmark.choices
+    assert choices is not None
     if not isinstance(run, TableRun):
         raise InputError(
             "holds ranked lists, and choices need the scores of every example",
@@ -117,21 +128,12 @@ def load_choice(
     scores = np.zeros(choices.shape)
     scores[cells] = run.pairs("i2t", choices.images[cells[:2]], choices.captions[cells[0], cells[2]])
     check_finite(scores, choices, where)
-    vectors = isinstance(run, EmbeddingRun)
-    notes: tuple[str, ...] = ()
-    if isinstance(run, EmbeddingRun) and run.similarity == "dot" and not run.unit_length:
-        notes += (
-            f"{run.name}: the embeddings are not of length 1 and scores are plain products; "
-            "--similarity cosine scales them",
-        )
-    name = run.name if is_model(source) else name
-    captions = caption_scores(run, choices) if vectors else None
-    return ChoiceRun(name, scores, captions, where, notes, run.made_with)
+    captions = caption_scores(run, choices) if isinstance(run, EmbeddingRun) else None
+    return ChoiceRun(name, scores, captions, where, tuple(notes_on_lengths([run])), run.made_with)
 
 
-def caption_scores(run: Run, choices: Choices) -> np.ndarray:
+def caption_scores(run: EmbeddingRun, choices: Choices) -> np.ndarray:
     """Return the cosines of the captions of each example with each other, as TOT compares them."""
-    assert isinstance(run, EmbeddingRun)
     # The table may have the captions in another order than the benchmark.
     place = run.maps("i2t")[1]
     vectors = run.captions[place].astype(np.float64)
@@ -209,43 +211,18 @@ def from_long(frame: pl.DataFrame, benchmark: Benchmark, path: Path) -> np.ndarr
         fix = f"its columns are {', '.join(columns)}"
         raise InputError(f"has no column {missing[0]!r}", where=path, fix=fix)
     score = frame["score"].cast(pl.Float64, strict=False).to_numpy().astype(float)
-    index = {name: n for n, name in enumerate(choices.examples.tolist())}
-    sides = {
-        "image": (choices.images, benchmark.images.values.astype(str)),
-        "caption": (choices.captions, benchmark.captions.values.astype(str)),
-    }
     texts = {key: frame[key].cast(pl.String).fill_null("").to_list() for key in columns[:-1]}
     scores = np.full(choices.shape, np.nan)
-    for row, example in enumerate(texts["example"]):
-        if example not in index:
-            raise InputError(
-                f"row {row + 1} has the unknown example {example!r}",
-                where=path,
-                fix=f"examples of {benchmark.name} are called {', '.join(choices.examples[:3])}, …",
-            )
-        place = [index[example]]
-        for key, (own, ids) in sides.items():
-            members = [ids[n] for n in own[place[0]] if n >= 0]
-            text = texts[key][row] if key in texts else "0"
-            if text in members:
-                place.append(members.index(text))
-            elif text.isascii() and text.isdigit() and int(text) < len(members):
-                place.append(int(text))
-            else:
-                raise InputError(
-                    f"row {row + 1} has the {key} {text!r}, which example {example} does not have",
-                    where=path,
-                    fix=f"name one of {', '.join(members)}, or its place from 0 on",
-                )
-        if not np.isnan(scores[tuple(place)]):
-            what = f"row {row + 1} repeats a pair of example {example}"
+    for row, cell in enumerate(cells_of(texts, benchmark, path)):
+        if not np.isnan(scores[cell]):
+            what = f"row {row + 1} repeats a pair of example {texts['example'][row]}"
             raise InputError(what, where=path, fix="remove it")
         if not np.isfinite(score[row]):
             shown = frame["score"][row]
             raise InputError(
                 f"row {row + 1} has the score {shown!r}", where=path, fix="scores must be finite numbers"
             )
-        scores[tuple(place)] = score[row]
+        scores[cell] = score[row]
     lacking = np.argwhere(choices.known & np.isnan(scores))
     if len(lacking):
         example, image, caption = lacking[0]
@@ -256,3 +233,47 @@ def from_long(frame: pl.DataFrame, benchmark: Benchmark, path: Path) -> np.ndarr
             fix="give every pair of every example",
         )
     return np.nan_to_num(scores)
+
+
+def cells_of(
+    texts: Mapping[str, Sequence[str]], benchmark: Benchmark, path: Path
+) -> Iterator[tuple[int, ...]]:
+    """Yield the example, image and caption of each row of a long table, or raise."""
+    choices = benchmark.choices
+    assert choices is not None
+    index = {name: n for n, name in enumerate(choices.examples.tolist())}
+    sides = {
+        "image": (choices.images, benchmark.images.values.astype(str)),
+        "caption": (choices.captions, benchmark.captions.values.astype(str)),
+    }
+    for row, example in enumerate(texts["example"]):
+        if example not in index:
+            raise InputError(
+                f"row {row + 1} has the unknown example {example!r}",
+                where=path,
+                fix=f"examples of {benchmark.name} are called {', '.join(choices.examples[:3])}, …",
+            )
+        cell = [index[example]]
+        for key, (own, ids) in sides.items():
+            members = [ids[n] for n in own[index[example]] if n >= 0]
+            text = texts[key][row] if key in texts else "0"
+            place = place_of(text, members)
+            if place is None:
+                raise InputError(
+                    f"row {row + 1} has the {key} {text!r}, which example {example} does not have",
+                    where=path,
+                    fix=f"name one of {', '.join(members)}, or its place from 0 on",
+                )
+            cell.append(place)
+        yield tuple(cell)
+
+
+def place_of(text: str, members: Sequence[str]) -> int | None:
+    """Return the place of an image or a caption in its example, by its id or by the place itself.
+
+    >>> place_of("7", ["7", "12"]), place_of("1", ["7", "12"]), place_of("2", ["7", "12"])
+    (0, 1, None)
+    """
+    if text in members:
+        return members.index(text)
+    return int(text) if text.isascii() and text.isdigit() and int(text) < len(members) else None

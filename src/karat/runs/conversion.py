@@ -26,8 +26,9 @@ from karat._util import (
 )
 from karat.benchmarks import DIRECTIONS, Benchmark, as_id_array
 from karat.errors import InputError
+from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun, Similarity
-from karat.runs.files import Memory, check_files, gather, with_directions
+from karat.runs.files import Memory, as_table_run, gather, with_directions
 from karat.runs.fingerprint import Fingerprint, made_with_beside, write_made_with
 from karat.runs.formats import (
     FOLDER,
@@ -40,13 +41,10 @@ from karat.runs.formats import (
     rows_per_block,
     write_npy,
 )
-from karat.runs.id_files import Order, check_lengths, write_ids
+from karat.runs.id_files import Order, write_ids
 from karat.runs.loading import Loading
-from karat.runs.matrix import MatrixRun
-from karat.runs.memory import check_memory
 from karat.runs.rankings import FORM, RankingsRun
 from karat.runs.table import TableRun
-from karat.runs.vectors import as_vectors
 
 CONTENT_KINDS = ("scores", "embeddings", "lists")
 
@@ -94,18 +92,17 @@ def convert(
         kind = check_choice(kind, CONTENT_KINDS, "kind")
     if direction is not None:
         direction = check_choice(direction, DIRECTIONS, "direction")
-    content, where, ids_where = gather(sources, ids)
+    content = gather(sources, ids)
     kind = target_kind(content.kind, writer, kind, top, direction, target)
     made_with = made_with or content.made_with
     if made_with is not None and content.kind == "embeddings" != kind:
         made_with = made_with.with_facts({"scores.similarity": similarity})
     with scratch_file(target) as scratch:
         if content.lists is not None:
-            output = cut_lists(content, benchmark, top, direction, where)
+            output = cut_lists(content, benchmark, top, direction)
         else:
-            run, output = checked_tables(
-                content, kind, scratch, benchmark, similarity, where, ids_where, memory
-            )
+            loading, compute = Loading(similarity=similarity), Compute(memory=memory)
+            run, output = checked_tables(content, kind, scratch, benchmark, loading, compute)
             if kind == "lists":
                 output = first_items(run, int(top or 0), direction)
         output = replace(output, made_with=made_with)
@@ -140,9 +137,7 @@ def target_kind(
     have: str, writer: FormatWriter, kind: str | None, top: int | None, direction: str | None, target: Path
 ) -> str:
     """Return what is to be written, or raise where it cannot come from what there is."""
-    wanted = kind or ("lists" if top is not None or have not in writer.holds else have)
-    if kind is None and top is None and have == "embeddings" and have not in writer.holds:
-        wanted = "scores" if "scores" in writer.holds else "lists"
+    wanted = kind or default_kind(have, writer, top)
     takes = (*writer.holds, "embeddings") if "vectors" in writer.holds else writer.holds
     reasons = [
         (
@@ -173,39 +168,38 @@ def target_kind(
     return wanted
 
 
+def default_kind(have: str, writer: FormatWriter, top: int | None) -> str:
+    """Return what is written of what there is, where nobody says."""
+    if top is not None:
+        return "lists"
+    if have in writer.holds:
+        return have
+    return "scores" if have == "embeddings" and "scores" in writer.holds else "lists"
+
+
 def checked_tables(
     content: Content,
     kind: str,
     scratch: Path,
     benchmark: Benchmark | None,
-    similarity: Similarity,
-    where: str | None,
-    ids_where: str | None,
-    memory: Memory,
+    loading: Loading,
+    compute: Compute,
 ) -> tuple[TableRun, Content]:
     """Return a run of the tables, checked, and the tables to write, as far as possible not read yet."""
-    run: TableRun
+    read = content
     if content.kind == "scores":
         table = content.tables[0]
         # Shape and ids can be checked without the numbers; the first k of a query need them at any place.
-        numbers = map_table(table, scratch, where) if kind == "lists" else stand_in(table)
-        run = MatrixRun(numbers, "run", content.ids, where)
-    else:
-        images, captions = (as_vectors(table, where) for table in content.tables)
-        check_memory(memory, (len(images), len(captions)), (images, captions))
-        check_files(
-            (images, captions), content.ids, benchmark, ids_where or where, Loading(similarity=similarity)
-        )
-        run = EmbeddingRun(images, captions, "run", similarity, content.ids, where)
-    run.ids_where = ids_where
-    check_lengths(run, ids_where or where)
+        numbers = map_table(table, scratch, content.where) if kind == "lists" else stand_in(table)
+        read = replace(content, tables=(numbers,))
+    run = as_table_run(read, benchmark, "run", loading, compute)
     ids = run.ids
     if benchmark is not None:
         run = run.align(benchmark)
         ids = {"images": benchmark.images.gallery, "captions": benchmark.captions.gallery} | ids
     if kind == "scores" and isinstance(run, EmbeddingRun):
-        return run, Content(tables=(products(run, content.tables),), ids=ids, where=where)
-    return run, replace(content, ids=ids, where=where)
+        return run, Content(tables=(products(run, content.tables),), ids=ids, where=content.where)
+    return run, replace(content, ids=ids)
 
 
 def sides(content: Content) -> Iterator[tuple[str, Content]]:
@@ -274,11 +268,11 @@ def first_items(run: TableRun, k: int, direction: Any = None) -> Content:
 
 
 def cut_lists(
-    content: Content, benchmark: Benchmark | None, top: int | None, direction: str | None, where: str | None
+    content: Content, benchmark: Benchmark | None, top: int | None, direction: str | None
 ) -> Content:
     """Return ranked lists checked, cut to `top` items and to one direction."""
     lists: Mapping[Any, Any] = content.lists or {}
-    scores = content.scores
+    scores, where = content.scores, content.where
     if not lists:
         raise InputError("holds no ranking", where=where, fix=FORM)
     if "" in by_direction(lists) and (direction is not None or benchmark is not None):

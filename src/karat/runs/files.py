@@ -158,55 +158,67 @@ def read_run(
 ) -> Run:
     """Return a run that is not matched to the benchmark yet, whose name is not that of `loading`."""
     loading, compute = loading or Loading(), compute or Compute()
-    paths = [Path(source) for source in sources if isinstance(source, str | Path)]
     contents = [as_content(source) for source in sources]
+    paths = paths_among(sources)
     if len(contents) == 2 and all(content.lists is not None for content in contents):
-        first, second = (
-            as_rankings(content, benchmark, "run", str(source)) for source, content in zip(sources, contents)
-        )
-        if set(first.directions) & set(second.directions):
-            raise InputError(
-                "hold rankings of the same direction",
-                where=" and ".join(map(str, paths)) or None,
-                fix="give them as two runs, or one file of each direction",
-            )
-        return first.joined(second, name or joint_name(paths))
-    content, where, ids_where = gather(sources, loading.ids, contents)
+        return both_directions(sources, contents, benchmark, name or joint_name(paths))
+    content = gather(sources, loading.ids, contents)
     name = name or next(map(name_of, paths), "run")
-    run: Run
     if content.lists is not None:
-        run = as_rankings(content, benchmark, name, where)
-    elif len(content.tables) == 1:
+        return as_rankings(content, benchmark, name, content.where)
+    return with_memory(as_table_run(content, benchmark, name, loading, compute), compute.memory)
+
+
+def both_directions(
+    sources: Sequence[Any], contents: Sequence[Content], benchmark: Benchmark | None, name: str
+) -> RankingsRun:
+    """Return the run of two sets of ranked lists, one of each direction."""
+    first, second = (
+        as_rankings(content, benchmark, "run", str(source)) for source, content in zip(sources, contents)
+    )
+    if set(first.directions) & set(second.directions):
+        raise InputError(
+            "hold rankings of the same direction",
+            where=shown_paths(sources),
+            fix="give them as two runs, or one file of each direction",
+        )
+    return first.joined(second, name)
+
+
+def as_table_run(
+    content: Content, benchmark: Benchmark | None, name: str, loading: Loading, compute: Compute
+) -> TableRun:
+    """Return the run of a score table or of two embedding tables, with an id for each row and column."""
+    run: TableRun
+    if len(content.tables) == 1:
         if isinstance(content.tables[0], Blocks):
             rows, *_, columns = content.tables[0].shape
             check_memory(compute.memory, (rows, columns), content.tables, name)
-        table = check_table(content.tables[0], where)
-        run = MatrixRun(table.T if loading.transpose else table, name, content.ids, where)
+        table = check_table(content.tables[0], content.where)
+        run = MatrixRun(table.T if loading.transpose else table, name, content.ids, content.where)
     else:
-        tables = [as_vectors(table, where) for table in content.tables]
-        check_memory(compute.memory, (len(tables[0]), len(tables[1])), tables, name)
-        checks = check_files(tables, content.ids, benchmark, ids_where or where, loading, compute.says)
-        run = EmbeddingRun(tables[0], tables[1], name, loading.similarity, content.ids, where, checks)
-    if isinstance(run, TableRun):
-        run.ids_where = ids_where
-        run.made_with = content.made_with
-        check_lengths(run, ids_where or where)
-    return with_memory(run, compute.memory)
+        images, captions = (as_vectors(table, content.where) for table in content.tables)
+        check_memory(compute.memory, (len(images), len(captions)), (images, captions), name)
+        checks = check_files((images, captions), content, benchmark, loading, compute.says)
+        run = EmbeddingRun(images, captions, name, loading.similarity, content.ids, content.where, checks)
+    run.ids_where = content.ids_where
+    run.made_with = content.made_with
+    check_lengths(run, content.ids_where or content.where)
+    return run
 
 
 def check_files(
     tables: Sequence[Vectors],
-    ids: Mapping[str, Any],
+    content: Content,
     benchmark: Benchmark | None,
-    where: str | None,
     loading: Loading,
     says: Says | None = None,
 ) -> tuple[VectorCheck, ...] | None:
     """Check embeddings in files that are not mapped as a whole; of others the run itself sees it."""
     if all(isinstance(table, ArrayVectors) for table in tables):
         return None
-    cosine = loading.similarity == "cosine"
-    return check_embeddings(tables, ids, benchmark, where, cosine=cosine, says=says)
+    where, cosine = content.ids_where or content.where, loading.similarity == "cosine"
+    return check_embeddings(tables, content.ids, benchmark, where, cosine=cosine, says=says)
 
 
 def as_rankings(content: Content, benchmark: Benchmark | None, name: str, where: str | None) -> RankingsRun:
@@ -222,32 +234,38 @@ def as_rankings(content: Content, benchmark: Benchmark | None, name: str, where:
 
 def gather(
     sources: Sequence[Any], ids: Order | None = None, contents: Sequence[Content] | None = None
-) -> tuple[Content, str | None, str | None]:
-    """Return what the sources of one run hold together, and for messages their files and that of the ids."""
+) -> Content:
+    """Return what the sources of one run hold together, with the files that messages name."""
     contents = contents or [as_content(source) for source in sources]
-    paths = [Path(source) for source in sources if isinstance(source, str | Path)]
-    where = " and ".join(str(path) for path in paths) or None
+    where = shown_paths(sources)
+    if len(contents) == 1 and contents[0].lists is not None:
+        return replace(contents[0], where=where)
     tables = tuple(table for content in contents for table in content.tables)
-    lists = [content for content in contents if content.lists is not None]
-    if len(contents) == 1 and lists:
-        return contents[0], where, None
-    if lists or len(tables) not in (1, 2):
+    check_tables(contents, len(tables), where)
+    made_with = contents[0].made_with
+    if len(contents) == 2:
+        made_with = merge_fingerprints({kind: part.made_with for kind, part in zip(KINDS, contents)})
+    known, ids_where = ids_of(contents, paths_among(sources)) if ids is None else read_order(ids)
+    return Content(tables=tables, ids=known, made_with=made_with, where=where, ids_where=ids_where)
+
+
+def check_tables(contents: Sequence[Content], tables: int, where: str | None) -> None:
+    """Raise where sources are not one score table or the embeddings of both sides."""
+    if tables not in (1, 2) or any(content.lists is not None for content in contents):
         raise InputError(
             f"{len(contents)} sources do not make a run",
             where=where,
             fix="give one score table, an image and a caption embedding table, or one set of ranked lists",
         )
-    if len(tables) == 1 and contents[0].vectors:
+    if tables == 1 and contents[0].vectors:
         raise InputError(
             "holds the embeddings of one side", where=where, fix="give the image and the caption embeddings"
         )
-    made_with = contents[0].made_with
-    if len(contents) == 2:
-        made_with = merge_fingerprints({kind: part.made_with for kind, part in zip(KINDS, contents)})
-    if ids is not None:
-        known, ids_where = read_order(ids)
-        return Content(tables=tables, ids=known, made_with=made_with), where, ids_where
-    known = {}
+
+
+def ids_of(contents: Sequence[Content], paths: Sequence[Path]) -> tuple[dict[str, Any], str | None]:
+    """Return the ids that tables themselves have, else those in files beside them, and these files."""
+    known: dict[str, Any] = {}
     beside = []
     for kind, path in zip(KINDS, paths):
         if ids := ids_beside(path):
@@ -257,8 +275,17 @@ def gather(
     inside: dict[str, Any] = {}
     for kind, content in zip(KINDS, contents):
         inside.update(content.ids if content.rows is None else {kind: content.rows})
-    ids_where = " and ".join(beside) if known.keys() - inside.keys() else None
-    return Content(tables=tables, ids=known | inside, made_with=made_with), where, ids_where
+    return known | inside, " and ".join(beside) if known.keys() - inside.keys() else None
+
+
+def paths_among(sources: Iterable[Any]) -> list[Path]:
+    """Return the files and folders among sources."""
+    return [Path(source) for source in sources if isinstance(source, str | Path)]
+
+
+def shown_paths(sources: Iterable[Any]) -> str | None:
+    """Return the files and folders among sources, for messages; None where there are none."""
+    return " and ".join(map(str, paths_among(sources))) or None
 
 
 def with_directions(
@@ -314,7 +341,6 @@ def load_runs(
     benchmark: Benchmark,
     loading: Loading | None = None,
     compute: Compute | None = None,
-    **old: Any,
 ) -> list[Run]:
     """Load several runs of one benchmark and name them.
 
@@ -340,8 +366,6 @@ def load_runs(
         that nobody judged.
     """
     loading, compute = loading or Loading(), compute or Compute()
-    bounds = {key: old.pop(key) for key in ("memory", "says") if key in old}
-    loading, compute = replace(loading, **old), replace(compute, **bounds)
     benchmark.check_gallery()
     groups, names, given = list_sources(sources, benchmark, loading.name)
     runs = [as_run(group, benchmark, called, loading, compute) for group, called in zip(groups, names)]
@@ -365,31 +389,38 @@ def list_sources(
     if by_name(sources):
         if name is not None:
             raise InputError("the runs have names already", fix="leave out `name`")
-        name, sources = [str(key) for key in sources], list(sources.values())
+        name = [str(key) for key in sources]
         # Two paths in a row are two runs here.
-        sources = [source if isinstance(source, tuple) else (source,) for source in sources]
+        sources = [source if isinstance(source, tuple) else (source,) for source in sources.values()]
     listed = list(sources) if isinstance(sources, list) else [sources]
     if not listed:
         raise InputError("no run was given", fix="give at least one")
-    groups: list[tuple[Any, ...]]
-    if all(isinstance(source, str | Path) or is_model(source) for source in listed):
-        groups = []
-        # A file after a model does not belong with one before it.
-        for models, members in [(models, list(part)) for models, part in groupby(listed, is_model)]:
-            found = [(one,) for one in members] if models else group_sources([*map(Path, members)], benchmark)
-            groups += found
-        files = [group[0] for group in groups if not is_model(group[0])]
-        alike = len({name_of(path) for path in files}) < len(files)
-        # a/sims.npy and b/sims.npy: the folders distinguish them.
-        names: list[str | None] = [
-            None if is_model(first) else str(first.with_name(name_of(first))) if alike else name_of(first)
-            for first, *_ in groups
-        ]
-    else:
-        groups = [source if isinstance(source, tuple) else (source,) for source in listed]
-        names = [None for _ in groups]
     given = None if name is None else [name] if isinstance(name, str) else list(name)
-    return groups, names, given
+    if all(isinstance(source, str | Path) or is_model(source) for source in listed):
+        groups = group_named(listed, benchmark)
+        return groups, names_by_files(groups), given
+    groups = [source if isinstance(source, tuple) else (source,) for source in listed]
+    return groups, [None] * len(groups), given
+
+
+def group_named(listed: Iterable[Any], benchmark: Benchmark) -> list[tuple[Any, ...]]:
+    """Split a list of files and models into runs."""
+    groups: list[tuple[Any, ...]] = []
+    # A file after a model does not belong with one before it.
+    for models, members in [(models, list(part)) for models, part in groupby(listed, is_model)]:
+        groups += [(model,) for model in members] if models else group_sources(members, benchmark)
+    return groups
+
+
+def names_by_files(groups: Sequence[tuple[Any, ...]]) -> list[str | None]:
+    """Return the names of runs by their first files; None for models."""
+    files = [None if is_model(first) else first for first, *_ in groups]
+    names = [None if file is None else name_of(file) for file in files]
+    known = [name for name in names if name is not None]
+    if len(set(known)) == len(known):
+        return names
+    # a/sims.npy and b/sims.npy: the folders distinguish them.
+    return [None if file is None else str(file.with_name(name_of(file))) for file in files]
 
 
 R = TypeVar("R")
@@ -455,14 +486,19 @@ def joint_name(paths: Sequence[Path]) -> str:
     return first[:same].rstrip("._- ") or "+".join(names) or "run"
 
 
-def notes_on_loading(runs: Sequence[Run]) -> list[str]:
-    """Return what a reader should know of how runs were read."""
-    notes = [
+def notes_on_lengths(runs: Sequence[Run]) -> list[str]:
+    """Return of which runs the embeddings are multiplied though they are not of length 1."""
+    return [
         f"{run.name}: the embeddings are not of length 1 and scores are plain products; "
         "--similarity cosine scales them"
         for run in runs
         if isinstance(run, EmbeddingRun) and run.similarity == "dot" and not run.unit_length
     ]
+
+
+def notes_on_loading(runs: Sequence[Run]) -> list[str]:
+    """Return what a reader should know of how runs were read."""
+    notes = notes_on_lengths(runs)
     notes += [
         f"{run.name}: {warning}"
         for run in runs
@@ -481,14 +517,14 @@ def notes_on_loading(runs: Sequence[Run]) -> list[str]:
     ]
 
 
-def group_sources(files: Sequence[Path], benchmark: Benchmark) -> list[tuple[Path, ...]]:
+def group_sources(files: Sequence[str | Path], benchmark: Benchmark) -> list[tuple[Path, ...]]:
     """Split a list of files into runs: an embedding table belongs with the one that follows it.
 
     Two tables that could be embeddings of another benchmark, or of different widths, are one run too, whose
     error says so. Tables are looked at, not read.
     """
     runs: list[tuple[Path, ...]] = []
-    rest = list(files)
+    rest = list(map(Path, files))
     while rest:
         pair = rest[:2]
         shapes = [table_shape(path) for path in pair]

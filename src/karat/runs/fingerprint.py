@@ -214,24 +214,47 @@ def note_on_truncation(run: str, facts: Mapping[str, Fact]) -> str:
     return f"{run}: {'; '.join(notes)}" if notes else ""
 
 
+class Contrast(NamedTuple):
+    """The facts in which runs differ, and those in which they do not.
+
+    Parameters
+    ----------
+    runs
+        Those that state one of the facts in which some differ.
+    model, how
+        Facts in which they differ: which model it was, and how it was applied.
+    shared
+        Facts that all of these runs state, with the same value.
+    """
+
+    runs: list[str]
+    model: list[str]
+    how: list[str]
+    shared: list[str]
+
+    @classmethod
+    def of(cls, made_with: Mapping[str, Fingerprint]) -> Contrast:
+        """Compare what runs were made with; what a run does not state is not held against it."""
+        differ, same = split_facts(made_with)
+        # Truncated captions have their own note.
+        differ = [name for name in differ if TRUNCATED not in name]
+        runs = [run for run, made in made_with.items() if any(name in made.facts for name in differ)]
+        shared = [name for name in same if all(name in made_with[run].facts for run in runs)]
+        if any(map(of_weights, shared)) and not any(map(of_weights, differ)):
+            # The same weights under another name are the same model.
+            differ = [name for name in differ if name.split(".")[-1] != "model"]
+        model, how = ([name for name in differ if of_model(name) is kind] for kind in (True, False))
+        return cls(runs, model, how, shared)
+
+
 def note_on_differences(made_with: Mapping[str, Fingerprint]) -> list[str]:
     """Return one note on the facts in which runs differ; what a run does not state is not held against it."""
-    differ, same = split_facts(made_with)
-    # Truncated captions have their own note.
-    differ = [name for name in differ if TRUNCATED not in name]
-    if not differ:
+    runs, model, how, shared = Contrast.of(made_with)
+    if not model and not how:
         return []
-    runs = [run for run, made in made_with.items() if any(name in made.facts for name in differ)]
     compared = and_list(runs) if len(runs) <= MOST_NAMED else f"the {len(runs)} runs"
-    in_all = [name for name in same if all(name in made_with[run].facts for run in runs)]
-    if any(map(of_weights, in_all)) and not any(map(of_weights, differ)):
-        # The same weights under another name are the same model.
-        differ = [name for name in differ if name.split(".")[-1] != "model"]
-    model, how = ([name for name in differ if of_model(name) is kind] for kind in (True, False))
-    if not differ:
-        return []
     if not how:
-        others = f"in none of the {plural(len(in_all), 'other fact')} that they state" if in_all else ""
+        others = f"in none of the {plural(len(shared), 'other fact')} that they state" if shared else ""
         told = others or "state nothing else that can be compared"
         return [f"{compared} differ in the model ({named(model)}) and {told}"]
     values = and_list([f"{printable(name)} ({values_of(name, made_with)})" for name in how[:MOST_NAMED]])
@@ -242,11 +265,11 @@ def note_on_differences(made_with: Mapping[str, Fingerprint]) -> list[str]:
             f"{compared} differ in {values}, not only in the model ({named(model)}): a difference between "
             "their scores may come from any of these"
         ]
-    shared = [name for name in in_all if of_model(name)]
+    same_model = [name for name in shared if of_model(name)]
     # Without their weights, two models of one name need not be the same.
-    if any(map(of_weights, shared)):
+    if any(map(of_weights, same_model)):
         return [
-            f"{compared} have the same model ({named(shared)}), but differ in {values}: a difference "
+            f"{compared} have the same model ({named(same_model)}), but differ in {values}: a difference "
             "between their scores is not due to the model"
         ]
     return [f"{compared} differ in {values}: a difference between their scores may come from this"]

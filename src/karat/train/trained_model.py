@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import extra, fill_folder, parsing, require, write_file
+from karat._util import extra, fill_folder, parsing, read_head, require, write_file
 from karat.errors import InputError, MissingDataError
 from karat.models import MODEL_FORMATS, MODEL_HEAD
 from karat.models.images import ImageFeatures, decode_image
@@ -160,13 +160,7 @@ class TrainedModel:
                     f"there is no {name}", where=folder, fix="give a folder that karat train wrote"
                 )
         with parsing(folder / MODEL_HEAD, "is not a description of a trained model", AGAIN):
-            head = json.loads((folder / MODEL_HEAD).read_text(encoding="utf-8"))
-            if (head["format"], head["version"]) != (FORMAT, VERSION):
-                raise InputError(
-                    f"has format {head['format']!r}, version {head['version']!r}",
-                    where=folder / MODEL_HEAD,
-                    fix=f"this version of karat reads {FORMAT} {VERSION}",
-                )
+            head = read_head(folder / MODEL_HEAD, FORMAT, VERSION)
             kind = INPUTS[INPUTS.index(head["image_input"])]
             vocabulary = CaptionVocabulary(head["words"], head["length"])
             network = DualEncoder.from_description(head["network"])

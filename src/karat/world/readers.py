@@ -45,6 +45,8 @@ MANY = ("some", "several", "many")
 Phrase = tuple[str, ...]
 Sign = tuple[str, int]
 """What a phrase states: an aspect, "noun" or "article", and its code in `Meanings`."""
+Wording = tuple[str, str, int]
+"""A phrase, and what it states."""
 
 
 def read_meanings(texts: Sequence[str]) -> Meanings:
@@ -113,51 +115,62 @@ def signs_in(text: str) -> Iterator[Sign]:
 
 @lru_cache(maxsize=1)
 def phrases() -> tuple[dict[Phrase, Sign], int]:
-    """Return what every known phrase states, and how many words the longest has."""
+    """Return what every known phrase states, and how many words the longest has; the first meaning counts."""
     table: dict[Phrase, Sign] = {}
+    for wordings in (wordings_of_aspects, wordings_of_quantities, wordings_of_things, wordings_of_lexicons):
+        for wording, aspect, code in wordings():
+            table.setdefault(tuple(WORD.findall(wording.lower())), (aspect, code))
+    return table, max(map(len, table))
 
-    def add(wording: str, aspect: str, code: int) -> None:
-        table.setdefault(tuple(WORD.findall(wording.lower())), (aspect, code))
 
-    for aspect, lists in (
-        ("position", POSITION_WORDS),
-        ("relation", RELATION_WORDS),
-        ("background", [background.phrases for background in BACKGROUNDS]),
-        ("colour", COLOUR_WORDS),
-    ):
+def wordings_of_aspects() -> Iterator[Wording]:
+    """Yield how the world's captions say places, relations, backgrounds and colours."""
+    for aspect, lists in (("position", POSITION_WORDS), ("relation", RELATION_WORDS)):
         for code, wordings in enumerate(lists):
-            for wording in wordings:
-                add(wording, aspect, code)
-                if aspect == "background":
-                    add(wording.split()[-1], aspect, code)
+            yield from ((wording, aspect, code) for wording in wordings)
+    for code, background in enumerate(BACKGROUNDS):
+        for wording in background.phrases:
+            yield wording, "background", code
+            yield wording.split()[-1], "background", code
+    for code, wordings in enumerate(COLOUR_WORDS):
+        yield from ((wording, "colour", code) for wording in wordings)
+
+
+def wordings_of_quantities() -> Iterator[Wording]:
+    """Yield sizes, numbers and articles."""
     for word, size in SIZE_WORDS.items():
         if size in SIZES:
-            add(word, "size", SIZES.index(size))
-    add("minor", "size", SIZES.index("small"))
+            yield word, "size", SIZES.index(size)
+    yield "minor", "size", SIZES.index("small")
     for word, numeral in NUMBER_WORDS.items():
         if numeral in NUMERALS:
-            add(word, "number", NUMERALS.index(numeral))
-    for word in MANY:
-        add(word, "number", PLURAL)
-    for word in ARTICLES:
-        add(word, "article", 0)
+            yield word, "number", NUMERALS.index(numeral)
+    yield from ((word, "number", PLURAL) for word in MANY)
+    yield from ((word, "article", 0) for word in ARTICLES)
+
+
+def wordings_of_things() -> Iterator[Wording]:
+    """Yield the nouns of the world's captions."""
     for code in range(len(NOUN_NAMES)):
         for noun in nouns_of(code):
-            add(noun.one, "noun", code)
-            add(noun.many, "nouns", code)
+            yield noun.one, "noun", code
+            yield noun.many, "nouns", code
+
+
+def wordings_of_lexicons() -> Iterator[Wording]:
+    """Yield further shades, the nearest of CSS's, and what WordNet calls the things."""
     for shade, colour in COMMON_SHADES.items():
-        add(shade, "colour", COLOURS.index(colour))
+        yield shade, "colour", COLOURS.index(colour)
     for shade in CSS_COLOURS:
         nearest = min(COLOURS, key=lambda name: colour_distance(name, shade))
-        add(shade, "colour", COLOURS.index(nearest))
+        yield shade, "colour", COLOURS.index(nearest)
     lexicon = wordnet()
     synsets = [kind.synset for kind in KINDS] + [category.synset for category in CATEGORIES]
     for code, synset in enumerate(synsets):
         for lemma in lexicon.lemmas(lexicon.synset(synset)):
             wording = lemma.replace("_", " ")
-            add(wording, "noun", code)
-            add(plural_of(wording), "nouns", code)
-    return table, max(map(len, table))
+            yield wording, "noun", code
+            yield plural_of(wording), "nouns", code
 
 
 def simulate_reader(

@@ -22,20 +22,21 @@ from karat.benchmarks.objects import Objects
 from karat.benchmarks.registry import Source, register
 from karat.errors import InputError
 
+Id = int | str
 SAME_SPLIT = "take both files from the same split"
 
 
-def chosen(ids: Record, key: str, known: dict[int | str, Record], where: Path) -> list[int | str]:
+def chosen(ids: Record, key: str, known: dict[Id, Record], where: Path) -> list[Id]:
     """Return the ids that an ids file lists under `key`; each must be in the captions file."""
     listed = ids.get(key, LIST)
     for number, value in enumerate(listed):
-        if not isinstance(value, int | str) or value not in known:
+        if not isinstance(value, Id) or value not in known:
             raise ids.wrong(f"{key}[{number}] is not in {where.name}", SAME_SPLIT)
     check_once(listed, f"{key[:-1]} id", lambda at: f"{key}[{at}]", ids.where)
     return listed
 
 
-def read_objects(path: Path, images: Sequence[int | str]) -> Objects:
+def read_objects(path: Path, images: Sequence[Id]) -> Objects:
     """Return the objects of the benchmark's images; crowds, which have no single box, are left out.
 
     Boxes are divided by the sizes that this file states.
@@ -75,39 +76,47 @@ def load(
     image_of = {caption: image_of_entry(entry, listed) for caption, entry in captions.items()}
     split = read_json(ids) if ids else None
     names = chosen(split, "images", listed, file) if split else list(listed)
-    place = {name: n for n, name in enumerate(names)}
     if split and "captions" in split:
         order = chosen(split, "captions", captions, file)
-        for caption in order:
-            if image_of[caption] not in place:
-                raise split.wrong(
-                    f"lists the caption {caption} without its image {image_of[caption]}", "add the image"
-                )
+        check_images(split, order, image_of, names)
     else:
-        order = [caption for caption in captions if image_of[caption] in place]
-        order.sort(key=lambda caption: place[image_of[caption]])
+        order = by_image(image_of, names)
     number = {caption: n for n, caption in enumerate(order)}
     in_file = np.array([number[caption] for caption in captions if caption in number], np.int64)
+    texts = [captions[caption].get("caption", TEXT) for caption in order]
+    named = images is not None or all("file_name" in listed[name] for name in names)
+    files = [listed[name].get("file_name", TEXT) for name in names] if named else None
     benchmark = build(
         "coco-json",
         names,
         order,
         [image_of[caption] for caption in order],
-        [captions[caption].get("caption", TEXT) for caption in order],
+        texts,
         where=file,
         about=f"COCO Caption, {file.name} (Lin et al. 2014)",
-        image_paths=locate_images(
-            images, [listed[name].get("file_name", TEXT) for name in names] if images else []
-        ),
-        image_files=(
-            [listed[name].get("file_name", TEXT) for name in names]
-            if all("file_name" in listed[name] for name in names)
-            else None
-        ),
+        image_paths=locate_images(images, files or []),
+        image_files=files,
         caption_orders={f"in the order of {file.name}": in_file},
         image_folder=images,
     )
     return replace(benchmark, objects=read_objects(instances, names)) if instances else benchmark
+
+
+def check_images(split: Record, order: list[Id], image_of: dict[Id, Id], images: list[Id]) -> None:
+    """Raise where an ids file lists a caption without its image."""
+    known = set(images)
+    for caption in order:
+        if image_of[caption] not in known:
+            raise split.wrong(
+                f"lists the caption {caption} without its image {image_of[caption]}", "add the image"
+            )
+
+
+def by_image(image_of: dict[Id, Id], images: list[Id]) -> list[Id]:
+    """Return the captions of images in the order of these."""
+    place = {image: n for n, image in enumerate(images)}
+    order = [caption for caption, image in image_of.items() if image in place]
+    return sorted(order, key=lambda caption: place[image_of[caption]])
 
 
 def recognise(path: Path) -> bool:

@@ -27,7 +27,7 @@ from karat.benchmarks.benchmark import ORIGINAL, RECALLS, Benchmark, build
 from karat.benchmarks.image_files import locate_images
 from karat.benchmarks.judgments import Judgments, Provenance, Steps
 from karat.benchmarks.registry import Source, register
-from karat.benchmarks.truth import Truth
+from karat.benchmarks.truth import Direction, Truth
 from karat.errors import InputError, MissingDataError
 
 ALL = "all"
@@ -137,16 +137,11 @@ def load(
         raise MissingDataError("there is no such folder", where=folder, fix=f"give the folder of {TOKENS}")
     captions = read_captions(folder / TOKENS)
     names = read_split(folder, split, captions)
+    if caption is not None:
+        check_caption(caption, names, captions, folder / TOKENS)
     gallery = [
         (image, number) for image in names for number in sorted(captions[image]) if caption in (None, number)
     ]
-    for image in names if caption is not None else ():
-        if caption not in captions[image]:
-            raise InputError(
-                f"image {image} has no caption number {caption}",
-                where=folder / TOKENS,
-                fix=f"it has {', '.join(map(str, sorted(captions[image])))}",
-            )
     part = "all images" if split == ALL else f"{split} split"
     benchmark = build(
         "flickr8k",
@@ -160,8 +155,38 @@ def load(
         image_files=names,
         image_folder=images,
     )
-    truths = dict(benchmark.truths)
-    own = truths[ORIGINAL].judgments
+    truths = {**benchmark.truths, **judged_truths(folder, captions, benchmark)}
+    defaults = {**benchmark.defaults, "crowd": (*RECALLS, "RP"), "expert": ("nDCG@10",)}
+    other_texts = None
+    if caption is not None:
+        other_texts = [
+            [text for number, text in sorted(captions[image].items()) if number != caption] for image in names
+        ]
+    return replace(
+        benchmark,
+        truths=truths,
+        defaults={name: defaults[name] for name in truths},
+        other_texts=other_texts,
+    )
+
+
+def check_caption(caption: int, names: list[str], captions: dict[str, dict[int, str]], path: Path) -> None:
+    """Raise where an image has no caption of this number."""
+    for image in names:
+        if caption not in captions[image]:
+            raise InputError(
+                f"image {image} has no caption number {caption}",
+                where=path,
+                fix=f"it has {', '.join(map(str, sorted(captions[image])))}",
+            )
+
+
+def judged_truths(
+    folder: Path, captions: dict[str, dict[int, str]], benchmark: Benchmark
+) -> dict[str, Truth]:
+    """Return what experts and the crowd said of the benchmark's pairs, as far as there are files."""
+    truths = {}
+    own = benchmark.truths[ORIGINAL].judgments
     for file, by, ratings, about in (
         (EXPERT, BY_EXPERTS, expert_ratings, "three experts' mean from 1 to 4, relevant from 3 on"),
         (CROWD, BY_CROWD, crowd_ratings, "own captions, and pairs that half of the crowd or more accepted"),
@@ -179,21 +204,9 @@ def load(
         judged = Judgments(pictures, labels, rating=rating[here], sources=[by])
         if by is BY_CROWD and own is not None:
             judged = own.merge(judged)
-        truths[by.name] = Truth(
-            by.name, judged, {"i2t": np.unique(pictures), "t2i": np.unique(labels)}, about=about
-        )
-    defaults = {**benchmark.defaults, "crowd": (*RECALLS, "RP"), "expert": ("nDCG@10",)}
-    other_texts = None
-    if caption is not None:
-        other_texts = [
-            [text for number, text in sorted(captions[image].items()) if number != caption] for image in names
-        ]
-    return replace(
-        benchmark,
-        truths=truths,
-        defaults={name: defaults[name] for name in truths},
-        other_texts=other_texts,
-    )
+        queries: dict[Direction, np.ndarray] = {"i2t": np.unique(pictures), "t2i": np.unique(labels)}
+        truths[by.name] = Truth(by.name, judged, queries, about=about)
+    return truths
 
 
 register(

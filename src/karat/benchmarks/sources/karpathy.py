@@ -32,8 +32,8 @@ def sentences_of(image: Record) -> list[Record]:
     return sentences
 
 
-def load(file: Path, split: str = "test", images: Path | None = None) -> Benchmark:
-    """Build the benchmark."""
+def images_of(file: Path, split: str) -> tuple[list[Record], str]:
+    """Return the images of a split, and the key of their ids."""
     listed = read_json(file).records("images")
     splits = Counter(image.get("split", TEXT) for image in listed)
     chosen = [image for image in listed if image.get("split", TEXT) in TAKES_IN.get(split, (split,))]
@@ -41,25 +41,31 @@ def load(file: Path, split: str = "test", images: Path | None = None) -> Benchma
         known = ", ".join(f"{name} ({count:,})" for name, count in sorted(splits.items())) or "none"
         raise InputError(f"has no image of the split {split!r}", where=file, fix=f"its splits are {known}")
     # All or none: cocoid and imgid are different numberings, and may not be mixed.
-    key = "cocoid" if "cocoid" in listed[0] else "imgid"
+    return chosen, "cocoid" if "cocoid" in listed[0] else "imgid"
+
+
+def load(file: Path, split: str = "test", images: Path | None = None) -> Benchmark:
+    """Build the benchmark."""
+    chosen, key = images_of(file, split)
     names = [image.get(key, ID) for image in chosen]
     check_once(names, f"image {key}", lambda at: chosen[at].place, file)
     sentences = [sentences_of(image) for image in chosen]
     flat = [sentence for group in sentences for sentence in group]
     captions = [sentence.get("sentid", ID) for sentence in flat]
     check_once(captions, "caption sentid", lambda at: flat[at].place, file)
+    texts = [sentence.get("raw", TEXT) for sentence in flat]
+    named = images is not None or all("filename" in image for image in chosen)
+    files = [file_name(image) for image in chosen] if named else None
     return build(
         "karpathy",
         names,
         captions,
         [name for name, group in zip(names, sentences) for _ in group],
-        [sentence.get("raw", TEXT) for sentence in flat],
+        texts,
         where=file,
         about=f"{file.name}, {split} split (Karpathy and Fei-Fei 2015)",
-        image_paths=locate_images(images, [file_name(image) for image in chosen] if images else []),
-        image_files=(
-            [file_name(image) for image in chosen] if all("filename" in image for image in chosen) else None
-        ),
+        image_paths=locate_images(images, files or []),
+        image_files=files,
         image_folder=images,
     )
 

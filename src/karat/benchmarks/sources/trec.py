@@ -192,14 +192,14 @@ def from_judged(
     if not rows:
         raise InputError("holds no judgment", where=where, fix="write `query 0 item relevance` lines")
     check_once([row[:2] for row in rows], "pair", lambda at: f"judgment {at + 1}", where)
-    asks = Ids(dict.fromkeys(row[0] for row in rows) if queries is None else queries, kind="query")
-    ranked = Ids(dict.fromkeys(row[1] for row in rows) if items is None else items, kind="item")
-    query = asks.index([row[0] for row in rows], where)
+    asking, listed = [row[0] for row in rows], [row[1] for row in rows]
+    asks = Ids(dict.fromkeys(asking) if queries is None else queries, kind="query")
+    ranked = Ids(dict.fromkeys(listed) if items is None else items, kind="item")
+    query = asks.index(asking, where)
     # A judged item that is not ranked stays among the positives.
-    known = ranked.find([row[1] for row in rows])
-    extra = dict.fromkeys(row[1] for row, at in zip(rows, known) if at < 0)
+    extra = dict.fromkeys(name for name, at in zip(listed, ranked.find(listed)) if at < 0)
     ranked = Ids(ranked.gallery, extra=extra, kind="item")
-    item = ranked.index([row[1] for row in rows], where)
+    item = ranked.index(listed, where)
     relevance = np.array([row[2] for row in rows])
     judged = np.ones(len(rows), bool) if reading == "not_relevant" else relevance != POOLED
     if not judged.any():
@@ -208,23 +208,20 @@ def from_judged(
             where=where,
             fix=f"pass --set {MINUS_ONE.name}=not-relevant where {POOLED} is a grade",
         )
-    source = Provenance(
-        "qrels", "0 not relevant, higher is better", Share(top=max(1, int(relevance.max())), least=1)
-    )
-    sides = {"i2t": (query, item), "t2i": (item, query)}[direction]
+    scale = Share(top=max(1, int(relevance.max())), least=1)
+    pair = (query, item) if direction == "i2t" else (item, query)
     judgments = Judgments(
-        *(side[judged] for side in sides),
+        *(side[judged] for side in pair),
         rating=relevance[judged],
-        sources=[source],
-        pooled=(sides[0][~judged], sides[1][~judged]),
-        design=None if sampled is None else PoolDesign(direction, sampled[0], *sides, sampled[1]),
+        sources=[Provenance("qrels", "0 not relevant, higher is better", scale)],
+        pooled=(pair[0][~judged], pair[1][~judged]),
+        design=None if sampled is None else PoolDesign(direction, sampled[0], *pair, sampled[1]),
     )
-    images, captions = (asks, ranked) if direction == "i2t" else (ranked, asks)
+    kinds = ("image", "caption") if direction == "i2t" else ("caption", "image")
     # Runs may have queries of other topics, and items that nobody judged where the items are not listed.
-    images, captions = (
-        Ids(side.gallery, extra=side.extra, kind=kind, open=side is asks or items is None)
-        for side, kind in ((images, "image"), (captions, "caption"))
-    )
+    asks = Ids(asks.gallery, extra=asks.extra, kind=kinds[0], open=True)
+    ranked = Ids(ranked.gallery, extra=ranked.extra, kind=kinds[1], open=items is None)
+    images, captions = (asks, ranked) if direction == "i2t" else (ranked, asks)
     truth = Truth("qrels", judgments, {direction: np.unique(query[judged])}, about=about)
     return Benchmark(
         name, images, captions, {"qrels": truth}, defaults={"qrels": DEFAULTS}, about=f"{about} of {where}"

@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from karat._util import default_threads, extra, fill_folder, parsing, plural, write_file
+from karat._util import default_threads, extra, fill_folder, parsing, plural, read_head, write_file
 from karat.errors import InputError, KaratError, MissingDataError
 from karat.models.estimator import Estimator
 from karat.models.images.descriptors import DESCRIPTORS, WIDTHS
@@ -255,13 +255,7 @@ def load_vocabularies(folder: str | Path) -> tuple[dict[str, Any], dict[str, np.
                 "there is no such file", where=path, fix="write it with ImageFeatures.save"
             )
     with parsing(head, "is not a description of image features", "write it with ImageFeatures.save"):
-        read = json.loads(head.read_text(encoding="utf-8"))
-        if (read["format"], read["version"]) != (FORMAT, VERSION):
-            raise InputError(
-                f"has format {read['format']!r}, version {read['version']!r}",
-                where=head,
-                fix="use the version of karat that wrote it",
-            )
+        read = read_head(head, FORMAT, VERSION, fix="use the version of karat that wrote it")
         params = {name: read["parameters"][name] for name in SAVED}
         check_parameters(params)
     with parsing(table, "is not a complete safetensors file", "write it with ImageFeatures.save"):

@@ -61,8 +61,8 @@ class Content:
         Whether a single table is known to hold embeddings of one side.
     rows
         The ids of such a table: the file does not say of which side.
-    where
-        Where the tables come from, for messages of what writes them elsewhere.
+    where, ids_where
+        The files of the tables, and of the ids where these are in others, for messages.
     made_with
         What the run was made with, where the file says so.
     """
@@ -74,6 +74,7 @@ class Content:
     vectors: bool = False
     rows: Sequence[Any] | None = None
     where: str | None = None
+    ids_where: str | None = None
     made_with: Fingerprint | None = None
 
     @property
@@ -230,8 +231,12 @@ def content_of(arrays: Mapping[str, Any], where: Path) -> Content:
     for kind, keys in sides.items():
         if len(keys) > 1:
             raise InputError(f"has two tables of {kind}, {' and '.join(keys)}", where=where, fix="keep one")
-    if all(sides.values()):
-        return Content(tables=tuple(arrays[keys[0]] for keys in sides.values()), ids=ids)
+    tables = [keys[0] for keys in sides.values()] if all(sides.values()) else [table_among(arrays, where)]
+    return Content(tables=tuple(arrays[key] for key in tables), ids=ids)
+
+
+def table_among(arrays: Mapping[str, Any], where: Path) -> str:
+    """Return the key of the one table among named arrays, or raise."""
     sizes = {key: len(array.shape) for key, array in arrays.items() if key not in IDS.values()}
     # The scores of choices have three dimensions.
     tables = [key for key, size in sizes.items() if size == 2] or [key for key in sizes if sizes[key] == 3]
@@ -242,7 +247,7 @@ def content_of(arrays: Mapping[str, Any], where: Path) -> Content:
             where=where,
             fix=FIX,
         )
-    return Content(tables=(arrays[tables[0]],), ids=ids)
+    return tables[0]
 
 
 def as_ids(array: Any, where: str) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -162,31 +162,43 @@ def open_shards(files: dict[str, list[Path]]) -> dict[str, list[Shard]]:
     for side, listed in files.items():
         for file in listed:
             try:
-                tables = SHARD_READERS[file.suffix](file)
+                tables = tables_in(file, side, shards)
             except KaratError as error:
                 problems.append(error)
                 continue
-            if side:
-                own = tables.get(side) or tables.get("")
-                tables = {} if own is None else {side: own}
-            # Files that name no side all hold the table of one, or all say which.
-            if not tables or (shards and not side and ("" in tables) != ("" in shards)):
-                what = f"has no table of {side}" if side else "does not name its sides as those before it do"
-                problems.append(InputError(what, where=file, fix="give files of one kind"))
-                continue
             for name, table in tables.items():
                 shards.setdefault(name, []).append(table)
-    if len(problems) == 1:
-        raise problems[0]
     if problems:
-        shown = "; ".join(f"{Path(error.where or '').name} {error.what}" for error in problems[:MOST_SHOWN])
-        more = f"; and {len(problems) - MOST_SHOWN:,} more" if len(problems) > MOST_SHOWN else ""
-        where = next(iter(files.values()))[0].parent
-        what = f"{len(problems):,} files cannot be used: {shown}{more}"
-        # One remedy, where it is the same for all.
-        fixes = {error.fix for error in problems}
-        raise InputError(what, where=where, fix=fixes.pop() if len(fixes) == 1 else "write them again")
+        raise all_together(problems, next(iter(files.values()))[0].parent)
     return shards
+
+
+def tables_in(file: Path, side: str, before: Collection[str]) -> Mapping[str, Shard]:
+    """Return the tables of a file by side, or raise where it does not have what those before it have.
+
+    Files that name no side all hold the table of one, or all say which.
+    """
+    tables = SHARD_READERS[file.suffix](file)
+    what = "does not name its sides as those before it do"
+    if side:
+        own = tables.get(side) or tables.get("")
+        tables = {} if own is None else {side: own}
+        what = f"has no table of {side}"
+    if not tables or (before and not side and ("" in tables) != ("" in before)):
+        raise InputError(what, where=file, fix="give files of one kind")
+    return tables
+
+
+def all_together(problems: Sequence[KaratError], where: Path) -> KaratError:
+    """Return the errors of several files of a folder as one."""
+    if len(problems) == 1:
+        return problems[0]
+    shown = "; ".join(f"{Path(error.where or '').name} {error.what}" for error in problems[:MOST_SHOWN])
+    more = f"; and {len(problems) - MOST_SHOWN:,} more" if len(problems) > MOST_SHOWN else ""
+    # One remedy, where it is the same for all.
+    fixes = {error.fix for error in problems}
+    fix = fixes.pop() if len(fixes) == 1 else "write them again"
+    return InputError(f"{len(problems):,} files cannot be used: {shown}{more}", where=where, fix=fix)
 
 
 def read_column(path: Path, column: str) -> list[Any] | None:

@@ -42,25 +42,7 @@ def read_long(frame: pl.DataFrame, path: Path, first_line: int = 1) -> Content:
     if frame.is_empty():
         raise InputError("holds no ranking", where=path, fix="write a row per listed item")
     columns = [name for name in (*COLUMNS, "direction", "rank") if name in frame.columns]
-    frame = frame.select(columns).with_row_index("row")
-    texts = frame["score"]
-    if not (texts.dtype.is_numeric() or texts.dtype == pl.String):
-        raise InputError(f"score is a column of {texts.dtype}", where=path, fix="give numbers")
-    frame = frame.with_columns(pl.col("score").cast(pl.Float64, strict=False))
-    for name in columns:
-        empty = frame[name].is_null().arg_true()
-        if len(empty):
-            row = int(empty[0])
-            shown = f"score is {texts[row]!r}" if name == "score" and texts[row] is not None else f"no {name}"
-            raise InputError(f"row {row + first_line} has {shown}", where=path, fix="fill in every row")
-    wrong = (~frame["score"].is_finite()).arg_true()
-    if len(wrong):
-        row = int(wrong[0])
-        raise InputError(
-            f"row {row + first_line} has the score {frame['score'][row]}",
-            where=path,
-            fix="scores must be finite",
-        )
+    frame = with_scores(frame.select(columns).with_row_index("row"), path, first_line)
     if "direction" not in columns:
         lists, scores = group(frame, path)
         return Content(lists=lists, scores=scores)
@@ -80,6 +62,31 @@ def read_long(frame: pl.DataFrame, path: Path, first_line: int = 1) -> Content:
         lists={direction: part[0] for direction, part in parts.items()},
         scores={direction: part[1] for direction, part in parts.items()},
     )
+
+
+def with_scores(frame: pl.DataFrame, path: Path, first_line: int) -> pl.DataFrame:
+    """Return a table with its scores as numbers, or raise on the first cell that is empty or no number."""
+    import polars as pl
+
+    texts = frame["score"]
+    if not (texts.dtype.is_numeric() or texts.dtype == pl.String):
+        raise InputError(f"score is a column of {texts.dtype}", where=path, fix="give numbers")
+    frame = frame.with_columns(pl.col("score").cast(pl.Float64, strict=False))
+    for name in frame.columns:
+        empty = frame[name].is_null().arg_true()
+        if len(empty):
+            row = int(empty[0])
+            shown = f"score is {texts[row]!r}" if name == "score" and texts[row] is not None else f"no {name}"
+            raise InputError(f"row {row + first_line} has {shown}", where=path, fix="fill in every row")
+    wrong = (~frame["score"].is_finite()).arg_true()
+    if len(wrong):
+        row = int(wrong[0])
+        raise InputError(
+            f"row {row + first_line} has the score {frame['score'][row]}",
+            where=path,
+            fix="scores must be finite",
+        )
+    return frame
 
 
 def group(frame: pl.DataFrame, path: Path) -> tuple[dict[Any, list[Any]], dict[Any, list[float]]]:

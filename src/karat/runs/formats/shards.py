@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_folder, is_empty, parsing, write_file
+from karat._util import check_folder, is_empty, parsing, read_head, write_file
 from karat.errors import InputError, MissingDataError
 from karat.runs.fingerprint import Fingerprint
 from karat.runs.formats.content import READERS, RECOGNISERS, SHARDS, Content, plain
@@ -141,13 +141,7 @@ def read_shards(path: Path) -> Content:
         what = "is not finished" if (path / UNFINISHED).is_file() else f"has no {INDEX}"
         raise MissingDataError(what, where=path, fix="run the same karat encode again, which continues it")
     with parsing(path / INDEX, "is not the index of a run", FIX):
-        index = json.loads((path / INDEX).read_text(encoding="utf-8"))
-        if (index["format"], index["version"]) != (FORMAT, VERSION):
-            raise InputError(
-                f"has format {index['format']!r}, version {index['version']!r}",
-                where=path / INDEX,
-                fix=f"this version of karat reads {FORMAT} {VERSION}",
-            )
+        index = read_head(path / INDEX, FORMAT, VERSION)
         ids = {side: list(index["ids"][side]) for side in SIDES}
         rows, width = int(index["rows"]), int(index["width"])
         made_with = Fingerprint.from_json(json.dumps(index["made_with"]), path / INDEX)
