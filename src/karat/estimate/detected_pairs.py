@@ -346,16 +346,9 @@ def make_detected_pairs(
         How many detections of one image and category count, those of the highest scores.
     """
     instances, names = runs[0].instances, [run.name for run in runs]
-    if len(set(names)) < len(names):
-        raise InputError("two runs have the same name", fix="give them different names: --name A,B")
-    if any(run.instances is not instances for run in runs) or len({run.kind for run in runs}) > 1:
-        raise InputError("the runs are of different instances or kinds", fix="give all masks or all boxes")
     steps = np.asarray(thresholds, dtype=np.float64)
-    if not len(steps) or (np.diff(steps) <= 0).any() or not 0.5 <= steps[0] <= steps[-1] <= 1:
-        raise InputError(f"the thresholds are {steps.tolist()}", fix="give rising numbers from 0.5 to 1")
     real = np.flatnonzero(~instances.crowd)
-    if not len(real):
-        raise InputError("has crowds alone", where=instances.name, fix="give instances that are not crowds")
+    check_detections(runs, steps, real)
     categories = np.unique(instances.category[real])
     each = [run_overlaps(run, categories, steps[0], most) for run in runs]
     # The pairs of all runs, then the instances without a detection.
@@ -367,7 +360,6 @@ def make_detected_pairs(
     lowest = min((float(one.score.min()) for one in each if len(one.score)), default=0.0)
     score = np.concatenate([*(one.score[one.detection] for one in each), np.full(len(unseen), lowest)])
     size = np.concatenate([*(one.size[one.detection] for one in each), np.zeros((len(unseen), 2))])
-    of_instance = instances.box[:, 2:] / instances.sizes[instances.image][:, ::-1]
     # The candidates: per category, its pairs at the first threshold, at the second, and so on.
     group = np.searchsorted(categories, instances.category[instance])
     order, width = np.argsort(group, kind="stable"), np.bincount(group, minlength=len(categories))
@@ -391,9 +383,13 @@ def make_detected_pairs(
         ).vetted_by(nothing)
         for run, one, (begin, end) in zip(runs, each, pairwise(first))
     }  # fmt: skip
-    features = {"noisy IoU": noisy[pair]}
-    for what, sides in (("detection", size), ("instance", np.clip(of_instance[instance], 0, 1))):
-        features |= {f"{what} {side}": sides[pair, axis] for axis, side in enumerate(("width", "height"))}
+    of_instance = instances.box[:, 2:] / instances.sizes[instances.image][:, ::-1]
+    sides = {"detection": size, "instance": np.clip(of_instance[instance], 0, 1)}
+    features = {"noisy IoU": noisy[pair]} | {
+        f"{what} {side}": values[pair, axis]
+        for what, values in sides.items()
+        for axis, side in enumerate(("width", "height"))
+    }
     annotation, unit = np.unique(instance, return_inverse=True)
     return DetectedPairs(
         "t2i", np.arange(len(categories) * len(steps)), np.r_[0, np.cumsum(np.repeat(width, len(steps)))],
@@ -402,6 +398,23 @@ def make_detected_pairs(
         category=np.repeat(categories, len(steps)), thresholds=steps, true=true[pair], level=level, pair=pair,
         annotation=annotation, of_boxes=runs[0].masks is None,
     )  # fmt: skip
+
+
+def check_detections(runs: Sequence[Detections], thresholds: np.ndarray, real: np.ndarray) -> None:
+    """Raise where runs do not fit together, or there is nothing to match; `real` are not crowds."""
+    instances = runs[0].instances
+    if len({run.name for run in runs}) < len(runs):
+        raise InputError("two runs have the same name", fix="give them different names: --name A,B")
+    if any(run.instances is not instances for run in runs) or len({run.kind for run in runs}) > 1:
+        raise InputError("the runs are of different instances or kinds", fix="give all masks or all boxes")
+    if (
+        not len(thresholds)
+        or (np.diff(thresholds) <= 0).any()
+        or not 0.5 <= thresholds[0] <= thresholds[-1] <= 1
+    ):
+        raise InputError(f"the thresholds are {thresholds.tolist()}", fix="give rising numbers from 0.5 to 1")
+    if not len(real):
+        raise InputError("has crowds alone", where=instances.name, fix="give instances that are not crowds")
 
 
 def begin_of(category: np.ndarray, categories: np.ndarray) -> np.ndarray:
