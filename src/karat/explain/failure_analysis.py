@@ -21,10 +21,11 @@ from karat.explain.explanation import Explanation
 from karat.explain.failures import FAILURE_TIES, FailureQuestion, RunFailures, check_direction, check_ranks
 from karat.explain.fault import FaultChoices, FaultFinder
 from karat.explain.noun_senses import MentionedConcepts
+from karat.explain.query_values import QueryValues, query_vectors
 from karat.explain.requests import ScanAnswers, ScanRequests
 from karat.explain.slice_columns import SliceTable, slice_table
 from karat.explain.slice_report import SliceReport
-from karat.explain.slices import QueryValues, find_slices, paired, query_vectors
+from karat.explain.slices import SliceChoices, check_searched, slices_of_values
 from karat.runs import Compute, Loading, Run, load_runs, notes_on_loading
 from karat.scores import Scorecard, ScoringOptions, check_chance, check_options, scan_runs
 from karat.stats import check_seed
@@ -311,42 +312,44 @@ def weak_slices(
 ) -> list[SliceReport]:
     """Return where each run is weak, and where the first and another one are weaker than each other."""
     by_name = {run.name: run for run in runs}
-    reports: list[SliceReport] = []
-    for truth, direction in dict.fromkeys((one.failures.truth, one.failures.direction) for one in columns):
-        values = {
-            one.failures.run: QueryValues.of(
-                card.column("R@1", run=one.failures.run, truth=truth, direction=direction),
-                card.benchmark,
-                query_vectors(by_name[one.failures.run], direction),
-            )
-            for one in columns
-            if (one.failures.truth, one.failures.direction) == (truth, direction)
-        }
-        common: dict[str, Any] = {"direction": direction, "seed": seed}
-        own: dict[str, SliceReport] = {}
-        # Without embeddings, all runs have the same slices.
-        shared: SliceTable | None = None
-        for name, value in values.items():
-            if value.embeddings is None and shared is None:
-                paired(value, None)
-                shared = slice_table(card.benchmark, direction, truth=truth, seed=seed)
-            own[name] = find_slices(value, slices=shared if value.embeddings is None else None, **common)
-        reports += own.values()
-        first, *others = values
-        for weak, strong in [pair for other in others for pair in ((first, other), (other, first))]:
-            against = values[strong]
-            reports.append(find_slices(values[weak], against=against, slices=own[weak].table, **common))
-    return reports
+    scored: dict[tuple[str, Direction], list[QueryValues]] = {}
+    for one in columns:
+        run, truth, way = by_name[one.failures.run], one.failures.truth, one.failures.direction
+        column = card.column("R@1", run=run.name, truth=truth, direction=way)
+        values = QueryValues.of(card, column, query_vectors(run, way))
+        scored.setdefault((truth, way), []).append(values)
+    return [report for values in scored.values() for report in slices_of_runs(values, seed)]
+
+
+def slices_of_runs(values: Sequence[QueryValues], seed: int) -> list[SliceReport]:
+    """Return the slices of each of the runs that are scored by one truth in one direction, and of pairs."""
+    # Without embeddings, all runs have the same slices.
+    shared: SliceTable | None = None
+    own: list[SliceReport] = []
+    for one in values:
+        if one.embeddings is None and shared is None:
+            check_searched(one.values, None, one.cluster)
+            shared = slice_table(one.benchmark, one.direction, truth=one.truth, seed=seed)
+        table = shared if one.embeddings is None else None
+        own.append(slices_of_values(one, None, SliceChoices(slices=table, seed=seed)))
+    first = values[0]
+    paired = [
+        slices_of_values(weak, strong, SliceChoices(slices=table, seed=seed))
+        for other, report in zip(values[1:], own[1:])
+        for weak, strong, table in ((first, other, own[0].table), (other, first, report.table))
+    ]
+    return own + paired
 
 
 def reported_slices(benchmark: Benchmark, reports: Iterable[SliceReport]) -> dict[str, dict[str, np.ndarray]]:
     """Return by direction and name which of the benchmark's queries the reported slices hold."""
     out: dict[str, dict[str, np.ndarray]] = {}
     for report in reports:
+        table = report.table
         for one in report.slices:
-            inside = np.zeros(benchmark.queries(report.direction).size, bool)
-            inside[report.table.queries[report.table[one.name]]] = True
-            out.setdefault(report.direction, {})[one.name] = inside
+            inside = np.zeros(benchmark.queries(table.direction).size, bool)
+            inside[table.queries[table[one.name]]] = True
+            out.setdefault(table.direction, {})[one.name] = inside
     return out
 
 

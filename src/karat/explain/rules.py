@@ -15,9 +15,18 @@ import numpy as np
 
 from karat._util import Layout, Part, Result, ends, plural, signed
 from karat.errors import InputError, unknown_name
-from karat.explain.search import Controls, Noise, cluster_sums, compressed, corrected_p, critical_value, deals
+from karat.explain.search import (
+    Controls,
+    Correction,
+    Noise,
+    cluster_sums,
+    compressed,
+    corrected_p,
+    critical_value,
+    deals,
+)
 from karat.scores import read_cells
-from karat.stats import check_count, check_level, check_seed, wilson_ends
+from karat.stats import wilson_ends
 
 FEWEST_ROWS = 10
 MOST_RULES = 20_000
@@ -183,9 +192,7 @@ def find_rules(
     >>> str(rule), round(rule.confidence, 2), round(rule.lift, 2), rule.p < 0.05
     ('red → failed', 0.81, 1.82, True)
     """
-    check_level(level)
-    check_count("deals", deals, usual=1000)
-    check_seed(seed)
+    correction = Correction(level, deals, seed)
     for value, name, largest_value in (
         (parts, "parts", 2),
         (min_support, "min_support", None),
@@ -196,7 +203,7 @@ def find_rules(
     columns, cluster = read_booleans(table, clusters, named)
     starts, targets = (choose(columns, names) for names in (given, then))
     rules = RuleSearch(columns, cluster, starts, targets, parts, min_support)
-    return rules.report(most, level, deals, seed)
+    return rules.report(most, correction)
 
 
 def as_names(names: Iterable[str] | str) -> list[str]:
@@ -319,18 +326,18 @@ class RuleSearch:
                 fix="give a larger min_support, or fewer columns",
             )
 
-    def report(self, most: int, level: float, number: int, seed: int) -> RuleReport:
+    def report(self, most: int, correction: Correction) -> RuleReport:
         """Return the rules with a lift above 1, the strongest evidence first."""
         clusters, size = int(self.cluster.max()) + 1, len(self.cluster)
         if not self.rules:
-            return RuleReport((), size, clusters, 0, level, ("no rule has enough support",))
-        z, top = self.statistics(number, seed)
-        reach = critical_value(top, level)
+            return RuleReport((), size, clusters, 0, correction.level, ("no rule has enough support",))
+        z, top = self.statistics(correction.deals, correction.seed)
+        reach = critical_value(top, correction.level)
         p = corrected_p(z, top)
         order = [k for k in np.argsort(-z, kind="stable").tolist() if z[k] > 0 and self.adds(k, z[k], reach)]
         rules = tuple(self.rule(k, reach, float(p[k])) for k in order[:most])
         notes = () if len(order) <= most else (f"{len(order) - most:,} further rules have a lift above 1",)
-        return RuleReport(rules, size, clusters, len(self.rules), level, notes)
+        return RuleReport(rules, size, clusters, len(self.rules), correction.level, notes)
 
     def statistics(self, number: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the standardised covariance of both sides of every rule, and the largest in each deal."""
