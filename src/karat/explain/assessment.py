@@ -33,11 +33,11 @@ from karat.scores import (
     Column,
     Scorecard,
     ScoringOptions,
-    ValueSamples,
     check_chance,
     check_options,
     comparison_intervals,
     paired_differences,
+    query_samples,
     scan_runs,
 )
 from karat.stats import FEW, FEWEST_OTHER, Estimate, Intervals
@@ -408,7 +408,7 @@ class _BeforeAndAfter:
         named = [(number, name) for number, each in enumerate(self.values) for name in each.columns]
         place = {key: at for at, key in enumerate(named)}
         columns = [(self.values[number].queries, self.values[number].columns[name]) for number, name in named]
-        samples = ValueSamples(bench, "t2i", columns, intervals)
+        samples = query_samples(bench, "t2i", columns, intervals)
         shares, means = samples.means(), samples.estimates(lambda scores: scores)
         controls = [place[number, "fall"] for number, kind in enumerate(self.kinds) if kind.control]
         effects = []

@@ -152,9 +152,10 @@ class SliceReport(Result):
         what = "Difference: inside less elsewhere" if self.against is None else (
             "Difference: the gap between both runs inside, less the gap elsewhere"
         )  # fmt: skip
+        unit = "cluster" if self.measure is None else "image"
         lines.append(
             f"{what}{held}; intervals and p hold for all {self.searched:,} slices together "
-            f"({100 * self.level:g}%, {self.n:,} queries of {plural(self.images, 'image')} dealt out anew)."
+            f"({100 * self.level:g}%, {self.n:,} queries of {plural(self.images, unit)} dealt out anew)."
         )
         return "\n".join(lines)
 

@@ -7,7 +7,7 @@ go through one code path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -33,9 +33,9 @@ from karat.stats import (
     Sample,
     Samples,
     Spread,
+    ValueSamples,
     difference_ends,
     mean_ends,
-    means_ends,
     other_ends,
     spread_of,
     subtract,
@@ -249,9 +249,7 @@ class ColumnSamples:
             if size >= FEW and low != high:
                 continue
             if self.is_mean(a):
-                ours, theirs = self.spread(a), self.spread(b)
-                top = None if ours.top is None or theirs.top is None else max(ours.top, theirs.top)
-                spread = Spread(ours.moves - theirs.moves, size, top)
+                spread = self.spread(a).less(self.spread(b))
                 (low, high), _ = difference_ends(float(values[p]), (low, high), spread, intervals.level)
             else:
                 low, high = other_ends((low, high), size)
@@ -450,76 +448,17 @@ def sample_of(leaf: Column, cluster: np.ndarray) -> Sample:
     return Sample(leaf.values, cluster, leaf.fold, leaf.measure.aggregate)
 
 
-Statistic = Callable[[np.ndarray], np.ndarray]
-"""Statistics of the scores of all columns, [columns, B]: [statistics, B]."""
-
-
-class ValueSamples:
-    """Columns of values per query whose clusters, images with their captions, are drawn together.
-
-    Parameters
-    ----------
-    benchmark, direction
-        What says which image a query belongs to.
-    columns
-        Per column its queries and their values; NaN is left out.
-    intervals
-        How intervals are made.
-
-    Examples
-    --------
-    >>> from karat.world import make_world
-    >>> queries, values = np.arange(10), np.arange(10) % 2.0
-    >>> both = ValueSamples(make_world(images=10, captions=1).benchmark(), "i2t",
-    ...     [(queries, values), (queries, 0 * values)], Intervals(resamples=200))
-    >>> both.estimates(lambda scores: scores[:1] - scores[1:])
-    [0.5 (0.2 to 0.8, 95% percentile, n = 10)]
-    """
-
-    def __init__(
-        self,
-        benchmark: Benchmark,
-        direction: Direction,
-        columns: Sequence[tuple[np.ndarray, np.ndarray]],
-        intervals: Intervals,
-    ) -> None:
-        # Many columns share one array of queries: its clusters are looked up once.
-        distinct = {id(queries): queries for queries, _ in columns}
-        clusters = {key: benchmark.clusters(direction, queries) for key, queries in distinct.items()}
-        known = np.unique(np.concatenate(list(clusters.values())))
-        place = {key: np.searchsorted(known, cluster) for key, cluster in clusters.items()}
-        self._samples = [Sample(values, place[id(queries)]) for queries, values in columns]
-        samples = Samples(self._samples, len(known))
-        self.intervals, self.clusters = intervals, len(known)
-        self.n = max(len(queries) for queries, _ in columns)
-        self.values = samples.values()
-        self.draws, self.jackknife = intervals.draw(samples.resampled, len(known))
-
-    def means(self) -> list[Estimate]:
-        """Return the mean of every column with its interval."""
-        ends = self.intervals.ends(self.values, self.draws, self.jackknife)
-        ends = means_ends(self._samples, self.clusters, self.values, ends, self.intervals.level)
-        return [
-            replace(mean, n=int(known.sum()), effective=len(np.unique(sample.cluster[known])))
-            for mean, sample in zip(self._with_ends(self.values, *ends), self._samples)
-            for known in [~np.isnan(sample.values)]
-        ]
-
-    def estimates(self, statistic: Statistic) -> list[Estimate]:
-        """Return statistics of the scores, each with its interval; with few clusters there is none."""
-        value = statistic(self.values[:, None])[:, 0]
-        jackknife = None if self.jackknife is None else statistic(self.jackknife)
-        low, high = self.intervals.ends(value, statistic(self.draws), jackknife)
-        if self.clusters < FEWEST_OTHER:
-            low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
-        return self._with_ends(value, low, high)
-
-    def _with_ends(self, value: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[Estimate]:
-        method = self.intervals.level, self.intervals.shown, self.n, self.clusters
-        return [
-            Estimate(float(point), float(begin), float(end), *method)
-            for point, begin, end in zip(value, low, high)
-        ]
+def query_samples(
+    benchmark: Benchmark,
+    direction: Direction,
+    columns: Sequence[tuple[np.ndarray, np.ndarray]],
+    intervals: Intervals,
+) -> ValueSamples:
+    """Return columns (queries, values) whose images with their captions are drawn together."""
+    # Many columns share one array of queries: its clusters are looked up once.
+    distinct = {id(queries): queries for queries, _ in columns}
+    clusters = {key: benchmark.clusters(direction, queries) for key, queries in distinct.items()}
+    return ValueSamples([(values, clusters[id(queries)]) for queries, values in columns], intervals)
 
 
 def paired_differences(

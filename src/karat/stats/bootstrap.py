@@ -113,8 +113,13 @@ def paired_bootstrap(
     draws = drawn(both.resampled, Resampling(count, resamples, seed).blocks())
     values = both.values()
     differing = len(np.unique(cluster[first != second]))
-    p = max(float(sign_p(subtract(draws[0], draws[1]))), swap_floor(differing))
+    p = resampled_p(subtract(draws[0], draws[1]), differing)
     return PairedTest(float(subtract(values[0], values[1])), p, "bootstrap", len(first), count)
+
+
+def resampled_p(drawn: np.ndarray, differing: int) -> float:
+    """Return the p-value of resampled differences, where so many clusters differ."""
+    return max(float(sign_p(drawn)), swap_floor(differing))
 
 
 def swap_floor(differing: int) -> float:
