@@ -234,24 +234,44 @@ def read_booleans(
     named: Iterable[str] | None = None,
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return columns of booleans, all or those that are named, and the number of each row's cluster."""
-    if isinstance(table, str | Path):
-        cells = read_cells(Path(table), answers=True)
-        wanted = cells.frame.columns if named is None else cells.choose([*named])
-        names = [name for name in wanted if name != clusters]
-        if isinstance(clusters, str):
-            clusters = cells.text(cells.choose([clusters])[0])
-        source: Mapping[str, Any] = {name: cells.numbers(name) for name in names}
-        where: str | Path | None = table
-    else:
-        where = None
-        if isinstance(clusters, str):
-            if clusters not in table:
-                raise unknown_name("column", clusters, table)
-            source = {name: column for name, column in table.items() if name != clusters}
-            clusters = np.asarray(table[clusters])
-        else:
-            source = table
+    where = table if isinstance(table, str | Path) else None
+    source, ids = (
+        columns_of_file(table, clusters, named)
+        if isinstance(table, str | Path)
+        else columns_of_table(table, clusters)
+    )
     columns = {str(name): as_booleans(str(name), column, where) for name, column in source.items()}
+    size = common_size(columns, where)
+    if ids is None:
+        return columns, np.arange(size)
+    ids = np.asarray(ids)
+    if ids.shape != (size,):
+        raise InputError(f"clusters has shape {ids.shape}", fix=f"give one for each of the {size:,} rows")
+    return columns, np.unique(ids, return_inverse=True)[1]
+
+
+def columns_of_file(
+    path: str | Path, clusters: Any, named: Iterable[str] | None
+) -> tuple[dict[str, Any], Any]:
+    """Return the columns of a file, all or those that are named, and what its rows belong to."""
+    cells = read_cells(Path(path), answers=True)
+    wanted = cells.frame.columns if named is None else cells.choose([*named])
+    names = [name for name in wanted if name != clusters]
+    ids = cells.text(cells.choose([clusters])[0]) if isinstance(clusters, str) else clusters
+    return {name: cells.numbers(name) for name in names}, ids
+
+
+def columns_of_table(table: Mapping[str, Any], clusters: Any) -> tuple[Mapping[str, Any], Any]:
+    """Return the columns of a table, and what its rows belong to."""
+    if not isinstance(clusters, str):
+        return table, clusters
+    if clusters not in table:
+        raise unknown_name("column", clusters, table)
+    return {name: column for name, column in table.items() if name != clusters}, table[clusters]
+
+
+def common_size(columns: Mapping[str, np.ndarray], where: str | Path | None) -> int:
+    """Return how many rows all columns have, or raise where that differs, or is too few."""
     sizes = {len(column) for column in columns.values()}
     if len(columns) < 2 or len(sizes) != 1 or min(sizes) < FEWEST_ROWS:
         what = plural(len(columns), "column") if len(columns) < 2 else (
@@ -259,13 +279,7 @@ def read_booleans(
         )  # fmt: skip
         fix = f"give two columns or more, all of the same {FEWEST_ROWS} rows or more"
         raise InputError(what, where=where, fix=fix)
-    (size,) = sizes
-    if clusters is None:
-        return columns, np.arange(size)
-    ids = np.asarray(clusters)
-    if ids.shape != (size,):
-        raise InputError(f"clusters has shape {ids.shape}", fix=f"give one for each of the {size:,} rows")
-    return columns, np.unique(ids, return_inverse=True)[1]
+    return sizes.pop()
 
 
 def as_booleans(name: str, column: Any, where: str | Path | None) -> np.ndarray:
