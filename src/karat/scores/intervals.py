@@ -363,50 +363,91 @@ def interval_notes(
     column_samples: ColumnSamples, made: Sequence[dict[str, Any]], intervals: Intervals, card: Scorecard
 ) -> list[str]:
     """Return where there is no interval, and where resampling did not do."""
-    level, columns = f"{100 * intervals.level:g}%", column_samples.columns
-    units_by_name = {"queries": ("query", "queries"), "examples": ("example", "examples")}
-    unit = units_by_name.get(units_drawn(card), ("image", "images"))
-    units = unit[1]
-    sizes = column_samples.sizes
-    none = [t for t, ends in enumerate(made) if ends["low"] is None and ends["high"] is None]
-    notes = []
-    for count in sorted({sizes[t] for t in none if sizes[t] < FEWEST_OTHER}):
-        notes.append(
-            f"no interval of {names_of(columns[t] for t in none if sizes[t] == count)}: an interval needs "
-            f"{FEWEST} {units}, that of a median {FEWEST_OTHER}, and there "
-            f"{'is' if count == 1 else 'are'} {count} {unit[count != 1]}"
-        )
-    same = [columns[t] for t in none if sizes[t] >= FEWEST and column_samples.is_mean(t)]
-    if same:
-        notes.append(f"no interval of {names_of(same)}: every {unit[0]} has the same value")
-    few = [t for t in range(len(columns)) if t not in none and sizes[t] < FEW]
-    if few:
-        notes.append(
-            f"fewer than {FEW} {units} ({min(sizes[t] for t in few)}): "
-            f"intervals of fractions are exact ones (Clopper–Pearson), wide, and hold in {level} or more of "
-            "samples; those of ranks are rough"
-        )
-    border = [columns[t] for t, ends in enumerate(made) if ends["interval_method"] == EXACT and t not in few]
-    if border:
-        notes.append(
-            f"{names_of(border)}: so near to 0 or 100% that fewer than {BORDER} {units}' worth of queries "
-            "lie on one side; the interval is an exact one (Clopper–Pearson), which may be wider than needed"
-        )
-    tails = [
-        columns[t]
-        for t in range(len(columns))
-        if t not in none
-        and t not in few
-        and largest_value(columns[t]) is None
-        and column_samples.is_mean(t)
-        and column_samples.spread(t).long_tailed
-    ]
-    if tails:
-        notes.append(
-            f"{names_of(tails)}: a few very long ranks decide the mean, so that its interval holds in fewer "
-            f"than {level} of samples; that of the median does not have this problem"
-        )
-    return notes
+    notes = IntervalNotes(column_samples, made, f"{100 * intervals.level:g}%", units_drawn(card))
+    return [*notes.too_few(), *notes.all_the_same(), *notes.few(), *notes.near_an_end(), *notes.long_tailed()]
+
+
+class IntervalNotes:
+    """What a reader should know of the intervals that `ColumnSamples.ends` made.
+
+    Parameters
+    ----------
+    column_samples, made
+        The columns, and the ends and the method of each.
+    level
+        Of the intervals, in print.
+    drawn
+        What was resampled, as `units_drawn` says it.
+    """
+
+    def __init__(
+        self, column_samples: ColumnSamples, made: Sequence[Mapping[str, Any]], level: str, drawn: str
+    ) -> None:
+        self.samples, self.made, self.level = column_samples, made, level
+        self.unit, self.units = UNITS_DRAWN.get(drawn, ("image", "images"))
+        sizes = column_samples.sizes
+        self._none = [t for t, ends in enumerate(made) if ends["low"] is None and ends["high"] is None]
+        self._few = [t for t, size in enumerate(sizes) if t not in self._none and size < FEW]
+
+    def _names(self, places: Iterable[int]) -> str:
+        return names_of(self.samples.columns[t] for t in places)
+
+    def too_few(self) -> list[str]:
+        """Return which columns have too few clusters for an interval."""
+        by_size: dict[int, list[int]] = {}
+        for t in self._none:
+            by_size.setdefault(self.samples.sizes[t], []).append(t)
+        return [
+            f"no interval of {self._names(places)}: an interval needs "
+            f"{FEWEST} {self.units}, that of a median {FEWEST_OTHER}, and there "
+            f"{'is' if size == 1 else 'are'} {size} {self.unit if size == 1 else self.units}"
+            for size, places in sorted(by_size.items())
+            if size < FEWEST_OTHER
+        ]
+
+    def all_the_same(self) -> list[str]:
+        """Return which means have no interval because nothing varies."""
+        enough = (t for t in self._none if self.samples.sizes[t] >= FEWEST)
+        same = [t for t in enough if self.samples.is_mean(t)]
+        return [f"no interval of {self._names(same)}: every {self.unit} has the same value"] if same else []
+
+    def few(self) -> list[str]:
+        """Return that there are few clusters."""
+        if not self._few:
+            return []
+        return [
+            f"fewer than {FEW} {self.units} ({min(self.samples.sizes[t] for t in self._few)}): "
+            f"intervals of fractions are exact ones (Clopper–Pearson), wide, and hold in {self.level} or "
+            "more of samples; those of ranks are rough"
+        ]
+
+    def near_an_end(self) -> list[str]:
+        """Return which columns have an exact interval for being near to 0 or 100%."""
+        exact = (t for t, ends in enumerate(self.made) if ends["interval_method"] == EXACT)
+        border = [t for t in exact if t not in self._few]
+        if not border:
+            return []
+        return [
+            f"{self._names(border)}: so near to 0 or 100% that fewer than {BORDER} {self.units}' worth of "
+            "queries lie on one side; the interval is an exact one (Clopper–Pearson), which may be wider "
+            "than needed"
+        ]
+
+    def long_tailed(self) -> list[str]:
+        """Return which mean ranks rest on a few long ones."""
+        sure = (t for t in range(len(self.made)) if t not in self._none and t not in self._few)
+        ranks = (t for t in sure if largest_value(self.samples.columns[t]) is None)
+        tails = [t for t in ranks if self.samples.is_mean(t) and self.samples.spread(t).long_tailed]
+        if not tails:
+            return []
+        return [
+            f"{self._names(tails)}: a few very long ranks decide the mean, so that its interval holds in "
+            f"fewer than {self.level} of samples; that of the median does not have this problem"
+        ]
+
+
+UNITS_DRAWN = {"queries": ("query", "queries"), "examples": ("example", "examples")}
+"""One and several of what `units_drawn` says; images with their captions otherwise."""
 
 
 def names_of(columns: Iterable[Column]) -> str:
