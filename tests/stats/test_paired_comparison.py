@@ -103,7 +103,7 @@ def test_verdicts_follow_the_p_value_and_the_side():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"test": "t"}, "test is 't'; choose one of randomisation"),
+        ({"test": "t"}, "randomisation, bootstrap, mcnemar, mcnemar-exact"),
         ({"better": "up"}, "better is 'up'"),
         ({"alpha": 2}, "alpha is 2"),
         ({"power": 2}, "power is 2"),

@@ -17,7 +17,7 @@ from karat._util import Layout, Part, Result, ends, plural, signed
 from karat.errors import InputError, unknown_name
 from karat.explain.search import (
     Controls,
-    Correction,
+    MaxT,
     Noise,
     cluster_sums,
     compressed,
@@ -192,7 +192,7 @@ def find_rules(
     >>> str(rule), round(rule.confidence, 2), round(rule.lift, 2), rule.p < 0.05
     ('red → failed', 0.81, 1.82, True)
     """
-    correction = Correction(level, deals, seed)
+    correction = MaxT(level, deals, seed)
     for value, name, largest_value in (
         (parts, "parts", 2),
         (min_support, "min_support", None),
@@ -340,7 +340,7 @@ class RuleSearch:
                 fix="give a larger min_support, or fewer columns",
             )
 
-    def report(self, most: int, correction: Correction) -> RuleReport:
+    def report(self, most: int, correction: MaxT) -> RuleReport:
         """Return the rules with a lift above 1, the strongest evidence first."""
         clusters, size = int(self.cluster.max()) + 1, len(self.cluster)
         if not self.rules:

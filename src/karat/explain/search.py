@@ -21,8 +21,8 @@ BLOCK = 1 << 23
 
 
 @dataclass(frozen=True)
-class Correction:
-    """How a search is corrected for how many columns it looks at: the level, the deals and their seed."""
+class MaxT:
+    """How a search is corrected for its many columns: its level, and how often values are dealt out."""
 
     level: float = 0.95
     deals: int = 1000
@@ -216,7 +216,7 @@ def blocks(slices: int, width: int) -> Iterator[slice]:
 
 
 def largest(
-    rows: Any, residual: np.ndarray, controls: Controls, noise: Noise, correction: Correction
+    rows: Any, residual: np.ndarray, controls: Controls, noise: Noise, correction: MaxT
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the standardised statistic of every column, and the largest absolute one in each deal.
 

@@ -11,7 +11,7 @@ import numpy as np
 from karat._util import plural
 from karat.explain.search import (
     Controls,
-    Correction,
+    MaxT,
     Noise,
     blocks,
     cluster_sums,
@@ -96,7 +96,7 @@ class SliceSearch:
         cluster: np.ndarray,
         constant: np.ndarray,
         better: str,
-        correction: Correction,
+        correction: MaxT,
     ) -> None:
         self.table, self.own, self.reference, self.cluster = table, values, reference, cluster
         self.sign = -1 if better == "low" else 1

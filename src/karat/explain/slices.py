@@ -13,7 +13,7 @@ from karat._util import check_choice, plural
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
 from karat.explain.query_values import QueryValues, RunScorer, check_measure, values_of_card
-from karat.explain.search import Correction
+from karat.explain.search import MaxT
 from karat.explain.slice_columns import SliceTable, check_support, slice_table
 from karat.explain.slice_kinds import SLICE_KINDS
 from karat.explain.slice_report import SliceReport
@@ -84,7 +84,7 @@ def search_slices(
     """
     check_most(most)
     better = check_choice(better, ("high", "low"), "better")
-    correction = Correction(level, deals, seed)
+    correction = MaxT(level, deals, seed)
     own, other, cluster, known = paired_columns(values, against, clusters)
     check_searched(own, other, cluster)
     table = slices if isinstance(slices, SliceTable) else SliceTable.of(slices, min_support=min_support)
@@ -217,7 +217,7 @@ class SliceChoices:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        Correction(self.level, self.deals, self.seed)
+        MaxT(self.level, self.deals, self.seed)
         check_most(self.most)
         check_support(self.min_support, 0)
         for name in with_held(self.kinds, ()) or ():

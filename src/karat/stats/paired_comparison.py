@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice
+from karat._util import Registry, check_choice
 from karat.errors import InputError
 from karat.measures import MEAN, Aggregate
-from karat.stats.bootstrap import FEWEST_RESAMPLED, resampled_p
+from karat.stats.bootstrap import check_resampled, resampled_p
 from karat.stats.estimate import Estimate, with_interval
 from karat.stats.few_clusters import FEWEST, difference_ends, other_ends, spread_of
 from karat.stats.intervals import Intervals
@@ -133,8 +133,7 @@ def compare_values(
     (False, 0.11)
     """
     better = check_choice(better, ("high", "low"), "better")
-    if test not in PAIRED_TESTS:
-        raise InputError(f"test is {test!r}", fix=f"choose one of {', '.join(PAIRED_TESTS)}")
+    p_value = PAIRED_TESTS[test]
     check_decision(alpha, margin, power)
     intervals = intervals or Intervals(seed=seed)
     pair = ValuePair(*paired_values(first, second, clusters), aggregate, intervals, samples, seed)
@@ -145,7 +144,7 @@ def compare_values(
         float(pair.scores[0]),
         float(pair.scores[1]),
         Estimate(pair.difference, low, high, *made),
-        PAIRED_TESTS[test](pair),
+        p_value(pair),
         test,
         alpha,
         better,
@@ -214,14 +213,9 @@ class ValuePair:
         return difference_ends(self.difference, ends, first.less(second), level)[0]
 
 
-def by_resampling(pair: ValuePair) -> float:
-    """Return on which side of 0 the resampled differences lie."""
-    if pair.clusters < FEWEST_RESAMPLED:
-        raise InputError(
-            f"{pair.clusters} clusters for the paired bootstrap, which needs {FEWEST_RESAMPLED} or more",
-            fix="use the randomisation test",
-        )
-    return resampled_p(pair.drawn, len(np.unique(pair.cluster[pair.first != pair.second])))
+ValueTest = Callable[[ValuePair], float]
+"""From two columns to a p-value."""
+PAIRED_TESTS: Registry[ValueTest] = Registry("test")
 
 
 def by_swapping(pair: ValuePair) -> float:
@@ -230,7 +224,13 @@ def by_swapping(pair: ValuePair) -> float:
     return randomisation_test(*given, pair.samples, pair.seed).p
 
 
-def by_wins(kind: Any) -> Callable[[ValuePair], float]:
+def by_resampling(pair: ValuePair) -> float:
+    """Return on which side of 0 the resampled differences lie."""
+    check_resampled(pair.clusters)
+    return resampled_p(pair.drawn, len(np.unique(pair.cluster[pair.first != pair.second])))
+
+
+def by_wins(kind: Any) -> ValueTest:
     """Return McNemar's test of one kind, for queries that are independent."""
 
     def p_value(pair: ValuePair) -> float:
@@ -244,13 +244,10 @@ def by_wins(kind: Any) -> Callable[[ValuePair], float]:
     return p_value
 
 
-PAIRED_TESTS: Mapping[str, Callable[[ValuePair], float]] = {
-    "randomisation": by_swapping,
-    "bootstrap": by_resampling,
-    "mcnemar": by_wins("mid-p"),
-    "mcnemar-exact": by_wins("exact"),
-}
-"""From two columns to a p-value."""
+PAIRED_TESTS.add("randomisation", by_swapping)
+PAIRED_TESTS.add("bootstrap", by_resampling)
+PAIRED_TESTS.add("mcnemar", by_wins("mid-p"))
+PAIRED_TESTS.add("mcnemar-exact", by_wins("exact"))
 
 
 def check_decision(alpha: float, margin: float | None = None, power: float | None = None) -> None:
