@@ -8,7 +8,7 @@ import pytest
 from karat.benchmarks import save_benchmark
 from karat.runs import MatrixRun
 from karat.runs.devices import cpu
-from karat.world import make_world, simulate_systems
+from karat.world import make_world, simulate, simulate_systems
 
 
 @pytest.fixture
@@ -53,6 +53,31 @@ def test_scores_are_read_once(arguments, command, cells):
     for name, sizes in cells.items():
         if name in ("seer", "learner"):
             assert sum(sizes) <= 60 * 180, name
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        (words, number)
+        for words in (
+            "evaluate {} -b my --intervals --resamples 50",
+            "compare {} -b my --samples 199 --resamples 50",
+            "report {} -b my -o page.html --samples 199 --resamples 50",
+            "pool {} -b my --gold-depth 5 --dry-run",
+        )
+        for number in (1, 2, 5)
+        if number > 1 or not words.startswith("compare")
+    ],
+)
+def test_each_of_several_runs_is_read_once(words, number, command, cells):
+    world = make_world(images=60, captions=3, seed=3)
+    names = [f"run{k}" for k in range(number)]
+    for k, name in enumerate(names):
+        scores = simulate(world, 4 + k, seed=k).scores
+        # Without ties: equal scores are looked up again, query by query.
+        np.save(f"{name}.npy", scores + 1e-6 * np.random.default_rng(k).random(scores.shape))
+    command(*words.format(" ".join(f"{name}.npy" for name in names)).split())
+    assert {name: sum(cells[name]) for name in names} == dict.fromkeys(names, 60 * 180)
 
 
 @pytest.mark.usefixtures("cells")

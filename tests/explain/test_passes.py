@@ -11,7 +11,7 @@ import karat
 import karat.explain.assessment as assessment
 import karat.explain.cleaning_list as cleaning_list
 import karat.explain.failure_analysis as failure_analysis
-import karat.explain.slices as slices
+import karat.explain.query_values as query_values
 import karat.runs.table as table
 from karat.cli.main import main
 from karat.explain import assess_robustness, explain_failures, find_rules, find_slices, make_cleaning_list
@@ -19,7 +19,7 @@ from karat.runs import MatrixRun
 from karat.world import make_world, simulate, simulate_reader
 
 IMAGES, CAPTIONS = 60, 3
-USERS = (assessment, cleaning_list, failure_analysis, slices)
+USERS = (assessment, cleaning_list, failure_analysis, query_values)
 
 
 @cache

@@ -8,7 +8,7 @@ import pytest
 import karat
 from karat.benchmarks import build
 from karat.errors import InputError, KaratError
-from karat.explain import SLICE_KINDS, SliceReport, find_slices, slice_table
+from karat.explain import SLICE_KINDS, SliceReport, SliceTable, find_slices, search_slices, slice_table
 from karat.explain.query_words import read_mentions
 from karat.explain.rivals import overlooked, rivals_of
 from karat.explain.search import Controls, Noise, compressed, corrected_p, critical_value, deals
@@ -92,6 +92,107 @@ def test_numbers_are_those_of_plain_means_and_of_least_squares():
     slope = np.linalg.lstsq(design, values, rcond=None)[0][0]
     first = find_slices(card, slices=table(), deals=DEALS).slices[0]
     assert first.difference == pytest.approx(slope)
+
+
+@pytest.mark.parametrize("against", [False, True])
+@pytest.mark.parametrize("measure", ["R@1", "MeanR"])
+def test_plain_arrays_give_the_numbers_of_the_runs(against, measure):
+    runs = [blind(blind="colour"), simulate(world(), 6, name="seer", seed=2)]
+    cards = [karat.evaluate(run, benchmark(), measure, truth="complete", direction="t2i") for run in runs]
+    values, others = (card.columns[0].values for card in cards)
+    found = find_slices(
+        runs[0], benchmark(), measure, truth="complete", slices=table(), deals=DEALS,
+        against=runs[1] if against else None,
+    )  # fmt: skip
+    arrays = search_slices(
+        values, table(), against=others if against else None, clusters=np.repeat(np.arange(150), 5),
+        better="low" if measure == "MeanR" else "high", adjust=found.adjusted, deals=DEALS,
+    )  # fmt: skip
+    assert found.slices
+    assert arrays.slices == found.slices
+    assert arrays.notes == found.notes
+    assert (arrays.n, arrays.images, arrays.value, arrays.reference) == (
+        found.n, found.images, found.value, found.reference
+    )  # fmt: skip
+    assert "run" not in arrays.records()[0]
+    assert str(arrays).startswith("Where values are worse")
+
+
+def test_slices_of_arrays_equal_what_is_computed_by_hand():
+    """Clusters of one query, nothing held constant: a difference of means, σ √(1/n + 1/m), the largest z."""
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=300)
+    columns = {name: rng.random(300) < 0.2 for name in ("a", "b", "c")}
+    values[columns["b"]] -= 1.0
+    found = search_slices(values, columns, deals=999, seed=3)
+    assert [each.name for each in found.slices] == ["b"]
+    sigma, z = values.std(ddof=1), {}
+    shuffled = np.stack([rng.permutation(values) for _ in range(20_000)])
+    tops = np.zeros(len(shuffled))
+    for name, inside in columns.items():
+        error = sigma * np.sqrt(1 / inside.sum() + 1 / (~inside).sum())
+        each = found.slice(name)
+        assert each.difference == pytest.approx(values[inside].mean() - values[~inside].mean())
+        # Where the slice itself spreads more than all queries do, its own spread counts.
+        own = values - np.where(inside, values[inside].mean(), values[~inside].mean())
+        moves = own * np.where(inside, 1 / inside.sum(), -1 / (~inside).sum())
+        used = max(error, np.sqrt((moves**2).sum()))
+        assert (each.high - each.low) / 2 == pytest.approx(found.critical * used)
+        z[name] = each.difference / used
+        dealt = shuffled[:, inside].mean(axis=1) - shuffled[:, ~inside].mean(axis=1)
+        np.maximum(tops, np.abs(dealt) / error, out=tops)
+    assert found.critical == pytest.approx(np.quantile(tops, 0.95), abs=0.15)
+    for name in columns:
+        expected = (tops >= abs(z[name])).mean()
+        assert found.slice(name).p == pytest.approx(expected, abs=0.05)
+    assert [found.slice(name).verdict for name in "abc"] == [
+        "worse" if z[name] < -found.critical else "not shown to differ" for name in "abc"
+    ]
+    assert search_slices(-values, columns, deals=999, seed=3).slice("b").verdict == "better"
+    assert search_slices(-values, columns, better="low", deals=999, seed=3).slice("b").verdict == "worse"
+
+
+def test_undefined_values_and_small_slices_of_arrays_are_left_out():
+    rng = np.random.default_rng(6)
+    values, inside = rng.random(120), np.arange(120) < 60
+    values[::10] = np.nan
+    known = ~np.isnan(values)
+    few = np.arange(120) < 3
+    first = search_slices(values, {"half": inside, "few": few}, clusters=np.arange(120) // 2, deals=99)
+    assert first.table.names == ("half",)
+    again = search_slices(
+        values[known], {"half": inside[known]}, clusters=(np.arange(120) // 2)[known], deals=99
+    )
+    assert first.slice("half") == again.slice("half")
+    both = SliceTable.of({"half": inside, "odd": np.arange(120) % 2 == 1}, joined=True)
+    assert both.names == ("half", "odd", "half & odd")
+    held = search_slices(values, both, adjust="odd", deals=99)
+    assert (held.adjusted, held.searched) == (("odd",), 2)
+    same = search_slices(np.ones(120), {"half": inside}, deals=99)
+    assert not same.slices
+    assert same.slice("half").p == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"clusters": np.arange(3)}, "values has shape (100,) and clusters (3,)"),
+        ({"against": np.ones(99)}, "values has shape (100,) and against (99,)"),
+        ({"slices": {"a": np.arange(100) < 20, "b": np.arange(99) < 20}}, "slice 'b' has shape (99,)"),
+        ({"slices": {"a": np.arange(90) < 20}}, "slices have 90 queries, values 100"),
+        ({"slices": {"a": np.ones(100)}}, "give 100 booleans, one per query"),
+        ({"slices": {}}, "no slice has 10 queries inside and outside"),
+        ({"adjust": "other"}, "there is no slice 'other'"),
+        ({"values": np.r_[np.inf, np.zeros(99)]}, "some queries have an infinite value"),
+        ({"better": "up"}, "better is 'up'"),
+        ({"most": 0}, "most is 0"),
+    ],
+)
+def test_bad_arrays_are_refused_in_one_sentence(change, message):
+    asked = {"values": np.arange(100.0), "slices": {"a": np.arange(100) < 20}, "deals": DEALS, **change}
+    with pytest.raises(InputError) as error:
+        search_slices(asked.pop("values"), asked.pop("slices"), **asked)
+    assert message in str(error.value)
 
 
 def test_the_standard_error_is_that_of_the_deals():

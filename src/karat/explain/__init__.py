@@ -61,10 +61,10 @@ if TYPE_CHECKING:
     from karat.explain.slice_kinds import SlicedQueries as SlicedQueries
     from karat.explain.slice_kinds import SliceKind as SliceKind
     from karat.explain.slice_kinds import register_slice_kind as register_slice_kind
-    from karat.explain.slice_report import Slice as Slice
     from karat.explain.slice_report import SliceReport as SliceReport
-    from karat.explain.slices import QueryValues as QueryValues
+    from karat.explain.slice_search import Slice as Slice
     from karat.explain.slices import find_slices as find_slices
+    from karat.explain.slices import search_slices as search_slices
     from karat.explain.word_changes import PerturbedQuery as PerturbedQuery
     from karat.explain.word_changes import WordChange as WordChange
     from karat.explain.wording import Replacement as Replacement

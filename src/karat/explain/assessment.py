@@ -33,11 +33,11 @@ from karat.scores import (
     Column,
     Scorecard,
     ScoringOptions,
-    ValueSamples,
     check_chance,
     check_options,
     comparison_intervals,
     paired_differences,
+    query_samples,
     scan_runs,
 )
 from karat.stats import FEW, FEWEST_OTHER, Estimate, Intervals
@@ -140,59 +140,82 @@ def assess_robustness(
     wanted = _wanted(measure, options)
     options = replace(options, measures=dict.fromkeys(options.measures, wanted))
     bench = options.benchmark
-    kinds = _named_apart([changed_queries(source, bench) for source in _listed_queries(queries)])
+    kinds, sources = _matched(queries, after, bench)
+    with connected(compute.scheduler) as workers:
+        runs = load_runs(before, bench, loading, compute)
+        run = _run_before(runs)
+        options = replace(options, passing=compute.passing(runs, workers))
+        changes = [changed_run(source, run, bench, kind, loading) for source, kind in zip(sources, kinds)]
+        by_caption = _BeforeAndAfter(
+            "caption", options, run, changes, [kind.changed for kind in kinds], kinds
+        )
+        notes = _notes_before(run, by_caption.before.card)
+        compared, without_sets = _compared(by_caption, per)
+        for each in compared:
+            each.check()
+    effects = [effect for each in compared for effect in each.effects(drawn)]
+    measures = [effect for each in compared for effect in each.measures(drawn)]
+    notes += [*without_sets, *(note for each in compared for note in each.notes())]
+    notes += [note for kind, each in zip(kinds, changes) for note in _unlike_before(run, each, kind)]
+    notes += _few_images(effects)
+    # Captions and sets of one kind are shown together.
+    order = [kind.kind for kind in kinds]
+    return Robustness(
+        run.name, bench.name, options.ties, sorted(effects, key=lambda effect: order.index(effect.kind)),
+        sorted(measures, key=lambda effect: order.index(effect.kind)), drawn, tuple(dict.fromkeys(notes)),
+    )  # fmt: skip
+
+
+def _matched(queries: Any, after: Any, benchmark: Benchmark) -> tuple[list[ChangedQueries], list[Any]]:
+    """Return each list of changed queries, named apart, with its run."""
+    kinds = _named_apart([changed_queries(source, benchmark) for source in _listed_queries(queries)])
     sources = list(after) if isinstance(after, list) else [after]
     if len(sources) != len(kinds):
         raise InputError(
             f"{plural(len(sources), 'run')} on changed queries, but {plural(len(kinds), 'list')} of queries",
             fix="give a list of queries with each run",
         )
-    with connected(compute.scheduler) as workers:
-        runs = load_runs(before, bench, loading, compute)
-        if len(runs) != 1:
-            raise InputError(f"{len(runs)} runs were given as the one before", fix="give one model at a time")
-        run = runs[0]
-        if "t2i" not in run.directions:
-            raise InputError(
-                "has no t2i rankings", where=run.where or run.name, fix="rank images for captions"
-            )
-        options = replace(options, passing=compute.passing(runs, workers))
-        changes = [changed_run(source, run, bench, kind, loading) for source, kind in zip(sources, kinds)]
-        by_caption = _BeforeAndAfter(
-            "caption", options, run, changes, [kind.changed for kind in kinds], kinds
-        )
-        made_with = {run.name: run.made_with} if run.made_with is not None else {}
-        notes = [
-            *check_chance(by_caption.before.card, runs), *notes_on_loading(runs), *notes_on_making(made_with),
-            *by_caption.before.card.notes,
-        ]  # fmt: skip
-        compared = [by_caption] if per != "set" else []
-        if per != "caption":
-            by_set = _by_set(options, run, changes, kinds)
-            if isinstance(by_set, _BeforeAndAfter):
-                compared.append(by_set)
-            elif per is None:
-                notes.append(f"no caption sets: {by_set}")
-            else:
-                raise InputError(f"there are no caption sets: {by_set}", fix="choose per=caption")
-        for each in compared:
-            each.check()
-    effects = [effect for each in compared for effect in each.effects(drawn)]
-    measures = [effect for each in compared for effect in each.measures(drawn)]
-    notes += [note for each in compared for note in each.notes()]
-    notes += [note for kind, each in zip(kinds, changes) for note in _unlike_before(run, each, kind)]
-    notes += [
+    return kinds, sources
+
+
+def _notes_before(run: Run, card: Scorecard) -> list[str]:
+    """Return what a reader should know of the run before."""
+    made_with = {run.name: run.made_with} if run.made_with is not None else {}
+    return [
+        *check_chance(card, [run]), *notes_on_loading([run]), *notes_on_making(made_with), *card.notes,
+    ]  # fmt: skip
+
+
+def _run_before(runs: Sequence[Run]) -> Run:
+    """Return the one run on captions as they are, or raise."""
+    if len(runs) != 1:
+        raise InputError(f"{len(runs)} runs were given as the one before", fix="give one model at a time")
+    run = runs[0]
+    if "t2i" not in run.directions:
+        raise InputError("has no t2i rankings", where=run.where or run.name, fix="rank images for captions")
+    return run
+
+
+def _compared(by_caption: _BeforeAndAfter, per: str | None) -> tuple[list[_BeforeAndAfter], list[str]]:
+    """Return what is compared, captions or sets or both, and why there are no sets where both are usual."""
+    if per == "caption":
+        return [by_caption], []
+    captions = [by_caption] if per != "set" else []
+    by_set = _by_set(by_caption.options, by_caption.run, by_caption.changes, by_caption.kinds)
+    if isinstance(by_set, _BeforeAndAfter):
+        return [*captions, by_set], []
+    if per is not None:
+        raise InputError(f"there are no caption sets: {by_set}", fix="choose per=caption")
+    return captions, [f"no caption sets: {by_set}"]
+
+
+def _few_images(effects: Iterable[QueryEffect]) -> list[str]:
+    """Return which kinds have changed the queries of few images only."""
+    return [
         f"{effect.kind}: the changed queries are of {plural(effect.images, 'image')} only"
         for effect in effects
         if effect.images < FEW
     ]
-    # Captions and sets of one kind are shown together.
-    order = {kind.kind: number for number, kind in enumerate(kinds)}
-    effects.sort(key=lambda effect: order[effect.kind])
-    measures.sort(key=lambda effect: order[effect.kind])
-    return Robustness(
-        run.name, bench.name, options.ties, effects, measures, drawn, tuple(dict.fromkeys(notes))
-    )
 
 
 def _wanted(measure: Any, options: ScoringOptions) -> list[Named]:
@@ -408,7 +431,7 @@ class _BeforeAndAfter:
         named = [(number, name) for number, each in enumerate(self.values) for name in each.columns]
         place = {key: at for at, key in enumerate(named)}
         columns = [(self.values[number].queries, self.values[number].columns[name]) for number, name in named]
-        samples = ValueSamples(bench, "t2i", columns, intervals)
+        samples = query_samples(bench, "t2i", columns, intervals)
         shares, means = samples.means(), samples.estimates(lambda scores: scores)
         controls = [place[number, "fall"] for number, kind in enumerate(self.kinds) if kind.control]
         effects = []

@@ -13,7 +13,7 @@ A caption has the signs for which its benchmark and runs have what is needed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from karat._util import Layout, Part, Result, plural
 from karat.benchmarks import DIRECTIONS, Benchmark, JudgedItems, as_benchmark
 from karat.errors import InputError, KaratError
 from karat.explain.concept_sources import find_concepts
+from karat.explain.concepts import Concepts
 from karat.explain.noun_senses import MentionedConcepts, NounSenses, names_in
 from karat.explain.requests import ScanRequests, pairs_of
 from karat.runs import Compute, Loading, Run, load_runs
@@ -213,30 +214,54 @@ def missing_concepts(benchmark: Benchmark) -> np.ndarray:
     senses = NounSenses()
     names = [[full for _, full in names_in(graph)] for graph in scene_graphs(list(texts))]
     synsets = [{s for name in each if (s := senses.synset(name)) is not None} for each in names]
-    shown: list[set[int]] | None = None
-    try:
-        known = find_concepts(benchmark, "objects", facts=False)
-        mentions = MentionedConcepts(known.synsets)
-        shown = [set(known.synset[known.ptr[i] : known.ptr[i + 1]].tolist()) for i in range(len(known))]
-    except KaratError:
-        pass
-    siblings: dict[int, list[int]] = {}
-    for k, image in enumerate(owner.tolist()):
-        siblings.setdefault(image, []).append(k)
+    shown = ShownConcepts.of(benchmark)
     out = np.full(len(texts), np.nan)
-    for k, image in enumerate(owner.tolist()):
-        others = set().union(*(synsets[j] for j in siblings[image] if j != k))
-        told = len(siblings[image]) > 1
-        if image < 0 or not names[k] or not (told or shown):
+    for k, others in siblings_of(owner):
+        if not names[k] or not (others or shown):
             continue
-        missing = 0
-        for name in names[k]:
-            synset = senses.synset(name)
-            in_others = synset is not None and synset in others
-            in_image = shown is not None and bool(mentions.of_name(name) & shown[image])
-            missing += not (in_others or in_image)
-        out[k] = missing / len(names[k])
+        told = set().union(*(synsets[j] for j in others))
+        missing = [
+            name
+            for name in names[k]
+            if senses.synset(name) not in told and not (shown and shown.has(int(owner[k]), name))
+        ]
+        out[k] = len(missing) / len(names[k])
     return out
+
+
+class ShownConcepts:
+    """The concepts of the objects that are seen on each image."""
+
+    def __init__(self, concepts: Concepts) -> None:
+        self.mentions = MentionedConcepts(concepts.synsets)
+        begin, end = concepts.ptr[:-1], concepts.ptr[1:]
+        self.of_image = [set(concepts.synset[a:b].tolist()) for a, b in zip(begin, end)]
+
+    @classmethod
+    def of(cls, benchmark: Benchmark) -> ShownConcepts | None:
+        """Return those of a benchmark; None where its objects are not known."""
+        try:
+            return cls(find_concepts(benchmark, "objects", facts=False))
+        except KaratError:
+            return None
+
+    def has(self, image: int, name: str) -> bool:
+        """Whether an image has a thing of that name, or a kind of it."""
+        return bool(self.mentions.of_name(name) & self.of_image[image])
+
+
+def siblings_of(owner: np.ndarray) -> Iterator[tuple[int, list[int]]]:
+    """Yield each caption whose image is known, with the other captions of that image.
+
+    >>> list(siblings_of(np.array([0, 1, 0, -1])))
+    [(0, [2]), (1, []), (2, [0])]
+    """
+    by_image: dict[int, list[int]] = {}
+    for k, image in enumerate(owner.tolist()):
+        by_image.setdefault(image, []).append(k)
+    for k, image in enumerate(owner.tolist()):
+        if image >= 0:
+            yield k, [j for j in by_image[image] if j != k]
 
 
 def missing_words(benchmark: Benchmark) -> np.ndarray:
@@ -246,14 +271,10 @@ def missing_words(benchmark: Benchmark) -> np.ndarray:
     owner, texts = np.asarray(benchmark.caption_image), benchmark.needed_texts
     words = [{stem(word) for word in tokenise(text) if word not in STOP_WORDS} for text in texts]
     further = benchmark.other_texts or ()
-    siblings: dict[int, list[int]] = {}
-    for k, image in enumerate(owner.tolist()):
-        siblings.setdefault(image, []).append(k)
     out = np.full(len(texts), np.nan)
-    for k, image in enumerate(owner.tolist()):
-        others = [words[j] for j in siblings[image] if j != k]
-        others += [{stem(word) for word in tokenise(text)} for text in (further[image] if further else ())]
-        if image < 0 or not others or not words[k]:
-            continue
-        out[k] = 1 - max(len(words[k] & other) / len(words[k]) for other in others)
+    for k, siblings in siblings_of(owner):
+        others = [words[j] for j in siblings]
+        others += [{stem(word) for word in tokenise(text)} for text in (further[owner[k]] if further else ())]
+        if others and words[k]:
+            out[k] = 1 - max(len(words[k] & other) / len(words[k]) for other in others)
     return out

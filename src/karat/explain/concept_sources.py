@@ -174,43 +174,51 @@ def read_scene_graphs(
         Whether attributes, positions and relations are wanted too.
     """
     senses = senses or NounSenses()
+    things = GraphThings(senses)
+    seen = read_graphs(Path(path), images, things)
+    table = np.array(things.boxes, float).reshape(-1, 4)
+    if not np.isfinite(table).all():
+        raise InputError(
+            "has a box that is not made of numbers", where=path, fix="give x, y, w and h in pixels"
+        )
+    owner, names = np.array(things.image, np.int64), things.names
+    areas = np.arange(len(names)), table[:, 2] * table[:, 3]
+    concepts = rows_of(images.size, owner, names, np.ones(len(names), int), areas)
+    concepts = replace(concepts, source=Path(path).name)
+    if facts:
+        number = {name: k for k, name in enumerate(concepts.synsets)}
+        # Numbers are counted.
+        attributes = attribute_rows(things.attributes, number)
+        attributes.pop("number", None)
+        concepts = with_facts(
+            concepts,
+            attributes,
+            (owner, np.array([number[name] for name in names], np.int64), table),
+            [(at, number[a], number[b], how) for at, a, b, how in things.relations],
+        )
+    note = (
+        "the scene graphs have no image sizes: areas are shares of the rectangle around all boxes of an image"
+    )
+    missing = images.size - seen
+    notes = (note, *([f"{plural(missing, 'image')} without a scene graph"] if missing else []))
+    return with_unmapped(replace(concepts, notes=notes), senses.unmapped)
+
+
+def read_graphs(path: Path, images: Ids, things: GraphThings) -> int:
+    """Add what a file says of a benchmark's images to the things; return how many of the images it has."""
     place = {str(value): k for k, value in enumerate(images.gallery.tolist())}
-    image, names, boxes = [], [], []
-    said: list[tuple[int, str, str]] = []
-    related: list[tuple[int, str, str, str]] = []
     seen: set[int] = set()
     try:
-        graphs = [graph for graph in json.loads(read_text(Path(path))) if str(graph["image_id"]) in place]
+        graphs = [graph for graph in json.loads(read_text(path)) if str(graph["image_id"]) in place]
         for graph in graphs:
             at = place[str(graph["image_id"])]
             if at in seen:
                 raise InputError(f"has image {graph['image_id']} twice", where=path, fix="give each once")
             seen.add(at)
-            synset_of: dict[Any, str] = {}
-            corners = [
-                (float(o["x"]) + float(o["w"]), float(o["y"]) + float(o["h"])) for o in graph["objects"]
-            ]
-            width, height = np.maximum(np.array(corners).reshape(-1, 2).max(axis=0, initial=0), 1)
-            for thing in graph["objects"]:
-                name = str(thing["names"][0])
-                given = [str(synset) for synset in thing.get("synsets") or ()]
-                mapped = senses.mapping.get(name.lower()) or senses.mapping.get(name)
-                synset = senses.checked(given[0]) if given and not mapped else senses.synset(name)
-                if synset is None:
-                    continue
-                synset_of[thing["object_id"]] = synset
-                image.append(at)
-                names.append(synset)
-                box = [float(thing[key]) for key in "xywh"]
-                boxes.append([box[0] / width, box[1] / height, box[2] / width, box[3] / height])
-                said += [(at, synset, str(what)) for what in thing.get("attributes") or ()]
-            for relation in graph.get("relationships") or ():
-                first, second = (synset_of.get(relation[key]) for key in ("subject_id", "object_id"))
-                if first is not None and second is not None:
-                    related.append((at, first, second, str(relation["predicate"]).strip().lower()))
+            things.add(at, graph)
+    except InputError:
+        raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(
             f"is not a file of scene graphs ({type(error).__name__}: {error})",
             where=path,
@@ -218,31 +226,47 @@ def read_scene_graphs(
         ) from None
     if not seen:
         raise InputError("has no image of the benchmark", where=path, fix="check the ids of its images")
-    table = np.array(boxes, float).reshape(-1, 4)
-    if not np.isfinite(table).all():
-        raise InputError(
-            "has a box that is not made of numbers", where=path, fix="give x, y, w and h in pixels"
-        )
-    owner = np.array(image, np.int64)
-    areas = np.arange(len(names)), table[:, 2] * table[:, 3]
-    concepts = rows_of(images.size, owner, names, np.ones(len(names), int), areas)
-    concepts = replace(concepts, source=Path(path).name)
-    if facts:
-        number = {name: k for k, name in enumerate(concepts.synsets)}
-        # Numbers are counted.
-        attributes = {kind: rows for kind, rows in attribute_rows(said, number).items() if kind != "number"}
-        concepts = with_facts(
-            concepts,
-            attributes,
-            (owner, np.array([number[name] for name in names], np.int64), table),
-            [(at, number[a], number[b], how) for at, a, b, how in related],
-        )
-    note = (
-        "the scene graphs have no image sizes: areas are shares of the rectangle around all boxes of an image"
-    )
-    missing = images.size - len(seen)
-    notes = (note, *([f"{plural(missing, 'image')} without a scene graph"] if missing else []))
-    return with_unmapped(replace(concepts, notes=notes), senses.unmapped)
+    return len(seen)
+
+
+class GraphThings:
+    """The things of scene graphs that have a synset: their boxes, attributes and relations."""
+
+    def __init__(self, senses: NounSenses) -> None:
+        self.senses = senses
+        self.image: list[int] = []
+        self.names: list[str] = []
+        self.boxes: list[list[float]] = []
+        self.attributes: list[tuple[int, str, str]] = []
+        self.relations: list[tuple[int, str, str, str]] = []
+
+    def add(self, image: int, graph: Mapping[str, Any]) -> None:
+        """Add the graph of an image; boxes become shares of the rectangle that holds all of them."""
+        objects = graph["objects"]
+        corners = [(float(o["x"]) + float(o["w"]), float(o["y"]) + float(o["h"])) for o in objects]
+        width, height = np.maximum(np.array(corners).reshape(-1, 2).max(axis=0, initial=0), 1)
+        synset_of: dict[Any, str] = {}
+        for thing in objects:
+            synset = self.synset(thing)
+            if synset is None:
+                continue
+            synset_of[thing["object_id"]] = synset
+            self.image.append(image)
+            self.names.append(synset)
+            x, y, w, h = (float(thing[key]) for key in "xywh")
+            self.boxes.append([x / width, y / height, w / width, h / height])
+            self.attributes += [(image, synset, str(what)) for what in thing.get("attributes") or ()]
+        for relation in graph.get("relationships") or ():
+            first, second = (synset_of.get(relation[key]) for key in ("subject_id", "object_id"))
+            if first is not None and second is not None:
+                self.relations.append((image, first, second, str(relation["predicate"]).strip().lower()))
+
+    def synset(self, thing: Mapping[str, Any]) -> str | None:
+        """Return the synset of a thing: by the mapping, else of the file, else of its name."""
+        name = str(thing["names"][0])
+        given = [str(synset) for synset in thing.get("synsets") or ()]
+        mapped = self.senses.mapping.get(name.lower()) or self.senses.mapping.get(name)
+        return self.senses.checked(given[0]) if given and not mapped else self.senses.synset(name)
 
 
 def attribute_rows(

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, connected, plural
-from karat.benchmarks import Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, JudgedItems
 from karat.errors import InputError
-from karat.explain.cleaning_list import OwnPairs, check_owners, rank_captions
+from karat.explain.cleaning_list import CleaningList, OwnPairs, check_owners, rank_captions
 from karat.explain.concept_metrics import ConceptComparison, ConceptMetrics, compare_concepts, path_steps
 from karat.explain.concept_sources import check_source, find_concepts
 from karat.explain.concepts import Concepts
@@ -21,11 +21,12 @@ from karat.explain.explanation import Explanation
 from karat.explain.failures import FAILURE_TIES, FailureQuestion, RunFailures, check_direction, check_ranks
 from karat.explain.fault import FaultChoices, FaultFinder
 from karat.explain.noun_senses import MentionedConcepts
+from karat.explain.query_values import QueryValues, query_vectors
 from karat.explain.requests import ScanAnswers, ScanRequests
 from karat.explain.slice_columns import SliceTable, slice_table
 from karat.explain.slice_report import SliceReport
-from karat.explain.slices import QueryValues, find_slices, paired, query_vectors
-from karat.runs import Compute, Loading, Run, load_runs, notes_on_loading
+from karat.explain.slices import SliceChoices, check_searched, slices_of_values
+from karat.runs import Compute, Loading, Run, Top, TopRequest, load_runs, notes_on_loading
 from karat.scores import Scorecard, ScoringOptions, check_chance, check_options, scan_runs
 from karat.stats import check_seed
 
@@ -143,65 +144,71 @@ def explain_failures(
     """
     ranks = check_ranks(rank)
     check_choice(ties, FAILURE_TIES, "ties")
-    comparison, faults, compute = (
-        comparison or ConceptComparison(),
-        faults or FaultChoices(),
-        compute or Compute(),
-    )
+    comparison, faults = comparison or ConceptComparison(), faults or FaultChoices()
+    compute = compute or Compute()
     options = check_options(
-        benchmark,
-        "R@1",
-        truth=truth,
-        direction=direction,
-        ties=ties,
-        setting=setting,
+        benchmark, "R@1", truth=truth, direction=direction, ties=ties, setting=setting,
         threads=compute.threads,
-    )
+    )  # fmt: skip
     truths = list(options.measures)[: None if truth is not None else 1]
-    given = slices if isinstance(slices, Mapping) else {}
     check_seed(seed)
     check_known(options.benchmark, concepts, comparison.synset_map)
-    if clean:
-        check_owners(options.benchmark)
-    if direction is not None and "i2t" in options.directions and options.benchmark.caption_image is None:
-        raise InputError(without_owners(options.benchmark), fix="choose t2i")
-    finder, sliced = FaultFinder(options.benchmark, faults), {}
+    asked_directions = options.directions if direction is not None else ()
+    check_images_known(options.benchmark, asked_directions, clean)
+    finder = FaultFinder(options.benchmark, faults)
     if not (options.benchmark.images.open or options.benchmark.captions.open):
-        sliced = slices_by_direction(options.benchmark, options.directions, given)
+        slices_by_direction(options.benchmark, options.directions, slices)
     with connected(compute.scheduler) as workers:
         loaded = load_runs(runs, options.benchmark, loading, compute)
-        for run in loaded:
-            for way in options.directions if direction is not None else ():
-                check_direction(run, way)
+        check_answered(loaded, asked_directions)
         bench = loaded[0].benchmark or options.benchmark
         if bench is not options.benchmark:
             # What lists name are items of an open benchmark, too.
-            finder, sliced = FaultFinder(bench, faults), slices_by_direction(bench, options.directions, given)
-        questions = asked_questions(bench, truths, options.directions, ranks)
-        own = OwnPairs(bench) if clean else None
-        requests = ScanRequests(
-            [pairs for question in questions.values() for pairs in question.pairs]
-            + (own.pairs if own else []),
-            [request for question in questions.values() for request in question.tops],
-        )
-        scored = replace(
-            options,
-            benchmark=bench,
-            # Slices are those of R@1 as it is usually scored.
-            measures={name: options.measures[name] for name in truths} if slices is True else {},
-            ties="pessimistic",
-            passing=compute.passing(loaded, workers),
-        )
-        scoring = scan_runs(
-            loaded, scored, progress=compute.progress, more=requests.tops, pairs=requests.pairs
-        )
-    answers = {
-        run.name: requests.answers(scoring.pairs_placed[run.name].values(), scoring.tops[run.name])
-        for run in loaded
-    }
+            finder = FaultFinder(bench, faults)
+        sliced = slices_by_direction(bench, options.directions, slices)
+        questions = FailureQuestions(bench, truths, options.directions, ranks, clean)
+        # Slices are those of R@1 as it is usually scored.
+        measures = {name: options.measures[name] for name in truths} if slices is True else {}
+        passing = compute.passing(loaded, workers)
+        scored = replace(options, benchmark=bench, measures=measures, ties="pessimistic", passing=passing)
+        asked = questions.requests
+        scoring = scan_runs(loaded, scored, progress=compute.progress, more=asked.tops, pairs=asked.pairs)
+    answers = questions.answers(scoring.pairs_placed, scoring.tops)
     known = find_known(bench, concepts, comparison.synset_map)
     failures, notes = run_failures(loaded, questions, answers, truths, options)
     compare = Comparer(bench, known, comparison, compute.threads)
+    columns = explained(failures, compare, finder, faults)
+    notes = [*notes_on_loading(loaded), *known.notes, *notes, *undefined_notes(columns)]
+    reports = []
+    if slices is True:
+        reports = weak_slices(columns, scoring.card(), loaded, seed)
+        sliced = reported_slices(bench, reports)
+        notes += [f"slices of {one.run} {one.direction}: {note}" for one in reports for note in one.notes]
+    return Explanation(
+        tuple(columns), bench, known, ranks, tuple(dict.fromkeys(notes)), sliced, tuple(reports),
+        questions.cleaning(answers.values()),
+    )  # fmt: skip
+
+
+def check_images_known(benchmark: Benchmark, directions: Iterable[Direction], clean: bool) -> None:
+    """Raise where the images of captions are needed and a benchmark does not say which they are."""
+    if clean:
+        check_owners(benchmark)
+    if "i2t" in directions and benchmark.caption_image is None:
+        raise InputError(without_owners(benchmark), fix="choose t2i")
+
+
+def check_answered(runs: Iterable[Run], directions: Iterable[Direction]) -> None:
+    """Raise where a run has no rankings in a direction that was asked for."""
+    for run in runs:
+        for direction in directions:
+            check_direction(run, direction)
+
+
+def explained(
+    failures: Iterable[RunFailures], compare: Comparer, finder: FaultFinder, faults: FaultChoices
+) -> list[ExplainedFailures]:
+    """Return failures with what their images have in common, and whose fault they are; or raise for none."""
     columns = [
         ExplainedFailures(
             one, compare.metrics(one), finder.of(one) if finder.looks else None, faults.left_out
@@ -212,19 +219,7 @@ def explain_failures(
         raise InputError(
             "there is nothing to explain", fix="choose a direction and a truth that the runs answer"
         )
-    notes = [*known.notes, *notes, *undefined_notes(columns)]
-    reports: list[SliceReport] = []
-    if slices is True:
-        card = scoring.card()
-        check_chance(card, loaded)
-        reports = weak_slices(columns, card, loaded, seed)
-        sliced = reported_slices(bench, reports)
-        notes += [f"slices of {one.run} {one.direction}: {note}" for one in reports for note in one.notes]
-    return Explanation(
-        tuple(columns), bench, known, ranks, tuple(dict.fromkeys([*notes_on_loading(loaded), *notes])),
-        sliced, tuple(reports),
-        None if own is None else rank_captions(own, [answers[run.name].placed for run in loaded]),
-    )  # fmt: skip
+    return columns
 
 
 def without_owners(benchmark: Benchmark) -> str:
@@ -232,22 +227,51 @@ def without_owners(benchmark: Benchmark) -> str:
     return f"{benchmark.name} does not say which images its captions belong to"
 
 
-def asked_questions(
-    benchmark: Benchmark, truths: Sequence[str], directions: Sequence[Direction], ranks: tuple[int, ...]
-) -> dict[tuple[str, Direction], FailureQuestion]:
-    """Return what is asked of every run, by truth and direction: where images are known."""
-    return {
-        (labels, way): FailureQuestion(benchmark, labels, way, ranks)
-        for labels in truths
-        for way in directions
-        if (way == "t2i" or benchmark.caption_image is not None)
-        and len(benchmark.truth(labels).queries.get(way, ()))
-    }
+class FailureQuestions:
+    """What is asked of every run: its failures by truth and direction, where images are known, and, for the
+    cleaning list, the places of captions' own images."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        truths: Sequence[str],
+        directions: Sequence[Direction],
+        ranks: tuple[int, ...],
+        clean: bool,
+    ) -> None:
+        self._questions = {
+            (labels, way): FailureQuestion(benchmark, labels, way, ranks)
+            for labels in truths
+            for way in directions
+            if (way == "t2i" or benchmark.caption_image is not None)
+            and len(benchmark.truth(labels).queries.get(way, ()))
+        }
+        self._own = OwnPairs(benchmark) if clean else None
+        asked = self._questions.values()
+        pairs = [pairs for question in asked for pairs in question.pairs]
+        tops = [request for question in asked for request in question.tops]
+        self.requests = ScanRequests([*pairs, *(self._own.pairs if self._own else ())], tops)
+
+    def of(self, truth: str, direction: Direction) -> FailureQuestion | None:
+        """Return the question of one truth and direction; None where images are not known."""
+        return self._questions.get((truth, direction))
+
+    def answers(
+        self,
+        placed: Mapping[str, Mapping[JudgedItems, JudgedItems]],
+        tops: Mapping[str, Mapping[TopRequest, Top]],
+    ) -> dict[str, ScanAnswers]:
+        """Return what the pass over each run says, by its name."""
+        return {name: self.requests.answers(placed[name].values(), tops[name]) for name in placed}
+
+    def cleaning(self, answers: Iterable[ScanAnswers]) -> CleaningList | None:
+        """Return the cleaning list, where it was asked for."""
+        return None if self._own is None else rank_captions(self._own, [each.placed for each in answers])
 
 
 def run_failures(
     runs: Sequence[Run],
-    questions: Mapping[tuple[str, Direction], FailureQuestion],
+    questions: FailureQuestions,
     answers: Mapping[str, ScanAnswers],
     truths: Sequence[str],
     options: ScoringOptions,
@@ -257,7 +281,7 @@ def run_failures(
     for run in runs:
         for labels in truths:
             for way in options.directions:
-                question = questions.get((labels, way))
+                question = questions.of(labels, way)
                 if way not in run.directions:
                     notes.append(f"{run.name} has no {way} rankings")
                 elif question is None:
@@ -310,50 +334,55 @@ def weak_slices(
     columns: Sequence[ExplainedFailures], card: Scorecard, runs: Sequence[Run], seed: int
 ) -> list[SliceReport]:
     """Return where each run is weak, and where the first and another one are weaker than each other."""
+    check_chance(card, runs)
     by_name = {run.name: run for run in runs}
-    reports: list[SliceReport] = []
-    for truth, direction in dict.fromkeys((one.failures.truth, one.failures.direction) for one in columns):
-        values = {
-            one.failures.run: QueryValues.of(
-                card.column("R@1", run=one.failures.run, truth=truth, direction=direction),
-                card.benchmark,
-                query_vectors(by_name[one.failures.run], direction),
-            )
-            for one in columns
-            if (one.failures.truth, one.failures.direction) == (truth, direction)
-        }
-        common: dict[str, Any] = {"direction": direction, "seed": seed}
-        own: dict[str, SliceReport] = {}
-        # Without embeddings, all runs have the same slices.
-        shared: SliceTable | None = None
-        for name, value in values.items():
-            if value.embeddings is None and shared is None:
-                paired(value, None)
-                shared = slice_table(card.benchmark, direction, truth=truth, seed=seed)
-            own[name] = find_slices(value, slices=shared if value.embeddings is None else None, **common)
-        reports += own.values()
-        first, *others = values
-        for weak, strong in [pair for other in others for pair in ((first, other), (other, first))]:
-            against = values[strong]
-            reports.append(find_slices(values[weak], against=against, slices=own[weak].table, **common))
-    return reports
+    scored: dict[tuple[str, Direction], list[QueryValues]] = {}
+    for one in columns:
+        run, truth, way = by_name[one.failures.run], one.failures.truth, one.failures.direction
+        column = card.column("R@1", run=run.name, truth=truth, direction=way)
+        values = QueryValues.of(card, column, query_vectors(run, way))
+        scored.setdefault((truth, way), []).append(values)
+    return [report for values in scored.values() for report in slices_of_runs(values, seed)]
+
+
+def slices_of_runs(values: Sequence[QueryValues], seed: int) -> list[SliceReport]:
+    """Return the slices of each of the runs that are scored by one truth in one direction, and of pairs."""
+    # Without embeddings, all runs have the same slices.
+    shared: SliceTable | None = None
+    own: list[SliceReport] = []
+    for one in values:
+        if one.embeddings is None and shared is None:
+            check_searched(one.values, None, one.cluster)
+            shared = slice_table(one.benchmark, one.direction, truth=one.truth, seed=seed)
+        table = shared if one.embeddings is None else None
+        own.append(slices_of_values(one, None, SliceChoices(slices=table, seed=seed)))
+    first = values[0]
+    paired = [
+        slices_of_values(weak, strong, SliceChoices(slices=table, seed=seed))
+        for other, report in zip(values[1:], own[1:])
+        for weak, strong, table in ((first, other, own[0].table), (other, first, report.table))
+    ]
+    return own + paired
 
 
 def reported_slices(benchmark: Benchmark, reports: Iterable[SliceReport]) -> dict[str, dict[str, np.ndarray]]:
     """Return by direction and name which of the benchmark's queries the reported slices hold."""
     out: dict[str, dict[str, np.ndarray]] = {}
     for report in reports:
+        table = report.table
         for one in report.slices:
-            inside = np.zeros(benchmark.queries(report.direction).size, bool)
-            inside[report.table.queries[report.table[one.name]]] = True
-            out.setdefault(report.direction, {})[one.name] = inside
+            inside = np.zeros(benchmark.queries(table.direction).size, bool)
+            inside[table.queries[table[one.name]]] = True
+            out.setdefault(table.direction, {})[one.name] = inside
     return out
 
 
 def slices_by_direction(
-    benchmark: Benchmark, directions: Iterable[Direction], slices: Mapping[str, Any]
+    benchmark: Benchmark, directions: Iterable[Direction], slices: Mapping[str, Any] | bool
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Return slices under the direction whose queries they have a boolean for, or raise."""
+    """Return slices given by name under the direction whose queries they have a boolean for, or raise."""
+    if isinstance(slices, bool):
+        return {}
     sizes = {benchmark.queries(direction).size: direction for direction in directions}
     out: dict[str, dict[str, np.ndarray]] = {}
     for name, given in slices.items():

@@ -15,9 +15,18 @@ import numpy as np
 
 from karat._util import Layout, Part, Result, ends, plural, signed
 from karat.errors import InputError, unknown_name
-from karat.explain.search import Controls, Noise, cluster_sums, compressed, corrected_p, critical_value, deals
+from karat.explain.search import (
+    Controls,
+    MaxT,
+    Noise,
+    cluster_sums,
+    compressed,
+    corrected_p,
+    critical_value,
+    deals,
+)
 from karat.scores import read_cells
-from karat.stats import check_count, check_level, check_seed, wilson_ends
+from karat.stats import wilson_ends
 
 FEWEST_ROWS = 10
 MOST_RULES = 20_000
@@ -183,9 +192,7 @@ def find_rules(
     >>> str(rule), round(rule.confidence, 2), round(rule.lift, 2), rule.p < 0.05
     ('red → failed', 0.81, 1.82, True)
     """
-    check_level(level)
-    check_count("deals", deals, usual=1000)
-    check_seed(seed)
+    correction = MaxT(level, deals, seed)
     for value, name, largest_value in (
         (parts, "parts", 2),
         (min_support, "min_support", None),
@@ -196,7 +203,7 @@ def find_rules(
     columns, cluster = read_booleans(table, clusters, named)
     starts, targets = (choose(columns, names) for names in (given, then))
     rules = RuleSearch(columns, cluster, starts, targets, parts, min_support)
-    return rules.report(most, level, deals, seed)
+    return rules.report(most, correction)
 
 
 def as_names(names: Iterable[str] | str) -> list[str]:
@@ -227,24 +234,44 @@ def read_booleans(
     named: Iterable[str] | None = None,
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return columns of booleans, all or those that are named, and the number of each row's cluster."""
-    if isinstance(table, str | Path):
-        cells = read_cells(Path(table), answers=True)
-        wanted = cells.frame.columns if named is None else cells.choose([*named])
-        names = [name for name in wanted if name != clusters]
-        if isinstance(clusters, str):
-            clusters = cells.text(cells.choose([clusters])[0])
-        source: Mapping[str, Any] = {name: cells.numbers(name) for name in names}
-        where: str | Path | None = table
-    else:
-        where = None
-        if isinstance(clusters, str):
-            if clusters not in table:
-                raise unknown_name("column", clusters, table)
-            source = {name: column for name, column in table.items() if name != clusters}
-            clusters = np.asarray(table[clusters])
-        else:
-            source = table
+    where = table if isinstance(table, str | Path) else None
+    source, ids = (
+        columns_of_file(table, clusters, named)
+        if isinstance(table, str | Path)
+        else columns_of_table(table, clusters)
+    )
     columns = {str(name): as_booleans(str(name), column, where) for name, column in source.items()}
+    size = common_size(columns, where)
+    if ids is None:
+        return columns, np.arange(size)
+    ids = np.asarray(ids)
+    if ids.shape != (size,):
+        raise InputError(f"clusters has shape {ids.shape}", fix=f"give one for each of the {size:,} rows")
+    return columns, np.unique(ids, return_inverse=True)[1]
+
+
+def columns_of_file(
+    path: str | Path, clusters: Any, named: Iterable[str] | None
+) -> tuple[dict[str, Any], Any]:
+    """Return the columns of a file, all or those that are named, and what its rows belong to."""
+    cells = read_cells(Path(path), answers=True)
+    wanted = cells.frame.columns if named is None else cells.choose([*named])
+    names = [name for name in wanted if name != clusters]
+    ids = cells.text(cells.choose([clusters])[0]) if isinstance(clusters, str) else clusters
+    return {name: cells.numbers(name) for name in names}, ids
+
+
+def columns_of_table(table: Mapping[str, Any], clusters: Any) -> tuple[Mapping[str, Any], Any]:
+    """Return the columns of a table, and what its rows belong to."""
+    if not isinstance(clusters, str):
+        return table, clusters
+    if clusters not in table:
+        raise unknown_name("column", clusters, table)
+    return {name: column for name, column in table.items() if name != clusters}, table[clusters]
+
+
+def common_size(columns: Mapping[str, np.ndarray], where: str | Path | None) -> int:
+    """Return how many rows all columns have, or raise where that differs, or is too few."""
     sizes = {len(column) for column in columns.values()}
     if len(columns) < 2 or len(sizes) != 1 or min(sizes) < FEWEST_ROWS:
         what = plural(len(columns), "column") if len(columns) < 2 else (
@@ -252,13 +279,7 @@ def read_booleans(
         )  # fmt: skip
         fix = f"give two columns or more, all of the same {FEWEST_ROWS} rows or more"
         raise InputError(what, where=where, fix=fix)
-    (size,) = sizes
-    if clusters is None:
-        return columns, np.arange(size)
-    ids = np.asarray(clusters)
-    if ids.shape != (size,):
-        raise InputError(f"clusters has shape {ids.shape}", fix=f"give one for each of the {size:,} rows")
-    return columns, np.unique(ids, return_inverse=True)[1]
+    return sizes.pop()
 
 
 def as_booleans(name: str, column: Any, where: str | Path | None) -> np.ndarray:
@@ -319,18 +340,18 @@ class RuleSearch:
                 fix="give a larger min_support, or fewer columns",
             )
 
-    def report(self, most: int, level: float, number: int, seed: int) -> RuleReport:
+    def report(self, most: int, correction: MaxT) -> RuleReport:
         """Return the rules with a lift above 1, the strongest evidence first."""
         clusters, size = int(self.cluster.max()) + 1, len(self.cluster)
         if not self.rules:
-            return RuleReport((), size, clusters, 0, level, ("no rule has enough support",))
-        z, top = self.statistics(number, seed)
-        reach = critical_value(top, level)
+            return RuleReport((), size, clusters, 0, correction.level, ("no rule has enough support",))
+        z, top = self.statistics(correction.deals, correction.seed)
+        reach = critical_value(top, correction.level)
         p = corrected_p(z, top)
         order = [k for k in np.argsort(-z, kind="stable").tolist() if z[k] > 0 and self.adds(k, z[k], reach)]
         rules = tuple(self.rule(k, reach, float(p[k])) for k in order[:most])
         notes = () if len(order) <= most else (f"{len(order) - most:,} further rules have a lift above 1",)
-        return RuleReport(rules, size, clusters, len(self.rules), level, notes)
+        return RuleReport(rules, size, clusters, len(self.rules), correction.level, notes)
 
     def statistics(self, number: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the standardised covariance of both sides of every rule, and the largest in each deal."""

@@ -14,9 +14,24 @@ from typing import Any
 import numpy as np
 
 from karat.errors import InputError
+from karat.stats import check_count, check_level, check_seed
 
 BLOCK = 1 << 23
 """How many numbers are held at a time."""
+
+
+@dataclass(frozen=True)
+class MaxT:
+    """How a search is corrected for its many columns: its level, and how often values are dealt out."""
+
+    level: float = 0.95
+    deals: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        check_count("deals", self.deals, usual=1000)
+        check_seed(self.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +216,7 @@ def blocks(slices: int, width: int) -> Iterator[slice]:
 
 
 def largest(
-    rows: Any, residual: np.ndarray, controls: Controls, noise: Noise, number: int, seed: int
+    rows: Any, residual: np.ndarray, controls: Controls, noise: Noise, correction: MaxT
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the standardised statistic of every column, and the largest absolute one in each deal.
 
@@ -213,7 +228,7 @@ def largest(
         The values without what the controls explain.
     controls, noise
         What is held constant, and how the residuals spread.
-    number, seed
+    correction
         How many deals, and their seed.
 
     Returns
@@ -221,7 +236,8 @@ def largest(
     z, top
         Per column [slices], and per deal [number].
     """
-    dealt = deals(residual, noise.cluster, number, np.random.default_rng(seed))
+    number = correction.deals
+    dealt = deals(residual, noise.cluster, number, np.random.default_rng(correction.seed))
     # What the controls explain of the dealt values by chance goes, as it went from the values themselves.
     basis = controls.basis.astype(np.float32)
     dealt -= basis @ (basis.T @ dealt)

@@ -63,14 +63,33 @@ class SliceTable:
             self._place.update(dict.fromkeys(others, self._place[name]))
 
     @classmethod
-    def of(cls, columns: Mapping[str, Any], direction: Direction = "t2i") -> SliceTable:
-        """Return a table of slices that are given as booleans per query, by name."""
-        rows = np.stack([np.asarray(column, bool) for column in columns.values()])
-        size = len(rows)
-        return cls(
-            tuple(map(str, columns)), (OWN,) * size, rows, {}, np.full((size, 2), -1),
-            np.arange(rows.shape[1]), direction,
-        )  # fmt: skip
+    def of(
+        cls,
+        columns: Mapping[str, Any],
+        direction: Direction = "t2i",
+        min_support: int | None = None,
+        joined: bool = False,
+    ) -> SliceTable:
+        """Return a table of slices that are given as booleans per query, by name.
+
+        Parameters
+        ----------
+        columns
+            Booleans by name.
+        direction
+            Of the queries.
+        min_support
+            As `slice_table` takes it: smaller slices are left out.
+        joined
+            Whether slices are joined, two at a time.
+        """
+        size = max((len(np.atleast_1d(column)) for column in columns.values()), default=0)
+        builder = SliceBuilder(size, check_support(min_support, size))
+        for name, column in columns.items():
+            builder.add(OWN, str(name), check_column(name, column, size))
+        if joined:
+            builder.join([])
+        return builder.table(np.arange(size), direction)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -80,9 +99,13 @@ class SliceTable:
 
     def __getitem__(self, name: str) -> np.ndarray:
         """Return the queries of a slice as booleans."""
+        return self.columns[self.place(name)]
+
+    def place(self, name: str) -> int:
+        """Return the place of a slice in the table, by any of its names."""
         if name not in self._place:
             raise InputError(f"there is no slice {name!r}", fix="see `names`; small slices are left out")
-        return self.columns[self._place[name]]
+        return self._place[name]
 
     @cached_property
     def rows(self) -> Any:
@@ -156,7 +179,8 @@ def slice_table(
     sliced = SlicedQueries(mentions, benchmark.clusters(direction, queries), number, rows, seed)
     builder = SliceBuilder(len(queries), fewest)
     for name, column in (own or {}).items():
-        builder.add(OWN, str(name), check_own(name, column, benchmark, direction)[queries])
+        column = check_column(name, column, benchmark.queries(direction).size, f" of {benchmark.name}")
+        builder.add(OWN, str(name), column[queries])
     chosen = [kinds] if isinstance(kinds, str) else list(kinds or SLICE_KINDS)
     builder.add_kinds(chosen, sliced)
     if joined:
@@ -327,13 +351,13 @@ def check_support(min_support: int | None, queries: int) -> int:
     return int(min_support)
 
 
-def check_own(name: object, column: Any, benchmark: Benchmark, direction: Direction) -> np.ndarray:
+def check_column(name: object, column: Any, size: int, owner: str = "") -> np.ndarray:
     """Return a slice of the caller as booleans, or raise."""
-    array, size = np.asarray(column), benchmark.queries(direction).size
+    array = np.asarray(column)
     if array.shape != (size,) or array.dtype != bool:
         raise InputError(
             f"slice {str(name)!r} has shape {array.shape} and type {array.dtype}",
-            fix=f"give {size:,} booleans, one per query of {benchmark.name}",
+            fix=f"give {size:,} booleans, one per query{owner}",
         )
     return array
 

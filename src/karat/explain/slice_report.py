@@ -3,69 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from karat._util import Layout, Part, Result, plural, signed
-from karat.benchmarks import Direction
+from karat._util import MISSING, Layout, Part, Result, plural, signed
 from karat.explain.slice_columns import SliceTable
+from karat.explain.slice_search import Slice, SliceSearch
 from karat.measures import Named, in_percent, scale_value, show_value
 from karat.scores import DIRECTION_TITLES
 
 
-@dataclass(frozen=True)
-class Slice:
-    """Queries on which a run is worse than on the others.
-
-    Parameters
-    ----------
-    name, kind
-        "colour: any" and "colours".
-    n, images
-        How many queries it has, and of how many images.
-    inside, outside
-        The mean value of its queries, and of the others.
-    difference, low, high
-        By how much the inside is worse or better, with what is held constant, and its interval, which holds
-        for all slices of the search together.
-    p
-        Corrected for the search.
-    same
-        Other names: slices of the same queries.
-    explains
-        Slices that are worse too, but not once this one is known.
-    reference_inside, reference_outside
-        The mean values of the other run; None without one.
-    """
-
-    name: str
-    kind: str
-    n: int
-    images: int
-    inside: float
-    outside: float
-    difference: float
-    low: float
-    high: float
-    p: float
-    same: tuple[str, ...] = ()
-    explains: tuple[str, ...] = ()
-    reference_inside: float | None = None
-    reference_outside: float | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class SliceReport(Result):
-    """The worst slices of a run's queries.
+    """The worst slices of queries: of a run, or of any values per query.
 
     Parameters
     ----------
     slices
         The strongest first; each adds to those before it.
-    run, against
-        The names of the run and of the one that it is compared with, None without.
-    benchmark, truth, direction, measure
-        What was scored.
     n, images
         How many queries, of how many images.
     value, reference
@@ -73,24 +28,20 @@ class SliceReport(Result):
     searched
         How many different slices were looked at.
     adjusted
-        The kinds that are held constant.
+        What is held constant.
     level
         Of the intervals.
-    critical
-        The largest standardised difference that chance reaches anywhere in the search, at this level.
-    table
-        All slices that were searched.
+    search
+        What was searched, with all its slices.
     notes
         What a reader should know.
+    run, against
+        The names of the run and of the one that it is compared with, None without.
+    benchmark, truth, direction, measure
+        What was scored; nothing where values were given.
     """
 
     slices: tuple[Slice, ...]
-    run: str
-    against: str | None
-    benchmark: str
-    truth: str
-    direction: Direction
-    measure: Named
     n: int
     images: int
     value: float
@@ -98,23 +49,44 @@ class SliceReport(Result):
     searched: int
     adjusted: tuple[str, ...]
     level: float
-    critical: float
-    table: SliceTable
+    search: SliceSearch = field(repr=False)
     notes: Sequence[str] = ()
+    run: str = "values"
+    against: str | None = None
+    benchmark: str = ""
+    truth: str = ""
+    direction: str = ""
+    measure: Named | None = None
 
     def __len__(self) -> int:
         return len(self.slices)
 
     def __repr__(self) -> str:
-        return f"SliceReport({plural(len(self), 'slice')} of {self.run} on {self.benchmark})"
+        where = f" on {self.benchmark}" if self.benchmark else ""
+        return f"SliceReport({plural(len(self), 'slice')} of {self.run}{where})"
+
+    @property
+    def table(self) -> SliceTable:
+        """All slices that were searched."""
+        return self.search.table
+
+    @property
+    def critical(self) -> float:
+        """The largest standardised difference that chance reaches anywhere in the search, at this level."""
+        return self.search.critical
+
+    def slice(self, name: str) -> Slice:
+        """Return any slice that was searched with its numbers, worse or not."""
+        return self.search.describe(self.table.place(name))
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record per slice; values are fractions, ranks are ranks."""
-        head = {
+        head = {} if self.measure is None else {
             "run": self.run, "against": self.against, "truth": self.truth, "direction": self.direction,
             "measure": str(self.measure),
         }  # fmt: skip
-        keys = [name for name in Slice.__dataclass_fields__ if name not in ("same", "explains")]
+        # What is reported is worse.
+        keys = [name for name in Slice.__dataclass_fields__ if name not in ("same", "explains", "verdict")]
         return [
             {
                 **head,
@@ -130,6 +102,10 @@ class SliceReport(Result):
         return [self._heading(), *([self._layout()] if self.slices else []), self._reading()]
 
     def _heading(self) -> str:
+        if self.measure is None:
+            than = "" if self.against is None else f" than those of {self.against}"
+            means = [self._show(value) for value in (self.value, self.reference) if value is not None]
+            return f"Where {self.run} are worse{than}: {' and '.join(means)} on average of all queries."
         where = f"{self.measure} on {self.truth}, {DIRECTION_TITLES[self.direction]}"
         if self.against is None:
             return f"Where {self.run} is weak: {where}, {self._show(self.value)} of all queries."
@@ -176,17 +152,21 @@ class SliceReport(Result):
         what = "Difference: inside less elsewhere" if self.against is None else (
             "Difference: the gap between both runs inside, less the gap elsewhere"
         )  # fmt: skip
+        unit = "cluster" if self.measure is None else "image"
         lines.append(
             f"{what}{held}; intervals and p hold for all {self.searched:,} slices together "
-            f"({100 * self.level:g}%, {self.n:,} queries of {plural(self.images, 'image')} dealt out anew)."
+            f"({100 * self.level:g}%, {self.n:,} queries of {plural(self.images, unit)} dealt out anew)."
         )
         return "\n".join(lines)
 
     def _show(self, value: float | None) -> str:
+        if self.measure is None:
+            return MISSING if value is None else signed(value)
         return show_value(self.measure, value)
 
     def _signed(self, value: float) -> str:
-        number = scale_value(self.measure, value) if in_percent(self.measure) else value
+        percent = self.measure is not None and in_percent(self.measure)
+        number = scale_value(self.measure, value) if self.measure is not None and percent else value
         return f"+{signed(number)}" if number > 0 else signed(number)
 
 

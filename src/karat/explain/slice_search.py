@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from karat._util import plural
 from karat.explain.search import (
     Controls,
+    MaxT,
     Noise,
     blocks,
     cluster_sums,
@@ -19,38 +20,87 @@ from karat.explain.search import (
     largest,
 )
 from karat.explain.slice_columns import SliceTable
-from karat.explain.slice_report import Slice
+
+NOT_SHOWN = "not shown to differ"
+"""What is said of a slice on which values are as chance allows."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Queries on which a run is worse than on the others.
+
+    Parameters
+    ----------
+    name, kind
+        "colour: any" and "colours".
+    n, images
+        How many queries it has, and of how many images.
+    inside, outside
+        The mean value of its queries, and of the others.
+    difference, low, high
+        By how much the inside is worse or better, with what is held constant, and its interval, which holds
+        for all slices of the search together.
+    p
+        Corrected for the search.
+    same
+        Other names: slices of the same queries.
+    explains
+        Slices that are worse too, but not once this one is known.
+    reference_inside, reference_outside
+        The mean values of the other run; None without one.
+    verdict
+        Whether the inside is "worse", "better" or "not shown to differ", by `p`.
+    """
+
+    name: str
+    kind: str
+    n: int
+    images: int
+    inside: float
+    outside: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    same: tuple[str, ...] = ()
+    explains: tuple[str, ...] = ()
+    reference_inside: float | None = None
+    reference_outside: float | None = None
+    verdict: str = "worse"
 
 
 class SliceSearch:
-    """A search for the slices with low values.
+    """A search for the slices with low values, or with low differences of two values.
 
     Parameters
     ----------
     table
         The slices.
-    values
-        Per query; high is good.
+    values, reference
+        Per query, and those that are subtracted; None for none.
     cluster
-        Per query, the number of its image, from 0.
-    held
-        Kinds that are held constant.
-    level, deals, seed
-        As `find_slices` takes them.
+        Per query, the number of what it belongs to, from 0.
+    constant
+        Which slices are held constant, as booleans.
+    better
+        Whether "high" or "low" values are good.
+    correction
+        The level of the intervals, and how often values are dealt out.
     """
 
     def __init__(
         self,
         table: SliceTable,
         values: np.ndarray,
+        reference: np.ndarray | None,
         cluster: np.ndarray,
-        held: Sequence[str],
-        level: float,
-        deals: int,
-        seed: int,
+        constant: np.ndarray,
+        better: str,
+        correction: MaxT,
     ) -> None:
-        self.table, self.values, self.cluster = table, values, cluster
-        constant = np.isin(np.array(table.kinds), held)
+        self.table, self.own, self.reference, self.cluster = table, values, reference, cluster
+        self.sign = -1 if better == "low" else 1
+        self.values = values = self.sign * (values if reference is None else values - reference)
         self.controls = Controls.of(table.columns[constant])
         self.residual = self.controls.without(values)
         self.noise = Noise.of(self.residual, cluster, self.controls.basis.shape[1])
@@ -60,14 +110,14 @@ class SliceSearch:
         self.notes: list[str] = []
         if self.noise.variance < 1e-12:
             self.notes.append("all queries have the same value, so there is nothing to find")
-            self.z, self.top = np.zeros(len(self.candidates)), np.full(deals, np.inf)
+            self.z, self.top = np.zeros(len(self.candidates)), np.full(correction.deals, np.inf)
         else:
             rows = table.rows[self.candidates]
-            self.z, self.top = largest(rows, self.residual, self.controls, self.noise, deals, seed)
+            self.z, self.top = largest(rows, self.residual, self.controls, self.noise, correction)
             # What is held constant is an estimate: its errors are common to queries that name the same thing.
-            if held:
+            if constant.any():
                 self.noise = self.noise.grouped(things_of(table), self.residual, self.controls)
-        self.critical = critical_value(self.top, level)
+        self.critical = critical_value(self.top, correction.level)
 
     def effects(
         self, places: np.ndarray, controls: Controls, noise: Noise, residual: np.ndarray
@@ -109,7 +159,7 @@ class SliceSearch:
         return controls, noise, residual
 
     def select(self, most: int) -> list[tuple[int, tuple[str, ...]]]:
-        """Return the slices that are worse, the strongest first, each with the names that it explains."""
+        """Return the places of the slices that are worse, the strongest first, each with what it explains."""
         if not np.isfinite(self.critical):
             return []
         far = self.candidates[np.abs(self.z) > self.critical]
@@ -146,27 +196,33 @@ class SliceSearch:
         names = np.array(self.table.names, object)[single]
         return [tuple(names[nearest == k].tolist()) for k in range(len(chosen))]
 
-    def describe(
-        self, place: int, explains: tuple[str, ...], sign: int, mean: np.ndarray, reference: np.ndarray | None
-    ) -> Slice:
-        """Return a slice with its numbers, in the measure's own direction."""
+    def describe(self, place: int, explains: tuple[str, ...] = ()) -> Slice:
+        """Return a slice with its numbers, in the direction of the values."""
         inside = self.table.columns[place]
-        difference, error, z = (a[0] for a in self.effects(np.array([place]), *self.given([])))
-        reach = self.critical * error
-        low, high = sorted((sign * (difference - reach), sign * (difference + reach)))
+        difference, low, high, z = self._interval(place)
+        p = float(corrected_p(np.array([z]), self.top)[0])
         other = {}
-        if reference is not None:
+        if self.reference is not None:
             other = {
-                "reference_inside": float(reference[inside].mean()),
-                "reference_outside": float(reference[~inside].mean()),
+                "reference_inside": float(self.reference[inside].mean()),
+                "reference_outside": float(self.reference[~inside].mean()),
             }
         name = self.table.names[place]
         return Slice(
             name, self.table.kinds[place], int(inside.sum()), len(np.unique(self.cluster[inside])),
-            float(mean[inside].mean()), float(mean[~inside].mean()), float(sign * difference), float(low),
-            float(high), float(corrected_p(np.array([z]), self.top)[0]), self.table.same.get(name, ()),
-            explains, **other,
+            float(self.own[inside].mean()), float(self.own[~inside].mean()), difference, low, high, p,
+            self.table.same.get(name, ()), explains, **other,
+            verdict="worse" if z < -self.critical else "better" if z > self.critical else NOT_SHOWN,
         )  # fmt: skip
+
+    def _interval(self, place: int) -> tuple[float, float, float, float]:
+        """Return the difference of a slice, both ends of its interval, and z, which is high where good."""
+        if not np.isfinite(self.critical):
+            return 0.0, float("nan"), float("nan"), 0.0
+        difference, error, z = (float(a[0]) for a in self.effects(np.array([place]), *self.given([])))
+        reach = self.critical * error
+        low, high = sorted((self.sign * (difference - reach), self.sign * (difference + reach)))
+        return self.sign * difference, low, high, z
 
 
 def things_of(table: SliceTable) -> Any:

@@ -10,22 +10,111 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, plural
-from karat.benchmarks import Benchmark, Direction, as_benchmark
+from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
+from karat.explain.query_values import QueryValues, RunScorer, check_measure, values_of_card
+from karat.explain.search import MaxT
 from karat.explain.slice_columns import SliceTable, check_support, slice_table
 from karat.explain.slice_kinds import SLICE_KINDS
 from karat.explain.slice_report import SliceReport
 from karat.explain.slice_search import SliceSearch
-from karat.measures import MEAN, Named, parse_measure
-from karat.runs import EmbeddingRun, Run, load_runs
-from karat.scores import Column, Scorecard, check_chance, check_options, score_runs
-from karat.stats import check_count, check_level, check_seed
+from karat.measures import Named
+from karat.scores import Scorecard
 
 DIFFICULTY = ("rivals", "rarity")
 """What is held constant by default."""
 
 FEWEST_CLUSTERS = 20
 """With fewer images, dealing out values says next to nothing."""
+
+
+def search_slices(
+    values: Any,
+    slices: SliceTable | Mapping[str, Any],
+    *,
+    against: Any = None,
+    clusters: Any = None,
+    better: str = "high",
+    adjust: Iterable[str] | str = (),
+    min_support: int | None = None,
+    most: int = 10,
+    level: float = 0.95,
+    deals: int = 1000,
+    seed: int = 0,
+) -> SliceReport:
+    """Search slices of queries for those where values are worse than elsewhere, on plain arrays.
+
+    The difference of the mean inside and outside of each slice, with an interval and a p-value that hold for
+    all of them together; see `find_slices`, which reads the values of a run and the slices of its queries.
+
+    Parameters
+    ----------
+    values
+        One per query, of any kind; queries that are NaN are left out.
+    slices
+        Booleans per query by name, or a `SliceTable` of the same queries.
+    against
+        Other values of the same queries: where are the first ones worse than these?
+    clusters
+        Per query, what it belongs to, such as its image; queries of one cluster are not independent. Each is
+        its own by default.
+    better
+        Whether "high" or "low" values are good.
+    adjust
+        Names or kinds of slices that are held constant.
+    min_support
+        The fewest queries inside and outside of a slice, where slices are given by name; by default 10, or
+        one in a thousand.
+    most
+        How many slices are reported; `SliceReport.slice` describes any other.
+    level, deals, seed
+        How often all intervals should hold together, how often values are dealt out, and the seed.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> short, odd = rng.random(400) < 0.3, np.arange(400) % 2 == 1
+    >>> hits = (rng.random(400) < np.where(short, 0.2, 0.7)).astype(float)
+    >>> report = search_slices(hits, {"short": short, "odd": odd}, clusters=np.arange(400) // 2, deals=199)
+    >>> [(each.name, each.n, round(each.difference, 2), each.p) for each in report.slices]
+    [('short', 105, -0.54, 0.005)]
+    >>> odd = report.slice("odd")
+    >>> round(odd.low, 2), round(odd.high, 2), odd.verdict
+    (-0.05, 0.18, 'not shown to differ')
+    """
+    check_most(most)
+    better = check_choice(better, ("high", "low"), "better")
+    correction = MaxT(level, deals, seed)
+    own, other, cluster, known = paired_columns(values, against, clusters)
+    check_searched(own, other, cluster)
+    table = slices if isinstance(slices, SliceTable) else SliceTable.of(slices, min_support=min_support)
+    if len(table.queries) != len(known):
+        raise InputError(
+            f"slices have {len(table.queries):,} queries, values {len(known):,}",
+            fix="give one value and one boolean per query",
+        )
+    table = table if known.all() else table.restricted(np.flatnonzero(known))
+    held = (adjust,) if isinstance(adjust, str) else tuple(adjust)
+    constant = np.zeros(len(table), bool)
+    for name in held:
+        if name in table.kinds:
+            constant |= np.array(table.kinds) == name
+        else:
+            constant[table.place(name)] = True
+    search = SliceSearch(table, own, other, cluster, constant, better, correction)
+    return SliceReport(
+        tuple(search.describe(*found) for found in search.select(most)),
+        len(own),
+        search.noise.clusters,
+        float(own.mean()),
+        None if other is None else float(other.mean()),
+        len(search.candidates),
+        held,
+        level,
+        search,
+        (*table.notes, *search.notes),
+        against=None if other is None else "the others",
+    )
 
 
 def find_slices(
@@ -56,7 +145,7 @@ def find_slices(
     Parameters
     ----------
     run
-        A run or what `karat.load_run` takes, a Scorecard with one run, or `QueryValues` of arrays.
+        A run or what `karat.load_run` takes, or a Scorecard with one run. `search_slices` takes arrays.
     benchmark
         A benchmark, its name or its folder; that of the scorecard by default.
     measure
@@ -97,21 +186,21 @@ def find_slices(
     named = check_measure(measure)
     chosen = SliceChoices(kinds, slices, adjust, min_support, most, level, deals, seed)
     scorer = None
-    if isinstance(run, QueryValues | Scorecard):
-        own = run if isinstance(run, QueryValues) else values_of_card(run, named, truth, towards)
+    if isinstance(run, Scorecard):
+        own = values_of_card(run, named, truth, towards)
     elif benchmark is None:
         raise InputError("a run without a benchmark has no queries", fix="give its benchmark, or a scorecard")
     else:
         scorer = RunScorer(benchmark, named, truth, towards)
         own = scorer.values(run)
-    if against is None or isinstance(against, QueryValues):
-        return search_slices(own, against, named, towards, chosen)
-    if isinstance(against, Scorecard):
+    if against is None:
+        other = None
+    elif isinstance(against, Scorecard):
         other = values_of_card(against, named, own.truth, towards)
     else:
-        scorer = scorer or RunScorer(own.needed_benchmark, named, own.truth, towards)
+        scorer = scorer or RunScorer(own.benchmark, named, own.truth, towards)
         other = scorer.values(against)
-    return search_slices(own, other, named, towards, chosen)
+    return slices_of_values(own, other, chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,228 +217,96 @@ class SliceChoices:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_level(self.level)
-        check_count("deals", self.deals, usual=1000)
-        check_seed(self.seed)
-        if isinstance(self.most, bool) or not isinstance(self.most, int | np.integer) or self.most < 1:
-            raise InputError(f"most is {self.most!r}", fix="give a whole number from 1 on")
+        MaxT(self.level, self.deals, self.seed)
+        check_most(self.most)
         check_support(self.min_support, 0)
         for name in with_held(self.kinds, ()) or ():
             SLICE_KINDS[name]
 
-    def table(self, own: QueryValues, direction: Direction, held: Sequence[str]) -> SliceTable:
+    def table(self, own: QueryValues, held: Sequence[str]) -> SliceTable:
         """Return the slices of the queries of some values."""
         if isinstance(self.slices, SliceTable):
             return self.slices
         return slice_table(
-            own.needed_benchmark, direction, truth=own.truth, kinds=with_held(self.kinds, held),
+            own.benchmark, own.direction, truth=own.truth, kinds=with_held(self.kinds, held),
             own=self.slices, min_support=self.min_support, embeddings=own.embeddings, seed=self.seed,
         )  # fmt: skip
 
+    def held(self, compared: bool) -> tuple[str, ...]:
+        """Return the kinds that are held constant, of one run or of two that are compared."""
+        if self.adjust is None:
+            return () if compared else DIFFICULTY
+        return (self.adjust,) if isinstance(self.adjust, str) else tuple(self.adjust)
 
-def search_slices(
-    own: QueryValues, other: QueryValues | None, measure: Named, direction: Direction, chosen: SliceChoices
-) -> SliceReport:
+    def known_held(self, table: SliceTable, held: Sequence[str]) -> tuple[str, ...]:
+        """Return those that a table has; raise where it lacks one that was asked for."""
+        unknown = [name for name in held if name not in table.kinds]
+        if unknown and self.adjust is not None:
+            raise InputError(
+                f"there are no slices of kind {unknown[0]!r} to hold constant", fix=known_kinds(table)
+            )
+        return tuple(name for name in held if name not in unknown)
+
+
+def slices_of_values(own: QueryValues, other: QueryValues | None, chosen: SliceChoices) -> SliceReport:
     """Search the slices of queries whose values are known; see `find_slices`."""
-    adjust = chosen.adjust
-    if adjust is None:
-        adjust = DIFFICULTY if other is None else ()
-    held = (adjust,) if isinstance(adjust, str) else tuple(adjust)
-    values, query, cluster = paired(own, other)
-    table = aligned(chosen.table(own, direction, held), query, direction)
-    if adjust is DIFFICULTY:
-        held = tuple(name for name in held if name in table.kinds)
-    for name in held:
-        if name not in table.kinds:
-            raise InputError(f"there are no slices of kind {name!r} to hold constant", fix=known_kinds(table))
-    sign = -1 if measure.better == "low" else 1
-    search = SliceSearch(table, sign * values, cluster, held, chosen.level, chosen.deals, chosen.seed)
-    found = search.select(chosen.most)
-    mean = own.values[own.at(query)]
-    reference = None if other is None else other.values[other.at(query)]
-    return SliceReport(
-        tuple(search.describe(place, names, sign, mean, reference) for place, names in found),
-        own.run,
-        None if other is None else other.run,
-        "" if own.benchmark is None else own.benchmark.name,
-        own.truth,
-        direction,
-        measure,
-        len(query),
-        search.noise.clusters,
-        float(mean.mean()),
-        None if reference is None else float(reference.mean()),
-        len(search.candidates),
-        held,
-        chosen.level,
-        search.critical,
-        table,
-        (*table.notes, *search.notes),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class QueryValues:
-    """Values per query, of a run or of anything else: all that a search for slices needs beside the slices.
-
-    Parameters
-    ----------
-    values
-        One per query.
-    query
-        The index of each query in its benchmark, or in the table of slices; by default 0, 1, 2, …
-    cluster
-        Per query, the number of what it belongs to, such as its image; by default each by itself.
-    run, truth
-        Whose values they are and by which labels, as reports name them.
-    benchmark
-        With the texts of the queries, for slices that are read from them; None where slices are given.
-    embeddings
-        Per query of the benchmark, for clusters.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> short = rng.random(400) < 0.3
-    >>> values = QueryValues((rng.random(400) < np.where(short, 0.2, 0.7)).astype(float))
-    >>> table = SliceTable.of({"short": short, "even": np.arange(400) % 2 == 0})
-    >>> report = find_slices(values, slices=table, adjust=(), deals=99)
-    >>> [(each.name, each.n, round(each.difference, 2)) for each in report.slices]
-    [('short', 105, -0.54)]
-    """
-
-    values: np.ndarray
-    query: np.ndarray = None  # type: ignore[assignment]
-    cluster: np.ndarray = None  # type: ignore[assignment]
-    run: str = "run"
-    truth: str = "values"
-    benchmark: Benchmark | None = None
-    embeddings: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        values = np.asarray(self.values, np.float64)
-        object.__setattr__(self, "values", values)
-        for name in ("query", "cluster"):
-            column = getattr(self, name)
-            column = np.arange(len(values)) if column is None else np.asarray(column)
-            if values.ndim != 1 or column.shape != values.shape:
-                raise InputError(
-                    f"values has shape {values.shape} and {name} {column.shape}",
-                    fix="give one for each query",
-                )
-            object.__setattr__(self, name, column)
-
-    @classmethod
-    def of(
-        cls, column: Column, benchmark: Benchmark | None = None, embeddings: np.ndarray | None = None
-    ) -> QueryValues:
-        """Return the values of a column that are known."""
-        if column.values is None or column.query is None or column.cluster is None:
-            raise InputError(
-                f"{column.measure} has no values per query", fix=column.note or "choose another measure"
-            )
-        known = ~np.isnan(column.values)
-        return cls(
-            column.values[known], column.query[known], column.cluster[known], column.run, column.truth,
-            benchmark, embeddings,
-        )  # fmt: skip
-
-    @property
-    def needed_benchmark(self) -> Benchmark:
-        """The benchmark, or raise."""
-        if self.benchmark is None:
-            raise InputError(
-                "values without a benchmark have no texts to read", fix="give a SliceTable as slices"
-            )
-        return self.benchmark
-
-    def at(self, query: np.ndarray) -> np.ndarray:
-        """Return the places of queries, which must be there."""
-        order = np.argsort(self.query, kind="stable")
-        return order[np.searchsorted(self.query[order], query)]
-
-
-def check_measure(measure: str | Named) -> Named:
-    """Return a measure whose aggregate is a mean, or raise."""
-    named = parse_measure(measure) if isinstance(measure, str) else measure
-    if getattr(named, "aggregate", None) is not MEAN:
-        raise InputError(
-            f"{named} is not a mean over queries", fix="choose one that is, such as R@1, MRR@10 or MeanR"
-        )
-    return named
-
-
-class RunScorer:
-    """Scores single runs by one measure in one direction; choices are checked once, before any is read."""
-
-    def __init__(
-        self, benchmark: Benchmark | str | Path, measure: Named, truth: str | None, direction: Direction
-    ) -> None:
-        bench = as_benchmark(benchmark)
-        self.measure, self.truth, self.direction = measure, truth or next(iter(bench.truths)), direction
-        self.options = check_options(bench, [measure], truth=self.truth, direction=direction)
-
-    def values(self, source: Any) -> QueryValues:
-        """Return the values of a run per query, from one pass over its scores."""
-        runs = load_runs(source, self.options.benchmark)
-        if len(runs) != 1:
-            raise InputError(f"{len(runs)} runs were given", fix="give one, and another as `against`")
-        options = replace(self.options, benchmark=runs[0].benchmark or self.options.benchmark)
-        card = score_runs(runs, options)
-        check_chance(card, runs)
-        return values_of_card(
-            card, self.measure, self.truth, self.direction, query_vectors(runs[0], self.direction)
-        )
-
-
-def query_vectors(run: Run, direction: Direction) -> np.ndarray | None:
-    """Return the embeddings of a run's queries, None where it has none."""
-    if not isinstance(run, EmbeddingRun):
-        return None
-    return run.captions if direction == "t2i" else run.images
-
-
-def values_of_card(
-    card: Scorecard,
-    measure: Named,
-    truth: str | None,
-    direction: Direction,
-    embeddings: np.ndarray | None = None,
-) -> QueryValues:
-    """Return the values of a scorecard with one run."""
-    if len(card.runs) != 1:
-        raise InputError(f"{len(card.runs)} runs were given", fix="give one, and another as `against`")
-    if truth is None:
-        truth = card.columns[0].truth
-    return QueryValues.of(
-        card.column(str(measure), truth=truth, direction=direction), card.benchmark, embeddings
-    )
-
-
-def paired(own: QueryValues, other: QueryValues | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the values that are searched, with their queries and clusters: of one run, or the gap of two."""
-    if len(np.unique(own.query)) != len(own.query):
-        raise InputError(
-            f"truth {own.truth!r} scores a query in several folds", fix="choose a truth without repeats"
-        )
-    query, values = own.query, own.values
+    query = own.query
     if other is not None:
         query = np.intersect1d(own.query, other.query)
         if not len(query):
             raise InputError("the two runs have no query in common", fix="give runs of the same benchmark")
-        values = own.values[own.at(query)] - other.values[other.at(query)]
-    if not np.isfinite(values).all():
+    values, cluster = own.values[own.at(query)], own.cluster[own.at(query)]
+    reference = None if other is None else other.values[other.at(query)]
+    # Before the texts of the queries are read.
+    check_searched(values, reference, cluster)
+    held = chosen.held(other is not None)
+    table = aligned(chosen.table(own, held), query, own.direction)
+    report = search_slices(
+        values, table, against=reference, clusters=cluster, better=own.measure.better,
+        adjust=chosen.known_held(table, held), most=chosen.most, level=chosen.level, deals=chosen.deals,
+        seed=chosen.seed,
+    )  # fmt: skip
+    return replace(
+        report, run=own.run, against=None if other is None else other.run, benchmark=own.benchmark.name,
+        truth=own.truth, direction=own.direction, measure=own.measure,
+    )  # fmt: skip
+
+
+def paired_columns(
+    values: Any, against: Any, clusters: Any
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray, np.ndarray]:
+    """Return the values of queries that have them, with the others and the numbers of their clusters, and
+    which queries these are."""
+    own = np.asarray(values, np.float64)
+    other = None if against is None else np.asarray(against, np.float64)
+    label = np.arange(own.size) if clusters is None else np.asarray(clusters)
+    for name, column in (("against", other), ("clusters", label)):
+        if own.ndim != 1 or (column is not None and column.shape != own.shape):
+            shape = None if column is None else column.shape
+            raise InputError(f"values has shape {own.shape} and {name} {shape}", fix="give one per query")
+    known = ~np.isnan(own) if other is None else ~np.isnan(own) & ~np.isnan(other)
+    cluster = np.unique(label[known], return_inverse=True)[1]
+    return own[known], None if other is None else other[known], cluster, known
+
+
+def check_searched(values: np.ndarray, reference: np.ndarray | None, cluster: np.ndarray) -> None:
+    """Raise where values are infinite, or of too few clusters."""
+    if not np.isfinite(values if reference is None else values - reference).all():
         raise InputError(
             "some queries have an infinite value", fix="choose a measure that is finite, such as R@1"
         )
-    cluster = np.unique(own.cluster[own.at(query)], return_inverse=True)[1]
-    count = int(cluster.max(initial=-1)) + 1
+    count = len(np.unique(cluster))
     if count < FEWEST_CLUSTERS:
         raise InputError(
             f"{plural(count, 'image')} with scored queries are too few to search for slices",
             fix=f"give queries of {FEWEST_CLUSTERS} images or more",
         )
-    return values, query, cluster
+
+
+def check_most(most: object) -> None:
+    """Raise unless so many slices can be reported."""
+    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
+        raise InputError(f"most is {most!r}", fix="give a whole number from 1 on")
 
 
 def aligned(table: SliceTable, query: np.ndarray, direction: Direction) -> SliceTable:

@@ -67,10 +67,10 @@ if TYPE_CHECKING:
     from karat.scores.inspection import Finding as Finding
     from karat.scores.inspection import Inspection as Inspection
     from karat.scores.inspection import inspect as inspect
-    from karat.scores.intervals import ValueSamples as ValueSamples
     from karat.scores.intervals import check_published_labels as check_published_labels
     from karat.scores.intervals import comparison_intervals as comparison_intervals
     from karat.scores.intervals import paired_differences as paired_differences
+    from karat.scores.intervals import query_samples as query_samples
     from karat.scores.intervals import with_intervals as with_intervals
     from karat.scores.leaderboard import ARROWS as ARROWS
     from karat.scores.leaderboard import Leaderboard as Leaderboard

@@ -185,11 +185,11 @@ def paper_table(
     beside: dict[tuple[str, str], dict[str, Column]] = {}
     for c in columns:
         beside.setdefault((c.direction, str(c.measure)), {})[c.run] = c
+    tops = best_cells([((), list(map(own.get, runs))) for own in beside.values()]) if len(runs) > 1 else ()
     rows: list[list[str]] = []
     best: set[tuple[int, int]] = set()
     underlined: set[tuple[int, int]] = set()
     small: set[int] = set()
-    tops = best_cells([((), list(map(own.get, runs))) for own in beside.values()]) if len(runs) > 1 else ()
     for r, run in enumerate(runs):
         line = [own.get(run) for own in beside.values()]
         for k, column in enumerate(line):
@@ -198,17 +198,32 @@ def paper_table(
             elif column and (column.truth, column.direction, str(column.measure), run) in first:
                 underlined.add((len(rows), k + 1))
         rows.append([run, *(show_value(c.measure, c.value) if c else MISSING for c in line)])
-        ends = [show_ends(c) if c else ("", "") for c in line]
-        for below in list(zip(*ends))[0 if intervals else 1 :]:
-            if any(below):
-                small.add(len(rows))
-                rows.append(["", *below])
+        below = rows_below(line, intervals)
+        small |= {len(rows) + k for k in range(len(below))}
+        rows += below
+    return Layout(
+        paper_heads(columns, beside), rows, best=best, groups=paper_groups(beside), underlined=underlined,
+        small=small,
+    )  # fmt: skip
+
+
+def rows_below(line: Sequence[Column | None], intervals: bool) -> list[list[str]]:
+    """Return the rows below the values of a run: of their intervals, where wanted, and of their bounds."""
+    ends = [show_ends(column) if column else ("", "") for column in line]
+    return [["", *below] for below in list(zip(*ends))[0 if intervals else 1 :] if any(below)]
+
+
+def paper_heads(columns: Sequence[Column], beside: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the heads of a table of papers: ↓ where low is good."""
     low = {(c.direction, str(c.measure)) for c in columns if c.measure.better == "low"}
-    head = ["Model", *(f"{key[1]} ↓" if key in low else key[1] for key in beside)]
+    return ["Model", *(f"{key[1]} ↓" if key in low else key[1] for key in beside)]
+
+
+def paper_groups(beside: Iterable[tuple[str, str]]) -> list[tuple[str, int]]:
+    """Return the heads above the heads: directions, each with how many columns it has."""
     spans = Counter(direction for direction, _ in beside)
     # What is made of both directions, such as RSUM, stands alone.
-    groups = [("" if d == "both" else DIRECTION_TITLES[d], span) for d, span in spans.items()]
-    return Layout(head, rows, best=best, groups=groups, underlined=underlined, small=small)
+    return [("" if d == "both" else DIRECTION_TITLES[d], span) for d, span in spans.items()]
 
 
 def row_share(line: Sequence[Column | None]) -> float | None:

@@ -112,25 +112,38 @@ def inspect(
     try:
         loaded = len(sources) == 1 and isinstance(sources[0], Run)
         run = sources[0] if loaded else read_run(sources, benchmark, None, loading, compute)
-    except KaratError as error:
-        report.add("error", str(error))
-        return report
-    made_with = run.made_with
-    if isinstance(run, MatrixRun):
-        report.add("fact", f"score table of {shape(run.images_by_captions)}, {run.scores.dtype}")
-        run = turned(run, benchmark, report)
-    elif isinstance(run, EmbeddingRun):
-        look_at_embeddings(run, report)
-        look_at_files(run, report)
-    elif isinstance(run, RankingsRun):
-        look_at_lists(run, benchmark, report)
-    if made_with is not None:
-        report.add("fact", f"made with {made_with}")
-    try:
+        made_with = run.made_with
+        run = look_at_backing(run, benchmark, report)
+        if made_with is not None:
+            report.add("fact", f"made with {made_with}")
         run = run.align(benchmark)
     except KaratError as error:
         report.add("error", str(error))
         return report
+    look_at_ids(run, benchmark, report)
+    if isinstance(run, RankingsRun):
+        benchmark = run.benchmark or benchmark
+    if isinstance(run, MatrixRun) and not look_at_scores(run, report):
+        return report
+    look_at_quality(run, benchmark, report)
+    return report
+
+
+def look_at_backing(run: Run, benchmark: Benchmark, report: Inspection) -> Run:
+    """Note what the run is made of; return it, turned where it was transposed."""
+    if isinstance(run, MatrixRun):
+        report.add("fact", f"score table of {shape(run.images_by_captions)}, {run.scores.dtype}")
+        return turned(run, benchmark, report)
+    if isinstance(run, EmbeddingRun):
+        look_at_embeddings(run, report)
+        look_at_files(run, report)
+    elif isinstance(run, RankingsRun):
+        look_at_lists(run, benchmark, report)
+    return run
+
+
+def look_at_ids(run: Run, benchmark: Benchmark, report: Inspection) -> None:
+    """Note how the run fits the benchmark, and where its ids come from."""
     report.add(
         "fact",
         f"fits {benchmark.name}: {benchmark.images.size:,} images, {benchmark.captions.size:,} captions",
@@ -140,14 +153,9 @@ def inspect(
     if isinstance(run, RankingsRun):
         for note in notes_on_loading([run]):
             report.add("warning", note)
-        benchmark = run.benchmark or benchmark
-    order = "an ids file" if getattr(run, "ids", None) else "the benchmark's own order"
-    if not isinstance(run, RankingsRun):
+    else:
+        order = "an ids file" if getattr(run, "ids", None) else "the benchmark's own order"
         report.add("fact", f"ids from {order}")
-    if isinstance(run, MatrixRun) and not look_at_scores(run, report):
-        return report
-    look_at_quality(run, benchmark, report)
-    return report
 
 
 def shape(counts: Sequence[int]) -> str:

@@ -7,7 +7,7 @@ go through one code path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -33,9 +33,9 @@ from karat.stats import (
     Sample,
     Samples,
     Spread,
+    ValueSamples,
     difference_ends,
     mean_ends,
-    means_ends,
     other_ends,
     spread_of,
     subtract,
@@ -249,9 +249,7 @@ class ColumnSamples:
             if size >= FEW and low != high:
                 continue
             if self.is_mean(a):
-                ours, theirs = self.spread(a), self.spread(b)
-                top = None if ours.top is None or theirs.top is None else max(ours.top, theirs.top)
-                spread = Spread(ours.moves - theirs.moves, size, top)
+                spread = self.spread(a).less(self.spread(b))
                 (low, high), _ = difference_ends(float(values[p]), (low, high), spread, intervals.level)
             else:
                 low, high = other_ends((low, high), size)
@@ -365,50 +363,91 @@ def interval_notes(
     column_samples: ColumnSamples, made: Sequence[dict[str, Any]], intervals: Intervals, card: Scorecard
 ) -> list[str]:
     """Return where there is no interval, and where resampling did not do."""
-    level, columns = f"{100 * intervals.level:g}%", column_samples.columns
-    units_by_name = {"queries": ("query", "queries"), "examples": ("example", "examples")}
-    unit = units_by_name.get(units_drawn(card), ("image", "images"))
-    units = unit[1]
-    sizes = column_samples.sizes
-    none = [t for t, ends in enumerate(made) if ends["low"] is None and ends["high"] is None]
-    notes = []
-    for count in sorted({sizes[t] for t in none if sizes[t] < FEWEST_OTHER}):
-        notes.append(
-            f"no interval of {names_of(columns[t] for t in none if sizes[t] == count)}: an interval needs "
-            f"{FEWEST} {units}, that of a median {FEWEST_OTHER}, and there "
-            f"{'is' if count == 1 else 'are'} {count} {unit[count != 1]}"
-        )
-    same = [columns[t] for t in none if sizes[t] >= FEWEST and column_samples.is_mean(t)]
-    if same:
-        notes.append(f"no interval of {names_of(same)}: every {unit[0]} has the same value")
-    few = [t for t in range(len(columns)) if t not in none and sizes[t] < FEW]
-    if few:
-        notes.append(
-            f"fewer than {FEW} {units} ({min(sizes[t] for t in few)}): "
-            f"intervals of fractions are exact ones (Clopper–Pearson), wide, and hold in {level} or more of "
-            "samples; those of ranks are rough"
-        )
-    border = [columns[t] for t, ends in enumerate(made) if ends["interval_method"] == EXACT and t not in few]
-    if border:
-        notes.append(
-            f"{names_of(border)}: so near to 0 or 100% that fewer than {BORDER} {units}' worth of queries "
-            "lie on one side; the interval is an exact one (Clopper–Pearson), which may be wider than needed"
-        )
-    tails = [
-        columns[t]
-        for t in range(len(columns))
-        if t not in none
-        and t not in few
-        and largest_value(columns[t]) is None
-        and column_samples.is_mean(t)
-        and column_samples.spread(t).long_tailed
-    ]
-    if tails:
-        notes.append(
-            f"{names_of(tails)}: a few very long ranks decide the mean, so that its interval holds in fewer "
-            f"than {level} of samples; that of the median does not have this problem"
-        )
-    return notes
+    notes = IntervalNotes(column_samples, made, f"{100 * intervals.level:g}%", units_drawn(card))
+    return [*notes.too_few(), *notes.all_the_same(), *notes.few(), *notes.near_an_end(), *notes.long_tailed()]
+
+
+class IntervalNotes:
+    """What a reader should know of the intervals that `ColumnSamples.ends` made.
+
+    Parameters
+    ----------
+    column_samples, made
+        The columns, and the ends and the method of each.
+    level
+        Of the intervals, in print.
+    drawn
+        What was resampled, as `units_drawn` says it.
+    """
+
+    def __init__(
+        self, column_samples: ColumnSamples, made: Sequence[Mapping[str, Any]], level: str, drawn: str
+    ) -> None:
+        self.samples, self.made, self.level = column_samples, made, level
+        self.unit, self.units = UNITS_DRAWN.get(drawn, ("image", "images"))
+        sizes = column_samples.sizes
+        self._none = [t for t, ends in enumerate(made) if ends["low"] is None and ends["high"] is None]
+        self._few = [t for t, size in enumerate(sizes) if t not in self._none and size < FEW]
+
+    def _names(self, places: Iterable[int]) -> str:
+        return names_of(self.samples.columns[t] for t in places)
+
+    def too_few(self) -> list[str]:
+        """Return which columns have too few clusters for an interval."""
+        by_size: dict[int, list[int]] = {}
+        for t in self._none:
+            by_size.setdefault(self.samples.sizes[t], []).append(t)
+        return [
+            f"no interval of {self._names(places)}: an interval needs "
+            f"{FEWEST} {self.units}, that of a median {FEWEST_OTHER}, and there "
+            f"{'is' if size == 1 else 'are'} {size} {self.unit if size == 1 else self.units}"
+            for size, places in sorted(by_size.items())
+            if size < FEWEST_OTHER
+        ]
+
+    def all_the_same(self) -> list[str]:
+        """Return which means have no interval because nothing varies."""
+        enough = (t for t in self._none if self.samples.sizes[t] >= FEWEST)
+        same = [t for t in enough if self.samples.is_mean(t)]
+        return [f"no interval of {self._names(same)}: every {self.unit} has the same value"] if same else []
+
+    def few(self) -> list[str]:
+        """Return that there are few clusters."""
+        if not self._few:
+            return []
+        return [
+            f"fewer than {FEW} {self.units} ({min(self.samples.sizes[t] for t in self._few)}): "
+            f"intervals of fractions are exact ones (Clopper–Pearson), wide, and hold in {self.level} or "
+            "more of samples; those of ranks are rough"
+        ]
+
+    def near_an_end(self) -> list[str]:
+        """Return which columns have an exact interval for being near to 0 or 100%."""
+        exact = (t for t, ends in enumerate(self.made) if ends["interval_method"] == EXACT)
+        border = [t for t in exact if t not in self._few]
+        if not border:
+            return []
+        return [
+            f"{self._names(border)}: so near to 0 or 100% that fewer than {BORDER} {self.units}' worth of "
+            "queries lie on one side; the interval is an exact one (Clopper–Pearson), which may be wider "
+            "than needed"
+        ]
+
+    def long_tailed(self) -> list[str]:
+        """Return which mean ranks rest on a few long ones."""
+        sure = (t for t in range(len(self.made)) if t not in self._none and t not in self._few)
+        ranks = (t for t in sure if largest_value(self.samples.columns[t]) is None)
+        tails = [t for t in ranks if self.samples.is_mean(t) and self.samples.spread(t).long_tailed]
+        if not tails:
+            return []
+        return [
+            f"{self._names(tails)}: a few very long ranks decide the mean, so that its interval holds in "
+            f"fewer than {self.level} of samples; that of the median does not have this problem"
+        ]
+
+
+UNITS_DRAWN = {"queries": ("query", "queries"), "examples": ("example", "examples")}
+"""One and several of what `units_drawn` says; images with their captions otherwise."""
 
 
 def names_of(columns: Iterable[Column]) -> str:
@@ -450,76 +489,17 @@ def sample_of(leaf: Column, cluster: np.ndarray) -> Sample:
     return Sample(leaf.values, cluster, leaf.fold, leaf.measure.aggregate)
 
 
-Statistic = Callable[[np.ndarray], np.ndarray]
-"""Statistics of the scores of all columns, [columns, B]: [statistics, B]."""
-
-
-class ValueSamples:
-    """Columns of values per query whose clusters, images with their captions, are drawn together.
-
-    Parameters
-    ----------
-    benchmark, direction
-        What says which image a query belongs to.
-    columns
-        Per column its queries and their values; NaN is left out.
-    intervals
-        How intervals are made.
-
-    Examples
-    --------
-    >>> from karat.world import make_world
-    >>> queries, values = np.arange(10), np.arange(10) % 2.0
-    >>> both = ValueSamples(make_world(images=10, captions=1).benchmark(), "i2t",
-    ...     [(queries, values), (queries, 0 * values)], Intervals(resamples=200))
-    >>> both.estimates(lambda scores: scores[:1] - scores[1:])
-    [0.5 (0.2 to 0.8, 95% percentile, n = 10)]
-    """
-
-    def __init__(
-        self,
-        benchmark: Benchmark,
-        direction: Direction,
-        columns: Sequence[tuple[np.ndarray, np.ndarray]],
-        intervals: Intervals,
-    ) -> None:
-        # Many columns share one array of queries: its clusters are looked up once.
-        distinct = {id(queries): queries for queries, _ in columns}
-        clusters = {key: benchmark.clusters(direction, queries) for key, queries in distinct.items()}
-        known = np.unique(np.concatenate(list(clusters.values())))
-        place = {key: np.searchsorted(known, cluster) for key, cluster in clusters.items()}
-        self._samples = [Sample(values, place[id(queries)]) for queries, values in columns]
-        samples = Samples(self._samples, len(known))
-        self.intervals, self.clusters = intervals, len(known)
-        self.n = max(len(queries) for queries, _ in columns)
-        self.values = samples.values()
-        self.draws, self.jackknife = intervals.draw(samples.resampled, len(known))
-
-    def means(self) -> list[Estimate]:
-        """Return the mean of every column with its interval."""
-        ends = self.intervals.ends(self.values, self.draws, self.jackknife)
-        ends = means_ends(self._samples, self.clusters, self.values, ends, self.intervals.level)
-        return [
-            replace(mean, n=int(known.sum()), effective=len(np.unique(sample.cluster[known])))
-            for mean, sample in zip(self._with_ends(self.values, *ends), self._samples)
-            for known in [~np.isnan(sample.values)]
-        ]
-
-    def estimates(self, statistic: Statistic) -> list[Estimate]:
-        """Return statistics of the scores, each with its interval; with few clusters there is none."""
-        value = statistic(self.values[:, None])[:, 0]
-        jackknife = None if self.jackknife is None else statistic(self.jackknife)
-        low, high = self.intervals.ends(value, statistic(self.draws), jackknife)
-        if self.clusters < FEWEST_OTHER:
-            low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
-        return self._with_ends(value, low, high)
-
-    def _with_ends(self, value: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[Estimate]:
-        method = self.intervals.level, self.intervals.shown, self.n, self.clusters
-        return [
-            Estimate(float(point), float(begin), float(end), *method)
-            for point, begin, end in zip(value, low, high)
-        ]
+def query_samples(
+    benchmark: Benchmark,
+    direction: Direction,
+    columns: Sequence[tuple[np.ndarray, np.ndarray]],
+    intervals: Intervals,
+) -> ValueSamples:
+    """Return columns (queries, values) whose images with their captions are drawn together."""
+    # Many columns share one array of queries: its clusters are looked up once.
+    distinct = {id(queries): queries for queries, _ in columns}
+    clusters = {key: benchmark.clusters(direction, queries) for key, queries in distinct.items()}
+    return ValueSamples([(values, clusters[id(queries)]) for queries, values in columns], intervals)
 
 
 def paired_differences(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -172,12 +172,32 @@ def making_notes(parts: Sequence[Mapping[str, Fingerprint]]) -> list[str]:
 
 def from_records(records: Sequence[Record], where: str | Path) -> Leaderboard:
     """Return systems by metrics; directions are listed separately where a system lacks their mean."""
-    columns_by_key: Columns = {}
+    listed = values_by_key(records)
+    known = {key: {run: v for run, v in runs.items() if not np.isnan(v)} for key, runs in listed.items()}
+    chosen, notes = choose_directions({key: runs for key, runs in known.items() if runs})
+    if len(chosen) < 2:
+        raise InputError(f"holds {plural(len(chosen), 'metric')}", where=where, fix="correlation needs two")
+    several = len({truth for truth, _, _ in chosen}) > 1
+    systems = systems_of(chosen)
+    empty = {
+        "systems": [run for run in systems_of(listed) if run not in systems],
+        "metrics": [metric_name(*key, several) for key, runs in known.items() if not runs],
+    }
+    notes += [f"{what} without a value are left out: {', '.join(names)}"
+              for what, names in empty.items() if names]  # fmt: skip
+    columns = [[runs.get(system, np.nan) for system in systems] for runs in chosen.values()]
+    metrics = tuple(metric_name(*key, several) for key in chosen)
+    return Leaderboard(tuple(systems), metrics, np.array(columns).T, tuple(notes))
+
+
+def values_by_key(records: Iterable[Record]) -> Columns:
+    """Return the value of each run by truth, measure and direction; NaN where it is null."""
+    listed: Columns = {}
     for record in records:
         run, truth, direction, measure = (
             record.get(key, TEXT) for key in ("run", "truth", "direction", "measure")
         )
-        here = columns_by_key.setdefault((truth, measure, direction), {})
+        here = listed.setdefault((truth, measure, direction), {})
         if record.fields.get("value") is None:
             here.setdefault(run, np.nan)
             continue
@@ -188,24 +208,12 @@ def from_records(records: Sequence[Record], where: str | Path) -> Leaderboard:
             what = f"has two values of {measure} on {truth} for {run}"
             raise record.wrong(what, "give each run once, or rename one")
         here[run] = value
-    known = {
-        key: {run: v for run, v in runs.items() if not np.isnan(v)} for key, runs in columns_by_key.items()
-    }
-    chosen, notes = choose_directions({key: runs for key, runs in known.items() if runs})
-    if len(chosen) < 2:
-        raise InputError(f"holds {plural(len(chosen), 'metric')}", where=where, fix="correlation needs two")
-    several = len({truth for truth, _, _ in chosen}) > 1
-    systems = list(dict.fromkeys(run for runs in chosen.values() for run in runs))
-    empty = {
-        "systems": [run for run in dict.fromkeys(r for runs in columns_by_key.values() for r in runs)
-                    if run not in systems],
-        "metrics": [metric_name(*key, several) for key, runs in known.items() if not runs],
-    }  # fmt: skip
-    notes += [f"{what} without a value are left out: {', '.join(names)}"
-              for what, names in empty.items() if names]  # fmt: skip
-    columns = [[runs.get(system, np.nan) for system in systems] for runs in chosen.values()]
-    metrics = tuple(metric_name(*key, several) for key in chosen)
-    return Leaderboard(tuple(systems), metrics, np.array(columns).T, tuple(notes))
+    return listed
+
+
+def systems_of(columns: Columns) -> list[str]:
+    """Return the systems that have a value in any of the columns."""
+    return list(dict.fromkeys(run for runs in columns.values() for run in runs))
 
 
 def choose_directions(by_key: Columns) -> tuple[Columns, list[str]]:
@@ -219,22 +227,21 @@ def choose_directions(by_key: Columns) -> tuple[Columns, list[str]]:
     """
     chosen: Columns = {}
     notes = []
-    for pair in dict.fromkeys(key[:2] for key in by_key):
-        columns = {key: runs for key, runs in by_key.items() if key[:2] == pair}
+    for truth, measure in dict.fromkeys(key[:2] for key in by_key):
+        columns = {key: runs for key, runs in by_key.items() if key[:2] == (truth, measure)}
         single = {key: runs for key, runs in columns.items() if key[2] in ARROWS}
         whole = {key: runs for key, runs in columns.items() if key[2] not in ARROWS}
-        apart, summed = ({run: None for runs in some.values() for run in runs} for some in (single, whole))
+        apart, summed = systems_of(single), systems_of(whole)
         lacking = [run for run in apart if run not in summed]
         if not (whole and lacking):
             chosen |= whole or single
             continue
         # A system of which only the mean is known keeps it.
-        alone = [run for run in summed if run not in apart]
+        alone = not set(summed) <= set(apart)
         chosen |= columns if alone else single
-        place = "are listed as well" if alone else "are listed instead"
         notes.append(
-            f"the mean of both directions of {pair[1]} on {pair[0]} is missing for {', '.join(lacking)}: "
-            f"the directions {place}"
+            f"the mean of both directions of {measure} on {truth} is missing for {', '.join(lacking)}: "
+            f"the directions are listed {'as well' if alone else 'instead'}"
         )
     return chosen, notes
 

@@ -474,20 +474,7 @@ def lines_are(card: Scorecard) -> str:
 
 def reading(card: Scorecard) -> str:
     """Say how the values are to be read, and how the intervals were made."""
-    percent = [in_percent(column.measure) for column in card]
-    unit = "Values in percent" if any(percent) else "Values are ranks"
-    if any(percent) and not all(percent):
-        unit += ", ranks as they are"
-    # By meaning, every pair has its value: nothing is unjudged.
-    by_labels = card.benchmark.choices is None and any(
-        not isinstance(leaf.measure, Semantic) for c in card for leaf in c.parts or (c,)
-    )
-    unjudged = [READING[card.unjudged]] if by_labels else []
-    lines = [
-        "; ".join([unit, *unjudged, f"ties are {card.ties}."])
-        if card.like is None
-        else like_in_words(card.like)
-    ]
+    lines = [values_are(card) if card.like is None else like_in_words(card.like)]
     residual = dict.fromkeys(
         str(column.measure) for column in card if column.lower_bound is not None and card.unjudged != "bounds"
     )
@@ -501,6 +488,20 @@ def reading(card: Scorecard) -> str:
     if card.intervals is not None and any(column.low is not None for column in card):
         lines.append(f"In parentheses {describe_intervals(card)}.")
     return "\n".join(lines)
+
+
+def values_are(card: Scorecard) -> str:
+    """Say in which units values are, and what became of unjudged pairs and of ties."""
+    percent = [in_percent(column.measure) for column in card]
+    unit = "Values in percent" if any(percent) else "Values are ranks"
+    if any(percent) and not all(percent):
+        unit += ", ranks as they are"
+    # By meaning, every pair has its value: nothing is unjudged.
+    leaves = (leaf for column in card for leaf in column.parts or (column,))
+    by_labels = card.benchmark.choices is None and any(
+        not isinstance(leaf.measure, Semantic) for leaf in leaves
+    )
+    return "; ".join([unit, *([READING[card.unjudged]] if by_labels else []), f"ties are {card.ties}."])
 
 
 def describe_intervals(card: Scorecard) -> str:

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from karat.stats.bootstrap import FEWEST_RESAMPLED as FEWEST_RESAMPLED
     from karat.stats.bootstrap import bootstrap_interval as bootstrap_interval
     from karat.stats.bootstrap import paired_bootstrap as paired_bootstrap
-    from karat.stats.bootstrap import sign_p as sign_p
-    from karat.stats.bootstrap import swap_floor as swap_floor
+    from karat.stats.bootstrap import resampled_p as resampled_p
     from karat.stats.chance_test import above_chance as above_chance
     from karat.stats.correlations import COEFFICIENTS as COEFFICIENTS
     from karat.stats.correlations import Correlation as Correlation
@@ -58,6 +57,12 @@ if TYPE_CHECKING:
     from karat.stats.multiplicity import stars as stars
     from karat.stats.multiplicity import tied_for_first as tied_for_first
     from karat.stats.multiplicity import who_beats_whom as who_beats_whom
+    from karat.stats.paired_comparison import PAIRED_TESTS as PAIRED_TESTS
+    from karat.stats.paired_comparison import PairedComparison as PairedComparison
+    from karat.stats.paired_comparison import check_decision as check_decision
+    from karat.stats.paired_comparison import compare_values as compare_values
+    from karat.stats.paired_comparison import detectable_difference as detectable_difference
+    from karat.stats.paired_comparison import within_margin as within_margin
     from karat.stats.paired_tests import Flips as Flips
     from karat.stats.paired_tests import PairedTest as PairedTest
     from karat.stats.paired_tests import detection_reach as detection_reach
@@ -71,5 +76,6 @@ if TYPE_CHECKING:
     from karat.stats.samples import Sample as Sample
     from karat.stats.samples import Samples as Samples
     from karat.stats.samples import divide as divide
+    from karat.stats.value_samples import ValueSamples as ValueSamples
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

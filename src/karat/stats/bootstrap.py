@@ -106,15 +106,27 @@ def paired_bootstrap(
     first, second, cluster = paired_values(first, second, clusters)
     check_finite(aggregate, first, second)
     count = int(cluster.max()) + 1
-    if count < FEWEST_RESAMPLED:
-        what = f"{plural(count, 'cluster')} for the paired bootstrap, which needs {FEWEST_RESAMPLED} or more"
-        raise InputError(what, fix="use the randomisation test")
+    check_resampled(count)
     both = Samples([Sample(values, cluster, aggregate=aggregate) for values in (first, second)], count)
     draws = drawn(both.resampled, Resampling(count, resamples, seed).blocks())
     values = both.values()
     differing = len(np.unique(cluster[first != second]))
-    p = max(float(sign_p(subtract(draws[0], draws[1]))), swap_floor(differing))
+    p = resampled_p(subtract(draws[0], draws[1]), differing)
     return PairedTest(float(subtract(values[0], values[1])), p, "bootstrap", len(first), count)
+
+
+def check_resampled(clusters: int) -> None:
+    """Raise where there are too few clusters to be tested by resampling."""
+    if clusters < FEWEST_RESAMPLED:
+        what = (
+            f"{plural(clusters, 'cluster')} for the paired bootstrap, which needs {FEWEST_RESAMPLED} or more"
+        )
+        raise InputError(what, fix="use the randomisation test")
+
+
+def resampled_p(drawn: np.ndarray, differing: int) -> float:
+    """Return the p-value of resampled differences, where so many clusters differ."""
+    return max(float(sign_p(drawn)), swap_floor(differing))
 
 
 def swap_floor(differing: int) -> float:

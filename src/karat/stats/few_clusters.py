@@ -73,6 +73,11 @@ class Spread:
         """The standard error of the mean, clusters drawn independently."""
         return float(np.sqrt((self.moves**2).sum() * self.clusters / max(1, self.clusters - 1)))
 
+    def less(self, other: Spread) -> Spread:
+        """Return how the difference of two means on the same clusters spreads."""
+        top = None if self.top is None or other.top is None else max(self.top, other.top)
+        return Spread(self.moves - other.moves, max(self.clusters, other.clusters), top)
+
     def on_one_side(self, value: float) -> float:
         """Return how many clusters' worth of hits, or of misses, there are: the smaller of both.
 

@@ -19,7 +19,7 @@ from karat.benchmarks import Direction
 from karat.judging.bias.bias import BiasIntervals, BiasTable, over_models
 from karat.judging.bias.subsets import Key, SubsetScorer, mean_values
 from karat.measures import Measure
-from karat.scores import ValueSamples
+from karat.scores import query_samples
 from karat.stats import FEWEST_OTHER, Intervals, divide
 
 BLOCK = 1 << 22
@@ -132,7 +132,7 @@ class ResampledBias:
     def _add(self, part: slice, values: np.ndarray) -> None:
         inside = self._inside[part]
         columns = [(self._queries, row) for row in values.reshape(-1, len(self._queries))]
-        drawn = ValueSamples(self._benchmark, self._direction, [*self._reference, *columns], self._chosen)
+        drawn = query_samples(self._benchmark, self._direction, [*self._reference, *columns], self._chosen)
         self._clusters = drawn.clusters
         own = differences(drawn.values[:, None], inside)
         value, draws = both_ends(own, own, inside), both_ends(differences(drawn.draws, inside), own, inside)

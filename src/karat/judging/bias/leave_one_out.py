@@ -18,8 +18,8 @@ from karat.benchmarks import Direction
 from karat.judging.bias.bias import number, percent, with_interval
 from karat.judging.bias.subsets import SubsetScorer
 from karat.measures import Measure
-from karat.scores import DIRECTION_TITLES, ValueSamples
-from karat.stats import Estimate, Intervals
+from karat.scores import DIRECTION_TITLES, query_samples
+from karat.stats import Estimate, Intervals, ValueSamples
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def leave_one_out(
         # One set of draws for all measures: [measures, 1 + models, models, Q].
         values = np.stack([values_without(scorer, direction, measure) for measure in measures])
         columns = [(queries, row) for row in values.reshape(-1, len(queries))]
-        drawn = ValueSamples(scorer.benchmark, direction, columns, chosen)
+        drawn = query_samples(scorer.benchmark, direction, columns, chosen)
         for position, measure in enumerate(measures):
             for model in range(n):
                 out.append(summarise(scorer, direction, measure, Outsider(position, model, n), drawn))

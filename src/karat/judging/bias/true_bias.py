@@ -21,7 +21,7 @@ from karat.judging.bias.bias import number, percent, with_interval
 from karat.judging.bias.subsets import Key, SubsetScorer
 from karat.measures import Measure
 from karat.runs import Compute, Run
-from karat.scores import DIRECTION_TITLES, Column, ValueSamples, evaluate
+from karat.scores import DIRECTION_TITLES, Column, evaluate, query_samples
 from karat.stats import Estimate, Intervals
 
 
@@ -139,7 +139,7 @@ def truth_gaps(
             on_labels = [scorer.values(all_models, number, direction, measure)[0] for number in numbers]
             columns = [(queries, values) for values in on_labels]
             columns += [(column.query, column.values) for column in exact]  # type: ignore[misc]
-            drawn = ValueSamples(scorer.benchmark, direction, columns, chosen)
+            drawn = query_samples(scorer.benchmark, direction, columns, chosen)
             half = len(on_labels)
             gaps = drawn.estimates(lambda scores, half=half: scores[:half] - scores[half:])  # type: ignore[misc]
             for k, (run, gap) in enumerate(zip(scorer.runs, gaps)):

@@ -10,7 +10,7 @@ import numpy as np
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth
 from karat.errors import InputError
 from karat.judging.pools import find, key_of
-from karat.scores import ValueSamples
+from karat.scores import query_samples
 from karat.stats import Estimate, Intervals
 
 QUANTITIES = ("precision", "judged_precision", "recall")
@@ -177,7 +177,7 @@ def estimates(
     intervals: Intervals,
 ) -> list[Estimate]:
     """Return the mean of each column (queries, values) with its interval, all from the same draws."""
-    return ValueSamples(benchmark, direction, columns, intervals).means() if columns else []
+    return query_samples(benchmark, direction, columns, intervals).means() if columns else []
 
 
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -323,29 +323,44 @@ def difference_table(comparison: Comparison, shown: Sequence[Standing], where: s
     title = f"Differences{where}" if len(runs) <= FEW_RUNS else f"Differences to the best run{where}"
     if two:
         title = f"{title}, {runs[0]} − {runs[1]}"
-    lines = []
-    for standing in shown:
-        for pair in pairs_of(comparison, standing):
-            ends = [MISSING if x is None else signed_value(pair.measure, x) for x in (pair.low, pair.high)]
-            between = MISSING if pair.low is None and pair.high is None else " to ".join(ends)
-            cells = [signed_value(pair.measure, pair.difference), between]
-            cells += [MISSING if pair.corrected is None else show_p(pair.corrected), pair.stars]
-            if comparison.margin is not None:
-                cells.append("yes" if pair.equivalent else "not shown")
-            if comparison.power is not None:
-                cells.append(
-                    MISSING if pair.detectable is None else show_value(pair.measure, pair.detectable)
-                )
-            # Of two runs there is one pair: the title names it.
-            names = [] if two else [f"{pair.first} − {pair.second}"]
-            lines.append(((*labels(standing, shown), *names), cells))
-    level = 0.95 if comparison.card.intervals is None else comparison.card.intervals.level
-    head = [*label_heads(shown), *([] if two else ["runs"]), "difference", f"{100 * level:g}% interval"]
-    head += [p_name(comparison), ""]
-    head += [] if comparison.margin is None else [f"within ±{comparison.margin:g}"]
-    head += [] if comparison.power is None else ["detectable"]
-    legend = star_legend(p_name(comparison)) if any(cells[3] for _, cells in lines) else ""
+    columns = difference_columns(comparison)
+    # Of two runs there is one pair: the title names it.
+    lines = [
+        (
+            (*labels(standing, shown), *([] if two else [f"{pair.first} − {pair.second}"])),
+            [show(pair) for show in columns.values()],
+        )
+        for standing in shown
+        for pair in pairs_of(comparison, standing)
+    ]
+    head = [*label_heads(shown), *([] if two else ["runs"]), *columns]
+    starred = any(pair.stars for standing in shown for pair in pairs_of(comparison, standing))
+    legend = star_legend(p_name(comparison)) if starred else ""
     return replace(grouped(head, lines, title=title), legend=legend)
+
+
+def difference_columns(comparison: Comparison) -> dict[str, Callable[[Difference], str]]:
+    """Return the columns of a table of differences: under each head, how a difference is shown."""
+    level = 0.95 if comparison.card.intervals is None else comparison.card.intervals.level
+    columns: dict[str, Callable[[Difference], str]] = {
+        "difference": lambda pair: signed_value(pair.measure, pair.difference),
+        f"{100 * level:g}% interval": signed_interval,
+        p_name(comparison): lambda pair: MISSING if pair.corrected is None else show_p(pair.corrected),
+        "": lambda pair: pair.stars,
+    }
+    if comparison.margin is not None:
+        columns[f"within ±{comparison.margin:g}"] = lambda pair: "yes" if pair.equivalent else "not shown"
+    if comparison.power is not None:
+        columns["detectable"] = lambda pair: show_value(pair.measure, pair.detectable)
+    return columns
+
+
+def signed_interval(pair: Difference) -> str:
+    """Return the interval of a difference."""
+    if pair.low is None and pair.high is None:
+        return MISSING
+    ends = (MISSING if end is None else signed_value(pair.measure, end) for end in (pair.low, pair.high))
+    return " to ".join(ends)
 
 
 def p_name(comparison: Comparison) -> str:

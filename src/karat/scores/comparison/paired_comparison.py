@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,16 @@ from karat.scores.intervals import (
 )
 from karat.scores.scorecard import Scorecard
 from karat.scores.text_only import NONE
-from karat.stats import FEWEST, Intervals, check_count, check_seed, detection_reach, holm, subtract
+from karat.stats import (
+    Intervals,
+    check_count,
+    check_decision,
+    check_seed,
+    detectable_difference,
+    holm,
+    subtract,
+    within_margin,
+)
 
 
 def compare(
@@ -105,8 +114,35 @@ def compare(
     """
     column_test = check_choices(test, alpha, samples, seed, correction, margin, power)
     correction = check_choice(correction, tuple(CORRECTIONS), "correction")
+    decision = Decision(column_test, alpha, correction, margin, power)
     check_published_labels(options.get("label_uncertainty"))
     interval_options = comparison_intervals(intervals, interval_method, level, resamples, seed)
+    card = scored(runs, benchmark, measure, options)
+    column_samples = ColumnSamples(card.columns)
+    draws, jackknife = column_samples.draw(interval_options)
+    ends = column_samples.ends(interval_options, draws, jackknife)
+    card = with_ends(card, column_samples, interval_options, *ends)
+    groups = comparable(column_samples.columns)
+    if not groups:
+        raise InputError("no measure has a value for two runs", fix="karat evaluate says why")
+    check_same_queries(column_samples.columns, groups, card)
+    pairs = [list(combinations(group, 2)) for group in groups]
+    problem = Problem(column_samples, [pair for group in pairs for pair in group], draws, samples, seed)
+    found = PairedColumns(problem, interval_options, jackknife, decision)
+    # Column by column: the resampled differences of all pairs at once would not fit into memory.
+    begin = np.cumsum([0, *map(len, pairs)]).tolist()
+    differences = [d for rows in map(slice, begin, begin[1:]) for d in found.differences(rows)]
+    notes = [*card.notes, *column_test.notes(problem, found.p), *decision.notes(problem, pairs)]
+    return Comparison(
+        replace(card, notes=notes), differences, column_test.name, alpha, samples, seed,
+        correction=correction, margin=margin, power=power, clusters=column_samples.clusters,
+    )  # fmt: skip
+
+
+def scored(
+    runs: Scorecard | Any, benchmark: Benchmark | str | Path | None, measure: Any, options: Mapping[str, Any]
+) -> Scorecard:
+    """Return the scorecard of two runs or more: the one that is given, or of the runs."""
     if isinstance(runs, Scorecard):
         if benchmark is not None or measure is not None or options:
             raise InputError("a scorecard is scored already", fix="give it alone, or give runs")
@@ -119,65 +155,78 @@ def compare(
         card = evaluate(runs, benchmark, measure, **{"text_only": NONE, **options})
     if len(card.runs) < 2:
         raise InputError(f"there is only the run {card.runs[0]!r} to compare", fix="give two or more")
-    column_samples = ColumnSamples(card.columns)
-    draws, jackknife = column_samples.draw(interval_options)
-    ends = column_samples.ends(interval_options, draws, jackknife)
-    card = with_ends(card, column_samples, interval_options, *ends)
-    groups = comparable(column_samples.columns)
-    if not groups:
-        raise InputError("no measure has a value for two runs", fix="karat evaluate says why")
-    check_same_queries(column_samples.columns, groups, card)
-    pairs = [pair for group in groups for pair in combinations(group, 2)]
-    problem = Problem(column_samples, pairs, draws, samples, seed)
-    p, observed = column_test.p_values(problem), problem.differences
-    differences: list[Difference] = []
-    within = replace(interval_options, level=1 - 2 * alpha) if margin is not None else None
-    for group in groups:
-        # Column by column: the resampled differences of all pairs at once would not fit into memory.
-        rows = slice(len(differences), len(differences) + len(group) * (len(group) - 1) // 2)
-        between = column_samples.difference_ends(
-            pairs[rows], observed[rows], interval_options, draws, jackknife
-        )
-        differences += [
-            difference(column_samples.columns[a], column_samples.columns[b], *numbers)
-            for (a, b), *numbers in zip(pairs[rows], observed[rows], *between, p[rows], holm(p[rows]))
-        ]
-        if within is not None and margin is not None:
-            between = column_samples.difference_ends(pairs[rows], observed[rows], within, draws, jackknife)
-            most = margin / scale_value(column_samples.columns[group[0]].measure, 1.0)
-            inside = np.nan_to_num(np.abs(between).max(axis=0), nan=np.inf) <= most
-            differences[rows] = [replace(d, equivalent=bool(e)) for d, e in zip(differences[rows], inside)]
-        if power is not None:
-            tests = len(pairs) if correction == "all" else len(pairs[rows])
-            found = (detectable(column_samples, draws, pair, alpha / tests, power) for pair in pairs[rows])
-            differences[rows] = [replace(d, detectable=least) for d, least in zip(differences[rows], found)]
-    notes = [*card.notes, *column_test.notes(problem, p)]
-    most = len(pairs) if correction == "all" else max(len(g) * (len(g) - 1) // 2 for g in groups)
-    if column_test.floor(problem) * most > alpha:
-        notes.append(
+    return card
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How it is decided which run beats which: as `compare` takes it."""
+
+    test: ColumnTest
+    alpha: float
+    correction: str
+    margin: float | None
+    power: float | None
+
+    def notes(self, problem: Problem, pairs: Sequence[Sequence[tuple[int, int]]]) -> list[str]:
+        """Return whether no p-value can be small enough."""
+        most = len(problem.pairs) if self.correction == "all" else max(map(len, pairs))
+        if self.test.floor(problem) * most <= self.alpha:
+            return []
+        return [
             f"with {plural(most, 'pair')} of runs and so few draws or images, no p-value can be small enough "
             "after Holm's correction: no run can beat another"
+        ]
+
+
+class PairedColumns:
+    """Pairs of columns with their p-values, from which differences are made."""
+
+    def __init__(
+        self, problem: Problem, intervals: Intervals, jackknife: np.ndarray | None, decision: Decision
+    ) -> None:
+        self.problem, self.intervals, self.jackknife, self.decision = problem, intervals, jackknife, decision
+        self.p, self.observed = decision.test.p_values(problem), problem.differences
+
+    def differences(self, rows: slice) -> list[Difference]:
+        """Return the differences of some pairs, those of one column of several runs."""
+        columns, pairs, p = self.problem.column_samples.columns, self.problem.pairs[rows], self.p[rows]
+        numbers = self.observed[rows], *self.ends(rows, self.intervals), p, holm(p)
+        made = [difference(columns[a], columns[b], *each) for (a, b), *each in zip(pairs, *numbers)]
+        return [
+            replace(each, equivalent=equivalent, detectable=detectable)
+            for each, equivalent, detectable in zip(made, self.equivalent(rows), self.detectable(rows))
+        ]
+
+    def ends(self, rows: slice, intervals: Intervals) -> tuple[np.ndarray, np.ndarray]:
+        """Return the intervals of the differences."""
+        return self.problem.column_samples.difference_ends(
+            self.problem.pairs[rows], self.observed[rows], intervals, self.problem.draws, self.jackknife
         )
-    return Comparison(
-        replace(card, notes=notes), differences, column_test.name, alpha, samples, seed,
-        correction=correction, margin=margin, power=power, clusters=column_samples.clusters,
-    )  # fmt: skip
 
+    def equivalent(self, rows: slice) -> list[bool] | list[None]:
+        """Return which pairs are shown to differ by no more than the margin; None without one."""
+        pairs, margin = self.problem.pairs[rows], self.decision.margin
+        if margin is None:
+            return [None] * len(pairs)
+        measure = self.problem.column_samples.columns[pairs[0][0]].measure
+        within = self.ends(rows, replace(self.intervals, level=1 - 2 * self.decision.alpha))
+        inside: list[bool] = within_margin(np.array(within), margin / scale_value(measure, 1.0)).tolist()
+        return inside
 
-def detectable(
-    column_samples: ColumnSamples, draws: np.ndarray, pair: tuple[int, int], alpha: float, power: float
-) -> float | None:
-    """Return the smallest true difference of two columns that a test at a level finds with some power.
-
-    `detection_reach` times the standard error of the difference. Nothing where no two clusters differ, or
-    there are too few.
-    """
-    clusters = max(column_samples.sizes[at] for at in pair)
-    if clusters < FEWEST:
-        return None
-    error = float(np.nanstd(subtract(*draws[list(pair)]))) * np.sqrt(clusters / (clusters - 1))
-    reach = detection_reach(clusters, alpha, power)
-    return reach * error if np.isfinite(error) and error > 0 else None
+    def detectable(self, rows: slice) -> list[float | None]:
+        """Return the smallest difference that the test would find of each pair; None without a power."""
+        problem, pairs, power = self.problem, self.problem.pairs[rows], self.decision.power
+        if power is None:
+            return [None] * len(pairs)
+        tests = len(problem.pairs) if self.decision.correction == "all" else len(pairs)
+        sizes, alpha = problem.column_samples.sizes, self.decision.alpha / tests
+        return [
+            detectable_difference(
+                subtract(*problem.draws[list(pair)]), max(sizes[at] for at in pair), alpha, power
+            )
+            for pair in pairs
+        ]
 
 
 def check_choices(
@@ -191,14 +240,7 @@ def check_choices(
 ) -> ColumnTest:
     """Return the test of that name, or raise for a choice that makes no sense."""
     check_choice(correction, tuple(CORRECTIONS), "correction")
-    if margin is not None and not (margin > 0 and alpha < 0.5):
-        raise InputError(
-            f"margin is {margin:g}", fix="give a difference in points or ranks above 0, such as 1"
-        )
-    if power is not None and not 0.5 <= power < 1:
-        raise InputError(f"power is {power:g}", fix="give a share from 0.5 to below 1, such as 0.8")
-    if not isinstance(alpha, int | float) or not 0 < alpha < 1:
-        raise InputError(f"alpha is {alpha}", fix="give a level such as 0.05")
+    check_decision(alpha, margin, power)
     check_count("samples", samples, usual=100_000)
     check_seed(seed)
     return TESTS[str(test)]

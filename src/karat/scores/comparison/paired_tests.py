@@ -22,9 +22,8 @@ from karat.stats import (
     is_binary,
     least_to_count,
     mcnemar,
-    sign_p,
+    resampled_p,
     subtract,
-    swap_floor,
 )
 
 MANY_DIFFER = 64
@@ -154,8 +153,8 @@ def bootstrap(problem: Problem) -> np.ndarray:
         if min(samples.sizes[first], samples.sizes[second]) < FEWEST_RESAMPLED:
             p.append(np.nan)
             continue
-        plain = float(sign_p(subtract(problem.draws[first], problem.draws[second])))
-        p.append(max(plain, swap_floor(samples.differing(first, second, most=MANY_DIFFER))))
+        drawn = subtract(problem.draws[first], problem.draws[second])
+        p.append(resampled_p(drawn, samples.differing(first, second, most=MANY_DIFFER)))
     return np.array(p)
 
 

@@ -76,40 +76,44 @@ def place_labels(
     [[0.0, 1.0], [1.0, 1.0]]
     """
     by_name = {t.name: t for t in (benchmark.truth(t) if isinstance(t, str) else t for t in truths)}
-    judged = {
-        (name, direction): truth.judged_by_fold(direction, benchmark.items(direction).size)
-        for name, truth in by_name.items()
-        for direction in directions
-        if len(truth.queries.get(direction, ()))
-    }
+    judged = {name: judged_folds(truth, benchmark, directions) for name, truth in by_name.items()}
     pairs = {name: listed_pairs(truth) for name, truth in by_name.items()}
     rows = {
-        key: [(items, pair_of_row(items, pairs[key[0]])) for items in group] for key, group in judged.items()
+        (name, direction): [(items, pair_of_row(items, pairs[name])) for items in group]
+        for name, groups in judged.items()
+        for direction, group in groups.items()
     }
-    shared = SharedPairs([items for group in judged.values() for items in group])
-    placed: dict[tuple[str, str, Direction], list[PlacedFold]] = {}
+    shared = SharedPairs([items for group in rows.values() for items, _ in group])
+    folds: dict[str, dict[tuple[str, Direction], list[PlacedFold]]] = {name: {} for name in by_name}
     for run in named_apart(list(runs)):
         ordered = aligned(run, benchmark, ties)
-        for _, direction in judged:
-            if direction not in ordered.directions:
-                fix = "give a run of both directions, or ask for the other direction alone"
-                raise InputError(f"has no {direction} rankings", where=run.where or run.name, fix=fix)
+        check_ranked(ordered, (direction for _, direction in rows))
         counted = shared.spread(ordered.place(shared.distinct, threads))
         for (name, direction), group in rows.items():
-            placed[name, run.name, direction] = [
+            folds[name][run.name, direction] = [
                 place_fold(counted[items], pair, ties) for items, pair in group
             ]
     names = tuple(run.name for run in runs)
+    return {name: PlacedLabels(name, pairs[name], names, judged[name], folds[name]) for name in by_name}
+
+
+def judged_folds(
+    truth: Truth, benchmark: Benchmark, directions: Sequence[Direction]
+) -> dict[Direction, Sequence[JudgedItems]]:
+    """Return the judged items of each fold, in the directions in which a truth has queries."""
     return {
-        name: PlacedLabels(
-            name,
-            pairs[name],
-            names,
-            {direction: group for (truth, direction), group in judged.items() if truth == name},
-            {(run, direction): folds for (truth, run, direction), folds in placed.items() if truth == name},
-        )
-        for name in by_name
+        direction: truth.judged_by_fold(direction, benchmark.items(direction).size)
+        for direction in directions
+        if len(truth.queries.get(direction, ()))
     }
+
+
+def check_ranked(run: Run, directions: Iterable[Direction]) -> None:
+    """Raise where a run has no rankings in a direction."""
+    for direction in directions:
+        if direction not in run.directions:
+            fix = "give a run of both directions, or ask for the other direction alone"
+            raise InputError(f"has no {direction} rankings", where=run.where or run.name, fix=fix)
 
 
 @dataclass(frozen=True, eq=False)
