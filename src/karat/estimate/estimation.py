@@ -14,7 +14,7 @@ from karat.errors import InputError
 from karat.estimate.candidates import DEPTH, CandidateRequest, Candidates, VettedLabels, scan_candidates
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator, run_probabilities, shared
 from karat.estimate.features import check_scores
-from karat.estimate.inputs import depth_of, is_cut, load_inputs, table_features
+from karat.estimate.inputs import check_features, depth_of, is_cut, load_inputs, table_features
 from karat.estimate.query_means import cluster_variance, clusters_of, mean_defined
 from karat.estimate.relevance import covered_queries, without_grade
 from karat.estimate.score_estimate import EstimatedColumn, ScoreEstimate
@@ -107,6 +107,7 @@ def estimate_scores(
     chosen = parse_name(estimator, ESTIMATORS)
     target = check_choice(target, list(TARGETS), "target")
     unlisted = check_choice(unlisted, UNLISTED, "unlisted")
+    check_features(features)
     inputs = load_inputs(
         runs, benchmark, DEFAULT_MEASURES if measure is None else measure, (noisy, vetted),
         direction=direction, ties=ties,

@@ -11,13 +11,13 @@ import numpy as np
 
 from karat._util import check_choice, split_names
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth, as_benchmark
-from karat.errors import InputError
+from karat.errors import InputError, MissingDataError
 from karat.estimate.candidates import Candidates, check_ties
 from karat.estimate.features import score_features
 from karat.estimate.label_file import find_truth
 from karat.estimate.relevance import check_graded
 from karat.measures import MEAN, Measure, Named, Semantic, parse_measures
-from karat.runs import Compute, Loading, Run, load_runs, notes_on_loading
+from karat.runs import Compute, Loading, Run, is_model, load_runs, notes_on_loading
 
 SEARCH: Direction = "t2i"
 """The direction that is taken where one is needed and nothing says which: image search."""
@@ -173,6 +173,19 @@ def depth_of(measures: Sequence[Measure], depth: int) -> int:
         raise InputError(f"depth is {depth}", fix="give a whole number from 1")
     cuts = [getattr(one, one.cutoff.name) for one in measures if is_cut(one) and one.cutoff is not None]
     return max(cuts) if len(cuts) == len(measures) else max([depth, *cuts])
+
+
+def check_several(runs: Any, why: str) -> None:
+    """Raise where one source is given and several runs are needed; two files may still be one run."""
+    if isinstance(runs, Run | str | Path) or (isinstance(runs, Sequence) and len(runs) == 1):
+        raise InputError(f"{why}, and there is one run", fix="give a second run")
+
+
+def check_features(features: Mapping[str, Any] | None) -> None:
+    """Raise where the file of a feature is missing, before anything is read."""
+    for name, table in (features or {}).items():
+        if isinstance(table, str | Path) and not is_model(table) and not Path(table).exists():
+            raise MissingDataError(f"feature {name}: there is no such file", where=Path(table))
 
 
 def table_features(

@@ -28,7 +28,7 @@ from karat.errors import InputError
 from karat.estimate.candidates import DEPTH, make_candidates
 from karat.estimate.estimation import DEFAULT_ESTIMATOR, vetted_labels
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator
-from karat.estimate.inputs import depth_of, is_cut, load_inputs, one_direction
+from karat.estimate.inputs import check_several, depth_of, is_cut, load_inputs, one_direction
 from karat.estimate.plan import Plan
 from karat.estimate.plan_basis import assumed_basis, assumed_notes, pilot_basis, pilot_notes, world_basis
 from karat.estimate.planned_designs import planned_designs, spread_over_queries
@@ -114,6 +114,10 @@ def plan_vetting(
     """
     error_rate(level)
     check_shares(within, power, rho, prevalence)
+    if difference is not None:
+        if not 0 < difference < 50:
+            raise InputError(f"difference is {difference:g}", fix="give a gap in points, such as 2")
+        check_several(runs, f"difference is {difference:g}")
     bases = {"pilot": pilot, "world": world or None, "rho": rho, "prevalence": prevalence}
     named = [basis for basis, value in bases.items() if value is not None]
     if len(named) > 1 and named != ["rho", "prevalence"]:
@@ -127,9 +131,7 @@ def plan_vetting(
     if len(inputs.measures) > 1:
         raise InputError("a plan is for one measure", fix=f"choose {inputs.measures[0]}")
     if difference is not None and len(inputs.runs) < 2:
-        raise InputError(
-            f"difference is {difference:g}, and there is one run", fix="give a second run, or leave it out"
-        )
+        check_several(inputs.runs, f"difference is {difference:g}")
     way, way_notes = one_direction(direction, inputs.directions)
     bench, (one,), (first, *others) = inputs.benchmark, inputs.measures, inputs.truths
     plain, rel, guess = without_grade(one), getattr(one, "rel", None), parse_name(estimator, ESTIMATORS)

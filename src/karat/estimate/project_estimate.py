@@ -15,6 +15,7 @@ from karat.estimate.candidates import VettedLabels
 from karat.estimate.estimation import DEFAULT_ESTIMATOR
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator
 from karat.estimate.features import check_scores
+from karat.estimate.inputs import check_several
 from karat.estimate.interval_estimate import IntervalEstimate, IntervalEstimates
 from karat.estimate.intervals import INTERVAL_KINDS, answer, ask_labels, interval_estimates
 from karat.estimate.project_labels import ProjectLabels, read_project
@@ -37,6 +38,8 @@ from karat.scores import DIRECTION_TITLES
 
 if TYPE_CHECKING:
     from karat.judging import Goal, Project
+
+COMPARES = "the rule winner compares two runs"
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,13 +231,16 @@ def estimate_project(
             f"the method {method} has no intervals that hold at any time",
             fix="choose the method difference, or leave out the rule",
         )
+    compares = any(one.name == "winner" for one in rules)
+    if compares:
+        check_several(runs, COMPARES)
     guess = parse_name(estimator, ESTIMATORS)
     known = read_project(
         project, runs, measure, direction=direction, noisy=noisy, depth=depth, ties=ties, certain=certain,
         loading=loading, compute=compute,
     )  # fmt: skip
-    if any(one.name == "winner" for one in rules) and len(known.candidates.runs) < 2:
-        raise InputError("the rule winner compares two runs, and there is one", fix="give a second run")
+    if compares:
+        check_several(known.candidates.runs, COMPARES)
     if guess.needs_scores:
         check_scores(known.candidates)
     options: dict[str, Any] = {"estimator": guess, "target": target, "level": level, "seed": seed}

@@ -20,7 +20,14 @@ from karat.estimate.candidates import DEPTH, CandidateRequest, Candidates, scan_
 from karat.estimate.curves import Curve, Simulated, Simulation
 from karat.estimate.detection_estimate import BOXES, MASKS, load_detected_pairs
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator
-from karat.estimate.inputs import check_measures, depth_of, is_cut, load_inputs, table_features
+from karat.estimate.inputs import (
+    check_features,
+    check_measures,
+    depth_of,
+    is_cut,
+    load_inputs,
+    table_features,
+)
 from karat.estimate.query_means import mean_defined
 from karat.estimate.relevance import covered_queries, is_relevant, without_grade
 from karat.estimate.strategy import STRATEGIES, VettingStrategy
@@ -29,6 +36,8 @@ from karat.measures import Measure, Named, parse_name
 from karat.runs import Compute, Detections, Loading, Run
 from karat.scores import DIRECTION_TITLES
 
+READINGS = ("no", "leave_out")
+"""What a simulation takes pairs for that the true labels do not list."""
 METHODS = ("random+naive", "mcm+naive", "random+learned", "mcm+learned", "meec+learned")
 """Strategy and estimator of the five curves of figure 5."""
 DETECTION_METHODS = (
@@ -127,6 +136,9 @@ def simulate_vetting(
     methods = [Method.parse(one) for one in names]
     if times < 1:
         raise InputError(f"times is {times}", fix="give a whole number from 1")
+    if unlisted is not None:
+        check_choice(unlisted, READINGS, "unlisted")
+    check_features(features)
     inputs = load_inputs(
         runs, benchmark, measure, (noisy, vetted), direction=direction, ties=ties,
         depth=depth, loading=loading, compute=compute, setting=setting,
@@ -305,7 +317,7 @@ def reading_of(truth: Truth, unlisted: str | None) -> str:
     """Return how pairs are read that a truth does not list."""
     if unlisted is None:
         return "no" if truth.complete or truth.implicit or not truth.has_negatives else "leave_out"
-    return check_choice(unlisted, ("no", "leave_out"), "unlisted")
+    return check_choice(unlisted, READINGS, "unlisted")
 
 
 def reading_notes(how: str, truth: Truth, candidates: Candidates) -> list[str]:
