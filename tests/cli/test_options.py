@@ -191,13 +191,17 @@ BY_HAND = {
             {"dry_run", "force"},
         ),
         ("tasks", ["karat.judging:make_tasks", "karat.judging:estimate_cost"], {"dry_run"}),
-        ("bias", ["karat.judging:measure_bias", "karat.judging:project_bias"], {"run", "drop_empty"}),
+        ("bias", ["karat.judging:measure_bias", "karat.judging:AcceptanceRule"], {"run", "drop_empty"}),
         (
             "quality",
-            ["karat.judging:answer_quality", "karat.judging.quality:review_assignments"],
+            [
+                "karat.judging:answer_quality",
+                "karat.judging:AcceptanceRule",
+                "karat.judging.quality:review_assignments",
+            ],
             {"approve_passed", "reviewer", "export_review"},
         ),
-        ("publish", ["karat.judging:publish"], {"invalid", "reviewer"}),
+        ("publish", ["karat.judging:publish", "karat.judging:AcceptanceRule"], {"invalid", "reviewer"}),
         ("backup", ["karat.judging.store:back_up"], set()),
     ],
 )

@@ -283,13 +283,7 @@ def project_bias(
     project: Project,
     runs: Sequence[Run] | None = None,
     *,
-    aggregate: str = AcceptanceRule.aggregate,
-    aggregate_set: Mapping[str, Any] | None = AcceptanceRule.aggregate_set,
-    gold_share: float = AcceptanceRule.gold_share,
-    only_if_certain: bool = AcceptanceRule.only_if_certain,
-    captions_wrong: int = AcceptanceRule.captions_wrong,
-    exclude: bool | None = AcceptanceRule.exclude,
-    approved_only: bool = AcceptanceRule.approved_only,
+    acceptance: AcceptanceRule | None = None,
     **options: Any,
 ) -> BiasReport:
     """Measure how the pool's models bias the labels of a project; `karat bias` prints the report.
@@ -303,15 +297,12 @@ def project_bias(
         As `karat.judging.open_project` returns it.
     runs
         The runs that were pooled; see `measure_bias`.
-    aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
-        Which answers count, and how they become verdicts: `karat.judging.AcceptanceRule`.
+    acceptance
+        Which answers count, and how they become verdicts.
     **options
         Further options of `measure_bias`. The default measures are R@1 and, with runs, RP.
     """
-    rule = AcceptanceRule(
-        aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
-    )
-    accepted, verdicts = project_verdicts(project, rule)
+    accepted, verdicts = project_verdicts(project, acceptance)
     judged = Pairs(verdicts.image, verdicts.caption, verdicts.grade)
     labels = (
         f"Labels: {plural(len(verdicts), 'verdict')} by {verdicts.method}, {int(verdicts.relevant.sum()):,} "
