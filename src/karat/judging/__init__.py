@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from karat.judging.forms.form_files import FORMS as FORMS
     from karat.judging.forms.form_files import load_form as load_form
     from karat.judging.forms.form_files import save_form as save_form
+    from karat.judging.pools.candidates import QuerySample as QuerySample
     from karat.judging.pools.candidates import make_pool as make_pool
     from karat.judging.pools.cost import Cost as Cost
     from karat.judging.pools.cost import estimate_cost as estimate_cost

@@ -7,6 +7,7 @@ import pytest
 
 from karat.errors import InputError
 from karat.judging import FORMS, load_form, make_pool, make_tasks
+from karat.judging.pools import GoldChoice
 from karat.judging.tasks import GOLD_NO, GOLD_YES
 from karat.judging.tasks.simulation import on_scale, simulate_answers
 from karat.world import Annotator, adversarial, average, careful, lazy, make_world, simulate_systems
@@ -25,7 +26,7 @@ def runs(world):
 
 def planned(world, runs, name):
     form = load_form(name)
-    pool = make_pool(runs, world.benchmark(), top=2, form=form, gold_depth=5)
+    pool = make_pool(runs, world.benchmark(), top=2, form=form, gold=GoldChoice(depth=5))
     return form, make_tasks(pool, form, overlap=2)
 
 
