@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import Layout, Part, Result, flat, json_text, plural
+from karat._util import Layout, Part, Result, flat, json_text, plural, word_for
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.judging.forms import Form
@@ -78,7 +78,7 @@ class QualityReport(Result):
         fits = [verdicts.fit for verdicts in self.verdicts if verdicts.fit is not None]
         of_fits = [note for fit in fits for note in fit.notes]
         lost = self.asked - len(self.verdicts[0])
-        empty = [f"{plural(lost, 'pair')} {'has' if lost == 1 else 'have'} no answer left"] if lost else []
+        empty = [f"{plural(lost, 'pair')} {word_for(lost, 'has', 'have')} no answer left"] if lost else []
         return (*self.accepted.notes, *empty, *of_fits)
 
     def to_records(self) -> dict[str, list[dict[str, Any]]]:
