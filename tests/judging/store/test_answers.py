@@ -5,7 +5,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from karat.errors import InputError
-from karat.judging.store import open_project
+from karat.judging.store import Call, open_project
 from karat.judging.store.tables import APPEND_ONLY
 
 from .small import batch_of, finish, plain_plan, plan_of
@@ -108,7 +108,7 @@ def test_the_database_refuses_changes(project):
     project.reviews.add([0], "approve", "me")
     project.reviews.mark_invalid("image", 3, "blurred", "me")
     project.journal.log("something")
-    project.calls.add("judge", "model", "hash", 0, 0, {"a": 1}, reply="yes", code="yes")
+    project.calls.add(Call("judge", "model", "hash", 0, 0, {"a": 1}, reply="yes", code="yes"))
     with project.database.write() as connection:
         connection.execute(text("INSERT INTO audit (what, detail, at) VALUES ('joined', '{}', 1.0)"))
     project.draws.add(batch_of([(3, 3)]))
@@ -144,9 +144,7 @@ def test_reviews_marks_events_settings_and_calls_are_stored(project, where):
     project.journal.set("pay", {"task": 0.2})
     with pytest.raises(InputError, match="json"):
         project.journal.set("pay", object())
-    number = project.calls.add(
-        "judge", "m", "hash", 1, 2, {"prompt": "p\0"}, reply="a\0b", cost=0.01, error=None
-    )
+    number = project.calls.add(Call("judge", "m", "hash", 1, 2, {"prompt": "p\0"}, reply="a\0b", cost=0.01))
     with open_project(where) as again:
         assert again.reviews.read()[0][:3] == ("approve", "boss", "looked again")
         assert again.reviews.invalid() == {"image": {}, "caption": {7: "empty"}}
@@ -154,4 +152,4 @@ def test_reviews_marks_events_settings_and_calls_are_stored(project, where):
         assert again.journal.get("pay") == {"task": 0.2}
         assert again.journal.get("none", 3) == 3
         (call,) = again.calls.read()
-        assert (call["id"], call["request"], call["reply"]) == (number, {"prompt": "p\0"}, "a\ufffdb")
+        assert (call.id, call.request, call.reply) == (number, {"prompt": "p\0"}, "a\ufffdb")
