@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from karat.judging.quality.acceptance import AcceptanceRule as AcceptanceRule
     from karat.judging.quality.acceptance import project_verdicts as project_verdicts
     from karat.judging.quality.answers import AnswerTable as AnswerTable
+    from karat.judging.quality.answers import ChosenDetails as ChosenDetails
     from karat.judging.quality.answers import make_answers as make_answers
     from karat.judging.quality.assignments import accepted_answers as accepted_answers
     from karat.judging.quality.drawn_pairs import AnswerCounts as AnswerCounts

@@ -96,8 +96,9 @@ def test_text_and_records(judged):
 def test_without_cramers_v_the_report_says_why(judged):
     """Every reason that was given is the same: nothing differs between the systems."""
     pool, form, answers, _ = judged
-    others = answers.detail != answers.details.index("shortcomings.not_in_image")
-    same = answers.where(~np.isin(np.arange(len(answers)), answers.detail_row[others]))
+    details = answers.details
+    others = details.choice != details.names.index("shortcomings.not_in_image")
+    same = answers.where(~np.isin(np.arange(len(answers)), details.row[others]))
     text = str(
         answer_quality(same, form, pool, acceptance=AcceptanceRule("majority", exclude=False), intervals=FEW)
     )

@@ -21,7 +21,7 @@ def test_the_last_answer_counts_and_every_row_is_kept(project):
     project.answers.withdraw(lease.token, second, now=4)
     table = project.answers.read()
     assert (table.rating.tolist(), table.gold.tolist(), table.at.tolist()) == ([2.0], [-1], [2.0])
-    assert [table.details[choice] for choice in table.detail] == ["kinds.b", "kinds.a"]
+    assert [name for _, name in table.details] == ["kinds.b", "kinds.a"]
     assert [item.code for item in project.queue.lease("ann", now=5).items] == ["partly", None]
     project.answers.give(lease.token, second, "yes", seconds=2, now=6)
     assert len(project.answers.read(submitted=True)) == 0
@@ -90,7 +90,7 @@ def test_submitting_needs_every_answer_and_every_required_question(on_file):
         on_file.queue.submit(lease.token)
     on_file.answers.give(lease.token, lease.items[1].id, "no", {"why": "blurred"})
     on_file.queue.submit(lease.token)
-    assert on_file.answers.read().details == ("why.other", "why.blurred")
+    assert on_file.answers.read().details.names == ("why.other", "why.blurred")
 
 
 def test_items_of_other_tasks_and_unknown_tokens(on_file):

@@ -54,7 +54,7 @@ def test_all_annotators_answer_on_the_scale_of_the_form(world, runs, name):
     table = found.table()
     assert len(table) == len(found)
     assert len(np.unique(table.assignment)) == 2 * plan.tasks
-    assert len(table.detail) == sum(len(choices) for given in found.details for choices in given.values())
+    assert len(table.details) == sum(len(choices) for given in found.details for choices in given.values())
 
 
 def test_careful_annotators_know_what_is_right(world, runs):
@@ -131,4 +131,4 @@ def test_the_store_takes_them_and_returns_the_same(world, runs, name, tmp_path):
         return sorted(zip(named, *(column.tolist() for column in columns)))
 
     assert rows(stored) == rows(expected)
-    assert len(stored.detail) == len(expected.detail)
+    assert len(stored.details) == len(expected.details)
