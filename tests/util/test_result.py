@@ -34,6 +34,7 @@ from karat.estimate import (
 from karat.explain import Marks, find_concepts, find_rules, find_slices, make_cleaning_list, summarise_marks
 from karat.judging import (
     AcceptanceRule,
+    JudgedPool,
     answer_quality,
     load_form,
     make_pool,
@@ -104,7 +105,11 @@ def bias(folder):
     pool = make_pool(named, WORLD.benchmark(), top=2)
     judged = Pairs(pool.image, pool.caption, 1.0 * WORLD.pair_relevance(pool.image, pool.caption))
     return measure_bias(
-        pool, judged, WORLD.benchmark(), named, measure=["R@1"], complete="complete", intervals=FEW
+        JudgedPool(pool, judged, WORLD.benchmark()),
+        named,
+        measure=["R@1"],
+        complete="complete",
+        intervals=FEW,
     )
 
 

@@ -84,7 +84,7 @@ def bias(
     """
     from karat.cli.show import opening, show, waiting, write_json
     from karat.judging import AcceptanceRule, project_bias
-    from karat.runs import Loading
+    from karat.runs import Compute, Loading
     from karat.stats import Intervals
 
     check_writable(json)
@@ -101,8 +101,8 @@ def bias(
             report = project_bias(
                 opened, runs, acceptance=acceptance, direction=as_directions(direction),
                 original=None if original == "none" else original, complete=complete, depth=depth,
-                fixed=not drop_empty, intervals=intervals, per_size=per_size, seed=seed, threads=threads,
-                **chosen,
+                fixed=not drop_empty, intervals=intervals, per_size=per_size,
+                compute=Compute(threads=threads), **chosen,
             )  # fmt: skip
     show(report, quiet=write_json(report, json))
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from karat.judging.bias.diversity import Diversity as Diversity
     from karat.judging.bias.diversity import compare_systems as compare_systems
     from karat.judging.bias.report import BiasReport as BiasReport
+    from karat.judging.bias.report import JudgedPool as JudgedPool
     from karat.judging.bias.report import measure_bias as measure_bias
     from karat.judging.bias.report import project_bias as project_bias
     from karat.judging.exchange.answer_import import import_answers as import_answers

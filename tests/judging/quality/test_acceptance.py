@@ -31,7 +31,6 @@ from karat.judging import (
     publish,
     simulate_answers,
 )
-from karat.judging.bias import judged_pairs
 from karat.judging.bias import report as bias_report
 from karat.stats import Intervals
 from karat.world import adversarial, average, careful, lazy, make_world, simulate_systems
@@ -82,9 +81,9 @@ def test_bias_measures_what_is_published_and_described(name, project, tmp_path, 
     rule = AcceptanceRule(**RULES[name])
     measured = []
 
-    def measure(pool, judged, *args, **more):
-        measured.append(judged)
-        return measure_bias(pool, judged, *args, **more)
+    def measure(labels, *args, **more):
+        measured.append(labels.judged)
+        return measure_bias(labels, *args, **more)
 
     monkeypatch.setattr(bias_report, "measure_bias", measure)
     report = project_bias(project, acceptance=rule, intervals=FEW)
@@ -143,7 +142,7 @@ def test_an_evidence_knows_its_rule(project, tmp_path):
     evidence = evidence_of(project, AcceptanceRule("majority"))
     verdicts = correct(evidence).verdicts
     assert verdicts.method == "majority"
-    np.testing.assert_array_equal(verdicts.grade, judged_pairs(project, "majority")[0].grade)
+    np.testing.assert_array_equal(verdicts.grade, project_verdicts(project, evidence.acceptance)[1].grade)
     strict = evidence_of(project, AcceptanceRule("majority", {"threshold": 0.9}))
     assert correct(strict).verdicts.settings["threshold"] == 0.9
     published = publish(evidence, tmp_path / "out")
