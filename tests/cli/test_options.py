@@ -147,14 +147,14 @@ BY_HAND = {
     [
         ("evaluate", ["karat:evaluate", "karat:load_model", "karat:Scheduler"], {"per_query", "model"}),
         ("compare", ["karat:compare", "karat:evaluate", "karat:Scheduler"], {"detail"}),
-        ("report", ["karat:report", "karat:evaluate", "karat:Scheduler"], set()),
+        ("report", ["karat:report", "karat:PageOptions", "karat:evaluate", "karat:Scheduler"], set()),
         (
             "explain",
             [
                 "karat:explain_failures",
                 "karat.explain:ConceptComparison",
                 "karat.explain:FaultChoices",
-                "karat:write_report",
+                "karat:PageOptions",
             ],
             {"local"},
         ),
