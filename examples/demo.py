@@ -8,7 +8,7 @@ import numpy as np
 import karat
 from karat.models import ImageTextModel
 from karat.models.images import ImageFeatures
-from karat.reports import write_report
+from karat.reports import PageOptions, write_report
 from karat.runs import MatrixRun
 from karat.scores import Comparison
 from karat.stats import Intervals
@@ -34,7 +34,9 @@ def main(images: int = IMAGES, trained: int = TRAINED) -> None:
     for run in runs:
         np.save(DEMO / f"{run.name}.npy", run.scores)
     found = karat.compare(runs, bench, intervals=Intervals(), samples=20_000)
-    write_report(found, DEMO / "report.html", runs=runs, title="Six simulated systems and one that learned")
+    write_report(
+        found, DEMO / "report.html", runs=runs, page=PageOptions("Six simulated systems and one that learned")
+    )
     tell(world, found)
     print()
     tell_kcca(runs[-1], found, trained)

@@ -7,6 +7,7 @@ from _harness import Records, read_table, record
 
 import karat
 from karat.judging import BiasTable, bias_from_table, make_pool
+from karat.judging.pools import GoldChoice, QuerySample
 from karat.runs import EmbeddingRun
 
 MEASURES = {"eccv_e1a": "R@1", "eccv_e1b": "R-Precision"}
@@ -60,7 +61,7 @@ def section_3_2(data: Path | None) -> Records:
             rng.normal(size=(ids.size, 4)).astype(np.float32) for ids in (coco.images, coco.captions)
         )
         systems.append(EmbeddingRun(images, captions, name=f"system {number}"))
-    pool = make_pool(systems, coco, top=5, sample=SIZES, gold=0)
+    pool = make_pool(systems, coco, top=5, queries=QuerySample(SIZES), gold=GoldChoice(0))
     ours = {"before duplicates are removed": float(pool.suggestions)}
     return [
         record("3.2", line["row"], line["column"], float(line["paper"]), ours.get(line["column"]), note)

@@ -107,9 +107,10 @@ def main(
     try:
         check_writable(asked.json)
         if leaderboard is not None and asked.report is not None:
-            from karat.reports import write_report
+            from karat.reports import PageOptions, write_report
 
-            print(f"wrote {write_report(leaderboard(), asked.report, title=(about or '').split(':')[0])}")
+            page = PageOptions((about or "").split(":")[0])
+            print(f"wrote {write_report(leaderboard(), asked.report, page=page)}")
             return
         if data is not None and not data.is_dir():
             raise InputError("there is no such folder", where=data, fix="give the folder of the data")

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from karat.models import fit as fit
     from karat.models import fuse as fuse
     from karat.models import load_model as load_model
+    from karat.reports import PageOptions as PageOptions
     from karat.reports import report as report
     from karat.reports import write_report as write_report
     from karat.runs import Compute as Compute

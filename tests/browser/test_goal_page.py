@@ -20,6 +20,7 @@ from browser.test_judging_world import KEYS, SHOWN, answer_of
 from karat.cli.main import app
 from karat.estimate import estimate_goal, estimate_project
 from karat.judging import load_form, make_pool, open_project
+from karat.judging.pools import GoldChoice
 from karat.judging.store import create_project
 from karat.web.settings import Settings
 from karat.world import make_world, save_world, simulate_systems
@@ -65,7 +66,7 @@ def served(tmp_path):
         np.save(file, run.scores)
     place = tmp_path / "project.db"
     with create_project(place, bench, load_form("pair"), source=str(tmp_path / "world"), name="w") as made:
-        made.pools.set(make_pool(systems, bench, top=2, gold_depth=5))
+        made.pools.set(make_pool(systems, bench, top=2, gold=GoldChoice(depth=5)))
     options = [word for file in files for word in ("--run", str(file))]
     with open_project(place) as project, ServerProcess(str(place), options=options) as process:
         server = Served(Settings(str(place), port=process.port), project)

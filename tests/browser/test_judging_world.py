@@ -14,6 +14,7 @@ from polars.testing import assert_frame_equal
 import karat
 from browser.annotators import Annotator
 from karat.judging import load_form, make_pool, make_tasks, publish
+from karat.judging.pools import GoldChoice
 from karat.judging.store import AnswerRows, create_project
 from karat.world import make_world, save_world, simulate_systems
 from web.servers import start
@@ -58,7 +59,7 @@ def test_what_is_published_is_the_same_without_the_web(browser, tmp_path):
     world = make_world(images=24, captions=2, seed=4)
     save_world(world, tmp_path / "world")
     bench = karat.load_benchmark(tmp_path / "world")
-    pool = make_pool(simulate_systems(world, seed=1)[:3], bench, top=2, gold_depth=5)
+    pool = make_pool(simulate_systems(world, seed=1)[:3], bench, top=2, gold=GoldChoice(depth=5))
     plan = make_tasks(pool, FORM, task_size=PER_TASK - 2, gold=2, overlap=2, seed=3)
     for name in ("web", "plain"):
         with create_project(

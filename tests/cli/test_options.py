@@ -20,6 +20,7 @@ from karat.cli import options
 from karat.cli.choices import CHOICES, choice_names
 from karat.cli.command import PANELS, Command
 from karat.cli.main import ORDER, app, built
+from karat.judging.pools import GoldChoice
 from karat.runs import Compute, Loading
 from karat.world import make_world, save_world, simulate
 
@@ -146,14 +147,14 @@ BY_HAND = {
     [
         ("evaluate", ["karat:evaluate", "karat:load_model", "karat:Scheduler"], {"per_query", "model"}),
         ("compare", ["karat:compare", "karat:evaluate", "karat:Scheduler"], {"detail"}),
-        ("report", ["karat:report", "karat:evaluate", "karat:Scheduler"], set()),
+        ("report", ["karat:report", "karat:PageOptions", "karat:evaluate", "karat:Scheduler"], set()),
         (
             "explain",
             [
                 "karat:explain_failures",
                 "karat.explain:ConceptComparison",
                 "karat.explain:FaultChoices",
-                "karat:write_report",
+                "karat:PageOptions",
             ],
             {"local"},
         ),
@@ -187,17 +188,26 @@ BY_HAND = {
         ("robustness", ["karat:assess_robustness"], set()),
         (
             "pool",
-            ["karat.judging:make_pool", "karat.judging:estimate_cost", "karat:Scheduler"],
+            [
+                "karat.judging:make_pool",
+                "karat.judging:QuerySample",
+                "karat.judging:estimate_cost",
+                "karat:Scheduler",
+            ],
             {"dry_run", "force"},
         ),
         ("tasks", ["karat.judging:make_tasks", "karat.judging:estimate_cost"], {"dry_run"}),
-        ("bias", ["karat.judging:measure_bias", "karat.judging:project_bias"], {"run", "drop_empty"}),
+        ("bias", ["karat.judging:measure_bias", "karat.judging:AcceptanceRule"], {"run", "drop_empty"}),
         (
             "quality",
-            ["karat.judging:answer_quality", "karat.judging.quality:review_assignments"],
+            [
+                "karat.judging:answer_quality",
+                "karat.judging:AcceptanceRule",
+                "karat.judging.quality:review_assignments",
+            ],
             {"approve_passed", "reviewer", "export_review"},
         ),
-        ("publish", ["karat.judging:publish"], {"invalid", "reviewer"}),
+        ("publish", ["karat.judging:publish", "karat.judging:AcceptanceRule"], {"invalid", "reviewer"}),
         ("backup", ["karat.judging.store:back_up"], set()),
     ],
 )
@@ -209,6 +219,8 @@ def test_options_are_named_as_in_python(command, functions, more):
     for record in (Loading, Compute):
         # What concerns reading runs and computing is a record in Python.
         known |= {field.name for field in fields(record)} if record.__name__.lower() in known else set()
+    if "gold" in known:
+        known |= {f"gold_{field.name}" for field in fields(GoldChoice)}
     for param in shown_options(commands()[command]):
         assert param.name in known, f"{command} --{param.name}"
         assert param.name == "setting" or param.opts[0] == "--" + param.name.replace("_", "-")

@@ -8,6 +8,7 @@ import pytest
 import karat
 from karat.benchmarks import save_benchmark
 from karat.judging import load_form, make_pool, save_form
+from karat.judging.pools import GoldChoice
 from karat.judging.pools.gold import SPARE
 from karat.judging.tasks import GOLD_NO, GOLD_YES, NOT_GOLD
 from karat.world import make_world, simulate_systems
@@ -119,7 +120,9 @@ def test_later_tasks_do_not_repeat_gold(command, project):
         before, pool = found.pools.plan(), found.pools.read()
         bench = found.benchmark()
         runs = [karat.load_run(np.load(name), name=name) for name in RUNS[:3]]
-        found.pools.add(make_pool(runs, bench, top=3, queries={"i2t": range(12)}, gold=2, gold_depth=5))
+        found.pools.add(
+            make_pool(runs, bench, top=3, queries={"i2t": range(12)}, gold=GoldChoice(2, depth=5))
+        )
     command("tasks", project.name, "--gold", 4)
     with opened(project) as found:
         plan = found.pools.plan()

@@ -17,6 +17,7 @@ from karat.captions import audit_filter, parse_captions, score_candidates, score
 from karat.cli.main import app
 from karat.estimate import estimate_project, next_pairs
 from karat.judging import (
+    AcceptanceRule,
     create_project,
     load_form,
     make_pool,
@@ -193,7 +194,7 @@ def test_lists(prints, place, bench):
 def test_publish(both, place, tmp_path):
     first = both("publish", place / "p.db", "-o", tmp_path / "a", "-a", "majority")
     with open_project(place / "p.db") as project:
-        published = karat.judging.publish(project, tmp_path / "b", aggregate="majority")
+        published = karat.judging.publish(project, tmp_path / "b", acceptance=AcceptanceRule("majority"))
     assert first.out.replace(str(tmp_path / "a"), str(tmp_path / "b")) == f"{published}\n"
     assert published.to_json() == (Path(published.folder) / "karat-judging.json").read_text(encoding="utf-8")
 

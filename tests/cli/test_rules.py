@@ -68,8 +68,8 @@ def test_marks_of_a_project(both, folder, tmp_path):
         marks = project_marks(project)
     assert [int(column.sum()) for column in marks.classes.values()] == shares.counts[-1].tolist()
     marked: dict = {}
-    for row, detail in zip(read.detail_row.tolist(), read.detail.tolist()):
-        if read.gold[row] < 0 and read.details[detail] == "misread.color":
+    for row, name in read.details:
+        if read.gold[row] < 0 and name == "misread.color":
             pair = (read.image[row], read.caption[row])
             marked[pair] = marked.get(pair, 0) + 1
     number: dict = {}

@@ -23,7 +23,7 @@ from karat.estimate.intervals import ask_labels
 from karat.estimate.project_labels import read_project
 from karat.estimate.statistics import IN_OWN_TASKS, NOWHERE
 from karat.judging import Goal, count_answers, drawn_labels, make_pool, make_tasks, open_project
-from karat.judging.pools import key_of
+from karat.judging.pools import GoldChoice, key_of
 from karat.judging.tasks import NOT_GOLD
 from karat.measures import parse_measure
 from karat.world import Annotator
@@ -126,7 +126,7 @@ def test_an_unfinished_batch_counts_in_part(project, place):
 def test_gold_alone_is_no_sample(project, place):
     """Gold pairs are known at the draw, and nearly all of the drawn ones are relevant."""
     _, world, runs = place
-    project.pools.set(make_pool(runs[:2], project.benchmark(), top=2, gold_depth=5))
+    project.pools.set(make_pool(runs[:2], project.benchmark(), top=2, gold=GoldChoice(depth=5)))
     drawn = next_pairs(project, runs[:2], budget=200, direction="t2i", overlap=1)
     assert drawn.cost.pairs < 200
     found = estimate_project(project, runs[:2])

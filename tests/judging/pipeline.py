@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import karat
-from karat.judging import load_form, make_pool, make_tasks, simulate_answers
+from karat.judging import AcceptanceRule, load_form, make_pool, make_tasks, simulate_answers
 from karat.judging.publication.correction import correct
 from karat.judging.publication.evidence import Evidence
 from karat.judging.quality.assignments import accepted_answers
@@ -98,8 +98,10 @@ def one_seed(seed, images=120, captions=3, top=5, kinds=False):
     for method in METHODS:
         aggregation, _, rule = method.partition(", ")
         used = accepted_answers(answers, form, gold_share=GOLD_SHARE if rule else None).kept
-        evidence = Evidence(known, form, pool, answers, used, plan=plan)
-        found = correct(evidence, aggregation=aggregation)
+        evidence = Evidence(
+            known, form, pool, answers, used, plan=plan, acceptance=AcceptanceRule(aggregation)
+        )
+        found = correct(evidence)
         judged = found.verdicts
         size = len(benchmark.captions)
         yes = np.isin(

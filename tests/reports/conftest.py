@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.reports import write_report
+from karat.reports import PageOptions, write_report
 from karat.scores import curve_measures
 from karat.stats.intervals import Intervals
 from reports.hostile import hostile_benchmark, hostile_runs
@@ -34,7 +34,5 @@ def hostile_report(hostile_comparison, tmp_path_factory):
         found,
         path,
         runs=runs,
-        image_folder=folder,
-        inline_images=0.002,
-        title="<script>window.broken=1</script>",
+        page=PageOptions("<script>window.broken=1</script>", folder, 0.002),
     )

@@ -18,7 +18,7 @@ from karat.estimate import (
     make_candidates,
 )
 from karat.measures import parse_measure
-from karat.reports import write_report
+from karat.reports import PageOptions, write_report
 from karat.reports.bundle import source_hash
 from karat.reports.section import in_order
 from reports.hostile import IMAGE_TAG, RIGHT_TO_LEFT, SCRIPT_END, hostile_benchmark, hostile_runs
@@ -96,7 +96,7 @@ def simulation_file(simulation, tmp_path_factory):
 @pytest.fixture(scope="module")
 def estimate_file(estimate, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "estimate.html"
-    return write_report(estimate, path, command=f"karat estimate '{SCRIPT_END}'")
+    return write_report(estimate, path, page=PageOptions(command=f"karat estimate '{SCRIPT_END}'"))
 
 
 @pytest.mark.parametrize("which", ["simulation", "estimate"])

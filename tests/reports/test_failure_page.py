@@ -10,7 +10,7 @@ import pytest
 
 from karat.benchmarks import Objects
 from karat.explain import ConceptComparison, FaultChoices, explain_failures
-from karat.reports import write_report
+from karat.reports import PageOptions, write_report
 from karat.reports.bundle import source_hash
 from karat.reports.section import in_order
 from karat.world import make_world, simulate
@@ -55,7 +55,9 @@ def hostile_failures(tmp_path_factory):
 def hostile_file(hostile_failures, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "failures.html"
     return write_report(
-        hostile_failures, path, command=f"karat explain '{SCRIPT_END}'", inline_images=0.002, title=SCRIPT_END
+        hostile_failures,
+        path,
+        page=PageOptions(SCRIPT_END, inline_images=0.002, command=f"karat explain '{SCRIPT_END}'"),
     )
 
 

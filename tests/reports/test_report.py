@@ -11,7 +11,7 @@ import pytest
 import karat
 from karat.benchmarks import Benchmark, Truth
 from karat.errors import InputError
-from karat.reports import write_report
+from karat.reports import PageOptions, write_report
 from karat.reports.bundle import source_hash
 from karat.reports.presentation import scale_of
 from karat.reports.section import in_order
@@ -131,7 +131,11 @@ def test_one_run_has_no_comparison(tmp_path):
     bench = make_benchmark(40)
     run = make_run(bench, 2, 1, "only")
     card = karat.evaluate(run, bench, ["R@1", "RP"], intervals=Intervals(resamples=200))
-    page = Page(write_report(card, tmp_path / "one.html", runs=[run], command="karat report only.npy"))
+    page = Page(
+        write_report(
+            card, tmp_path / "one.html", runs=[run], page=PageOptions(command="karat report only.npy")
+        )
+    )
     assert {"summary", "forest", "gallery", "queries", "methods"} <= set(page.ids)
     assert not {"matrix", "flow", "correlation", "scatter"} & set(page.ids)
     assert "only reaches" in page.text
@@ -173,7 +177,9 @@ def test_methods_state_every_choice(hostile):
 
 def test_the_same_report_twice_is_the_same_file(board, tmp_path):
     made = datetime(2022, 4, 8, tzinfo=UTC)
-    first, second = (write_report(board, tmp_path / name, made=made) for name in ("a.html", "b.html"))
+    first, second = (
+        write_report(board, tmp_path / name, page=PageOptions(made=made)) for name in ("a.html", "b.html")
+    )
     assert first.read_bytes() == second.read_bytes()
 
 
@@ -181,14 +187,16 @@ def test_the_same_report_twice_is_the_same_file(board, tmp_path):
     ("give", "message"),
     [
         ({"path": "report.pdf"}, "name it report.html"),
-        ({"inline_images": -1}, "give megabytes"),
+        ({"page": {"inline_images": -1}}, "give megabytes"),
         ({"found": 3}, "no report can be made of int"),
     ],
 )
 def test_mistakes_are_one_sentence(board, tmp_path, give, message):
     options = {"found": board, "path": "report.html", **give}
     with pytest.raises(InputError, match=message):
-        write_report(options.pop("found"), tmp_path / options.pop("path"), **options)
+        write_report(
+            options["found"], tmp_path / options["path"], page=PageOptions(**options.get("page", {}))
+        )
 
 
 def test_size_stays_small(hostile_report, board, tmp_path):

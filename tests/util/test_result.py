@@ -31,7 +31,16 @@ from karat.estimate import (
     truth_labels,
 )
 from karat.explain import Marks, find_concepts, find_rules, find_slices, make_cleaning_list, summarise_marks
-from karat.judging import answer_quality, load_form, make_pool, measure_bias, pool_cost, publish
+from karat.judging import (
+    AcceptanceRule,
+    JudgedPool,
+    answer_quality,
+    load_form,
+    make_pool,
+    measure_bias,
+    pool_cost,
+    publish,
+)
 from karat.judging.machine_judges import CalibrationTable, Reply, calibrate
 from karat.measures import list_measures
 from karat.models.search import Hit, SearchResult
@@ -95,7 +104,11 @@ def bias(folder):
     pool = make_pool(named, WORLD.benchmark(), top=2)
     judged = Pairs(pool.image, pool.caption, 1.0 * WORLD.pair_relevance(pool.image, pool.caption))
     return measure_bias(
-        pool, judged, WORLD.benchmark(), named, measure=["R@1"], complete="complete", intervals=FEW
+        JudgedPool(pool, judged, WORLD.benchmark()),
+        named,
+        measure=["R@1"],
+        complete="complete",
+        intervals=FEW,
     )
 
 
@@ -127,7 +140,7 @@ def judged_quality(folder):
 
 def published(folder):
     with karat.judging.open_project(small_project(folder)) as project:
-        return publish(project, folder / "out", aggregate="majority")
+        return publish(project, folder / "out", acceptance=AcceptanceRule("majority"))
 
 
 def drawn_intervals():

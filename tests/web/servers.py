@@ -13,6 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from karat.judging import load_form, make_pool, make_tasks
+from karat.judging.pools import GoldChoice
 from karat.judging.store import Project, create_project
 from karat.web.app import create_app
 from karat.web.security.cookies import Cookies
@@ -29,7 +30,9 @@ def make_project(folder: Path, form: str = "pair", images: int = 30, pictures: b
     world = make_world(images=images, captions=2, seed=1)
     save_world(world, folder / "world", pictures=pictures)
     chosen = load_form(form)
-    pool = make_pool(simulate_systems(world, seed=1), world.benchmark(), top=2, form=chosen, gold_depth=5)
+    pool = make_pool(
+        simulate_systems(world, seed=1), world.benchmark(), top=2, form=chosen, gold=GoldChoice(depth=5)
+    )
     place = folder / "project.db"
     with create_project(
         place, world.benchmark(), chosen, source=str(folder / "world"), name="try"

@@ -6,6 +6,7 @@ import pytest
 
 import karat
 from karat.judging import Choice, Form, load_form, make_pool, make_tasks
+from karat.judging.pools import GoldChoice
 from karat.judging.store import AnswerRows, create_project
 from karat.web.security.middleware import POLICY
 from karat.world import make_world, save_world, simulate_systems
@@ -31,7 +32,9 @@ def hostile(tmp_path, serve):
     yes, no = Choice("yes", said, "1", 1, 1), Choice("no", said, "2", 0, 0)
     form = Form("own", said, said, (yes, no), guidelines=(said,))
     place = tmp_path / "hostile.db"
-    pool = make_pool(simulate_systems(world, seed=1), bench, top=2, form=load_form("pair"), gold_depth=2)
+    pool = make_pool(
+        simulate_systems(world, seed=1), bench, top=2, form=load_form("pair"), gold=GoldChoice(depth=2)
+    )
     name = SCRIPT.format("project")
     with create_project(place, bench, form, source=str(tmp_path / "world"), name=name) as project:
         project.pools.add(pool)

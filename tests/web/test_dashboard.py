@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from karat import load_benchmark
 from karat.cli.main import app
-from karat.judging import load_form, publish
+from karat.judging import AcceptanceRule, load_form, publish
 from karat.judging.quality.report import answer_quality
 from karat.judging.store import AnswerRows, create_project
 from karat.world import make_world, save_world
@@ -269,7 +269,11 @@ def test_publishing_gives_what_the_library_gives(judged, tmp_path):
     response = owner.get(f"/api/dashboard/jobs/{number}/file")
     zipfile.ZipFile(io.BytesIO(response.content)).extractall(tmp_path / "unpacked")
     own = publish(
-        judged.project, tmp_path / "own", truth_name="fixed", aggregate="majority", keep_original="people"
+        judged.project,
+        tmp_path / "own",
+        acceptance=AcceptanceRule("majority"),
+        truth_name="fixed",
+        keep_original="people",
     )
     for path in own.folder.rglob("*"):
         if path.is_file():

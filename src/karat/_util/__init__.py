@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from karat._util.text import printable as printable
     from karat._util.text import signed as signed
     from karat._util.text import split_names as split_names
+    from karat._util.text import word_for as word_for
     from karat._util.text_files import COMPLETE as COMPLETE
     from karat._util.text_files import GZIP as GZIP
     from karat._util.text_files import ID as ID

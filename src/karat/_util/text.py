@@ -14,10 +14,21 @@ MISSING = "—"
 def plural(number: int, noun: str) -> str:
     """Return a number with its noun.
 
-    >>> plural(1, "image"), plural(5000, "image")
-    ('1 image', '5,000 images')
+    >>> plural(1, "image"), plural(5000, "image"), plural(2, "query")
+    ('1 image', '5,000 images', '2 queries')
     """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{number:,} {word_for(number, noun)}"
+
+
+def word_for(number: int, one: str, several: str | None = None) -> str:
+    """Return the form of a word that goes with a number; by default it is a noun.
+
+    >>> word_for(1, "system"), word_for(2, "system"), word_for(2, "query"), word_for(0, "has", "have")
+    ('system', 'systems', 'queries', 'have')
+    """
+    if number == 1:
+        return one
+    return several or (f"{one[:-1]}ies" if one.endswith("y") else f"{one}s")
 
 
 UNITS = {

@@ -83,24 +83,26 @@ def bias(
     --run, only R@1 can be computed, and diversity as deep as the pool.
     """
     from karat.cli.show import opening, show, waiting, write_json
-    from karat.judging import project_bias
-    from karat.runs import Loading
+    from karat.judging import AcceptanceRule, project_bias
+    from karat.runs import Compute, Loading
     from karat.stats import Intervals
 
     check_writable(json)
     intervals = Intervals(level=level, resamples=resamples, seed=seed)
     loading = Loading(name, ids, similarity, transpose)
+    acceptance = AcceptanceRule(
+        aggregate, parse_settings(aggregate_set), gold_share, only_if_certain, captions_wrong, exclude,
+        approved_only,
+    )  # fmt: skip
     chosen = {"measure": measure} if measure else {}
     with opening(project) as opened:
         runs = options.load_runs(run, opened.benchmark(), loading) if run else None
         with waiting("scoring every model on the labels of every subset"):
             report = project_bias(
-                opened, runs, aggregate=aggregate, aggregate_set=parse_settings(aggregate_set),
-                gold_share=gold_share, only_if_certain=only_if_certain, captions_wrong=captions_wrong,
-                exclude=exclude, approved_only=approved_only, direction=as_directions(direction),
+                opened, runs, acceptance=acceptance, direction=as_directions(direction),
                 original=None if original == "none" else original, complete=complete, depth=depth,
-                fixed=not drop_empty, intervals=intervals, per_size=per_size, seed=seed, threads=threads,
-                **chosen,
+                fixed=not drop_empty, intervals=intervals, per_size=per_size,
+                compute=Compute(threads=threads), **chosen,
             )  # fmt: skip
     show(report, quiet=write_json(report, json))
 

@@ -145,6 +145,7 @@ def explain(
         LocalFailures,
         explain_failures,
     )
+    from karat.reports import PageOptions
     from karat.runs import Compute, Loading
 
     for path in (json, output, local, clean):
@@ -165,7 +166,8 @@ def explain(
         explained.local.save(local)
     if clean is not None and explained.cleaning is not None:
         explained.cleaning.save(clean)
-    finish(explained, json, output, title=title, image_folder=image_folder, inline_images=inline_images)
+    page = PageOptions(title, image_folder, inline_images)
+    finish(explained, json, output, page)
 
 
 def parse_ranks(given: list[str] | None) -> list[int]:

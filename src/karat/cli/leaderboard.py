@@ -36,7 +36,7 @@ def leaderboard(
     Who leads where, and whether the metrics agree.
     """
     from karat.cli.show import as_typed, print_notes, say_where, waiting
-    from karat.reports import check_target, marked_low, write_report
+    from karat.reports import PageOptions, check_target, marked_low, write_report
     from karat.scores import read_leaderboard, select_metrics
 
     check_target(output)
@@ -46,7 +46,7 @@ def leaderboard(
         board = select_metrics(board, metric)
     board = marked_low(board, lower_is_better or [])
     with waiting(f"writing {output.name}"):
-        write_report(board, output, title=title, command=as_typed())
+        write_report(board, output, page=PageOptions(title, command=as_typed()))
     say_where(output)
     print_notes(board.notes)
 

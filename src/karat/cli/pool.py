@@ -136,7 +136,7 @@ def pool(
     from karat.benchmarks import is_instances, load_benchmark
     from karat.cli.show import show, waiting
     from karat.judging import make_pool, pool_cost
-    from karat.judging.pools import parse_filter
+    from karat.judging.pools import GoldChoice, QuerySample, parse_filter
     from karat.runs import Compute, Loading
 
     # Mistakes in these are reported before anything large is read.
@@ -183,8 +183,9 @@ def pool(
     bench = load_benchmark(benchmark, **settings)
     left_out = judged or []
     directions: Any = direction
-    loading = Loading(name, ids, similarity, transpose)
-    runs = options.load_runs(files, bench, loading, Compute(memory=memory))
+    drawn = parse_sample(sample)
+    compute = Compute(memory=memory, scheduler=cluster)
+    runs = options.load_runs(files, bench, Loading(name, ids, similarity, transpose), compute)
     if runs[0].benchmark is not bench:
         raise InputError(
             f"the runs list items that {bench.name} does not have", fix="list all ids: --set items=FILE"
@@ -195,16 +196,14 @@ def pool(
             bench,
             top=top,
             direction=directions,
-            queries=queries,
-            sample=parse_sample(sample),
+            queries=queries if drawn is None else QuerySample(drawn, queries),
             judged=left_out,
             filter=rules,
             form=sized,
             fill=fill,
-            gold_truth=gold_truth,
-            gold_depth=gold_depth,
+            gold=GoldChoice(truth=gold_truth, depth=gold_depth),
             seed=seed,
-            scheduler=cluster,
+            compute=compute,
         )
     check_any(pooled, "pool deeper, filter less, or leave out fewer pairs")
     show(pool_cost(pooled, sized, **rates))

@@ -107,23 +107,26 @@ def publish(
     """
     from karat.cli.quality import login_name
     from karat.cli.show import console, opening, show, waiting, write_json
+    from karat.judging import AcceptanceRule
     from karat.judging import publish as write
     from karat.judging.publication import mark
 
     check_writable(json)
     choices: dict[str, Any] = {
+        "acceptance": AcceptanceRule(
+            aggregate,
+            parse_settings(aggregate_set),
+            gold_share,
+            only_if_certain,
+            captions_wrong,
+            exclude,
+            approved_only,
+        ),
         "truth_name": truth_name,
-        "aggregate": aggregate,
-        "aggregate_set": parse_settings(aggregate_set),
         "original": original,
         "keep_original": keep_original,
         "merge": merge or (),
         "policy": policy,
-        "gold_share": gold_share,
-        "exclude": exclude,
-        "only_if_certain": only_if_certain,
-        "captions_wrong": captions_wrong,
-        "approved_only": approved_only,
         "real_names": real_names,
         "licence": licence,
         "made": made,

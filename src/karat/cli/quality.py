@@ -81,15 +81,18 @@ def quality(
     assignment counts.
     """
     from karat.cli.show import opening, print_notes, show, waiting, write_json
-    from karat.judging import project_quality
-    from karat.judging.quality import AGGREGATIONS, approve_passing, review_assignments
+    from karat.judging import AcceptanceRule, project_quality
+    from karat.judging.quality import approve_passing, review_assignments
     from karat.stats import Intervals
 
     for path in (json, export_review):
         check_writable(path)
     check_extension(export_review, (".csv", ".json"))
     # Wrong choices show before a large project is read.
-    AGGREGATIONS[aggregate]
+    acceptance = AcceptanceRule(
+        aggregate, parse_settings(aggregate_set), gold_share, only_if_certain, captions_wrong, exclude,
+        approved_only,
+    )  # fmt: skip
     intervals = Intervals("percentile", level, resamples, seed)
     approved, rejected = numbers(approve, "--approve"), numbers(reject, "--reject")
     both = set(approved) & set(rejected)
@@ -112,11 +115,7 @@ def quality(
                 )
             print_notes(done)
         with waiting("describing the answers"):
-            report = project_quality(
-                opened, aggregate=aggregate, aggregate_set=parse_settings(aggregate_set), wrong=wrong,
-                gold_share=gold_share, only_if_certain=only_if_certain, captions_wrong=captions_wrong,
-                exclude=exclude, approved_only=approved_only, intervals=intervals,
-            )  # fmt: skip
+            report = project_quality(opened, acceptance=acceptance, wrong=wrong, intervals=intervals)
         if export_review is not None:
             report.review.save(export_review)
     show(report, quiet=write_json(report, json))

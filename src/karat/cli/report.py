@@ -56,16 +56,17 @@ def report(
     places change from metric to metric, what unjudged labels leave open, every query, and the methods.
     """
     from karat.cli.show import as_typed, print_notes, progress, say_where, saying
+    from karat.reports import PageOptions
     from karat.reports import report as write
     from karat.runs import Compute, Loading
 
     check_writable(output)
     cluster = options.scheduler_of(scheduler, tls_ca, tls_cert, tls_key)
     with saying() as say, progress(len(files), say) as step:
+        page = PageOptions(title, image_folder, inline_images, as_typed())
         compute = Compute(threads=threads, memory=memory, progress=step, says=say, scheduler=cluster)
         found = write(
-            files, benchmark, measure, output=output, title=title, image_folder=image_folder,
-            inline_images=inline_images, command=as_typed(), truth=truth, direction=direction, ties=ties,
+            files, benchmark, measure, output=output, page=page, truth=truth, direction=direction, ties=ties,
             unjudged=unjudged, like=like, test=test, samples=samples, alpha=alpha, correction=correction,
             interval_method=interval_method, level=level, resamples=resamples, seed=seed,
             text_only=text_only, phi=parse_files(phi), setting=parse_settings(setting),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -17,6 +17,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from karat._util import Layout, Result
     from karat.judging import Project
+    from karat.reports import PageOptions
 
 WIDEST_BAR = 30
 NARROWEST_BAR = 10
@@ -143,15 +144,17 @@ def show(result: Result, quiet: bool = False) -> None:
         screen.print(escape(f"note: {note}"))
 
 
-def finish(result: Result, json: Path | None, output: Path | None, **page: Any) -> None:
-    """Write a result where `--json` and `-o` say, then print it; `page` goes to `write_report`."""
+def finish(result: Result, json: Path | None, output: Path | None, page: PageOptions | None = None) -> None:
+    """Write a result where `--json` and `-o` say, then print it; a page says which command made it."""
+    from dataclasses import replace
+
     from karat._util import is_page
-    from karat.reports import write_report
+    from karat.reports import PageOptions, write_report
 
     taken = write_json(result, json)
     if output is not None and is_page(output):
         with waiting(f"writing {output.name}"):
-            write_report(result, output, command=as_typed(), **page)  # type: ignore[arg-type]
+            write_report(result, output, page=replace(page or PageOptions(), command=as_typed()))  # type: ignore[arg-type]
         say_where(output, sys.stderr if taken else sys.stdout)
     elif output is not None:
         result.save(output)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from karat.judging.bias.diversity import Diversity as Diversity
     from karat.judging.bias.diversity import compare_systems as compare_systems
     from karat.judging.bias.report import BiasReport as BiasReport
+    from karat.judging.bias.report import JudgedPool as JudgedPool
     from karat.judging.bias.report import measure_bias as measure_bias
     from karat.judging.bias.report import project_bias as project_bias
     from karat.judging.exchange.answer_import import import_answers as import_answers
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from karat.judging.forms.form_files import FORMS as FORMS
     from karat.judging.forms.form_files import load_form as load_form
     from karat.judging.forms.form_files import save_form as save_form
+    from karat.judging.pools.candidates import QuerySample as QuerySample
     from karat.judging.pools.candidates import make_pool as make_pool
     from karat.judging.pools.cost import Cost as Cost
     from karat.judging.pools.cost import estimate_cost as estimate_cost
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from karat.judging.quality.acceptance import AcceptanceRule as AcceptanceRule
     from karat.judging.quality.acceptance import project_verdicts as project_verdicts
     from karat.judging.quality.answers import AnswerTable as AnswerTable
+    from karat.judging.quality.answers import ChosenDetails as ChosenDetails
     from karat.judging.quality.answers import make_answers as make_answers
     from karat.judging.quality.assignments import accepted_answers as accepted_answers
     from karat.judging.quality.drawn_pairs import AnswerCounts as AnswerCounts

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import plural, word_for
 from karat.reports.boards import board_of, number_format, ranks
 from karat.reports.material import Material
-from karat.reports.presentation import called, chart, scale_of, short_list
+from karat.reports.presentation import called, chart, scale_of, short_list, some_of
 from karat.scores import Leaderboard
 
 BARS = 8
@@ -40,19 +40,15 @@ def collect(material: Material) -> dict[str, Any]:
     if board.notes:
         points.append(("Please note", f"{'; '.join(board.notes)}."))
     tiles = [
-        {"number": f"{len(board.systems):,}", "text": "system" if len(board.systems) == 1 else "systems"},
-        {"number": f"{len(board.metrics):,}", "text": "metric" if len(board.metrics) == 1 else "metrics"},
+        {"number": f"{len(board.systems):,}", "text": word_for(len(board.systems), "system")},
+        {"number": f"{len(board.metrics):,}", "text": word_for(len(board.metrics), "metric")},
     ]
     if firsts:
-        tiles.append(
-            {
-                "number": str(len(leaders)),
-                "text": "leader" if len(leaders) == 1 else "systems lead or share a lead",
-            }
-        )
+        leads = word_for(len(leaders), "leader", "systems lead or share a lead")
+        tiles.append({"number": str(len(leaders)), "text": leads})
     if moved is not None:
-        noun = "place" if moved[0] == 1 else "places"
-        tiles.append({"number": f"{moved[0]}", "text": f"{noun}: the largest change of one system"})
+        places = word_for(moved[0], "place")
+        tiles.append({"number": f"{moved[0]}", "text": f"{places}: the largest change of one system"})
     shown = next(k for k in range(len(board.metrics)) if not np.isnan(board.values[:, k]).all())
     return {
         "finding": sentence(board, firsts),
@@ -76,7 +72,7 @@ def sentence(board: Leaderboard, firsts: list[tuple[int, ...]]) -> str:
         return f"{called(board.systems[0])} is the only system: there is no other to compare it with."
     if not firsts:
         return "No metric has numbers of two systems, so no system leads."
-    under = "under the one metric" if len(firsts) == 1 else f"under all {len(firsts)} metrics"
+    under = f"under {some_of(len(firsts), len(firsts), 'metric')}"
     if len(firsts) < len(board.metrics):
         under += " that several systems have"
     counts = {s: sum(s in first for first in firsts) for s in sorted({s for first in firsts for s in first})}

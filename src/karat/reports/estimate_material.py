@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from karat._util import plural
 from karat.estimate import ScoreEstimate, Simulation
+from karat.reports.page_options import PageOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,20 +18,16 @@ class EstimateMaterial:
     ----------
     found
         What was found.
-    title, command, made, target, images, inline_bytes
+    page, target
         As in `Material`.
     """
 
     found: ScoreEstimate | Simulation
-    title: str | None = None
-    command: str | None = None
-    made: datetime = field(default_factory=lambda: datetime.now().astimezone())
+    page: PageOptions = field(default_factory=PageOptions)
     target: Path = Path("estimate.html")
-    images: Path | None = None
-    inline_bytes: int = 2_000_000
 
     @property
-    def page(self) -> str:
+    def kind(self) -> str:
         """Which sections it has."""
         return "estimate" if isinstance(self.found, ScoreEstimate) else "simulation"
 
@@ -57,8 +53,8 @@ class EstimateMaterial:
     @property
     def heading(self) -> str:
         """The page's title: as given, or what was done."""
-        if self.title:
-            return self.title
+        if self.page.title:
+            return self.page.title
         systems = plural(len(self.systems), "system")
         if isinstance(self.found, Simulation):
             return f"Vetting simulated for {systems}: from {self.found.noisy} to {self.found.vetted}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from karat._util import plural
 from karat.explain import ExplainedFailures, Explanation
+from karat.reports.page_options import PageOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,20 +18,16 @@ class FailureMaterial:
     ----------
     found
         What was found.
-    title, command, made, target, images, inline_bytes
+    page, target
         As in `Material`.
     """
 
     found: Explanation
-    title: str | None = None
-    command: str | None = None
-    made: datetime = field(default_factory=lambda: datetime.now().astimezone())
+    page: PageOptions = field(default_factory=PageOptions)
     target: Path = Path("failures.html")
-    images: Path | None = None
-    inline_bytes: int = 2_000_000
 
     @property
-    def page(self) -> str:
+    def kind(self) -> str:
         """Which sections it has."""
         return "failures"
 
@@ -49,5 +45,6 @@ class FailureMaterial:
     def heading(self) -> str:
         """The page's title: as given, or what was done."""
         return (
-            self.title or f"Failures of {plural(len(self.systems), 'system')} on {self.found.benchmark.name}"
+            self.page.title
+            or f"Failures of {plural(len(self.systems), 'system')} on {self.found.benchmark.name}"
         )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
 from karat._util import plural
 from karat.errors import InputError, KaratError
+from karat.reports.page_options import PageOptions
 from karat.runs import Run
 from karat.scores import (
     Comparison,
@@ -36,28 +36,18 @@ class Material:
         What was found.
     runs
         The runs behind a scorecard without details: they give places, first results and Judged@10.
-    title, command
-        The page's title, and the command that made it.
-    made
-        When.
+    page
+        What is on the page beside what was found.
     target
         The file that is written; links to images start in its folder.
-    images
-        The folder that image files must lie in; None shows none.
-    inline_bytes
-        How many bytes of thumbnails go into the page; further ones are linked.
     threads
         For what is computed from the runs.
     """
 
     found: Comparison | Scorecard | Leaderboard
     runs: Sequence[Run] = ()
-    title: str | None = None
-    command: str | None = None
-    made: datetime = field(default_factory=lambda: datetime.now().astimezone())
+    page: PageOptions = field(default_factory=PageOptions)
     target: Path = Path("report.html")
-    images: Path | None = None
-    inline_bytes: int = 2_000_000
     threads: int | None = None
 
     def __post_init__(self) -> None:
@@ -72,15 +62,15 @@ class Material:
                 raise InputError(f"the run {min(missing)!r} was not given", fix="give every run, or none")
 
     @property
-    def page(self) -> str:
+    def kind(self) -> str:
         """Which sections it has."""
         return "report"
 
     @property
     def heading(self) -> str:
         """The page's title: as given, or what was done."""
-        if self.title:
-            return self.title
+        if self.page.title:
+            return self.page.title
         systems = plural(len(self.systems), "system")
         if self.card is None:
             return f"{systems} by {plural(len(self.board.metrics), 'metric')}"  # type: ignore[union-attr]

@@ -6,14 +6,13 @@ Templates escape everything; the page's policy allows its own two scripts and no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import karat
 from karat._util import PAGE_NEEDS, PAGES, require, write_file
 from karat.benchmarks import Benchmark
-from karat.errors import InputError, MissingDataError
+from karat.errors import InputError
 from karat.estimate import ScoreEstimate, Simulation
 from karat.explain import Explanation
 from karat.reports.bundle import (
@@ -28,6 +27,7 @@ from karat.reports.bundle import (
 from karat.reports.estimate_material import EstimateMaterial
 from karat.reports.failure_material import FailureMaterial
 from karat.reports.material import Material
+from karat.reports.page_options import PageOptions
 from karat.reports.section import in_order
 from karat.runs import Compute, Run
 from karat.scores import (
@@ -44,7 +44,6 @@ from karat.scores import (
 from karat.stats import Intervals
 
 SUFFIXES = (".html", ".htm")
-MOST_INLINE = 10_000
 BRANDS = {
     "report": "karat report",
     "estimate": "karat estimate",
@@ -69,10 +68,7 @@ def report(
     measure: Any = None,
     *,
     output: str | Path = "report.html",
-    title: str | None = None,
-    image_folder: str | Path | None = None,
-    inline_images: float = 2.0,
-    command: str | None = None,
+    page: PageOptions | None = None,
     test: str = "randomisation",
     alpha: float = 0.05,
     correction: str = "column",
@@ -92,8 +88,8 @@ def report(
     ----------
     runs, benchmark, measure, **options
         As `karat.evaluate` takes them.
-    output, title, image_folder, inline_images, command
-        The file and what is on it, as `write_report` takes them.
+    output, page
+        The file, and what is on it beside the result.
     test, alpha, correction, intervals, interval_method, level, resamples, samples, seed
         As `karat.compare` takes them.
 
@@ -109,15 +105,14 @@ def report(
     >>> world = make_world(40, seed=3)
     >>> runs = [simulate(world, strength=strength, seed=1) for strength in (1, 3)]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = f"{folder}/report.html"
     ...     named = dict(zip(["weak", "good"], runs))
-    ...     shown = report(named, world.benchmark(), "R@1", output=page, samples=99)
+    ...     shown = report(named, world.benchmark(), "R@1", output=f"{folder}/report.html", samples=99)
     >>> shown.standing("R@1", truth="original").runs
     ('good', 'weak')
     """
     target = Path(output)
     # Wrong choices show before large files are read.
-    check_page(target, image_folder, inline_images)
+    check_page(target)
     check_choices(test, alpha, samples, seed, correction)
     check_published_labels(options.get("label_uncertainty"))
     made = comparison_intervals(intervals, interval_method, level, resamples, seed)
@@ -129,10 +124,7 @@ def report(
         )
     else:
         found = with_intervals(card, made)
-    write_report(
-        found, target, title=title, image_folder=image_folder, inline_images=inline_images, command=command,
-        compute=options.get("compute"),
-    )  # fmt: skip
+    write_report(found, target, page=page, compute=options.get("compute"))
     return found
 
 
@@ -141,11 +133,7 @@ def write_report(
     path: str | Path,
     *,
     runs: Sequence[Run] = (),
-    title: str | None = None,
-    image_folder: str | Path | None = None,
-    inline_images: float = 2.0,
-    command: str | None = None,
-    made: datetime | None = None,
+    page: PageOptions | None = None,
     compute: Compute | None = None,
 ) -> Path:
     """Write one html file that says what was found, and opens without a network.
@@ -163,15 +151,8 @@ def write_report(
         The runs behind a scorecard that was evaluated without ``details=True``: they are read again for the
         place of each first right answer, scores in smaller galleries, first results, and how much of them
         was judged.
-    title
-        Of the page.
-    image_folder
-        The folder that image files must lie in to be shown; by default the one that the benchmark's
-        own files share.
-    inline_images
-        How many megabytes of small pictures go into the file; further ones are linked.
-    command, made
-        Shown in the methods: the command that made it, and when (now by default).
+    page
+        What is on the page beside the result: a title, pictures, how it was made.
     compute
         How what is needed of the runs is computed.
 
@@ -190,25 +171,21 @@ def write_report(
     True
     """
     target = Path(path)
-    check_page(target, image_folder, inline_images)
+    check_page(target)
     card = found.card if isinstance(found, Comparison) else found
     if isinstance(card, Scorecard) and card.benchmark.choices is not None:
         # The sections are about ranked galleries; of choices the page shows what is printed.
         found.save_page(target)
         return target
-    options: dict[str, Any] = {
-        "title": title, "command": command, "target": target, "inline_bytes": int(inline_images * 1e6),
-        "images": None if image_folder is None else Path(image_folder),
-        **({} if made is None else {"made": made}),
-    }  # fmt: skip
+    page = page or PageOptions()
     material: Material | EstimateMaterial | FailureMaterial
     if isinstance(found, Explanation):
-        material = FailureMaterial(found, **options)
+        material = FailureMaterial(found, page, target)
     elif isinstance(found, ScoreEstimate | Simulation):
-        material = EstimateMaterial(found, **options)
+        material = EstimateMaterial(found, page, target)
     else:
         threads = None if compute is None else compute.threads
-        material = Material(complete(found), tuple(runs), threads=threads, **options)
+        material = Material(complete(found), tuple(runs), page, target, threads)
     text = render(material)
     # Names of files may hold bytes that are not text.
     content = text.encode("utf-8", "replace")
@@ -229,16 +206,10 @@ def complete(found: Comparison | Scorecard | Leaderboard) -> Comparison | Scorec
         return found if found.intervals is not None else with_intervals(found)
 
 
-def check_page(target: Path, image_folder: str | Path | None, inline_images: float) -> None:
-    """Raise before the work starts when a page could not be written as asked."""
+def check_page(target: Path) -> None:
+    """Raise before the work starts when a page could not be written."""
     check_target(target)
     require(*PAGE_NEEDS)
-    if not 0 <= inline_images < MOST_INLINE:
-        raise InputError(f"inline_images is {inline_images:g}", fix="give megabytes, 0 for none")
-    if image_folder is not None and not Path(image_folder).is_dir():
-        raise MissingDataError(
-            "there is no such folder", where=image_folder, fix="give the folder of the images"
-        )
 
 
 def check_target(target: Path) -> None:
@@ -253,7 +224,7 @@ def render(material: Material | EstimateMaterial | FailureMaterial) -> str:
 
     sections: list[dict[str, Any]] = []
     for_scripts: dict[str, Any] = {"systems": material.systems}
-    for section in in_order(material.page):
+    for section in in_order(material.kind):
         data = section.collect(material)
         if data is None:
             continue
@@ -264,24 +235,24 @@ def render(material: Material | EstimateMaterial | FailureMaterial) -> str:
             for_scripts[section.name] = data
     pictures = [part.get("thumbnails") or {} for part in for_scripts.values() if isinstance(part, dict)]
     linked = any(some.get("linked") for some in pictures)
-    code = script(SCRIPTS[material.page])
-    plotly = None if material.page in PLOTLESS else plotly_file()
+    code = script(SCRIPTS[material.kind])
+    plotly = None if material.kind in PLOTLESS else plotly_file()
     known = [code] if plotly is None else [code, plotly.read_text(encoding="utf-8")]
     return template("page.html", trim=True).render(
         title=material.heading,
-        brand=BRANDS[material.page],
+        brand=BRANDS[material.kind],
         sections=sections,
         linked=linked,
         policy=policy(known, linked),
-        page=material.page,
-        scripted=SCRIPTED.get(material.page, "Plots and the table of queries need"),
+        page=material.kind,
+        scripted=SCRIPTED.get(material.kind, "Plots and the table of queries need"),
         # Markup: made by karat itself, or escaped for where it stands.
         style=Markup(styles()),
         script=Markup(code),
         data=Markup(safe_json(for_scripts)),
         plotly=None if plotly is None else Markup(packed_plotly(plotly)),
         version=karat.__version__,
-        made=material.made.strftime("%Y-%m-%d"),
+        made=material.page.made.strftime("%Y-%m-%d"),
     )
 
 

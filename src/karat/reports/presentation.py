@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from karat._util import plural
 from karat.measures import Named, scale_value, show_value
 
 if TYPE_CHECKING:
@@ -153,6 +154,19 @@ def number_word(number: int) -> str:
     """
     words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     return words[number] if number < len(words) else f"{number:,}"
+
+
+def some_of(number: int, of: int, noun: str) -> str:
+    """Return how many of some things, as the subject of a sentence: one or none is singular.
+
+    >>> some_of(1, 1, "metric"), some_of(3, 3, "metric"), some_of(2, 3, "metric"), some_of(0, 3, "metric")
+    ('the one metric', 'all 3 metrics', 'only 2 of the 3 metrics', 'no metric')
+    """
+    if not number:
+        return f"no {noun}"
+    if number < of:
+        return f"only {number} of the {plural(of, noun)}"
+    return f"the one {noun}" if of == 1 else f"all {plural(of, noun)}"
 
 
 def called(name: object, most: int = 48) -> str:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from karat.benchmarks import Benchmark
 from karat.reports.material import Material
+from karat.reports.page_options import PageOptions
 
 SIDE = 128
 MOST_PIXELS = 50_000_000
@@ -25,8 +27,15 @@ def thumbnails(material: Material) -> dict[str, Any] | None:
     card = material.card
     if card is None or not card.benchmark.image_paths:
         return None
-    root = material.images or card.benchmark.image_root or Path()
-    return small_pictures(card.benchmark.image_paths, root, material.target, material.inline_bytes)
+    return page_pictures(card.benchmark.image_paths, card.benchmark, material.page, material.target)
+
+
+def page_pictures(
+    paths: Sequence[str], benchmark: Benchmark, page: PageOptions, target: Path, side: int = SIDE
+) -> dict[str, Any] | None:
+    """Return small pictures of a benchmark's images, from the folder and in the size that a page allows."""
+    root = Path(page.image_folder) if page.image_folder is not None else benchmark.image_root or Path()
+    return small_pictures(paths, root, target, int(page.inline_images * 1e6), side)
 
 
 def small_pictures(

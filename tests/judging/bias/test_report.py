@@ -12,7 +12,7 @@ import karat
 from karat._util.tables import text_of
 from karat.benchmarks import Pairs
 from karat.errors import InputError
-from karat.judging import make_pool, measure_bias
+from karat.judging import JudgedPool, make_pool, measure_bias
 from karat.judging.bias.bias import curve_layout, shown_bias
 from karat.stats.intervals import Intervals
 from karat.world import make_world, simulate, simulate_systems
@@ -42,7 +42,7 @@ def judged(world, pool):
 
 @pytest.fixture(scope="module")
 def report(world, pool, judged, runs):
-    return measure_bias(pool, judged, world.benchmark(), runs, complete="complete", intervals=FEW)
+    return measure_bias(JudgedPool(pool, judged, world.benchmark()), runs, complete="complete", intervals=FEW)
 
 
 def test_the_curve_falls(report):
@@ -149,12 +149,12 @@ def test_notes_say_what_is_missing(world, pool, judged, runs):
     bench = world.benchmark()
     part = Pairs(judged.image[:-10], judged.caption[:-10], 0.5 * judged.grade[:-10])
     options = {"measure": ["R@1"], "intervals": FEW}
-    found = measure_bias(pool, part, bench, complete="complete", **options)
+    found = measure_bias(JudgedPool(pool, part, bench), complete="complete", **options)
     assert [note.split()[0] for note in found.notes] == ["10", "without", "annotators"]
     assert found.diversity["t2i"].depth == 5
     strange = np.flatnonzero(~np.isin(np.arange(240), pool.caption[pool.image == 0]))[:2]
     more = Pairs(np.r_[judged.image, 0, 0], np.r_[judged.caption, strange], np.r_[judged.grade, 0.0, 0.0])
-    found = measure_bias(pool, more, bench, runs, **options)
+    found = measure_bias(JudgedPool(pool, more, bench), runs, **options)
     assert found.notes == [
         "2 judged pairs that no model suggested (hidden gold, fillers) belong to no subset"
     ]
@@ -165,7 +165,7 @@ def test_one_direction_and_many_systems(world):
     runs = [simulate(world, strength=2 + k / 4, seed=k, name=f"s{k:02d}") for k in range(11)]
     pool = make_pool(runs, bench, top=2, direction=["t2i"])
     judged = Pairs(pool.image, pool.caption, 1.0 * world.pair_relevance(pool.image, pool.caption))
-    found = measure_bias(pool, judged, bench, runs, measure=["R@1"], per_size=5, intervals=FEW)
+    found = measure_bias(JudgedPool(pool, judged, bench), runs, measure=["R@1"], per_size=5, intervals=FEW)
     assert list(found.bias) == [("t2i", "R@1")]
     assert any("random sample of at most 11" in note for note in found.notes)
     curve = [point.bias for point in found.bias["t2i", "R@1"].curve()]
@@ -179,14 +179,14 @@ def test_subsets_without_any_label(world, pool, judged, runs):
     grade = judged.grade.copy()
     grade[pool.suggested_by(2)] = 0.0
     none = Pairs(judged.image, judged.caption, grade)
-    found = measure_bias(pool, none, bench, runs, original=None, fixed=False, intervals=FEW)
+    found = measure_bias(JudgedPool(pool, none, bench), runs, original=None, fixed=False, intervals=FEW)
     for table in found.bias.values():
         assert np.isnan(table.bias[2])
         assert table.names(table.least(1)) != (runs[2].name,)
         assert table.curve()[0].bias == pytest.approx(np.nanmean(table.bias[:5]))
     json.dumps(found.as_dict(), allow_nan=False)
     assert found.tables()
-    counted = measure_bias(pool, none, bench, runs, original=None, intervals=FEW)
+    counted = measure_bias(JudgedPool(pool, none, bench), runs, original=None, intervals=FEW)
     for table in counted.bias.values():
         assert (table.scores[2] == 0).all()
 
@@ -201,7 +201,12 @@ def test_invalid_items_are_as_if_they_were_not_there(world, pool, judged, runs):
     bad = {"image": [3], "caption": [17, 100]}
     fold = Fold("valid", np.setdiff1d(np.arange(80), 3), np.setdiff1d(np.arange(240), [17, 100]))
     found = measure_bias(
-        pool, judged, bench, runs, complete="complete", invalid=bad, original=None, fixed=False, intervals=FEW
+        JudgedPool(pool, judged, bench, bad),
+        runs,
+        complete="complete",
+        original=None,
+        fixed=False,
+        intervals=FEW,
     )
     good = judged.grade > 0
     people = Judgments(judged.image[good], judged.caption[good], sources=[Provenance("people")])
@@ -240,11 +245,11 @@ def test_the_code_in_the_page_runs(capsys):
 def test_wrong_input(world, pool, judged, runs):
     bench = world.benchmark()
     with pytest.raises(InputError, match="'original' is not complete"):
-        measure_bias(pool, judged, bench, runs, complete="original")
+        measure_bias(JudgedPool(pool, judged, bench), runs, complete="original")
     with pytest.raises(InputError, match="no truth 'orignal'"):
-        measure_bias(pool, judged, bench, runs, original="orignal")
+        measure_bias(JudgedPool(pool, judged, bench), runs, original="orignal")
     with pytest.raises(InputError, match="RP needs more places than are known"):
-        measure_bias(pool, judged, bench, measure=["RP"])
+        measure_bias(JudgedPool(pool, judged, bench), measure=["RP"])
     only = make_pool(runs, bench, top=1, direction=["i2t"])
     with pytest.raises(InputError, match="no query of these directions"):
-        measure_bias(only, judged, bench, runs, direction=["t2i"])
+        measure_bias(JudgedPool(only, judged, bench), runs, direction=["t2i"])

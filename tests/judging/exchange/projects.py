@@ -110,7 +110,7 @@ def table_of(project) -> list[tuple]:
         texts[key] = answer["details"].get("why")
     rows = []
     for row in range(len(table)):
-        details = sorted(table.details[d] for d in table.detail[table.detail_row == row])
+        details = sorted(name for own, name in table.details if own == row)
         annotator, assignment = table.annotators[table.annotator[row]], int(table.assignment[row])
         pair = int(table.image[row]), int(table.caption[row])
         rows.append(

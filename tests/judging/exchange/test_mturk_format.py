@@ -50,7 +50,7 @@ def test_results_of_a_crowd_form(project, tmp_path):
     assert table.seconds.tolist() == [20.0, 20.0], "the work time is shared out"
     assert table.at.tolist() == [1_600_000_000.0] * 2
     assert table.rating.tolist() == [2.0, 0.0]
-    assert [table.details[one] for one in table.detail] == ["wrong.colour"]
+    assert [name for _, name in table.details] == ["wrong.colour"]
 
 
 def test_rejected_work_is_kept_and_marked(project, tmp_path):

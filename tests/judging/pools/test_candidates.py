@@ -9,7 +9,7 @@ import karat
 from karat.benchmarks import DIRECTIONS
 from karat.errors import InputError, KaratError
 from karat.judging import load_form, make_pool
-from karat.judging.pools import FILLED, POOLED
+from karat.judging.pools import FILLED, POOLED, GoldChoice, QuerySample
 from karat.judging.pools.candidates import choose_queries
 
 from made import make_benchmark, make_run
@@ -45,7 +45,7 @@ def test_a_pool_is_what_sorting_every_list_gives(small, top, left_out, seed):
     runs = [karat.load_run(table, name=f"run {k}") for k, table in enumerate(tables)]
     known = small.benchmark.truths["whole"].judgments.pairs()
     judged = set(zip(known.image.tolist(), known.caption.tolist())) if left_out else set()
-    pool = make_pool(runs, small.benchmark, top=top, judged=["whole"] if left_out else [], gold=4)
+    pool = make_pool(runs, small.benchmark, top=top, judged=["whole"] if left_out else [], gold=GoldChoice(4))
     expected = by_hand(tables, small.benchmark, top, judged)
     assert places_of(pool) == expected
     assert pool.suggestions == len(expected)
@@ -62,7 +62,7 @@ def test_the_arithmetic_of_eccv_caption(coco):
         karat.load_run(*(rng.normal(size=(n, 8)).astype(np.float32) for n in (5000, 25000)), name=f"m{k}")
         for k in range(5)
     ]
-    pool = make_pool(runs, coco, sample={"i2t": 1261, "t2i": 1333}, gold=0)
+    pool = make_pool(runs, coco, queries=QuerySample({"i2t": 1261, "t2i": 1333}), gold=GoldChoice(0))
     assert pool.suggestions == (1261 + 1333) * 5 * 5 == 64_850
     assert len(pool) == len(np.unique(pool.image * 25_000 + pool.caption)) < 64_850
     # The truth itself has one caption less: it was removed as invalid.
@@ -72,7 +72,7 @@ def test_the_arithmetic_of_eccv_caption(coco):
 
 def test_one_run_suggests_each_pair_at_most_twice():
     bench = make_benchmark(12, 2)
-    pool = make_pool([make_run(bench, 2.0, 1, "only")], bench, top=3, gold=0)
+    pool = make_pool([make_run(bench, 2.0, 1, "only")], bench, top=3, gold=GoldChoice(0))
     assert pool.suggestions == (12 + 24) * 3
     assert np.bincount(pool.place_pair).max() <= 2
     assert pool.suggested_by(0).all()
@@ -81,7 +81,7 @@ def test_one_run_suggests_each_pair_at_most_twice():
 def test_ranked_lists_have_no_scores_and_may_have_one_direction():
     bench = make_benchmark(4, 2)
     lists = karat.load_run({"i2t": {image: [1003, 1001, 1000] for image in range(4)}}, name="lists")
-    pool = make_pool([lists], bench, top=2, gold=0)
+    pool = make_pool([lists], bench, top=2, gold=GoldChoice(0))
     assert sorted(set(pool.caption.tolist())) == [1, 3]
     assert list(pool.queries) == ["i2t"]
     assert np.isnan(pool.place_score).all()
@@ -91,13 +91,15 @@ def test_ranked_lists_have_no_scores_and_may_have_one_direction():
 
 def test_queries_are_drawn_per_direction_and_by_seed():
     bench = make_benchmark(50, 2)
-    one = choose_queries(bench, sample={"i2t": 10, "t2i": 10}, seed=3)
-    both = choose_queries(bench, sample={"i2t": 10, "t2i": 40}, seed=3)
+    one = choose_queries(bench, queries=QuerySample({"i2t": 10, "t2i": 10}), seed=3)
+    both = choose_queries(bench, queries=QuerySample({"i2t": 10, "t2i": 40}), seed=3)
     assert one["i2t"].tolist() == both["i2t"].tolist()
-    assert choose_queries(bench, ["i2t"], sample=10, seed=4)["i2t"].tolist() != one["i2t"].tolist()
+    assert (
+        choose_queries(bench, ["i2t"], queries=QuerySample(10), seed=4)["i2t"].tolist() != one["i2t"].tolist()
+    )
     assert choose_queries(bench, queries={"t2i": [7, 3, 3]})["t2i"].tolist() == [3, 7]
     for wrong, words in (
-        ({"sample": 51}, "the sample size is 51"),
+        ({"queries": QuerySample(51)}, "the sample size is 51"),
         ({"queries": {"i2t": [50]}}, "outside the gallery"),
         ({"queries": {"i2t": [], "t2i": []}}, "no queries"),
         ({"directions": []}, "is empty"),
@@ -111,7 +113,7 @@ def test_queries_are_drawn_per_direction_and_by_seed():
 def test_only_chosen_queries_are_pooled():
     bench = make_benchmark(20, 2)
     run = make_run(bench, 1.0, 2, "run")
-    pool = make_pool([run], bench, direction=["t2i"], queries={"t2i": [5]}, top=4, gold=0)
+    pool = make_pool([run], bench, direction=["t2i"], queries={"t2i": [5]}, top=4, gold=GoldChoice(0))
     assert set(pool.caption.tolist()) == {5}
     assert len(pool) == 4
 
@@ -119,11 +121,11 @@ def test_only_chosen_queries_are_pooled():
 def test_original_pairs_are_judged_by_name_whatever_the_truths_are_called():
     bench = make_benchmark(10, 2)
     runs = [make_run(bench, 5.0, 3, "good")]
-    pool = make_pool(runs, bench, judged=["original"], gold=0)
+    pool = make_pool(runs, bench, judged=["original"], gold=GoldChoice(0))
     assert (bench.caption_image[pool.caption] != pool.image).all()
     assert pool.judged > 0
     # A form that shows the caption's own image has nothing to ask about it.
-    assert len(make_pool(runs, bench, form=load_form("misread"), gold=0)) == len(pool)
+    assert len(make_pool(runs, bench, form=load_form("misread"), gold=GoldChoice(0))) == len(pool)
     with pytest.raises(KaratError, match="no truth 'cxc'"):
         make_pool(runs, bench, judged=["cxc"])
 
@@ -136,10 +138,13 @@ def test_impossible_values_are_refused():
         ([run, run], {}, "same name"),
         ([run], {"top": 0}, "top is 0"),
         ([run], {"fill": 0}, "fill is 0"),
-        ([run], {"gold": -1}, "gold is -1"),
     ):
         with pytest.raises(InputError, match=words):
             make_pool(runs, bench, **options)
+    with pytest.raises(InputError, match="gold is -1"):
+        make_pool([run], bench, gold=GoldChoice(-1))
+    with pytest.raises(InputError, match="the depth of gold is -1"):
+        make_pool([run], bench, gold=GoldChoice(depth=-1))
 
 
 def test_a_complete_truth_leaves_nothing_to_judge():
@@ -164,7 +169,7 @@ def test_filling_up(columns, share, seed):
         )
         return np.array(list(kept.values()), bool)
 
-    pool = make_pool(runs, bench, top=2, filter=[keep], fill=columns, gold=0, seed=seed)
+    pool = make_pool(runs, bench, top=2, filter=[keep], fill=columns, seed=seed, gold=GoldChoice(0))
     why = {(i, c): w for i, c, w in zip(pool.image.tolist(), pool.caption.tolist(), pool.why.tolist())}
     assert len(why) == len(pool)
     # Every kept pair is there; what is filled in was not kept.
@@ -187,8 +192,10 @@ def test_filling_up(columns, share, seed):
 def test_the_same_seed_gives_the_same_pool():
     bench = make_benchmark(15, 3)
     runs = [make_run(bench, 1.0, k, f"run {k}") for k in range(2)]
-    options = {"sample": 8, "fill": 10, "filter": ["systems>=2"], "form": load_form("grid")}
-    one, two, other = (make_pool(runs, bench, seed=seed, gold_depth=1, **options) for seed in (1, 1, 2))
+    options = {"queries": QuerySample(8), "fill": 10, "filter": ["systems>=2"], "form": load_form("grid")}
+    one, two, other = (
+        make_pool(runs, bench, seed=seed, **options, gold=GoldChoice(depth=1)) for seed in (1, 1, 2)
+    )
     for name in ("image", "caption", "why", "gold_image", "gold_caption", "gold_right"):
         assert np.array_equal(getattr(one, name), getattr(two, name))
     assert not np.array_equal(one.gold_caption, other.gold_caption)

@@ -7,7 +7,7 @@ import karat
 from karat.captions.filter import caption_filter
 from karat.errors import KaratError
 from karat.judging import make_pool
-from karat.judging.pools import POOL_FILTERS, FilterKind, parse_filter
+from karat.judging.pools import POOL_FILTERS, FilterKind, GoldChoice, parse_filter
 from karat.world import make_world, simulate_systems
 
 from made import make_benchmark, make_run
@@ -29,7 +29,9 @@ def pairs_of(pool):
 
 def test_captions_that_are_not_similar_are_dropped(world, runs):
     bench = world.benchmark()
-    everything, kept = (make_pool(runs, bench, filter=rules, gold=0) for rules in ([], ["bleu-pre>=0.5"]))
+    everything, kept = (
+        make_pool(runs, bench, filter=rules, gold=GoldChoice(0)) for rules in ([], ["bleu-pre>=0.5"])
+    )
     good = caption_filter(bench, 0.5).kept()
     assert pairs_of(kept) == {pair for pair in pairs_of(everything) if good[pair]}
     assert 0 < kept.filtered == len(everything) - len(kept)
@@ -37,8 +39,11 @@ def test_captions_that_are_not_similar_are_dropped(world, runs):
 
 def test_scores_and_agreement(world, runs):
     bench = world.benchmark()
-    everything = make_pool(runs, bench, gold=0)
-    by = {name: make_pool(runs, bench, filter=[name], gold=0) for name in ("score(seer)>=4", "systems >= 3")}
+    everything = make_pool(runs, bench, gold=GoldChoice(0))
+    by = {
+        name: make_pool(runs, bench, filter=[name], gold=GoldChoice(0))
+        for name in ("score(seer)>=4", "systems >= 3")
+    }
     seer = runs[0].scores
     places = {
         (int(everything.image[k]), int(everything.caption[k]))
@@ -47,7 +52,7 @@ def test_scores_and_agreement(world, runs):
     assert pairs_of(by["score(seer)>=4"]) == {pair for pair in places if seer[pair] >= 4}
     votes = sum(everything.suggested_by(k).astype(int) for k in range(3))
     assert len(by["systems >= 3"]) == (votes == 3).sum() > 0
-    both = make_pool(runs, bench, filter=list(by), gold=0)
+    both = make_pool(runs, bench, filter=list(by), gold=GoldChoice(0))
     assert pairs_of(both) == pairs_of(by["score(seer)>=4"]) & pairs_of(by["systems >= 3"])
 
 
@@ -57,12 +62,14 @@ def test_your_own_filter(world, runs):
         name, FilterKind(name, "captions", lambda of, least: lambda pool, b: pool.caption >= least)
     )
     try:
-        assert make_pool(runs, world.benchmark(), filter=[f"{name}>=50"], gold=0).caption.min() == 50
+        assert (
+            make_pool(runs, world.benchmark(), filter=[f"{name}>=50"], gold=GoldChoice(0)).caption.min() == 50
+        )
     finally:
         POOL_FILTERS._things.pop(name)
         POOL_FILTERS._names.pop(name)
     with pytest.raises(KaratError, match="returned int64 of shape"):
-        make_pool(runs, world.benchmark(), filter=[lambda pool, b: pool.image], gold=0)
+        make_pool(runs, world.benchmark(), filter=[lambda pool, b: pool.image], gold=GoldChoice(0))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import karat
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
 from karat.errors import KaratError
 from karat.judging import load_form, make_pool, make_tasks
-from karat.judging.pools import key_of, pool_cost
+from karat.judging.pools import GoldChoice, QuerySample, key_of, pool_cost
 from karat.judging.pools.gold import MOST_OWN, MOST_USES, SPARE, ranked_high
 from karat.judging.tasks import GOLD_NO, GOLD_YES
 
@@ -33,7 +33,7 @@ def within(scores, image, caption, depth):
 def test_gold_negatives_are_not_among_the_first_items_of_any_run(seed, signal, depth):
     bench = make_benchmark(14, 2)
     runs = [make_run(bench, signal, 10 * seed + k, f"run {k}") for k in range(2)]
-    pool = make_pool(runs, bench, top=1, gold=30, gold_depth=depth, seed=seed)
+    pool = make_pool(runs, bench, top=1, seed=seed, gold=GoldChoice(30, depth=depth))
     pooled = set(zip(pool.image.tolist(), pool.caption.tolist()))
     stock = stock_of(pool)
     assert len({pair[:2] for pair in stock}) == len(stock)
@@ -90,7 +90,7 @@ def test_gold_positives_are_right_though_original_pairs_are_wrong():
     world, runs, known = planted()
     own = np.flatnonzero(known.caption_image >= 0)
     assert 0.75 < world.pair_relevance(known.caption_image[own], own).mean() < 0.85
-    pool = make_pool(runs, known, gold=400)
+    pool = make_pool(runs, known, gold=GoldChoice(400))
     yes = pool.gold_right == GOLD_YES
     assert yes.sum() == 200
     assert world.pair_relevance(pool.gold_image[yes], pool.gold_caption[yes]).mean() > 0.95
@@ -102,12 +102,12 @@ def test_gold_positives_are_right_though_original_pairs_are_wrong():
     "options",
     [
         {"judged": ["original"]},
-        {"sample": {"i2t": 100, "t2i": 150}, "top": 2},
+        {"queries": QuerySample({"i2t": 100, "t2i": 150}), "top": 2},
     ],
 )
 def test_gold_is_not_asked_about_where_other_pairs_are_confirmed(options):
     world, runs, known = planted(300, 4)
-    pool = make_pool(runs, known, gold=100, **options)
+    pool = make_pool(runs, known, **options, gold=GoldChoice(100))
     yes = pool.gold_right == GOLD_YES
     assert yes.sum() == 50
     assert not pooled_gold(pool).any()
@@ -116,8 +116,8 @@ def test_gold_is_not_asked_about_where_other_pairs_are_confirmed(options):
 
 def test_pooled_pairs_are_used_when_the_others_run_out():
     _, runs, known = planted(wrong=0.0)
-    options = {"sample": {"i2t": 60, "t2i": 200}, "top": 2, "seed": 4}
-    few, many = (make_pool(runs, known, gold=number, **options) for number in (40, 700))
+    options = {"queries": QuerySample({"i2t": 60, "t2i": 200}), "top": 2, "seed": 4}
+    few, many = (make_pool(runs, known, **options, gold=GoldChoice(number)) for number in (40, 700))
     assert not pooled_gold(few).any()
     both = pooled_gold(many)[many.gold_right == GOLD_YES]
     assert 0 < both.sum() < len(both)
@@ -160,7 +160,9 @@ def test_a_run_that_finds_nothing_still_leaves_gold():
 def test_gold_images_have_one_to_three_own_captions():
     bench = make_benchmark(60, 4)
     runs = [make_run(bench, 2.0, k, f"run {k}") for k in range(2)]
-    pool = make_pool(runs, bench, top=2, form=load_form("grid"), queries={"i2t": range(20)}, gold_depth=5)
+    pool = make_pool(
+        runs, bench, top=2, form=load_form("grid"), queries={"i2t": range(20)}, gold=GoldChoice(depth=5)
+    )
     tasks = -(-len(pool) // 50)
     assert len(pool.gold_right) == 10 * SPARE * tasks
     for image in np.unique(pool.gold_image):
@@ -187,7 +189,7 @@ def test_no_original_pairs_beside_the_captions_own_image():
     assert len(np.unique(pool.gold_caption[yes])) > 15
     # A benchmark that knows original pairs only has no gold positives for this form, and says so.
     known = replace(bench, truths={"original": bench.truths["original"]})
-    for options in ({}, {"gold_truth": "original"}):
+    for options in ({}, {"gold": GoldChoice(truth="original")}):
         pool = make_pool(runs, known, top=2, form=form, **options)
         assert (pool.gold_right == GOLD_NO).all()
         cost = pool_cost(pool, form)
@@ -207,10 +209,10 @@ def without_owners():
 def test_positives_of_a_truth():
     bench = without_owners()
     run = karat.load_run(np.arange(12, dtype=np.float32).reshape(3, 4), name="run")
-    pool = make_pool([run], bench, top=1, gold=8, gold_depth=1)
+    pool = make_pool([run], bench, top=1, gold=GoldChoice(8, depth=1))
     assert {pair[:2] for pair in stock_of(pool) if pair[2] == GOLD_YES} == {(0, 0), (1, 2)}
     with pytest.raises(KaratError, match="no truth 'peple'"):
-        make_pool([run], bench, gold_truth="peple")
+        make_pool([run], bench, gold=GoldChoice(truth="peple"))
     with pytest.raises(KaratError, match="no truth 'original'"):
         make_pool([run], bench, judged=["original"])
 
@@ -220,7 +222,7 @@ def test_truths_that_are_rules_count_too():
 
     world = make_world(images=40, captions=2, seed=2)
     pool = make_pool(
-        simulate_systems(world)[:1], world.benchmark(listed=False), top=1, gold=600, gold_depth=1
+        simulate_systems(world)[:1], world.benchmark(listed=False), top=1, gold=GoldChoice(600, depth=1)
     )
     no = pool.gold_right == GOLD_NO
     assert no.sum() > 100

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from karat.judging import correct
+from karat.judging import AcceptanceRule, correct
 from karat.judging.pools import key_of
 from tests.judging.publication.published import CAPTION, IMAGE, WORLD, small_evidence
 
@@ -29,9 +29,11 @@ def test_people_may_reject_originals():
     )
     rating = evidence.answers.rating.copy()
     rating[wrong] = 1
-    evidence = replace(evidence, answers=replace(evidence.answers, rating=rating))
-    kept = correct(evidence, aggregation="majority")
-    gone = correct(evidence, aggregation="majority", original_policy="people")
+    evidence = replace(
+        evidence, answers=replace(evidence.answers, rating=rating), acceptance=AcceptanceRule("majority")
+    )
+    kept = correct(evidence)
+    gone = correct(evidence, original_policy="people")
     own = key_of(WORLD.benchmark().caption_image, np.arange(80))
     asked = np.isin(own, key_of(evidence.pool.image, evidence.pool.caption))
     assert asked.sum() > 40
@@ -74,4 +76,5 @@ def test_verdicts_are_published_with_their_probabilities():
     rejected = correct(evidence, original_policy="people").truth.judgments
     assert rejected.uncertain.n_pairs > rows.uncertain.n_pairs
     for aggregation in ("majority", "mean"):
-        assert not correct(evidence, aggregation=aggregation).truth.has_probabilities
+        other = replace(evidence, acceptance=AcceptanceRule(aggregation))
+        assert not correct(other).truth.has_probabilities

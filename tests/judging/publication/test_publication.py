@@ -10,7 +10,7 @@ import pytest
 
 import karat
 from karat.errors import InputError
-from karat.judging import open_project, publish
+from karat.judging import AcceptanceRule, open_project, publish
 from karat.world import make_world
 from tests.judging.publication.published import (
     CAPTION,
@@ -153,7 +153,7 @@ def test_wrong_names_are_refused(tmp_path):
     with pytest.raises(InputError, match="no truth 'cxc'"):
         publish(evidence, tmp_path / "out", merge=["cxc"])
     with pytest.raises(InputError, match="aggregation"):
-        publish(evidence, tmp_path / "out", aggregate="loudest")
+        publish(evidence, tmp_path / "out", acceptance=AcceptanceRule("loudest"))
     everything = {"image": dict.fromkeys(range(40), ""), "caption": dict.fromkeys(range(80), "")}
     with pytest.raises(InputError, match="no valid query"):
         publish(replace(evidence, marked=everything), tmp_path / "out")
@@ -230,4 +230,4 @@ def test_gold_pairs_have_no_verdicts(place, tmp_path):
 
 def test_nobody_was_approved_yet(place, tmp_path):
     with open_project(place) as project, pytest.raises(InputError, match="no answer counts"):
-        publish(project, tmp_path / "out", approved_only=True)
+        publish(project, tmp_path / "out", acceptance=AcceptanceRule(approved_only=True))

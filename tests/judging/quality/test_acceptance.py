@@ -8,6 +8,9 @@ import pytest
 
 import karat
 from karat.cli import options
+from karat.cli.bias import bias as bias_command
+from karat.cli.publish import publish as publish_command
+from karat.cli.quality import quality as quality_command
 from karat.errors import InputError
 from karat.judging import (
     AcceptanceRule,
@@ -28,7 +31,6 @@ from karat.judging import (
     publish,
     simulate_answers,
 )
-from karat.judging.bias import judged_pairs
 from karat.judging.bias import report as bias_report
 from karat.stats import Intervals
 from karat.world import adversarial, average, careful, lazy, make_world, simulate_systems
@@ -76,17 +78,17 @@ RULES = {
 
 @pytest.mark.parametrize("name", RULES)
 def test_bias_measures_what_is_published_and_described(name, project, tmp_path, monkeypatch):
-    rule = RULES[name]
+    rule = AcceptanceRule(**RULES[name])
     measured = []
 
-    def measure(pool, judged, *args, **more):
-        measured.append(judged)
-        return measure_bias(pool, judged, *args, **more)
+    def measure(labels, *args, **more):
+        measured.append(labels.judged)
+        return measure_bias(labels, *args, **more)
 
     monkeypatch.setattr(bias_report, "measure_bias", measure)
-    report = project_bias(project, intervals=FEW, **rule)
-    published = publish(project, tmp_path / "out", **rule)
-    quality = project_quality(project, intervals=FEW, **rule)
+    report = project_bias(project, acceptance=rule, intervals=FEW)
+    published = publish(project, tmp_path / "out", acceptance=rule)
+    quality = project_quality(project, acceptance=rule, intervals=FEW)
 
     (bias,) = measured
     verdicts = published.correction.verdicts
@@ -128,24 +130,25 @@ def test_verdicts_are_those_of_the_parts(project):
     np.testing.assert_array_equal(verdicts.grade, expected.grade)
 
 
-@pytest.mark.parametrize("function", [answer_quality, publish, project_bias])
-def test_keywords_and_defaults_are_those_of_the_rule(function):
-    parameters = inspect.signature(function).parameters
+@pytest.mark.parametrize("command", [bias_command, publish_command, quality_command])
+def test_options_and_defaults_are_those_of_the_rule(command):
+    parameters = inspect.signature(command).parameters
     for field in fields(AcceptanceRule):
         assert parameters[field.name].default == field.default, field.name
     assert (AcceptanceRule.aggregate, AcceptanceRule.gold_share) == (options.AGGREGATE, options.GOLD_SHARE)
 
 
-def test_an_evidence_knows_its_rule(project):
+def test_an_evidence_knows_its_rule(project, tmp_path):
     evidence = evidence_of(project, AcceptanceRule("majority"))
     verdicts = correct(evidence).verdicts
     assert verdicts.method == "majority"
-    np.testing.assert_array_equal(verdicts.grade, judged_pairs(project, "majority")[0].grade)
-    assert correct(evidence, settings={"threshold": 0.9}).verdicts.settings["threshold"] == 0.9
-    # Both leave out annotators who fail the gold check: the same answers count.
-    assert correct(evidence, aggregation="mean").verdicts.method == "mean"
-    with pytest.warns(DeprecationWarning, match="accepted for the aggregation majority"):
-        correct(evidence, aggregation="dawid-skene")
+    np.testing.assert_array_equal(verdicts.grade, project_verdicts(project, evidence.acceptance)[1].grade)
+    strict = evidence_of(project, AcceptanceRule("majority", {"threshold": 0.9}))
+    assert correct(strict).verdicts.settings["threshold"] == 0.9
+    published = publish(evidence, tmp_path / "out")
+    assert published.correction.verdicts.method == "majority"
+    with pytest.raises(InputError, match="says itself which answers count"):
+        publish(evidence, tmp_path / "out", acceptance=AcceptanceRule("dawid-skene"))
     made_by_hand = replace(evidence, acceptance=None)
     assert correct(made_by_hand).verdicts.method == AcceptanceRule.aggregate
 
@@ -158,7 +161,7 @@ def test_wrong_rules():
     rule, form = AcceptanceRule("majority"), load_form("pair")
     failed = make_answers([0, 1], [0, 1], [0, 0], [1, 4], ("eve",), gold=[1, -1], assignment=[7, 7])
     with pytest.raises(InputError, match=r"no answer counts \(2 answers of annotators who fail the gold"):
-        answer_quality(failed, form, aggregate="majority")
+        answer_quality(failed, form, acceptance=rule)
     with pytest.raises(InputError, match=r"no answer counts \(all are about gold pairs"):
         rule.verdicts(failed.where(failed.gold == 1), form)
     with pytest.raises(InputError, match="the project has no answers"):

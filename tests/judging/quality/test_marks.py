@@ -7,7 +7,7 @@ import pytest
 
 from karat.errors import InputError
 from karat.explain import summarise_marks
-from karat.judging import Choice, Form, answer_marks, load_form, make_answers
+from karat.judging import Choice, ChosenDetails, Form, answer_marks, load_form, make_answers
 from karat.judging.quality import ADJUDICATOR, PERSON
 from karat.world import make_world
 
@@ -32,11 +32,10 @@ CODES = [choice.code for choice in FORM.follow_ups[0].choices]
 def answered(rows, **more):
     """Return answers from rows of image, caption, annotator, rating and the marked classes."""
     image, caption, annotator, rating, marks = zip(*rows)
-    detail = [(row, CODES.index(code)) for row, codes in enumerate(marks) for code in codes.split()]
+    details = [(row, f"misread.{code}") for row, codes in enumerate(marks) for code in codes.split()]
     return make_answers(
         image, caption, annotator, rating, ("ann", "bob", "eve"),
-        detail_row=[row for row, _ in detail], detail=[code for _, code in detail],
-        details=tuple(f"misread.{code}" for code in CODES), **more,
+        details=ChosenDetails.of(details), **more,
     )  # fmt: skip
 
 
@@ -64,8 +63,8 @@ def test_no_mark_where_one_is_required_is_not_nothing_wrong():
     assert len(marks) == 1
     assert marks.notes == ("2 answers without a mark left out",)
     # On this form a good answer has no shortcomings, and is asked for none.
-    pair = make_answers([0, 1], [0, 1], [0, 0], [4, 1], ("ann",), detail_row=[1], detail=[0],
-                        details=("shortcomings.wrong_way",))  # fmt: skip
+    pair = make_answers([0, 1], [0, 1], [0, 0], [4, 1], ("ann",),
+                        details=ChosenDetails.of([(1, "shortcomings.wrong_way")]))  # fmt: skip
     marks = answer_marks(pair, load_form("pair"))
     assert marks.classes["wrong_way"].tolist() == [False, True]
     assert marks.scale == (1, 4)

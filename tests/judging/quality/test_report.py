@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.judging import load_form, make_pool, make_tasks, simulate_answers
+from karat.judging import AcceptanceRule, load_form, make_pool, make_tasks, simulate_answers
 from karat.judging.quality.report import answer_quality
 from karat.stats.intervals import Intervals
 from karat.world import make_world, simulate_systems
@@ -52,12 +52,14 @@ def test_it_tells_the_story(judged):
 
 def test_majority_leaves_out_who_fails(judged):
     pool, form, answers, _ = judged
-    report = answer_quality(answers, form, pool, aggregate="vote", intervals=FEW)
+    report = answer_quality(answers, form, pool, acceptance=AcceptanceRule("vote"), intervals=FEW)
     assert len(report.verdicts) == 1
     left = {report.accepted.answers.annotators[k] for k in np.unique(report.accepted.answers.annotator)}
     assert not left & {"eve", "joe"}
     assert any("fail the gold check" in note for note in report.notes)
-    every = answer_quality(answers, form, pool, aggregate="majority", exclude=False, intervals=FEW)
+    every = answer_quality(
+        answers, form, pool, acceptance=AcceptanceRule("majority", exclude=False), intervals=FEW
+    )
     assert len(every.accepted.answers) == len(answers)
     assert every.agreement.alpha["ordinal"].value < report.agreement.alpha["ordinal"].value
 
@@ -65,7 +67,7 @@ def test_majority_leaves_out_who_fails(judged):
 def test_text_and_records(judged):
     pool, form, answers, _ = judged
     report = answer_quality(
-        answers, form, pool, aggregate="mean", aggregate_set={"threshold": 0.25}, intervals=FEW
+        answers, form, pool, acceptance=AcceptanceRule("mean", {"threshold": 0.25}), intervals=FEW
     )
     text = str(report)
     for part in (
@@ -94,9 +96,12 @@ def test_text_and_records(judged):
 def test_without_cramers_v_the_report_says_why(judged):
     """Every reason that was given is the same: nothing differs between the systems."""
     pool, form, answers, _ = judged
-    others = answers.detail != answers.details.index("shortcomings.not_in_image")
-    same = answers.where(~np.isin(np.arange(len(answers)), answers.detail_row[others]))
-    text = str(answer_quality(same, form, pool, aggregate="majority", exclude=False, intervals=FEW))
+    details = answers.details
+    others = details.choice != details.names.index("shortcomings.not_in_image")
+    same = answers.where(~np.isin(np.arange(len(answers)), details.row[others]))
+    text = str(
+        answer_quality(same, form, pool, acceptance=AcceptanceRule("majority", exclude=False), intervals=FEW)
+    )
     assert "no Cramér's V: not_in_image is the only answer that was given" in text
     assert "nan" not in text
 
@@ -107,7 +112,9 @@ def test_nothing_to_report():
     with pytest.raises(InputError, match="all are about gold pairs"):
         answer_quality(table([(0, 0, 0, 4, 1)]), FOUR)
     with pytest.raises(InputError, match="no answer counts"):
-        answer_quality(table([(0, 0, 0, 1, 1, 3), (0, 1, 0, 4, -1, 3)]), FOUR, aggregate="mean")
+        answer_quality(
+            table([(0, 0, 0, 1, 1, 3), (0, 1, 0, 4, -1, 3)]), FOUR, acceptance=AcceptanceRule("mean")
+        )
 
 
 def test_without_pool_tasks_or_company():
@@ -126,5 +133,5 @@ def test_two_ratings_have_one_scale():
 
 def test_it_says_that_em_needs_more_steps(judged):
     pool, form, answers, _ = judged
-    report = answer_quality(answers, form, pool, aggregate="ds", aggregate_set={"steps": 1}, intervals=FEW)
+    report = answer_quality(answers, form, pool, acceptance=AcceptanceRule("ds", {"steps": 1}), intervals=FEW)
     assert any("did not converge after" in note for note in report.notes)

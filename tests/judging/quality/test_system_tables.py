@@ -7,7 +7,7 @@ import pytest
 
 from karat.judging.forms import Choice, FollowUp
 from karat.judging.pools.pool import Pool
-from karat.judging.quality.answers import make_answers
+from karat.judging.quality.answers import ChosenDetails, make_answers
 from karat.judging.quality.system_tables import Shares, answers_by_rank, details_by_system
 from tests.judging.quality.samples import FOUR, table
 
@@ -44,8 +44,10 @@ def test_details_by_system():
     """In the form's order; a question without an answer has no table."""
     said = make_answers(
         [0, 0, 4, 9], [0, 3, 1, 9], [0, 0, 0, 0], [3, 3, 2, 2], ("w",),
-        detail_row=[0, 0, 1, 2, 3], detail=[0, 2, 1, 1, 1],
-        details=("shortcomings.grammar", "shortcomings.wrong", "errors.colour"),
+        details=ChosenDetails.of([
+            (0, "shortcomings.grammar"), (0, "errors.colour"),
+            *((row, "shortcomings.wrong") for row in (1, 2, 3)),
+        ]),
     )  # fmt: skip
     choices = {"shortcomings": ("wrong", "absent", "grammar"), "errors": ("colour",), "mood": ("good",)}
     further = [FollowUp(code, "", choices=tuple(Choice(c, c) for c in own)) for code, own in choices.items()]

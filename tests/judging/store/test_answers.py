@@ -5,7 +5,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from karat.errors import InputError
-from karat.judging.store import open_project
+from karat.judging.store import Call, open_project
 from karat.judging.store.tables import APPEND_ONLY
 
 from .small import batch_of, finish, plain_plan, plan_of
@@ -21,7 +21,7 @@ def test_the_last_answer_counts_and_every_row_is_kept(project):
     project.answers.withdraw(lease.token, second, now=4)
     table = project.answers.read()
     assert (table.rating.tolist(), table.gold.tolist(), table.at.tolist()) == ([2.0], [-1], [2.0])
-    assert [table.details[choice] for choice in table.detail] == ["kinds.b", "kinds.a"]
+    assert [name for _, name in table.details] == ["kinds.b", "kinds.a"]
     assert [item.code for item in project.queue.lease("ann", now=5).items] == ["partly", None]
     project.answers.give(lease.token, second, "yes", seconds=2, now=6)
     assert len(project.answers.read(submitted=True)) == 0
@@ -90,7 +90,7 @@ def test_submitting_needs_every_answer_and_every_required_question(on_file):
         on_file.queue.submit(lease.token)
     on_file.answers.give(lease.token, lease.items[1].id, "no", {"why": "blurred"})
     on_file.queue.submit(lease.token)
-    assert on_file.answers.read().details == ("why.other", "why.blurred")
+    assert on_file.answers.read().details.names == ("why.other", "why.blurred")
 
 
 def test_items_of_other_tasks_and_unknown_tokens(on_file):
@@ -108,7 +108,7 @@ def test_the_database_refuses_changes(project):
     project.reviews.add([0], "approve", "me")
     project.reviews.mark_invalid("image", 3, "blurred", "me")
     project.journal.log("something")
-    project.calls.add("judge", "model", "hash", 0, 0, {"a": 1}, reply="yes", code="yes")
+    project.calls.add(Call("judge", "model", "hash", 0, 0, {"a": 1}, reply="yes", code="yes"))
     with project.database.write() as connection:
         connection.execute(text("INSERT INTO audit (what, detail, at) VALUES ('joined', '{}', 1.0)"))
     project.draws.add(batch_of([(3, 3)]))
@@ -144,9 +144,7 @@ def test_reviews_marks_events_settings_and_calls_are_stored(project, where):
     project.journal.set("pay", {"task": 0.2})
     with pytest.raises(InputError, match="json"):
         project.journal.set("pay", object())
-    number = project.calls.add(
-        "judge", "m", "hash", 1, 2, {"prompt": "p\0"}, reply="a\0b", cost=0.01, error=None
-    )
+    number = project.calls.add(Call("judge", "m", "hash", 1, 2, {"prompt": "p\0"}, reply="a\0b", cost=0.01))
     with open_project(where) as again:
         assert again.reviews.read()[0][:3] == ("approve", "boss", "looked again")
         assert again.reviews.invalid() == {"image": {}, "caption": {7: "empty"}}
@@ -154,4 +152,4 @@ def test_reviews_marks_events_settings_and_calls_are_stored(project, where):
         assert again.journal.get("pay") == {"task": 0.2}
         assert again.journal.get("none", 3) == 3
         (call,) = again.calls.read()
-        assert (call["id"], call["request"], call["reply"]) == (number, {"prompt": "p\0"}, "a\ufffdb")
+        assert (call.id, call.request, call.reply) == (number, {"prompt": "p\0"}, "a\ufffdb")

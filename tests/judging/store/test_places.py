@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from karat.benchmarks import Ids, save_benchmark
 from karat.errors import InputError, MissingDataError
-from karat.judging.store import create_project, open_project
+from karat.judging.store import Call, create_project, open_project
 from karat.judging.store.database import Database, find_place
 from karat.judging.store.migration import head, upgrade
 from karat.judging.store.project import fingerprint, write_form
@@ -86,7 +86,7 @@ def old_project(where):
 def test_an_old_project_is_brought_up_to_date_and_copied_before(where, tmp_path):
     old_project(where)
     with open_project(where) as project:
-        project.calls.add("judge", "model", "hash", 0, 0, {})
+        project.calls.add(Call("judge", "model", "hash", 0, 0, {}))
         assert [(e["what"], e["detail"]) for e in project.journal.events()] == [
             ("migrated", {"from": "0001"})
         ]

@@ -34,7 +34,7 @@ def test_rows_of_a_task_become_a_submitted_assignment(project):
     assert table.rating.tolist() == [3, 1, 1, 2]
     assert np.isnan(table.seconds).tolist() == [False, True, True, False]
     assert table.at.tolist() == [10, 11, 12, 13]
-    assert [table.details[choice] for choice in table.detail] == ["why.other", "kinds.a"]
+    assert [name for _, name in table.details] == ["why.other", "kinds.a"]
     assert next(d for d in (row["details"] for row in project.answers.history()) if d)["what"] == 'a, "b"\n'
     assignments = project.queue.assignments(now=1)
     # One of the task's two assignments was open, the other is Eve's: Bob's rows have a new one.

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.judging import load_form, make_pool, make_tasks
-from karat.judging.pools import key_of
+from karat.judging.pools import GoldChoice, key_of
 from karat.judging.tasks import NOT_GOLD, TaskPlan, annotators_needed, gold_overlap, plan_cost
 from karat.judging.tasks import plan as plans
 
@@ -17,7 +17,7 @@ from made import make_benchmark, make_run
 def test_gold_that_is_also_asked_about():
     bench = make_benchmark(40, 3)
     runs = [make_run(bench, 2.0, k, f"run {k}") for k in range(2)]
-    plan = make_tasks(make_pool(runs, bench, top=2, gold_depth=5), load_form("pair"))
+    plan = make_tasks(make_pool(runs, bench, top=2, gold=GoldChoice(depth=5)), load_form("pair"))
     pairs = list(zip(plan.image.tolist(), plan.caption.tolist()))
     gold = {pair for pair, right in zip(pairs, plan.gold.tolist()) if right != NOT_GOLD}
     asked = {pair for pair, right in zip(pairs, plan.gold.tolist()) if right == NOT_GOLD}
@@ -99,7 +99,9 @@ def test_a_ring_of_three_tasks_needs_three_teams():
 def test_the_cost_of_a_plan_says_how_many_annotators():
     bench = make_benchmark(40, 3)
     form = load_form("pair")
-    pool = make_pool([make_run(bench, 2.0, 1, "run")], bench, top=2, gold_depth=5, judged=["original"])
+    pool = make_pool(
+        [make_run(bench, 2.0, 1, "run")], bench, top=2, judged=["original"], gold=GoldChoice(depth=5)
+    )
     plan = make_tasks(pool, form, overlap=4)
     cost = plan_cost(plan, form, per_hour=10.0)
     # No gold is asked about or used twice: the annotators of one task can do all.

@@ -7,6 +7,7 @@ import pytest
 
 from karat.errors import InputError
 from karat.judging import FORMS, load_form, make_pool, make_tasks
+from karat.judging.pools import GoldChoice
 from karat.judging.tasks import GOLD_NO, GOLD_YES
 from karat.judging.tasks.simulation import on_scale, simulate_answers
 from karat.world import Annotator, adversarial, average, careful, lazy, make_world, simulate_systems
@@ -25,7 +26,7 @@ def runs(world):
 
 def planned(world, runs, name):
     form = load_form(name)
-    pool = make_pool(runs, world.benchmark(), top=2, form=form, gold_depth=5)
+    pool = make_pool(runs, world.benchmark(), top=2, form=form, gold=GoldChoice(depth=5))
     return form, make_tasks(pool, form, overlap=2)
 
 
@@ -53,7 +54,7 @@ def test_all_annotators_answer_on_the_scale_of_the_form(world, runs, name):
     table = found.table()
     assert len(table) == len(found)
     assert len(np.unique(table.assignment)) == 2 * plan.tasks
-    assert len(table.detail) == sum(len(choices) for given in found.details for choices in given.values())
+    assert len(table.details) == sum(len(choices) for given in found.details for choices in given.values())
 
 
 def test_careful_annotators_know_what_is_right(world, runs):
@@ -130,4 +131,4 @@ def test_the_store_takes_them_and_returns_the_same(world, runs, name, tmp_path):
         return sorted(zip(named, *(column.tolist() for column in columns)))
 
     assert rows(stored) == rows(expected)
-    assert len(stored.detail) == len(expected.detail)
+    assert len(stored.details) == len(expected.details)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from karat.errors import InputError
 from karat.judging import load_form, make_pool, make_tasks
-from karat.judging.pools import Pool, key_of, without
+from karat.judging.pools import GoldChoice, Pool, key_of, without
 from karat.judging.tasks import GOLD_NO, GOLD_YES, NOT_GOLD, unplanned
 from karat.judging.tasks.tasks import Stock, partner
 
@@ -179,7 +179,13 @@ def test_plans_of_grids(images, top, controls, seed):
     runs = [make_run(bench, 1.5, seed + k, f"run {k}") for k in range(3)]
     form = load_form("grid")
     pool = make_pool(
-        runs, bench, top=top, form=form, queries={"i2t": range(images)}, gold=400, gold_depth=2, seed=seed
+        runs,
+        bench,
+        top=top,
+        form=form,
+        queries={"i2t": range(images)},
+        seed=seed,
+        gold=GoldChoice(400, depth=2),
     )
     assume(len(pool.gold_right) >= 10 * controls + 10)
     try:
@@ -215,7 +221,9 @@ def test_six_images_per_task_one_of_them_gold():
     bench = make_benchmark(120, 5)
     runs = [make_run(bench, 1.5, k, f"run {k}") for k in range(4)]
     form = load_form("grid")
-    pool = make_pool(runs, bench, direction=["i2t"], queries={"i2t": range(50)}, form=form, gold_depth=5)
+    pool = make_pool(
+        runs, bench, direction=["i2t"], queries={"i2t": range(50)}, form=form, gold=GoldChoice(depth=5)
+    )
     assert (np.bincount(pool.image)[:50] % 10 == 0).all()
     plan = make_tasks(pool, form)
     for task in range(plan.tasks):
@@ -229,7 +237,7 @@ def test_six_images_per_task_one_of_them_gold():
 def test_what_was_pooled_later_gets_tasks_of_its_own():
     bench = make_benchmark(30, 3)
     runs = [make_run(bench, 2.0, k, f"run {k}") for k in range(2)]
-    pool = make_pool(runs, bench, top=2, gold=60, gold_depth=2)
+    pool = make_pool(runs, bench, top=2, gold=GoldChoice(60, depth=2))
     early = pool.image < 10
     before = make_tasks(without(pool, early), load_form("pair"), task_size=8)
     rest = unplanned(pool, before)
@@ -282,7 +290,7 @@ def test_a_chosen_subset_is_asked_about_in_its_order(pool, pairs, gold, seed):
 def test_a_chosen_subset_gets_further_gold_that_is_not_among_it():
     bench = make_benchmark(30, 3)
     runs = [make_run(bench, 1.5, k, f"run {k}") for k in range(2)]
-    pool = make_pool(runs, bench, top=2, gold=0)
+    pool = make_pool(runs, bench, top=2, gold=GoldChoice(0))
     own = np.arange(0, 90, 2)
     plan = make_tasks(
         pool, load_form("pair"), task_size=8, gold=4, benchmark=bench, chosen=(bench.caption_image[own], own)
@@ -297,7 +305,7 @@ def test_a_chosen_subset_in_grids():
     bench = make_benchmark(30, 4)
     runs = [make_run(bench, 1.5, k, f"run {k}") for k in range(3)]
     form = load_form("grid")
-    pool = make_pool(runs, bench, top=2, form=form, gold=300, gold_depth=2)
+    pool = make_pool(runs, bench, top=2, form=form, gold=GoldChoice(300, depth=2))
     rng = np.random.default_rng(1)
     rows = rng.permutation(len(pool))[:120]
     plan = make_tasks(

@@ -9,7 +9,7 @@ import karat
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
 from karat.errors import InputError
 from karat.models import DirectedRun
-from karat.reports import report, write_report
+from karat.reports import PageOptions, report, write_report
 from karat.runs import MatrixRun
 from karat.scores import check_options, details_of
 from karat.world import make_world, simulate
@@ -194,7 +194,9 @@ def test_a_scorecard_and_its_comparison_make_the_same_page(bench, tmp_path):
     runs = [make_run(bench, 2, 1, "a"), make_run(bench, 1, 2, "b")]
     card = karat.evaluate(runs, bench, ["R@1", "MedR"], details=True)
     pages = [
-        write_report(found, tmp_path / "page.html", made=datetime(2026, 1, 2, tzinfo=UTC)).read_bytes()
+        write_report(
+            found, tmp_path / "page.html", page=PageOptions(made=datetime(2026, 1, 2, tzinfo=UTC))
+        ).read_bytes()
         for found in (card, karat.compare(card))
     ]
     assert pages[0] == pages[1]

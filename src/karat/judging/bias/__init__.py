@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.judging.bias.report import judged_pairs as judged_pairs
     from karat.judging.bias.report import project_bias as project_bias
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

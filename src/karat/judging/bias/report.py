@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from karat.judging.bias.true_bias import TruthGap, gap_layout, true_columns, tru
 from karat.judging.pools import ORIGINAL, Pool, listed_pairs, runs_of_pool
 from karat.judging.quality import AcceptanceRule, project_verdicts
 from karat.measures import Named
-from karat.runs import Run
+from karat.runs import Compute, Run
 from karat.scores import DIRECTION_TITLES, Column
 from karat.stats import Intervals
 
@@ -174,25 +174,9 @@ class BiasReport(Result):
         }
 
 
-def measure_bias(
-    pool: Pool,
-    judged: Pairs,
-    benchmark: Benchmark,
-    runs: Sequence[Run] | None = None,
-    *,
-    measure: Iterable[str | Named] = ("R@1", "RP"),
-    direction: Sequence[Direction] | None = None,
-    original: str | None = ORIGINAL,
-    complete: str | None = None,
-    depth: int = 25,
-    fixed: bool = True,
-    invalid: Mapping[str, Iterable[int]] | None = None,
-    intervals: Intervals | None = None,
-    per_size: int = 50,
-    seed: int = 0,
-    threads: int | None = None,
-) -> BiasReport:
-    """Measure how the models of a pool bias its labels (ECCV Caption §5, appendices A.2 and E.3).
+@dataclass(frozen=True, eq=False)
+class JudgedPool:
+    """A pool whose pairs were judged.
 
     Parameters
     ----------
@@ -202,6 +186,37 @@ def measure_bias(
         The judgments: each pair once, with its grade (eq. E.4: 1, 0.5 or 0).
     benchmark
         The benchmark of the pairs.
+    invalid
+        Per kind, "image" or "caption", the indices of invalid items: they are neither queries nor ranked, and
+        their pairs do not count. Only diversity compares whole rankings.
+    """
+
+    pool: Pool
+    judged: Pairs
+    benchmark: Benchmark
+    invalid: Mapping[str, Iterable[int]] = field(default_factory=dict)
+
+
+def measure_bias(
+    labels: JudgedPool,
+    runs: Sequence[Run] | None = None,
+    *,
+    measure: Iterable[str | Named] = ("R@1", "RP"),
+    direction: Sequence[Direction] | None = None,
+    original: str | None = ORIGINAL,
+    complete: str | None = None,
+    depth: int = 25,
+    fixed: bool = True,
+    intervals: Intervals | None = None,
+    per_size: int = 50,
+    compute: Compute | None = None,
+) -> BiasReport:
+    """Measure how the models of a pool bias its labels (ECCV Caption §5, appendices A.2 and E.3).
+
+    Parameters
+    ----------
+    labels
+        The pool, the judgments of its pairs, and which items are invalid.
     runs
         The runs that were pooled, named as the pool's models. Without them the places in the pool are used,
         which suffice for R@1 but not for measures that look deeper.
@@ -218,15 +233,12 @@ def measure_bias(
         How many items of each list diversity compares.
     fixed
         Whether a query for which a subset found nothing counts as 0 under it; otherwise it is left out.
-    invalid
-        Per kind, "image" or "caption", the indices of invalid items: they are neither queries nor ranked, and
-        their pairs do not count. Only diversity compares whole rankings.
     intervals
-        How the intervals are computed.
-    per_size, seed
-        Of the sample of subsets, for more than ten models.
-    threads
-        How many; all by default.
+        How the intervals are computed. Their seed is that of the sample of subsets, too.
+    per_size
+        How many subsets of each size are drawn, for more than ten models.
+    compute
+        What computes: how many threads.
 
     Examples
     --------
@@ -236,16 +248,17 @@ def measure_bias(
     >>> bench, runs = world.benchmark(), simulate_systems(world)
     >>> pool = make_pool(runs, bench, top=3)
     >>> judged = Pairs(pool.image, pool.caption, 1.0 * world.pair_relevance(pool.image, pool.caption))
-    >>> report = measure_bias(pool, judged, bench, runs, measure=["R@1"])
+    >>> report = measure_bias(JudgedPool(pool, judged, bench), runs, measure=["R@1"])
     >>> [round(point.bias, 3) for point in report.bias["t2i", "R@1"].curve()]
     [0.208, 0.038, 0.012, 0.005, 0.002, 0.001, 0.0]
     """
-    measures = bias_measures(measure)
+    measures, made = bias_measures(measure), intervals or Intervals()
+    pool, benchmark, threads = labels.pool, labels.benchmark, (compute or Compute()).threads
     scored = runs_of_pool(pool, benchmark) if runs is None else list(runs)
-    valid = Valid(benchmark, invalid)
+    valid = Valid(benchmark, labels.invalid)
     known = None if original is None else valid.pairs(listed_pairs(benchmark, original))
-    counted = valid.pairs(judged)
-    labels = suggested_labels(pool, counted, known)
+    counted = valid.pairs(labels.judged)
+    suggested = suggested_labels(pool, counted, known)
     queries = {
         way: some
         for way, some in valid.queries(pool.queries).items()
@@ -253,8 +266,8 @@ def measure_bias(
     }
     if not queries:
         raise InputError("no query of these directions was pooled", fix=f"choose {' or '.join(pool.queries)}")
-    scorer = SubsetScorer(labels, scored, benchmark, queries, fixed, valid.fold, threads)
-    subsets = choose_subsets(len(pool.systems), empty=known is not None, per_size=per_size, seed=seed)
+    scorer = SubsetScorer(suggested, scored, benchmark, queries, fixed, valid.fold, threads)
+    subsets = choose_subsets(len(pool.systems), empty=known is not None, per_size=per_size, seed=made.seed)
     exact = dict[Key, list[Column]]()
     gaps = list[TruthGap]()
     if complete is not None:
@@ -268,8 +281,9 @@ def measure_bias(
         deep = depth if runs is not None else min(depth, pool.top)
         kept = {way: queries[way] for way in scorer.directions}
         diversity = compare_systems(scorer.runs, benchmark, kept, deep, threads)
-    notes = bias_notes(labels, counted, pool, None if subsets.complete else per_size, runs is None, complete)
-    made = intervals or Intervals()
+    notes = bias_notes(
+        suggested, counted, pool, None if subsets.complete else per_size, runs is None, complete
+    )
     how = (
         "Scores are in percent, bias in points; falls is the share of resamples in which an outsider's place "
         "gets worse.\n"
@@ -283,13 +297,7 @@ def project_bias(
     project: Project,
     runs: Sequence[Run] | None = None,
     *,
-    aggregate: str = AcceptanceRule.aggregate,
-    aggregate_set: Mapping[str, Any] | None = AcceptanceRule.aggregate_set,
-    gold_share: float = AcceptanceRule.gold_share,
-    only_if_certain: bool = AcceptanceRule.only_if_certain,
-    captions_wrong: int = AcceptanceRule.captions_wrong,
-    exclude: bool | None = AcceptanceRule.exclude,
-    approved_only: bool = AcceptanceRule.approved_only,
+    acceptance: AcceptanceRule | None = None,
     **options: Any,
 ) -> BiasReport:
     """Measure how the pool's models bias the labels of a project; `karat bias` prints the report.
@@ -303,42 +311,23 @@ def project_bias(
         As `karat.judging.open_project` returns it.
     runs
         The runs that were pooled; see `measure_bias`.
-    aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
-        Which answers count, and how they become verdicts: `karat.judging.AcceptanceRule`.
+    acceptance
+        Which answers count, and how they become verdicts.
     **options
         Further options of `measure_bias`. The default measures are R@1 and, with runs, RP.
     """
-    rule = AcceptanceRule(
-        aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
-    )
-    accepted, verdicts = project_verdicts(project, rule)
-    judged = Pairs(verdicts.image, verdicts.caption, verdicts.grade)
-    labels = (
+    accepted, verdicts = project_verdicts(project, acceptance)
+    about = (
         f"Labels: {plural(len(verdicts), 'verdict')} by {verdicts.method}, {int(verdicts.relevant.sum()):,} "
         "relevant, as karat publish publishes them with the same options."
     )
+    judged = Pairs(verdicts.image, verdicts.caption, verdicts.grade)
     invalid = project.reviews.invalid()
-    options = {"measure": ["R@1", "RP"] if runs else ["R@1"], "invalid": invalid} | options
-    report = measure_bias(project.pools.read(), judged, project.benchmark(), runs, **options)
+    labels = JudgedPool(project.pools.read(), judged, project.benchmark(), invalid)
+    report = measure_bias(labels, runs, **{"measure": ["R@1", "RP"] if runs else ["R@1"], **options})
     items = sum(map(len, invalid.values()))
     removed = [f"invalid images and captions that are left out: {items:,}"] if items else []
-    return replace(report, notes=[*accepted.notes, *removed, *report.notes], labels=labels)
-
-
-def judged_pairs(project: Project, acceptance: AcceptanceRule | str | None = None) -> tuple[Pairs, list[str]]:
-    """Return the verdict on each pair, hidden gold left out, and notes on answers that do not count.
-
-    Parameters
-    ----------
-    project
-        As `karat.judging.open_project` returns it.
-    acceptance
-        Which answers count, and how they become verdicts; the name of an aggregation stands for the rule with
-        this aggregation.
-    """
-    rule = AcceptanceRule(acceptance) if isinstance(acceptance, str) else acceptance
-    accepted, verdicts = project_verdicts(project, rule)
-    return Pairs(verdicts.image, verdicts.caption, verdicts.grade), list(accepted.notes)
+    return replace(report, notes=[*accepted.notes, *removed, *report.notes], labels=about)
 
 
 def bias_notes(

@@ -149,8 +149,8 @@ def each_answer(project: Any, task_of: dict[int, int]) -> Iterator[ExportedAnswe
     table, benchmark, plan = project.answers.read(), project.benchmark(), project.pools.plan()
     details: dict[int, dict[str, str | list[str]]] = {}
     texts = free_texts(project)
-    for row, detail in zip(table.detail_row.tolist(), table.detail.tolist()):
-        question, _, choice = table.details[detail].partition(".")
+    for row, name in table.details:
+        question, _, choice = name.partition(".")
         details.setdefault(row, {}).setdefault(question, []).append(choice)  # type: ignore[union-attr]
     keys = zip(plan.task.tolist(), plan.image.tolist(), plan.caption.tolist())
     item = dict(zip(keys, (plan.position + 1).tolist()))

@@ -220,35 +220,39 @@ def add_answers(project: Project, annotator: str, replies: Sequence[Reply]) -> i
 
 def stored_replies(project: Project, judge: Judge) -> Iterator[Reply]:
     """Yield the stored replies of this version of a machine judge."""
-    for row in project.calls.read():
-        if row["prompt"] == judge.version and row["judge"] == judge.name:
+    for call in project.calls.read():
+        if call.prompt == judge.version and call.judge == judge.name:
             yield Reply(
-                row["image"],
-                row["caption"],
-                row["code"],
-                raw=row["reply"] or "",
-                error=row["error"] or "",
-                sent=row["request"].get("text", ""),
-                tokens_in=row["tokens_in"] or 0,
-                tokens_out=row["tokens_out"] or 0,
-                cost=row["cost"] or 0.0,
-                seconds=row["request"].get("seconds", 0.0),
+                call.image,
+                call.caption,
+                call.code,
+                raw=call.reply or "",
+                error=call.error or "",
+                sent=call.request.get("text", ""),
+                tokens_in=call.tokens_in or 0,
+                tokens_out=call.tokens_out or 0,
+                cost=call.cost or 0.0,
+                seconds=call.request.get("seconds", 0.0),
             )
 
 
 def store_reply(project: Project, judge: Judge, reply: Reply) -> None:
     """Store a reply with its raw text."""
+    from karat.judging.store import Call
+
     project.calls.add(
-        judge.name,
-        judge.model,
-        judge.version,
-        reply.image,
-        reply.caption,
-        {"text": reply.sent, "seconds": reply.seconds},
-        reply=reply.raw,
-        code=reply.code,
-        tokens_in=reply.tokens_in,
-        tokens_out=reply.tokens_out,
-        cost=reply.cost,
-        error=reply.error or None,
+        Call(
+            judge.name,
+            judge.model,
+            judge.version,
+            reply.image,
+            reply.caption,
+            {"text": reply.sent, "seconds": reply.seconds},
+            reply=reply.raw,
+            code=reply.code,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            cost=reply.cost,
+            error=reply.error or None,
+        )
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.judging.pools.candidates import QuerySample as QuerySample
     from karat.judging.pools.candidates import make_pool as make_pool
     from karat.judging.pools.cost import Cost as Cost
     from karat.judging.pools.cost import cost_of_tasks as cost_of_tasks
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from karat.judging.pools.filters import POOL_FILTERS as POOL_FILTERS
     from karat.judging.pools.filters import FilterKind as FilterKind
     from karat.judging.pools.filters import parse_filter as parse_filter
+    from karat.judging.pools.gold import GoldChoice as GoldChoice
     from karat.judging.pools.gold import more_gold as more_gold
     from karat.judging.pools.instance_pool import make_instance_pool as make_instance_pool
     from karat.judging.pools.pairs import ORIGINAL as ORIGINAL

@@ -10,22 +10,47 @@ afterwards: name these truths in `judged`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karat._util import Scheduler, check_choice, connected
+from karat._util import check_choice, connected
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools.filters import Keep, kept_by, parse_filter
-from karat.judging.pools.gold import GOLD_DEPTH, KnownFirst, draw_gold
+from karat.judging.pools.gold import GoldChoice, KnownFirst, draw_gold
 from karat.judging.pools.pairs import ORIGINAL, find, judged_keys, key_of, split_key
 from karat.judging.pools.pool import FILLED, POOLED, Pool, without
-from karat.runs import PassOptions, RankingsRun, Run, TableRun, Top, TopRequest
+from karat.runs import Compute, PassOptions, RankingsRun, Run, TableRun, Top, TopRequest
 
 Queries = str | Mapping[Direction, np.ndarray | Sequence[int]] | None
-Sample = int | Mapping[Direction, int] | None
+"""A truth's name, for the queries that it covers; or indices for each direction; or all."""
+
+
+@dataclass(frozen=True)
+class QuerySample:
+    """Queries that are drawn at random; the draw of one direction does not depend on the other.
+
+    Parameters
+    ----------
+    sample
+        How many: one number for both directions, or one for each.
+    queries
+        What they are drawn from: a truth's name, or indices for each direction. All by default.
+
+    Examples
+    --------
+    >>> QuerySample({"i2t": 4}).size("i2t"), QuerySample({"i2t": 4}).size("t2i"), QuerySample(500).size("t2i")
+    (4, None, 500)
+    """
+
+    sample: int | Mapping[Direction, int]
+    queries: Queries = None
+
+    def size(self, direction: Direction) -> int | None:
+        """How many queries of a direction are drawn; None for all."""
+        return self.sample.get(direction) if isinstance(self.sample, Mapping) else self.sample
 
 
 def make_pool(
@@ -34,17 +59,14 @@ def make_pool(
     *,
     top: int = 5,
     direction: Sequence[Direction] | None = None,
-    queries: Queries = None,
-    sample: Sample = None,
+    queries: Queries | QuerySample = None,
     judged: Sequence[str] = (),
     filter: Sequence[str | Keep] = (),
     form: Form | None = None,
     fill: int | None = None,
-    gold: int | None = None,
-    gold_truth: str | None = None,
-    gold_depth: int = GOLD_DEPTH,
+    gold: GoldChoice | None = None,
     seed: int = 0,
-    scheduler: Scheduler | str | None = None,
+    compute: Compute | None = None,
 ) -> Pool:
     """Return the pairs that at least one run ranks among its first `top`, with the places in every run.
 
@@ -61,10 +83,8 @@ def make_pool(
     direction
         i2t, t2i; by default those that any run has.
     queries
-        Which queries are pooled: a truth's name, for those that it covers; or indices for each direction.
-        All by default.
-    sample
-        How many of these queries are drawn at random: one number for both directions, or one for each.
+        Which queries are pooled: a truth's name, for those that it covers; indices for each direction; or a
+        `QuerySample`, for some that are drawn at random. All by default.
     judged
         Truths whose judged pairs, relevant or not, are left out; "original" is the pairing of captions with
         the images that they were written for. A form that shows the caption's own image leaves these out
@@ -78,16 +98,11 @@ def make_pool(
         Each image's pairs are filled up to a multiple of this, first with pairs that a filter dropped, at
         random, then with random captions; the form's columns by default.
     gold
-        How many gold pairs are drawn; by default four times as many as the form's tasks need.
-    gold_truth
-        Its pairs of grade 1 are the gold positives; the original pairing by default or, for a form that shows
-        the caption's own image, all truths that were not made by a machine, without original pairs.
-    gold_depth
-        A gold negative is not among the first so many items of any run, in either direction.
+        Which gold pairs are drawn, and how many; by default four times as many as the form's tasks need.
     seed
         The seed of all random draws.
-    scheduler
-        The address of a Dask scheduler, or `karat.Scheduler`: its workers list the first items.
+    compute
+        What lists the first items, and how much it may take.
 
     Examples
     --------
@@ -99,66 +114,77 @@ def make_pool(
     >>> make_pool(simulate_systems(world), world.benchmark(), top=2, judged=["original"]).judged
     120
     """
+    check_runs(runs)
+    if top < 1:
+        raise InputError(f"top is {top}", fix="give a whole number from 1")
+    gold, compute = gold or GoldChoice(), compute or Compute()
+    aligned = [run.align(benchmark) for run in runs]
+    chosen = choose_queries(benchmark, pooled_directions(aligned, direction), queries, seed)
+    filters = [parse_filter(rule) if isinstance(rule, str) else rule for rule in filter]
+    columns = grid_columns(form, fill)
+    known = judged_keys(benchmark, [*judged, *([ORIGINAL] if form is not None and form.own_image else [])])
+    # Gold is drawn from all queries: what it needs is listed in the same pass.
+    deep = max(top, gold.depth) if gold.number != 0 else 0
+    with connected(compute.scheduler) as workers:
+        suggested, first = collect(aligned, chosen, top, deep, compute.passing(aligned, workers))
+    unjudged = without(suggested, find(known, key_of(suggested.image, suggested.caption)) < 0)
+    kept = kept_by(filters, unjudged, benchmark)
+    pool = fill_up(unjudged, kept, columns, known, benchmark, np.random.default_rng([seed, 2]))
+    pool = replace(pool, judged=len(suggested) - len(unjudged))
+    stock = draw_gold(aligned, benchmark, pool, form, gold, seed=seed, known=first)
+    return replace(pool, gold_image=stock[0], gold_caption=stock[1], gold_right=stock[2])
+
+
+def check_runs(runs: Sequence[Run]) -> None:
+    """Raise unless there are runs, and their names differ."""
     names = [run.name for run in runs]
     if not names:
         raise InputError("there is no run to pool", fix="give at least one run")
     if len(set(names)) < len(names):
         raise InputError("two runs have the same name", fix="give them different names: --name A,B")
-    if top < 1:
-        raise InputError(f"top is {top}", fix="give a whole number from 1")
-    aligned = [run.align(benchmark) for run in runs]
-    available = [name for name in DIRECTIONS if any(name in run.directions for run in aligned)]
-    for name in direction or ():
-        if name in DIRECTIONS and name not in available:
-            raise InputError(f"no run has the direction {name}", fix=f"use {' or '.join(available)}")
-    chosen = choose_queries(benchmark, direction or available, queries, sample, seed)
-    filters = [parse_filter(rule) if isinstance(rule, str) else rule for rule in filter]
-    left_out = [*judged, *([ORIGINAL] if form is not None and form.own_image else [])]
-    judged_pairs = judged_keys(benchmark, left_out)
+
+
+def pooled_directions(runs: Sequence[Run], named: Sequence[Direction] | None) -> Sequence[Direction]:
+    """Return the directions that are named, by default all that any run has; one that none has raises."""
+    available = [direction for direction in DIRECTIONS if any(direction in run.directions for run in runs)]
+    for direction in named or ():
+        if direction in DIRECTIONS and direction not in available:
+            raise InputError(f"no run has the direction {direction}", fix=f"use {' or '.join(available)}")
+    return named or available
+
+
+def grid_columns(form: Form | None, fill: int | None) -> int:
+    """Return the multiple that each image's pairs are filled up to: as given, or the form's columns."""
     columns = (form.columns if form is not None else 1) if fill is None else fill
     if columns < 1:
         raise InputError(f"fill is {columns}", fix="give a whole number from 1; 1 adds nothing")
-    # Gold is drawn from all queries: what it needs is listed in the same pass.
-    deep = max(top, gold_depth) if gold != 0 else 0
-    with connected(scheduler) as workers:
-        everything, known = collect(aligned, chosen, top, deep, PassOptions(workers=workers))
-    draft = without(everything, find(judged_pairs, key_of(everything.image, everything.caption)) < 0)
-    kept = kept_by(filters, draft, benchmark)
-    pool = fill_up(draft, kept, columns, judged_pairs, benchmark, np.random.default_rng([seed, 2]))
-    pool = replace(pool, judged=len(everything) - len(draft))
-    stock = draw_gold(
-        aligned, benchmark, pool, form, number=gold, truth=gold_truth, depth=gold_depth, seed=seed,
-        known=known,
-    )  # fmt: skip
-    return replace(pool, gold_image=stock[0], gold_caption=stock[1], gold_right=stock[2])
+    return columns
 
 
 def choose_queries(
     benchmark: Benchmark,
     directions: Sequence[Direction] = DIRECTIONS,
-    queries: Queries = None,
-    sample: Sample = None,
+    queries: Queries | QuerySample = None,
     seed: int = 0,
 ) -> dict[Direction, np.ndarray]:
     """Return the queries of each direction, as sorted indices; see `make_pool`.
-
-    The draw of one direction does not depend on the other.
 
     Examples
     --------
     >>> from karat.world import make_world
     >>> bench = make_world(images=100, captions=5, seed=1).benchmark()
-    >>> queries = choose_queries(bench, sample={"i2t": 4}, seed=2)
+    >>> queries = choose_queries(bench, queries=QuerySample({"i2t": 4}), seed=2)
     >>> queries["i2t"].tolist(), len(queries["t2i"])
     ([10, 25, 29, 81], 500)
     """
     names = [check_choice(direction, DIRECTIONS, "directions") for direction in directions]
     if not names or len(set(names)) < len(names):
         raise InputError("directions is empty or has a duplicate", fix="give i2t, t2i or both")
+    sample, everything = (queries, queries.queries) if isinstance(queries, QuerySample) else (None, queries)
     chosen: dict[Direction, np.ndarray] = {}
     for direction in (direction for direction in DIRECTIONS if direction in names):
-        numbers = covered_queries(benchmark, direction, queries)
-        size = sample.get(direction) if isinstance(sample, Mapping) else sample
+        numbers = covered_queries(benchmark, direction, everything)
+        size = None if sample is None else sample.size(direction)
         if size is not None:
             if not 1 <= size <= len(numbers):
                 raise InputError(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import TEXT_FORMATS, Result, plural
+from karat._util import TEXT_FORMATS, Result, plural, word_for
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools.pairs import find, key_of
@@ -105,10 +105,9 @@ class Cost(Result):
         ]
         if self.annotators:
             needed, enough = self.annotators, self.annotators_enough
-            sentences.append(
-                f"At least {plural(needed, 'annotator')} {be(needed)} needed, since none gets a pair twice; "
-                f"{enough:,} {be(enough)} enough in any order."
-            )
+            least = f"At least {plural(needed, 'annotator')} {word_for(needed, 'is', 'are')} needed"
+            most = f"{enough:,} {word_for(enough, 'is', 'are')} enough in any order"
+            sentences.append(f"{least}, since none gets a pair twice; {most}.")
         if self.pay:
             with_fee = f", or {self.money:,.2f} with a fee of {100 * self.fee:g}%" if self.fee else ""
             sentences.append(f"Pay: {self.pay:,.2f}{with_fee}.")
@@ -208,11 +207,6 @@ def pool_cost(pool: Pool, form: Form, **options: Any) -> Cost:
     """
     cost = estimate_cost(len(pool), form, **options)
     return replace(cost, about=tuple(pool_sentences(pool)), notes=tuple(gold_notes(pool, form, cost)))
-
-
-def be(number: int) -> str:
-    """Return the verb after a number of things."""
-    return "is" if number == 1 else "are"
 
 
 def gold_notes(pool: Pool, form: Form, cost: Cost) -> list[str]:

@@ -20,7 +20,7 @@ Three demands on gold compete:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,15 +55,40 @@ GoldPairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Images, captions, and GOLD_YES or GOLD_NO."""
 
 
+@dataclass(frozen=True)
+class GoldChoice:
+    """Which gold pairs are drawn for a pool, and how many.
+
+    Parameters
+    ----------
+    number
+        How many pairs. By default four times as many as the form's tasks need without using one twice, so
+        that smaller tasks or tasks with more gold find enough; but positives that no run ranks high only
+        where the others would be used more than three times.
+    truth
+        Its pairs of grade 1 are the gold positives; the original pairing by default or, for a form that shows
+        the caption's own image, all truths that were not made by a machine, without original pairs.
+    depth
+        A gold negative is not among the first so many items of any run, in either direction.
+    """
+
+    number: int | None = None
+    truth: str | None = None
+    depth: int = GOLD_DEPTH
+
+    def __post_init__(self) -> None:
+        for what, value in (("gold", self.number), ("the depth of gold", self.depth)):
+            if value is not None and value < 0:
+                raise InputError(f"{what} is {value}", fix="give a whole number from 0")
+
+
 def draw_gold(
     runs: Sequence[Run],
     benchmark: Benchmark,
     pool: Pool,
     form: Form | None = None,
+    choice: GoldChoice | None = None,
     *,
-    number: int | None = None,
-    truth: str | None = None,
-    depth: int = GOLD_DEPTH,
     seed: int = 0,
     known: KnownFirst | None = None,
 ) -> GoldPairs:
@@ -82,30 +107,21 @@ def draw_gold(
     form
         Decides how many gold pairs a task needs; a grid gets gold images, and a form that shows the
         caption's own image gets gold positives with other images.
-    number
-        How many pairs. By default four times as many as the form's tasks need without using one twice, so
-        that smaller tasks or tasks with more gold find enough; but positives that no run ranks high only
-        where the others would be used more than three times.
-    truth
-        Its pairs of grade 1 are the gold positives; the original pairing by default or, for a form that shows
-        the caption's own image, all truths that were not made by a machine.
-    depth
-        A gold negative is not among the first so many items of any run, in either direction.
+    choice
+        Which gold pairs, and how many.
     seed
         The seed of the draws.
     known
         The first items of runs that are known already, at least `depth` and `pool.top` of every query.
     """
-    known = known or {}
+    known, choice = known or {}, choice or GoldChoice()
     pairs, per_task, columns = (16, 2, 1) if form is None else (form.pairs, form.gold, form.columns)
     needed = -(-len(pool) // pairs) * per_task
-    unsure = number if number is not None else -(-needed // MOST_USES)
-    number = SPARE * needed if number is None else number
-    if number < 0 or depth < 0:
-        raise InputError(f"gold is {number} and its depth {depth}", fix="give whole numbers from 0")
+    unsure = choice.number if choice.number is not None else -(-needed // MOST_USES)
+    number = SPARE * needed if choice.number is None else choice.number
     rng = np.random.default_rng([seed, 3])
-    sure = key_of(*sure_positives(benchmark, truth, form is not None and form.own_image))
-    unlikely = Unlikely(runs, benchmark, pool, depth, known)
+    sure = key_of(*sure_positives(benchmark, choice.truth, form is not None and form.own_image))
+    unlikely = Unlikely(runs, benchmark, pool, choice.depth, known)
     if columns > 1:
         images = -(-number // columns)
         fair, rest = positives_in_order(runs, sure, pool, MOST_OWN * images, False, rng, known)
@@ -138,14 +154,14 @@ def more_gold(
     if form.columns > 1:
         images = np.union1d(pool.gold_image, split_key(used)[0])
         number = (len(images) + yes) * form.columns
-        image, caption, right = draw_gold((), benchmark, pool, form, number=number, seed=seed)
+        image, caption, right = draw_gold((), benchmark, pool, form, GoldChoice(number), seed=seed)
         # An image that a task shows is better than none, but comes last.
         fresh = first_of_each(image[~np.isin(image, pool.gold_image)])
         fresh = fresh[np.argsort(np.isin(fresh, images), kind="stable")][:yes]
         rows = np.flatnonzero(np.isin(image, fresh))
     else:
         number = 2 * (max(yes, no) + len(old))
-        image, caption, right = draw_gold((), benchmark, pool, form, number=number, seed=seed)
+        image, caption, right = draw_gold((), benchmark, pool, form, GoldChoice(number), seed=seed)
         key = key_of(image, caption)
         free = find(old, key) < 0
         # Without the runs, only pooled pairs are known to be confirmed.

@@ -10,7 +10,7 @@ import numpy as np
 from karat.benchmarks import Benchmark, overlaps
 from karat.errors import InputError
 from karat.judging.forms import Form
-from karat.judging.pools.gold import draw_gold
+from karat.judging.pools.gold import GoldChoice, draw_gold
 from karat.judging.pools.pairs import find, judged_keys, key_of, split_key
 from karat.judging.pools.pool import POOLED, Pool
 from karat.runs import Detections
@@ -69,7 +69,7 @@ def make_instance_pool(
         tuple(run.name for run in runs), none, none, none, none, np.zeros(0), {}, 0, int(judged.sum()),
         int((may & ~seen).sum()),
     )  # fmt: skip
-    gold_image, gold_caption, right = draw_gold((), benchmark, pool, form, depth=0, seed=seed)
+    gold_image, gold_caption, right = draw_gold((), benchmark, pool, form, GoldChoice(depth=0), seed=seed)
     return replace(pool, gold_image=gold_image, gold_caption=gold_caption, gold_right=right)
 
 

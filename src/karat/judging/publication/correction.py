@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,8 +87,6 @@ def correct(
     evidence: Evidence,
     *,
     name: str = "corrected",
-    aggregation: str | None = None,
-    settings: Mapping[str, Any] | None = None,
     original: str | None = None,
     original_policy: str = "union",
     others: Sequence[str | Truth] = (),
@@ -105,11 +102,9 @@ def correct(
     Parameters
     ----------
     evidence
-        The pairs and the answers.
+        The pairs and the answers, which become verdicts by its own acceptance rule.
     name
         Of the new truth; "machine(name)" if only machine judges answered.
-    aggregation, settings
-        How answers become verdicts; by default as the evidence's acceptance says.
     original
         The truth with the original positives; by default the benchmark's first that lists its pairs and was
         not made by a machine.
@@ -128,7 +123,7 @@ def correct(
         sets.append(truth_source(truth, truth.name, policy))
     valid = valid_items(benchmark, evidence.marked)
     queries = valid_queries(evidence, valid)
-    rule = rule_of(evidence, aggregation, settings)
+    rule = evidence.acceptance or AcceptanceRule()
     verdicts = rule.verdicts(evidence.counted, evidence.form, evidence.left_out)
     asked = evidence.counted.asked
     key = key_of(verdicts.image, verdicts.caption)
@@ -179,23 +174,6 @@ def correct(
         original,
         {source.name: source.policy for source in sets},
     )
-
-
-def rule_of(
-    evidence: Evidence, aggregation: str | None, settings: Mapping[str, Any] | None
-) -> AcceptanceRule:
-    """Return the rule by which an evidence's answers become verdicts."""
-    own = evidence.acceptance or AcceptanceRule()
-    if aggregation is None:
-        return own if settings is None else own.by(own.aggregate, settings)
-    rule = own.by(aggregation, settings)
-    if evidence.acceptance is not None and rule.required_share != own.required_share:
-        message = (
-            f"the answers were accepted for the aggregation {own.aggregate}, for {aggregation} others count: "
-            f"read the project with evidence_of(project, AcceptanceRule({aggregation!r}))"
-        )
-        warnings.warn(message, DeprecationWarning, stacklevel=3)
-    return rule
 
 
 def label_probabilities(verdicts: Aggregated, form: Form) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -99,18 +99,12 @@ def publish(
     project: Any,
     folder: str | Path,
     *,
+    acceptance: AcceptanceRule | None = None,
     truth_name: str = "corrected",
-    aggregate: str = AcceptanceRule.aggregate,
-    aggregate_set: Mapping[str, Any] | None = AcceptanceRule.aggregate_set,
     original: str | None = None,
     keep_original: str = "union",
     merge: Sequence[str | Truth] = (),
     policy: str = "union",
-    gold_share: float = AcceptanceRule.gold_share,
-    only_if_certain: bool = AcceptanceRule.only_if_certain,
-    captions_wrong: int = AcceptanceRule.captions_wrong,
-    exclude: bool | None = AcceptanceRule.exclude,
-    approved_only: bool = AcceptanceRule.approved_only,
     real_names: bool = False,
     licence: str = "",
     made: str = "",
@@ -126,11 +120,10 @@ def publish(
         As `karat.judging.open_project` returns it, or an `Evidence`, which says itself which answers count.
     folder
         The folder to write; one that karat published and that was not changed since is replaced.
+    acceptance
+        Which answers count, and how they become verdicts.
     truth_name
         The name of the new truth.
-    aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
-        Which answers count, and how they become verdicts: `karat.judging.AcceptanceRule`. Of an `Evidence`,
-        only the aggregation and its settings can be chosen here.
     original, keep_original
         The truth with the original positives, by default the benchmark's first, and which of them stay:
         "union" keeps all, "people" or "majority" may reject some.
@@ -153,29 +146,20 @@ def publish(
             f"{truth_name!r} cannot be the name of a truth", fix="use letters, digits and . ( ) = + @ _ -"
         )
     place = check_place(folder, force)
-    rule = AcceptanceRule(
-        aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
-    )
-    evidence = project if isinstance(project, Evidence) else evidence_of(project, rule)
-    # The names in the published file, which stay.
-    accepting = {
-        "control": rule.required_share, "surely": only_if_certain, "captions_wrong": captions_wrong,
-        "approved_only": approved_only,
-    }  # fmt: skip
+    if isinstance(project, Evidence):
+        if acceptance is not None:
+            raise InputError("the evidence says itself which answers count", fix="leave out acceptance")
+        evidence, accepting = project, {}
+    else:
+        rule = acceptance or AcceptanceRule()
+        evidence, accepting = evidence_of(project, rule), rule_record(rule)
     correcting: dict[str, Any] = {"original_policy": keep_original, "policy": policy}
-    correction = correct(
-        evidence,
-        name=truth_name,
-        aggregation=aggregate,
-        settings=aggregate_set,
-        original=original,
-        others=merge,
-        **correcting,
+    correction, dropped = without_unsavable(
+        correct(evidence, name=truth_name, original=original, others=merge, **correcting)
     )
-    correction, dropped = without_unsavable(correction)
     facts = find_facts(evidence, correction)
     notes = [*evidence.left_out, *dropped]
-    choices = {**({} if project is evidence else accepting), **correcting, "real_names": real_names}
+    choices = {**accepting, **correcting, "real_names": real_names}
 
     def write(draft: Path) -> None:
         save_benchmark(correction.benchmark, draft)
@@ -192,6 +176,14 @@ def publish(
     if facts.candidates:
         notes.append(f"{plural(len(facts.candidates), 'item')} may be invalid: see invalid.csv")
     return Published(place, correction, facts, tuple(notes), getattr(project, "where", ""))
+
+
+def rule_record(rule: AcceptanceRule) -> dict[str, Any]:
+    """Return which answers count, by the names in published files, which stay."""
+    return {
+        "control": rule.required_share, "surely": rule.only_if_certain,
+        "captions_wrong": rule.captions_wrong, "approved_only": rule.approved_only,
+    }  # fmt: skip
 
 
 def check_place(folder: str | Path, force: bool = False) -> Path:

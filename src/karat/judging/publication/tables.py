@@ -88,7 +88,8 @@ def answer_table(evidence: Evidence, real_names: bool = False) -> pl.DataFrame:
             "used": np.ones(len(answers), bool) if evidence.used is None else evidence.used,
         }
     )
-    rows = pl.DataFrame({"row": answers.detail_row, "details": pick(answers.details, answers.detail)})
+    details = answers.details
+    rows = pl.DataFrame({"row": details.row, "details": pick(details.names, details.choice)})
     listed = rows.group_by("row", maintain_order=True).agg("details")
     return with_lists(table, listed).with_columns(pl.col("seconds").fill_nan(None))
 

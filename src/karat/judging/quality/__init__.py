@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from karat.judging.quality.answers import MACHINE as MACHINE
     from karat.judging.quality.answers import PERSON as PERSON
     from karat.judging.quality.answers import AnswerTable as AnswerTable
+    from karat.judging.quality.answers import ChosenDetails as ChosenDetails
     from karat.judging.quality.answers import make_answers as make_answers
     from karat.judging.quality.assignments import accepted_answers as accepted_answers
     from karat.judging.quality.assignments import required_gold_share as required_gold_share

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +24,50 @@ ADJUDICATOR: str = "adjudicator"
 or a person who decides where others disagree (see `karat.judging.quality.verdicts`)."""
 PER_ANSWER = ("image", "caption", "annotator", "rating", "gold", "assignment", "seconds", "at")
 """The columns of `AnswerTable`."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenDetails:
+    """What annotators chose in follow-up questions, one choice per row.
+
+    Parameters
+    ----------
+    row
+        The row of the answer.
+    choice
+        What was chosen, as an index into `names`.
+    names
+        "question.choice", such as "shortcomings.not_in_image".
+
+    Examples
+    --------
+    >>> details = ChosenDetails.of([(0, "errors.colour"), (2, "errors.size")])
+    >>> len(details), list(details.where(np.array([False, True, True])))
+    (2, [(1, 'errors.size')])
+    """
+
+    row: np.ndarray
+    choice: np.ndarray
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, chosen: Iterable[tuple[int, str]] = ()) -> ChosenDetails:
+        """Return choices that are given as rows of answers and names."""
+        number: dict[str, int] = {}
+        pairs = [(row, number.setdefault(name, len(number))) for row, name in chosen]
+        row, choice = np.array(pairs, np.int64).reshape(-1, 2).T
+        return cls(row, choice, tuple(number))
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return ((row, self.names[choice]) for row, choice in zip(self.row.tolist(), self.choice.tolist()))
+
+    def where(self, rows: np.ndarray) -> ChosenDetails:
+        """Return the choices of some answers, chosen by booleans."""
+        kept = rows[self.row]
+        return replace(self, row=(np.cumsum(rows) - 1)[self.row[kept]], choice=self.choice[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +92,8 @@ class AnswerTable:
         When, in seconds since 1970.
     annotators, kinds
         The annotators' names, and PERSON, MACHINE, DATASET or ADJUDICATOR for each.
-    detail_row, detail
-        Choices of follow-up questions: the row of the answer, and an index into `details`.
     details
-        "question.choice", such as "shortcomings.not_in_image".
+        The choices of follow-up questions.
     """
 
     image: np.ndarray
@@ -63,9 +106,7 @@ class AnswerTable:
     at: np.ndarray
     annotators: tuple[str, ...]
     kinds: tuple[str, ...]
-    detail_row: np.ndarray
-    detail: np.ndarray
-    details: tuple[str, ...]
+    details: ChosenDetails
 
     def __len__(self) -> int:
         return len(self.image)
@@ -76,12 +117,8 @@ class AnswerTable:
     def where(self, rows: np.ndarray) -> AnswerTable:
         """Return only some rows, chosen by booleans; the annotators keep their numbers."""
         rows = np.asarray(rows, dtype=bool)
-        renumber = np.cumsum(rows) - 1
-        kept = rows[self.detail_row]
         columns = {name: getattr(self, name)[rows] for name in PER_ANSWER}
-        return replace(
-            self, **columns, detail_row=renumber[self.detail_row[kept]], detail=self.detail[kept]
-        )  # fmt: skip
+        return replace(self, **columns, details=self.details.where(rows))
 
     @property
     def asked(self) -> AnswerTable:
@@ -101,9 +138,7 @@ def make_answers(
     seconds: np.ndarray | None = None,
     at: np.ndarray | None = None,
     kinds: tuple[str, ...] | None = None,
-    detail_row: np.ndarray | None = None,
-    detail: np.ndarray | None = None,
-    details: tuple[str, ...] = (),
+    details: ChosenDetails | None = None,
 ) -> AnswerTable:
     """Return a table of answers; columns that are not given are filled with "unknown".
 
@@ -113,7 +148,6 @@ def make_answers(
     AnswerTable(2 answers by 2 annotators)
     """
     n = len(image)
-    empty = np.zeros(0, np.int64)
 
     def column(values: np.ndarray | None, default: float, dtype: type) -> np.ndarray:
         return np.full(n, default, dtype) if values is None else np.asarray(values, dtype)
@@ -129,9 +163,7 @@ def make_answers(
         column(at, 0.0, np.float64),
         tuple(annotators),
         (PERSON,) * len(annotators) if kinds is None else tuple(kinds),
-        empty if detail_row is None else np.asarray(detail_row, np.int64),
-        empty if detail is None else np.asarray(detail, np.int64),
-        tuple(details),
+        ChosenDetails.of() if details is None else details,
     )
 
 

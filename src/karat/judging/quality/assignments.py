@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, or_none, plural
+from karat._util import Layout, or_none, plural, word_for
 from karat.judging.forms import Form
 from karat.judging.quality.annotators import in_percent
 from karat.judging.quality.answers import AnswerTable
@@ -148,7 +148,7 @@ class Accepted:
             "of annotators who fail the gold check": self.excluded,
         }
         return tuple(
-            f"{plural(count, 'answer')} {reason} {'is' if count == 1 else 'are'} left out"
+            f"{plural(count, 'answer')} {reason} {word_for(count, 'is', 'are')} left out"
             for reason, count in reasons.items()
             if count
         )

@@ -73,10 +73,10 @@ def answer_marks(
 
     Examples
     --------
-    >>> from karat.judging import load_form, make_answers
+    >>> from karat.judging import ChosenDetails, load_form, make_answers
+    >>> chosen = [(0, "color"), (0, "number"), (1, "color"), (2, "alternative")]
     >>> answers = make_answers([0, 0, 1], [5, 5, 2], [0, 1, 0], [3, 6, 10], ("ann", "eve"),
-    ...                        detail_row=[0, 0, 1, 2], detail=[0, 1, 0, 2],
-    ...                        details=("misread.color", "misread.number", "misread.alternative"))
+    ...                        details=ChosenDetails.of((row, f"misread.{code}") for row, code in chosen))
     >>> marks = answer_marks(answers, load_form("misread"))
     >>> marks.classes["color"].tolist(), marks.pair.tolist(), marks.rating.tolist()
     ([True, True, False], [0, 0, 1], [3.0, 6.0, 10.0])
@@ -125,9 +125,10 @@ def marked_question(form: Form, question: str | None = None) -> FollowUp:
 def marks_of(answers: AnswerTable, asked: FollowUp) -> np.ndarray:
     """Return which choices of a question each answer marks, answers by choices."""
     place = {f"{asked.code}.{choice.code}": k for k, choice in enumerate(asked.choices)}
-    column = np.array([place.get(name, -1) for name in answers.details], np.int64)[answers.detail]
+    column = np.array([place.get(name, -1) for name in answers.details.names], np.int64)
     marked = np.zeros((len(answers), len(place)), bool)
-    marked[answers.detail_row[column >= 0], column[column >= 0]] = True
+    column = column[answers.details.choice]
+    marked[answers.details.row[column >= 0], column[column >= 0]] = True
     return marked
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import Layout, Part, Result, flat, json_text, plural
+from karat._util import Layout, Part, Result, flat, json_text, plural, word_for
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.judging.forms import Form
@@ -78,7 +78,7 @@ class QualityReport(Result):
         fits = [verdicts.fit for verdicts in self.verdicts if verdicts.fit is not None]
         of_fits = [note for fit in fits for note in fit.notes]
         lost = self.asked - len(self.verdicts[0])
-        empty = [f"{plural(lost, 'pair')} {'has' if lost == 1 else 'have'} no answer left"] if lost else []
+        empty = [f"{plural(lost, 'pair')} {word_for(lost, 'has', 'have')} no answer left"] if lost else []
         return (*self.accepted.notes, *empty, *of_fits)
 
     def to_records(self) -> dict[str, list[dict[str, Any]]]:
@@ -170,13 +170,7 @@ def answer_quality(
     *,
     benchmark: Benchmark | None = None,
     wrong: int = 0,
-    aggregate: str = AcceptanceRule.aggregate,
-    aggregate_set: Mapping[str, Any] | None = AcceptanceRule.aggregate_set,
-    gold_share: float = AcceptanceRule.gold_share,
-    only_if_certain: bool = AcceptanceRule.only_if_certain,
-    captions_wrong: int = AcceptanceRule.captions_wrong,
-    exclude: bool | None = AcceptanceRule.exclude,
-    approved_only: bool = AcceptanceRule.approved_only,
+    acceptance: AcceptanceRule | None = None,
     intervals: Intervals | None = None,
 ) -> QualityReport:
     """Return a report on the quality of answers.
@@ -196,27 +190,25 @@ def answer_quality(
         The benchmark whose ids and captions are shown for assignments to review; indices without one.
     wrong
         How many gold items of an assignment may be wrong, as in `check_gold`.
-    aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
-        Which answers count, and how they become verdicts: `karat.judging.AcceptanceRule`.
+    acceptance
+        Which answers count, and how they become verdicts.
     intervals
         How intervals are made; by default 95%, percentile, 1,000 resamples of images.
     """
-    rule = AcceptanceRule(
-        aggregate, aggregate_set, gold_share, only_if_certain, captions_wrong, exclude, approved_only
-    )
+    rule = acceptance or AcceptanceRule()
     accepted = rule.accept(answers, form, reviews=reviews, assignments=assignments)
     intervals = intervals or Intervals(resamples=RESAMPLES)
     # An adjudicator's answers are not votes: the annotator table leaves them out.
     voted = split_adjudicated(answers)[0]
     submitted = accepted_answers(voted, form, assignments=assignments, gold_share=None).answers
     gold = check_gold(
-        submitted, form, wrong=wrong, gold_share=gold_share, only_if_certain=only_if_certain,
-        captions_wrong=captions_wrong,
+        submitted, form, wrong=wrong, gold_share=rule.gold_share, only_if_certain=rule.only_if_certain,
+        captions_wrong=rule.captions_wrong,
     )  # fmt: skip
     counted = accepted.answers
     counted_votes = split_adjudicated(counted)[0]
     verdicts = [rule.verdicts(counted, form, accepted.notes)]
-    if AGGREGATIONS[aggregate] is not AGGREGATIONS[BASELINE]:
+    if AGGREGATIONS[rule.aggregate] is not AGGREGATIONS[BASELINE]:
         verdicts.append(rule.by(BASELINE).verdicts(counted, form))
     judged = answers.gold == NOT_GOLD
     pairs = len(number_pairs(answers.image[judged], answers.caption[judged])[1])

@@ -15,7 +15,7 @@ import numpy as np
 from karat._util import Layout, check_extension, plural, write_file
 from karat.errors import InputError
 from karat.judging.forms import Form
-from karat.judging.quality.answers import PER_ANSWER, AnswerTable
+from karat.judging.quality.answers import PER_ANSWER, AnswerTable, ChosenDetails
 from karat.judging.quality.assignments import SUBMITTED
 from karat.judging.quality.gold import APPROVE, REVIEW, GoldCheck, check_gold
 from karat.judging.tasks import GOLD_YES, NOT_GOLD
@@ -171,9 +171,8 @@ def review_list(
 
 def take(answers: AnswerTable, rows: np.ndarray) -> AnswerTable:
     """Return rows in the given order, without the follow-up questions."""
-    empty = np.zeros(0, np.int64)
     columns = {name: getattr(answers, name)[rows] for name in PER_ANSWER}
-    return replace(answers, **columns, detail_row=empty, detail=empty)
+    return replace(answers, **columns, details=ChosenDetails.of())
 
 
 def as_csv(rows: list[dict[str, Any]]) -> str:

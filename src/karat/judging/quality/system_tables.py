@@ -142,21 +142,22 @@ def details_by_system(answers: AnswerTable, form: Form, pool: Pool | None = None
     once for each system that suggests it, at whatever ranks.
     """
     judged = answers.where(answers.gold == NOT_GOLD)
-    kinds = len(judged.details)
+    details = judged.details
+    kinds = len(details.names)
     if not kinds:
         return ()
-    rows = judged.detail_row
-    overall = np.bincount(judged.detail, minlength=kinds)[None]
+    rows = details.row
+    overall = np.bincount(details.choice, minlength=kinds)[None]
     counts, labels = overall, [(ALL,)]
     if pool is not None:
         pair = rows_of(pool, judged.image[rows], judged.caption[rows])
         known = pair >= 0
-        per_pair = np.bincount(pair[known] * kinds + judged.detail[known], minlength=len(pool) * kinds)
+        per_pair = np.bincount(pair[known] * kinds + details.choice[known], minlength=len(pool) * kinds)
         per_pair = per_pair.reshape(len(pool), kinds)
         by_system = [per_pair[pool.suggested_by(s)].sum(axis=0) for s in range(len(pool.systems))]
         counts = np.concatenate([np.array(by_system).reshape(-1, kinds), overall])
         labels = [*((system,) for system in pool.systems), (ALL,)]
-    place = {name: k for k, name in enumerate(judged.details)}
+    place = {name: k for k, name in enumerate(details.names)}
     tables = []
     for question in form.follow_ups:
         own = {choice.code: place.get(f"{question.code}.{choice.code}", -1) for choice in question.choices}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from karat.judging.store.backup import back_up as back_up
     from karat.judging.store.backup import restore as restore
     from karat.judging.store.backup import write_project as write_project
+    from karat.judging.store.calls import Call as Call
     from karat.judging.store.details import check_details as check_details
     from karat.judging.store.details import read_details as read_details
     from karat.judging.store.failure import DESCRIPTORS as DESCRIPTORS

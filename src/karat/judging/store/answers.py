@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import Connection, RowMapping, bindparam, insert, select
 
 from karat.errors import InputError, unknown_name
-from karat.judging.quality import AnswerTable
+from karat.judging.quality import AnswerTable, ChosenDetails
 from karat.judging.store import bulk
 from karat.judging.store.annotators import all_annotators
 from karat.judging.store.answer_import import AnswerRows, import_rows
@@ -175,11 +175,10 @@ class StoredAnswers(StorePart):
         if int(item.max(initial=-1)) >= len(gold):
             raise damaged()
         gold = np.where(item[rows] < 0, NOT_GOLD, np.append(gold, NOT_GOLD)[item[rows]])
-        detail_row, detail, choices = self._choices(details, rows)
         return AnswerTable(
             image[rows], caption[rows], np.searchsorted(np.array(ids, np.int64), annotator[rows]),
-            rating[rows], gold, assignment[rows], seconds[rows], at[rows], names, kinds, detail_row, detail,
-            choices,
+            rating[rows], gold, assignment[rows], seconds[rows], at[rows], names, kinds,
+            self._choices(details, rows),
         )  # fmt: skip
 
     def history(self) -> Iterator[dict[str, Any]]:
@@ -303,10 +302,8 @@ class StoredAnswers(StorePart):
                 fix="restore a copy of the project",
             ) from None
 
-    def _choices(
-        self, details: list[str | None], rows: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-        """Return the choices of follow-up questions as row, number and names; each text is parsed once."""
+    def _choices(self, details: list[str | None], rows: np.ndarray) -> ChosenDetails:
+        """Return the choices of follow-up questions; each text is parsed once."""
         number: dict[str, int] = {}
         parsed: dict[str, list[int]] = {}
         choice_rows, choices = [], []
@@ -319,7 +316,7 @@ class StoredAnswers(StorePart):
                 parsed[text] = [number.setdefault(name, len(number)) for name in names]
             choice_rows += [index] * len(parsed[text])
             choices += parsed[text]
-        return np.array(choice_rows, np.int64), np.array(choices, np.int64), tuple(number)
+        return ChosenDetails(np.array(choice_rows, np.int64), np.array(choices, np.int64), tuple(number))
 
 
 def outcome_of(

@@ -144,18 +144,8 @@ class Pools(StorePart):
 
     def check_pool(self, pool: Pool) -> None:
         """Raise for a pool that cannot be stored."""
-        for kind, index, size in (
-            ("image", pool.image, self._subject.images),
-            ("caption", pool.caption, self._subject.captions),
-            ("image", pool.gold_image, self._subject.images),
-            ("caption", pool.gold_caption, self._subject.captions),
-        ):
-            outside = np.flatnonzero((index < 0) | (index >= size))
-            if len(outside):
-                raise InputError(
-                    f"pair {outside[0]} of the pool has {kind} {index[outside[0]]}",
-                    fix=f"the benchmark has {size:,}, from 0",
-                )
+        self._check_inside(pool.image, pool.caption, "pair", "pool")
+        self._check_inside(pool.gold_image, pool.gold_caption, "pair", "pool")
         for system in pool.systems:
             check_name(system, "a system")
 
@@ -205,6 +195,17 @@ class Pools(StorePart):
             facts["top"], facts["judged"], facts["filtered"], gold[0], gold[1], gold[2].astype(np.int8),
         )  # fmt: skip
 
+    def _check_inside(self, image: np.ndarray, caption: np.ndarray, row: str, table: str) -> None:
+        """Raise where a row of a table has an image or a caption that the benchmark does not have."""
+        sides = ("image", image, self._subject.images), ("caption", caption, self._subject.captions)
+        for kind, index, size in sides:
+            outside = np.flatnonzero((index < 0) | (index >= size))
+            if len(outside):
+                raise InputError(
+                    f"{row} {outside[0]} of the {table} has {kind} {index[outside[0]]}",
+                    fix=f"the benchmark has {size:,}, from 0",
+                )
+
     def check_plan(self, plan: TaskPlan) -> None:
         """Raise for a plan that cannot be stored."""
         task, pair = plan.task, plan.image * self._subject.captions + plan.caption
@@ -212,16 +213,7 @@ class Pools(StorePart):
             raise InputError(
                 "the plan has no items, or an overlap below 1", fix="plan at least one task for one annotator"
             )
-        for kind, index, size in (
-            ("image", plan.image, self._subject.images),
-            ("caption", plan.caption, self._subject.captions),
-        ):
-            outside = np.flatnonzero((index < 0) | (index >= size))
-            if len(outside):
-                raise InputError(
-                    f"item {outside[0]} of the plan has {kind} {index[outside[0]]}",
-                    fix=f"the benchmark has {size:,}, from 0",
-                )
+        self._check_inside(plan.image, plan.caption, "item", "plan")
         if not np.isin(plan.gold, (NOT_GOLD, GOLD_NO, GOLD_YES)).all():
             raise InputError(
                 "the gold of the plan has values other than -1, 0 and 1",

@@ -12,7 +12,7 @@ from karat._util import plural
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools import key_of
-from karat.judging.quality import AnswerTable, make_answers
+from karat.judging.quality import AnswerTable, ChosenDetails, make_answers
 from karat.judging.tasks.plan import TaskPlan
 from karat.world import Annotator, right_answers
 
@@ -78,13 +78,12 @@ class SimulatedAnswers:
         """Return the answers as a project would return them, without a project."""
         task_and_annotator = self.task.astype(np.int64) * len(self.annotators) + self.annotator
         _, assignment = np.unique(task_and_annotator, return_inverse=True)
-        details = [
+        details = (
             (row, f"{question}.{choice}")
             for row, answers in enumerate(self.details)
             for question, choices in answers.items()
             for choice in choices
-        ]
-        names = sorted({name for _, name in details})
+        )
         return make_answers(
             self.image,
             self.caption,
@@ -95,9 +94,7 @@ class SimulatedAnswers:
             assignment=assignment,
             seconds=self.seconds,
             at=self.at,
-            detail_row=np.array([row for row, _ in details], np.int64),
-            detail=np.array([names.index(name) for _, name in details], np.int64),
-            details=tuple(names),
+            details=ChosenDetails.of(details),
         )
 
 

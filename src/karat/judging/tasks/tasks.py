@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import plural, word_for
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.judging.forms import Form
@@ -186,7 +186,7 @@ def with_enough_gold(
     if not drawn:
         return pool, ()
     return pool, (
-        f"{plural(drawn, 'gold pair')} {'was' if drawn == 1 else 'were'} drawn without the runs, since the "
+        f"{plural(drawn, 'gold pair')} {word_for(drawn, 'was', 'were')} drawn without the runs, since the "
         "pool was made for less gold: the negatives among them are not in the pool, but a run may rank them "
         "high; to have that checked, give karat pool these sizes",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from karat.reports.bundle import Pack, packed_texts
 from karat.reports.failure_material import FailureMaterial
 from karat.reports.presentation import DIRECTION_TITLES
 from karat.reports.section import SectionData, section
-from karat.reports.thumbnails import small_pictures
+from karat.reports.thumbnails import page_pictures
 
 SIDE = 320
 """The longest side of a small picture, in pixels: two are side by side."""
@@ -233,5 +232,4 @@ def pictures(material: FailureMaterial, images: np.ndarray) -> dict[str, Any] | 
     if not bench.image_paths:
         return None
     paths = [bench.image_paths[k] for k in images.tolist()]
-    root = material.images or bench.image_root or Path()
-    return small_pictures(paths, root, material.target, material.inline_bytes, SIDE)
+    return page_pictures(paths, bench, material.page, material.target, SIDE)

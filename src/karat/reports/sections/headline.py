@@ -12,6 +12,4 @@ def collect(material: Material) -> SectionData:
     """Return the finding in one sentence, points that explain it, key numbers, and a small chart."""
     if material.card is None:
         return board_headline.collect(material)
-    if len(material.card.runs) == 1:
-        return run_headline.of_one(material)
-    return run_headline.of_several(material)
+    return run_headline.collect(material)

@@ -70,8 +70,8 @@ def collect(material: Material | EstimateMaterial | FailureMaterial) -> SectionD
     """Return the choices, the measures, the labels, the runs, the versions and the notes."""
     repeated = {
         "versions": versions(),
-        "made": material.made.strftime("%Y-%m-%d %H:%M %Z").strip(),
-        "command": material.command,
+        "made": material.page.made.strftime("%Y-%m-%d %H:%M %Z").strip(),
+        "command": material.page.command,
     }
     if isinstance(material, EstimateMaterial):
         return estimate_methods(material) | repeated

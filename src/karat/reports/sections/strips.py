@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from karat.estimate import EstimatedColumn
 from karat.reports.estimate_material import EstimateMaterial
 from karat.reports.presentation import DIRECTION_TITLES
 from karat.reports.section import SectionData, section
-from karat.reports.thumbnails import small_pictures
+from karat.reports.thumbnails import page_pictures
 
 FIRST = 10
 """How many results of a query are shown."""
@@ -140,7 +139,6 @@ def pictures(
     wanted = list(dict.fromkeys(shown))
     if bench is None or not bench.image_paths or not wanted:
         return {"wanted": [], "thumbnails": None}
-    root = material.images or bench.image_root or Path()
     paths = [bench.image_paths[index] for index in wanted]
-    found = small_pictures(paths, root, material.target, material.inline_bytes)
+    found = page_pictures(paths, bench, material.page, material.target)
     return {"wanted": wanted if found else [], "thumbnails": found}

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from karat._util import plural
 from karat.errors import InputError, KaratError
-from karat.judging import Project, export_answers, export_tasks, publish
+from karat.judging import AcceptanceRule, Project, export_answers, export_tasks, publish
 from karat.judging.exchange import FORMATS
 from karat.judging.publication import FILE, NAME
 
@@ -258,10 +258,9 @@ def publish_job(
         published = publish(
             project,
             place,
+            acceptance=AcceptanceRule(options["aggregation"], approved_only=options["approved_only"]),
             truth_name=name,
-            aggregate=options["aggregation"],
             keep_original=options["original_policy"],
-            approved_only=options["approved_only"],
             licence=options["licence"],
         )
         counts = published.facts.counts

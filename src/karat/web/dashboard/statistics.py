@@ -210,8 +210,8 @@ def answers_about(
         for choice in question.choices
     }
     details: dict[int, list[str]] = {}
-    for row, detail in zip(table.detail_row.tolist(), table.detail.tolist()):
-        details.setdefault(row, []).append(texts.get(table.details[detail], table.details[detail]))
+    for row, name in table.details:
+        details.setdefault(row, []).append(texts.get(name, name))
     return [
         {"annotator": table.annotators[table.annotator[row]], "kind": table.kinds[table.annotator[row]],
          "code": (code := form.code_of(table.rating[row])), "text": form.choice(code).text,
