@@ -20,7 +20,7 @@ from karat.cli import options
 from karat.cli.choices import CHOICES, choice_names
 from karat.cli.command import PANELS, Command
 from karat.cli.main import ORDER, app, built
-from karat.judging.pools import GoldChoice
+from karat.judging.pools import GoldChoice, Rates
 from karat.runs import Compute, Loading
 from karat.world import make_world, save_world, simulate
 
@@ -219,6 +219,8 @@ def test_options_are_named_as_in_python(command, functions, more):
     for record in (Loading, Compute):
         # What concerns reading runs and computing is a record in Python.
         known |= {field.name for field in fields(record)} if record.__name__.lower() in known else set()
+    if "rates" in known:
+        known |= {field.name for field in fields(Rates)}
     if "gold" in known:
         known |= {f"gold_{field.name}" for field in fields(GoldChoice)}
     for param in shown_options(commands()[command]):

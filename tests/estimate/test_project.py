@@ -23,7 +23,7 @@ from karat.estimate.intervals import ask_labels
 from karat.estimate.project_labels import read_project
 from karat.estimate.statistics import IN_OWN_TASKS, NOWHERE
 from karat.judging import Goal, count_answers, drawn_labels, make_pool, make_tasks, open_project
-from karat.judging.pools import GoldChoice, key_of
+from karat.judging.pools import GoldChoice, Rates, key_of
 from karat.judging.tasks import NOT_GOLD
 from karat.measures import parse_measure
 from karat.world import Annotator
@@ -98,7 +98,7 @@ def test_intervals_hold_the_true_scores(place, tmp_path):
 
 def test_a_dry_run_stores_nothing(project, place):
     runs = place[2][:2]
-    drawn = next_pairs(project, runs, budget=50, dry_run=True, per_hour=36)
+    drawn = next_pairs(project, runs, budget=50, dry_run=True, rates=Rates(per_hour=36))
     assert any("the direction is t2i" in note for note in drawn.notes)
     assert not drawn.stored
     assert not len(project.draws.read())

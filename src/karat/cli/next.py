@@ -60,6 +60,7 @@ def next(
     """
     from karat.cli.show import opening, show, waiting, write_json
     from karat.estimate import next_pairs
+    from karat.judging import Rates
     from karat.runs import Compute, Loading
 
     check_writable(json)
@@ -70,7 +71,7 @@ def next(
         drawn = next_pairs(
             opened, run, measure, budget=number, design=design, estimator=estimator, noisy=noisy,
             direction=direction, depth=depth, ties=ties, task_size=task_size, gold=gold, overlap=overlap,
-            seconds=seconds, per_hour=per_hour, per_task=per_task, fee=fee, dry_run=dry_run, seed=seed,
+            rates=Rates(seconds, per_hour, per_task, fee), dry_run=dry_run, seed=seed,
             loading=Loading(name, ids, similarity, transpose), compute=Compute(threads),
         )  # fmt: skip
     taken = write_json(drawn, json)

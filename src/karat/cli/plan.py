@@ -89,6 +89,7 @@ def plan(
     """
     from karat.cli.show import finish, waiting
     from karat.estimate import Plan, plan_vetting
+    from karat.judging import Rates
     from karat.runs import Compute, Loading
 
     for path in (json, output):
@@ -99,7 +100,7 @@ def plan(
             files, benchmark, ",".join(measure or ["P@10"]), within=within, pilot=pilot, world=world, rho=rho,
             prevalence=prevalence, noisy=noisy, difference=difference, level=level,
             power=0.8 if power is None else power, direction=direction, depth=depth, ties=ties,
-            overlap=overlap, seconds=seconds, per_hour=per_hour, fee=fee, seed=seed,
+            overlap=overlap, rates=Rates(seconds, per_hour, fee=fee), seed=seed,
             loading=Loading(name, ids, similarity, transpose), compute=Compute(threads),
             setting=parse_settings(setting),
         )  # fmt: skip

@@ -135,7 +135,7 @@ def pool(
     """
     from karat.benchmarks import is_instances, load_benchmark
     from karat.cli.show import show, waiting
-    from karat.judging import make_pool, pool_cost
+    from karat.judging import Rates, make_pool, pool_cost
     from karat.judging.pools import GoldChoice, QuerySample, parse_filter
     from karat.runs import Compute, Loading
 
@@ -156,16 +156,14 @@ def pool(
             f"the form {sized.name!r} {'shows masks' if sized.regions else 'shows no masks'}",
             fix="give instances of COCO's form and images: -b instances.json --set images=FOLDER --form mask",
         )
-    rates: dict[str, Any] = {
-        "overlap": overlap, "per_hour": per_hour, "per_task": per_task, "fee": fee
-    }  # fmt: skip
+    priced: dict[str, Any] = {"overlap": overlap, "rates": Rates(None, per_hour, per_task, fee)}
     if of_instances:
         check_typed(typed, OF_PAIRS, "instances do not have it", "leave out")
         kept, bench, pooled = pool_instances(
             files or [], benchmark, parse_settings(setting), parse_sample(sample), sized, seed
         )
         check_any(pooled, "give other detections or none, or fewer known answers")
-        show(pool_cost(pooled, sized, **rates))
+        show(pool_cost(pooled, sized, **priced))
         if output is not None and not dry_run:
             facts: dict[str, Any] = {
                 "runs": [str(file) for file in files or []],
@@ -206,7 +204,7 @@ def pool(
             compute=compute,
         )
     check_any(pooled, "pool deeper, filter less, or leave out fewer pairs")
-    show(pool_cost(pooled, sized, **rates))
+    show(pool_cost(pooled, sized, **priced))
     if dry_run or output is None:
         return
     facts = {

@@ -34,7 +34,7 @@ def tasks(
     import numpy as np
 
     from karat.cli.show import opening, show
-    from karat.judging import make_tasks
+    from karat.judging import Rates, make_tasks
     from karat.judging.tasks import plan_cost, unplanned
 
     with opening(project) as opened:
@@ -47,8 +47,8 @@ def tasks(
             pool, opened.form, **sizes, planned=planned, benchmark=opened.benchmark, seed=seed
         )  # fmt: skip
         wanted = np.bincount(opened.queue.assignments().task, minlength=planned.tasks)
-        rates: dict[str, Any] = {"per_hour": per_hour, "per_task": per_task, "fee": fee}
-        cost = plan_cost(plan, opened.form, planned=planned, wanted=wanted, **rates)
+        rates = Rates(None, per_hour, per_task, fee)
+        cost = plan_cost(plan, opened.form, planned=planned, wanted=wanted, rates=rates)
         show(cost)
         if dry_run:
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from karat.estimate.plan_basis import PlanBasis
 from karat.estimate.planned_designs import PlannedDesign
 from karat.estimate.score_estimate import as_json
 from karat.estimate.statistics import LEAST_FREE, sequence_factor
+from karat.judging import Rates, load_form
 from karat.judging.pools import cost_of_tasks
 from karat.measures import Measure
 from karat.scores import DIRECTION_TITLES
@@ -54,8 +55,8 @@ class Plan(Result):
     spread, clusters
         The standard deviation of the difference of the first two runs over images, 0 where there is one run,
         and the number of images.
-    rates
-        Answers per label, seconds per answer, pay per hour, and the platform's fee.
+    overlap, rates
+        How many answers a label takes; how long each takes, and what annotators are paid.
     notes
         What a reader should know.
     """
@@ -73,7 +74,8 @@ class Plan(Result):
     power: float
     spread: float
     clusters: int
-    rates: Mapping[str, float]
+    overlap: int
+    rates: Rates
     notes: tuple[str, ...] = ()
 
     @property
@@ -134,7 +136,7 @@ class Plan(Result):
 
     def cost(self, labels: int) -> tuple[float, float]:
         """Return the hours and the money that so many labels take."""
-        cost = cost_of_tasks(labels, 0, 0, **self.rates)  # type: ignore[arg-type]
+        cost = cost_of_tasks(labels, 0, 0, self.overlap, load_form("pair"), self.rates)
         return cost.hours, cost.money
 
     def detectable_over_queries(self, clusters: int) -> float:
@@ -181,7 +183,7 @@ class Plan(Result):
         best = min(self.designs, key=lambda one: self.needed_score(one))
         labels = self.needed_score(best)
         hours, money = self.cost(labels)
-        answers = labels * int(self.rates["overlap"])
+        answers = labels * self.overlap
         paid = f", {money:,.0f} in money" if money else ""
         answer = (
             f"± {100 * self.within:g} points take about {plural(labels, 'label')} ({best.title}): "

@@ -35,7 +35,7 @@ from karat.estimate.planned_designs import planned_designs, spread_over_queries
 from karat.estimate.query_means import clusters_of
 from karat.estimate.relevance import covered_queries, without_grade
 from karat.estimate.statistics import error_rate
-from karat.judging import load_form
+from karat.judging import Rates
 from karat.measures import Named, parse_name
 from karat.runs import Compute, Loading, Run
 
@@ -59,9 +59,7 @@ def plan_vetting(
     depth: int = DEPTH,
     ties: str = "stable",
     overlap: int = 3,
-    seconds: float | None = None,
-    per_hour: float = 15.0,
-    fee: float = 0.2,
+    rates: Rates | None = None,
     seed: int = 0,
     loading: Loading | None = None,
     compute: Compute | None = None,
@@ -97,9 +95,8 @@ def plan_vetting(
         "i2t" or "t2i"; by default "t2i", image search, if the runs and the truth have it.
     depth, ties
         As in `karat.estimate_scores`.
-    overlap, seconds, per_hour, fee
-        Of the cost, as for `karat pool`: annotators per pair, seconds per answer, pay, and the platform's
-        share.
+    overlap, rates
+        Of the cost: annotators per pair; how long an answer takes, and what annotators are paid.
     seed
         Of whatever is drawn.
 
@@ -156,11 +153,10 @@ def plan_vetting(
     designs = planned_designs(candidates, plain, basis, seed)
     spread = spread_over_queries(candidates, plain, basis, cluster, seed, known)
     clusters = len(np.unique(cluster))
-    form_seconds = load_form("pair").seconds if seconds is None else seconds
     return Plan(
         one, way, candidates.runs, int(candidates.matter(plain).sum()), len(candidates.queries), basis,
         tuple(designs), within / 100, (within if difference is None else difference) / 100, level, power,
-        spread, clusters, {"overlap": overlap, "seconds": form_seconds, "per_hour": per_hour, "fee": fee},
+        spread, clusters, overlap, rates or Rates(),
         tuple(notes),
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from karat.estimate.estimator import ESTIMATORS, LabelEstimator, run_probabiliti
 from karat.estimate.features import check_scores
 from karat.estimate.project_labels import ProjectLabels, read_project, reordered
 from karat.estimate.statistics import Draw
-from karat.judging import Cost, DrawBatch, TaskPlan, plan_draws
+from karat.judging import Cost, DrawBatch, Rates, TaskPlan, plan_draws
 from karat.judging.pools import cost_of_tasks
 from karat.judging.tasks import plan_cost
 from karat.measures import Named, parse_name
@@ -146,10 +146,7 @@ def next_pairs(
     task_size: int | None = None,
     gold: int | None = None,
     overlap: int = 3,
-    seconds: float | None = None,
-    per_hour: float = 15.0,
-    per_task: float | None = None,
-    fee: float = 0.2,
+    rates: Rates | None = None,
     dry_run: bool = False,
     seed: int = 0,
     loading: Loading | None = None,
@@ -179,8 +176,8 @@ def next_pairs(
         What the candidates are, as in `karat.estimate_scores`; as for the latest batch by default.
     task_size, gold, overlap
         Of the tasks, as for `karat.judging.make_tasks`.
-    seconds, per_hour, per_task, fee
-        Of the cost, as for `karat.judging.estimate_cost`.
+    rates
+        How long an answer takes, and what annotators are paid.
     dry_run
         Store nothing.
     seed
@@ -233,8 +230,6 @@ def next_pairs(
     draw = reordered(chosen.draw(labels, probability, plain, open_rows, budget, rng), rng)
     batch = as_batch(known, draw, len(open_rows), seed, guess)
     plan = plan_draws(project, batch, task_size=task_size, gold=gold, overlap=overlap, seed=seed)
-    rates = {"per_hour": per_hour, "per_task": per_task, "fee": fee}
-    rates |= {} if seconds is None else {"seconds": seconds}
     cost = draws_cost(project, plan, overlap, rates)
     notes = [*known.notes, *cost.notes]
     if len(batch) < budget and len(batch) == len(open_rows):
@@ -268,10 +263,10 @@ def as_batch(known: ProjectLabels, draw: Draw, frame: int, seed: int, estimator:
     )  # fmt: skip
 
 
-def draws_cost(project: Project, plan: TaskPlan | None, overlap: int, rates: dict[str, Any]) -> Cost:
+def draws_cost(project: Project, plan: TaskPlan | None, overlap: int, rates: Rates | None) -> Cost:
     """Return what the new tasks cost."""
     if plan is None:
-        return cost_of_tasks(0, 0, 0, overlap, **{"seconds": project.form.seconds, **rates})
+        return cost_of_tasks(0, 0, 0, overlap, project.form, rates)
     planned = project.pools.plan()
     wanted = np.bincount(project.queue.assignments().task, minlength=planned.tasks)
-    return plan_cost(plan, project.form, planned=planned, wanted=wanted, **rates)
+    return plan_cost(plan, project.form, planned=planned, wanted=wanted, rates=rates)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from karat.judging.pools.candidates import QuerySample as QuerySample
     from karat.judging.pools.candidates import make_pool as make_pool
     from karat.judging.pools.cost import Cost as Cost
+    from karat.judging.pools.cost import Rates as Rates
     from karat.judging.pools.cost import estimate_cost as estimate_cost
     from karat.judging.pools.cost import pool_cost as pool_cost
     from karat.judging.pools.draws import DrawBatch as DrawBatch

@@ -3,13 +3,13 @@
 import pytest
 
 from karat.errors import InputError
-from karat.judging import estimate_cost, load_form
+from karat.judging import Rates, estimate_cost, load_form
 
 
 def test_the_second_stage_of_eccv_caption():
     # 1,160 tasks at 0.65 each, 0.78 with the fee (appendix B.2).
     cost = estimate_cost(
-        1160 * 20, load_form("pair"), task_size=20, gold=0, overlap=1, per_task=0.65, fee=0.2
+        1160 * 20, load_form("pair"), task_size=20, gold=0, overlap=1, rates=Rates(per_task=0.65)
     )
     assert cost.tasks == 1160
     assert cost.money == pytest.approx(1160 * 0.78)
@@ -17,7 +17,7 @@ def test_the_second_stage_of_eccv_caption():
 
 def test_the_crowd_of_hodosh():
     # 0.9 cents for three answers to a pair; 30,781 + 10,374 pairs, fifty in a task with ten gold ones.
-    cost = estimate_cost(41_155, load_form("grid"), per_task=50 * 0.009 / 3, fee=0.0)
+    cost = estimate_cost(41_155, load_form("grid"), rates=Rates(per_task=50 * 0.009 / 3, fee=0.0))
     assert (cost.tasks, cost.gold, cost.answers) == (824, 8240, 3 * (41_155 + 8240))
     assert cost.money == pytest.approx(41_155 * 0.009, rel=0.002)
 
@@ -30,12 +30,13 @@ def test_the_experts_of_hodosh():
 
 
 def test_sentences_leave_out_what_does_not_apply():
-    cost = estimate_cost(10, load_form("pair"), gold=0, overlap=1, per_hour=0)
+    cost = estimate_cost(10, load_form("pair"), gold=0, overlap=1, rates=Rates(per_hour=0))
     assert cost.sentences() == [
         "10 pairs to judge in 1 task of up to 10.",
         "1 annotator per task: 10 answers, about 0.1 hours at 18 seconds per answer.",
     ]
-    assert "Pay: 10.00." in estimate_cost(10, load_form("pair"), overlap=1, per_task=10, fee=0).sentences()
+    paid = estimate_cost(10, load_form("pair"), overlap=1, rates=Rates(per_task=10, fee=0))
+    assert "Pay: 10.00." in paid.sentences()
 
 
 @pytest.mark.parametrize(
@@ -44,14 +45,17 @@ def test_sentences_leave_out_what_does_not_apply():
         {"task_size": 0},
         {"gold": -1},
         {"overlap": 0},
-        {"per_hour": -1},
-        {"fee": float("nan")},
-        {"seconds": -1},
     ],
 )
 def test_impossible_values_are_refused(wrong):
     with pytest.raises(InputError):
         estimate_cost(10, load_form("pair"), **wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"per_hour": -1}, {"fee": float("nan")}, {"seconds": -1}])
+def test_impossible_rates_are_refused_at_once(wrong):
+    with pytest.raises(InputError, match="give a number from 0"):
+        Rates(**wrong)
 
 
 def test_nothing_costs_nothing():

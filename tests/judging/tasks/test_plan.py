@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.judging import load_form, make_pool, make_tasks
-from karat.judging.pools import GoldChoice, key_of
+from karat.judging.pools import GoldChoice, Rates, key_of
 from karat.judging.tasks import NOT_GOLD, TaskPlan, annotators_needed, gold_overlap, plan_cost
 from karat.judging.tasks import plan as plans
 
@@ -103,7 +103,7 @@ def test_the_cost_of_a_plan_says_how_many_annotators():
         [make_run(bench, 2.0, 1, "run")], bench, top=2, judged=["original"], gold=GoldChoice(depth=5)
     )
     plan = make_tasks(pool, form, overlap=4)
-    cost = plan_cost(plan, form, per_hour=10.0)
+    cost = plan_cost(plan, form, rates=Rates(per_hour=10.0))
     # No gold is asked about or used twice: the annotators of one task can do all.
     assert (cost.annotators, cost.annotators_enough) == (4, 4)
     assert (cost.pairs, cost.tasks, cost.gold) == (len(pool), plan.tasks, 2 * plan.tasks)
@@ -112,6 +112,6 @@ def test_the_cost_of_a_plan_says_how_many_annotators():
         in str(cost)
     )
     # The same tasks again share all their pairs with the first ones.
-    again = plan_cost(plan, form, planned=plan, per_hour=10.0)
+    again = plan_cost(plan, form, planned=plan, rates=Rates(per_hour=10.0))
     assert (again.annotators, again.annotators_enough) == (8, 8)
     assert len(np.unique(key_of(plan.image, plan.caption))) == len(plan)

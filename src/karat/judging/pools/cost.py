@@ -16,6 +16,41 @@ from karat.judging.pools.pool import GOLD_NO, GOLD_YES, Pool, pool_sentences
 
 
 @dataclass(frozen=True)
+class Rates:
+    """How long an answer takes, and what annotators are paid.
+
+    Parameters
+    ----------
+    seconds
+        The time for one answer; that of the form by default.
+    per_hour, per_task
+        The pay, in any currency; per task if that is given. ECCV Caption aimed at 15 per hour.
+    fee
+        The platform's share on top; Mechanical Turk takes 20%.
+
+    Examples
+    --------
+    >>> Rates(per_task=1.4, fee=0.18).pay(tasks=2160, hours=216.0)
+    3024.0
+    """
+
+    seconds: float | None = None
+    per_hour: float = 15.0
+    per_task: float | None = None
+    fee: float = 0.2
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "per_hour", "per_task", "fee"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < math.inf:
+                raise InputError(f"{name.replace('_', ' ')} is {value}", fix="give a number from 0")
+
+    def pay(self, tasks: int, hours: float) -> float:
+        """Return the pay for so many assignments of tasks, or so many hours, without fees."""
+        return hours * self.per_hour if self.per_task is None else tasks * self.per_task
+
+
+@dataclass(frozen=True)
 class Cost(Result):
     """The estimated cost of judging; see `estimate_cost`.
 
@@ -44,8 +79,8 @@ class Cost(Result):
     ECCV Caption's 2,160 tasks of 20 pairs, at the pay of its first stage:
 
     >>> from karat.judging import load_form
-    >>> options = {"task_size": 20, "gold": 0, "overlap": 1, "per_task": 1.4, "fee": 0.18}
-    >>> cost = estimate_cost(43_200, load_form("pair"), **options)
+    >>> rates = Rates(per_task=1.4, fee=0.18)
+    >>> cost = estimate_cost(43_200, load_form("pair"), task_size=20, gold=0, overlap=1, rates=rates)
     >>> cost.tasks, round(cost.money / cost.tasks, 2), cost.hours
     (2160, 1.65, 216.0)
     """
@@ -121,10 +156,7 @@ def estimate_cost(
     task_size: int | None = None,
     gold: int | None = None,
     overlap: int = 3,
-    seconds: float | None = None,
-    per_hour: float = 15.0,
-    per_task: float | None = None,
-    fee: float = 0.2,
+    rates: Rates | None = None,
 ) -> Cost:
     """Return what it costs to have a number of pairs judged.
 
@@ -136,12 +168,8 @@ def estimate_cost(
         Sets the sizes and the seconds per answer where they are not given.
     task_size, gold, overlap
         As for `karat.judging.make_tasks`.
-    seconds
-        The time for one answer.
-    per_hour, per_task
-        The pay, in any currency; per task if that is given. ECCV Caption aimed at 15 per hour.
-    fee
-        The platform's share on top; Mechanical Turk takes 20%.
+    rates
+        How long an answer takes, and what annotators are paid.
     """
     pairs = form.pairs if task_size is None else task_size
     gold = form.gold if gold is None else gold
@@ -151,19 +179,11 @@ def estimate_cost(
             fix="give at least 1 pair per task, 0 gold pairs and 1 annotator",
         )
     tasks = -(-number // pairs)
-    seconds = form.seconds if seconds is None else seconds
-    return cost_of_tasks(number, tasks * gold, tasks, overlap, seconds, per_hour, per_task, fee)
+    return cost_of_tasks(number, tasks * gold, tasks, overlap, form, rates)
 
 
 def cost_of_tasks(
-    number: int,
-    gold: int,
-    tasks: int,
-    overlap: int,
-    seconds: float,
-    per_hour: float = 15.0,
-    per_task: float | None = None,
-    fee: float = 0.2,
+    number: int, gold: int, tasks: int, overlap: int, form: Form, rates: Rates | None = None
 ) -> Cost:
     """Return what it costs to have `number` pairs and `gold` gold pairs in `tasks` tasks answered.
 
@@ -171,16 +191,13 @@ def cost_of_tasks(
     ----------
     number, gold, tasks, overlap
         How many pairs, gold pairs and tasks there are, and how many annotators answer each task.
-    seconds, per_hour, per_task, fee
+    form, rates
         As for `estimate_cost`.
     """
-    rates = {"seconds": seconds, "per hour": per_hour, "per task": per_task or 0.0, "fee": fee}
-    for name, value in rates.items():
-        if not 0 <= value < math.inf:
-            raise InputError(f"{name} is {value}", fix="give a number from 0")
-    unpaid = Cost(number, gold, tasks, overlap, seconds, 0.0, fee)
-    pay = tasks * overlap * per_task if per_task is not None else unpaid.hours * per_hour
-    return replace(unpaid, pay=pay)
+    rates = rates or Rates()
+    seconds = form.seconds if rates.seconds is None else rates.seconds
+    unpaid = Cost(number, gold, tasks, overlap, seconds, 0.0, rates.fee)
+    return replace(unpaid, pay=rates.pay(tasks * overlap, unpaid.hours))
 
 
 def pool_cost(pool: Pool, form: Form, **options: Any) -> Cost:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from karat._util import plural
 from karat.judging.forms import Form
-from karat.judging.pools import NOT_GOLD, Cost, cost_of_tasks, key_of
+from karat.judging.pools import NOT_GOLD, Cost, Rates, cost_of_tasks, key_of
 
 MOST_LINKS = 4_000_000
 """The largest number of links between tasks that are listed; above it, a coarser bound is computed."""
@@ -204,7 +203,7 @@ def plan_cost(
     *,
     planned: TaskPlan | None = None,
     wanted: np.ndarray | None = None,
-    **rates: Any,
+    rates: Rates | None = None,
 ) -> Cost:
     """Return what the tasks of a plan cost and how many annotators they need; `karat tasks` prints it.
 
@@ -215,8 +214,8 @@ def plan_cost(
     planned, wanted
         Tasks that exist, which may share pairs with the new ones, and how many annotators each of them needs;
         their overlap by default.
-    **rates
-        `seconds`, `per_hour`, `per_task` and `fee`, as for `karat.judging.estimate_cost`.
+    rates
+        How long an answer takes, and what annotators are paid.
 
     Examples
     --------
@@ -240,5 +239,5 @@ def plan_cost(
         np.concatenate([before if wanted is None else wanted, np.full(plan.tasks, plan.overlap)]),
     )
     sizes = int(to_judge.sum()), int((~to_judge).sum()), plan.tasks, plan.overlap
-    cost = cost_of_tasks(*sizes, **{"seconds": form.seconds, **rates})
+    cost = cost_of_tasks(*sizes, form, rates)
     return replace(cost, annotators=needed.at_least, annotators_enough=needed.enough, notes=plan.notes)

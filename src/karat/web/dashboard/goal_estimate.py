@@ -18,7 +18,7 @@ import numpy as np
 from karat._util import plural
 from karat.benchmarks import Direction
 from karat.errors import InputError, KaratError
-from karat.judging import Goal, Project
+from karat.judging import Goal, Project, Rates
 from karat.judging.store import StoreError
 from karat.runs import Compute, Loading, Run, is_model, load_runs
 from karat.web.dashboard.jobs import Job, JobOutcome, Work
@@ -283,17 +283,22 @@ def draw(project: Project, runs: Sequence[Run], proposal: Proposal, dry_run: boo
     goal = proposal.goal
     return next_pairs(
         project, runs, goal.measure, direction=goal.direction, budget=proposal.asked, dry_run=dry_run,
-        overlap=proposal.overlap, compute=Compute(threads=1), **rates_of(pay_of(project)),
+        overlap=proposal.overlap, compute=Compute(threads=1), rates=rates_of(pay_of(project)),
     )  # fmt: skip
 
 
-def rates_of(pay: Pay | None) -> dict[str, Any]:
+def rates_of(pay: Pay | None) -> Rates:
     """Return the pay as `karat.judging.estimate_cost` takes it.
 
     >>> rates_of(Pay(per="task", amount=2, fee=0.2)), rates_of(None)
-    ({'per_task': 2.0, 'fee': 0.2}, {'per_hour': 0.0, 'fee': 0.0})
+    (Rates(seconds=None, per_hour=15.0, per_task=2.0, fee=0.2),
+     Rates(seconds=None, per_hour=0.0, per_task=None, fee=0.0))
     """
-    return {"per_hour": 0.0, "fee": 0.0} if pay is None else {f"per_{pay.per}": pay.amount, "fee": pay.fee}
+    return (
+        Rates(per_hour=0.0, fee=0.0)
+        if pay is None
+        else Rates(**{f"per_{pay.per}": pay.amount, "fee": pay.fee})
+    )
 
 
 def ends(record: Mapping[str, Any]) -> list[float | None]:
