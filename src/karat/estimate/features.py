@@ -90,17 +90,20 @@ def standardise(column: np.ndarray) -> np.ndarray:
 
 
 def log_places(candidates: Candidates) -> list[np.ndarray]:
-    """Return log(1 + place) of every run, as far down as it lists candidates of its own.
+    """Return log(1 + place) of every run; below its list, how far a score lies below, if places are unknown.
 
     Where only another run lists a pair, its place would take a second pass over the scores, and says no more
     about the label than how far its score lies below the list, g: the column goes on as log(1 + depth) +
     log(1 + g), with the list's own range as the unit. Without scores, the place is the one after the last.
     """
-    depth = candidates.lists.depth if candidates.lists is not None else 0
     made = []
     for run, place in candidates.places.items():
-        inside = place < depth if depth else np.isfinite(place)
-        last = depth or (place[inside].max() + 1 if inside.any() else 0.0)
+        inside, last = np.isfinite(place), 0.0
+        if not inside.all() and candidates.lists is not None and candidates.lists.depth:
+            last = candidates.lists.depth
+            inside = place < last
+        elif inside.any():
+            last = place[inside].max() + 1
         column = np.log1p(np.where(inside, place, last))
         if run in candidates.scores and not inside.all():
             column[~inside] += np.log1p(gaps_below(candidates, candidates.scores[run], inside))[~inside]
