@@ -93,7 +93,7 @@ def interval_estimates(
     >>> labels = VettedLabels(candidates, batch.rows, truth[batch.rows] > 0)
     >>> made = interval_estimates(labels, [batch], p10)
     >>> made.scores[0]
-    0.2545 (0.2377 to 0.2713, 95% difference, n = 400 worth 269)
+    0.2543 (0.2374 to 0.2712, 95% difference, n = 400 worth 269)
     >>> made.differences[0].verdict
     'not yet'
     """
