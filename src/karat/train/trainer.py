@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -172,7 +173,12 @@ class Trainer:
         """The record of the best epoch; of equal ones the first."""
         return max(self.history, key=lambda record: record[self.options.measure])
 
-    def fit(self, folder: str | Path | None = None, progress: Progress | None = None) -> DualEncoder:
+    def fit(
+        self,
+        folder: str | Path | None = None,
+        progress: Progress | None = None,
+        chosen: Mapping[str, Any] | None = None,
+    ) -> DualEncoder:
         """Train, and return the network with the weights of the best epoch.
 
         Parameters
@@ -182,6 +188,9 @@ class Trainer:
             the same weights as if nothing had happened.
         progress
             Called with the record of every epoch.
+        chosen
+            How the pairs, the network and the loss were made: a checkpoint keeps it, and is not continued
+            with other choices.
         """
         place = None if folder is None else Path(folder)
         settings = {
@@ -189,6 +198,7 @@ class Trainer:
             "network": self.network.describe(),
             "loss": repr(self.loss),
             "options": asdict(self.options),
+            "chosen": dict(chosen or {}),
         }
         if place is not None and (place / NAME).exists():
             self.state.load(place, settings)
