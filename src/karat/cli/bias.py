@@ -83,7 +83,9 @@ def bias(
     --run, only R@1 can be computed, and diversity as deep as the pool.
     """
     from karat.cli.show import opening, show, waiting, write_json
-    from karat.judging import project_bias
+    from karat.judging import AcceptanceRule, project_bias
+    from karat.judging.pools import ORIGINAL
+    from karat.measures import parse_measures
     from karat.runs import Loading
     from karat.stats import Intervals
 
@@ -91,13 +93,20 @@ def bias(
     intervals = Intervals(level=level, resamples=resamples, seed=seed)
     loading = Loading(name, ids, similarity, transpose)
     chosen = {"measure": measure} if measure else {}
+    # Wrong choices show before runs are read.
+    AcceptanceRule(aggregate, gold_share=gold_share)
+    parse_measures(measure or [])
+    directions = as_directions(direction)
     with opening(project) as opened:
+        for truth in (original, complete):
+            if truth not in (None, "none", ORIGINAL):
+                opened.benchmark().truth(truth)
         runs = options.load_runs(run, opened.benchmark(), loading) if run else None
         with waiting("scoring every model on the labels of every subset"):
             report = project_bias(
                 opened, runs, aggregate=aggregate, aggregate_set=parse_settings(aggregate_set),
                 gold_share=gold_share, only_if_certain=only_if_certain, captions_wrong=captions_wrong,
-                exclude=exclude, approved_only=approved_only, direction=as_directions(direction),
+                exclude=exclude, approved_only=approved_only, direction=directions,
                 original=None if original == "none" else original, complete=complete, depth=depth,
                 fixed=not drop_empty, intervals=intervals, per_size=per_size, seed=seed, threads=threads,
                 **chosen,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import shlex
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from functools import cache
@@ -15,10 +16,12 @@ from typer.core import TyperCommand, TyperGroup
 
 from karat._util import split_names
 from karat.cli.choices import filled, unfilled
-from karat.errors import InputError
+from karat.errors import InputError, MissingDataError
 
 WHOLE = ("NAME=VALUE", "CAPTION", "MODEL")
 """The metavars of options that are repeated but not separated by commas: commas belong to the value."""
+FILES = ("FILE...", "BEFORE AFTER...")
+"""The metavars of arguments that are files which exist."""
 METAVARS = {int: "N", float: "X", Path: "FILE"}
 """The placeholder of a value in the help, by its type; other values are names."""
 INPUT = "Input"
@@ -122,9 +125,12 @@ class Command(TyperCommand):
         """Return the words with one value per option."""
         several = {name: param for param in self.params if is_repeatable(param) for name in param.opts}
         takes_value = {name for param in self.params if not is_flag(param) for name in param.opts}
+        files = any(param.metavar in FILES for param in self.params)
         words: list[str] = []
         rest = iter(args)
+        before = ("", "")
         for word in rest:
+            last, before = before, ("", "")
             option, equals, value = word.partition("=")
             if word[:2] in several and word[:2] != "--" and len(word) > 2:
                 # -mR@1
@@ -135,7 +141,10 @@ class Command(TyperCommand):
             if option in several and (equals or word == option):
                 given = value if equals else next(rest, None)
                 words += [option] if given is None else spread(option, given, several[option])
+                before = (option, given or "") if separable(several[option]) else before
             else:
+                if files and last[0]:
+                    check_file(word, *last)
                 words.append(word)
                 if word in takes_value:
                     words += itertools.islice(rest, 1)
@@ -201,6 +210,22 @@ def spread(option: str, given: str, param: Any) -> list[str]:
     """Return the option before each of the values that a word holds."""
     values = split_names(given) or [given] if separable(param) and not Path(given).exists() else [given]
     return [part for value in values for part in (option, value)]
+
+
+def check_file(word: str, option: str, value: str) -> None:
+    """Raise for a word in the place of a file that looks like a further value of the option before it.
+
+    >>> check_file("RP", "-m", "R@1")
+    Traceback (most recent call last):
+    karat.errors.MissingDataError: RP: there is no such file; separate values of -m by commas: -m R@1,RP.
+    """
+    named = word.startswith("-") or ":" in word or Path(word).suffix[1:].isalpha()
+    if not named and not Path(word).exists():
+        raise MissingDataError(
+            "there is no such file",
+            where=word,
+            fix=f"separate values of {option} by commas: {option} {shlex.quote(f'{value},{word}')}",
+        )
 
 
 def dressed(params: Iterable[Any]) -> list[Any]:

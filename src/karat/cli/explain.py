@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
+from karat._util import check_writable, is_page
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_numbers, parse_settings
@@ -145,6 +145,7 @@ def explain(
         LocalFailures,
         explain_failures,
     )
+    from karat.reports import check_page
     from karat.runs import Compute, Loading
 
     for path in (json, output, local, clean):
@@ -152,6 +153,8 @@ def explain(
     Explanation.check_path(output)
     LocalFailures.check_path(local)
     CleaningList.check_path(clean)
+    if output is not None and is_page(output):
+        check_page(output, image_folder, inline_images)
     with waiting("explaining failures"):
         explained = explain_failures(
             files, benchmark, truth=truth, direction=direction, rank=parse_ranks(rank), ties=ties,

@@ -223,20 +223,20 @@ def find_duplicates(
     ):
         if not 0 < least <= 1:
             raise InputError(f"{name} is {least:g}", fix="give a similarity above 0 and up to 1")
+    if against is None and against_setting:
+        raise InputError("against_setting was given without against", fix="name the other collection")
     bench = as_benchmark(benchmark, setting)
     bench.check_gallery()
     loading = loading or Loading()
-    run = loaded_run(sources, bench, loading)
     settings = {**(setting or {}), **(against_setting or {})}
+    given = sources[0] if len(sources) == 1 else None
+    similarity = given.similarity if isinstance(given, EmbeddingRun) else "dot"
+    other = None if against is None else Collection.of(against, settings, similarity)
+    run = loaded_run(sources, bench, loading)
     # Vectors are compared as they are in the files, whatever the scores are made of.
     stored = replace(loading, similarity="dot")
     as_stored = run if loading.similarity == "dot" else loaded_run(sources, bench, stored)
     vectors = as_stored if isinstance(as_stored, EmbeddingRun) else None
-    other = (
-        None
-        if against is None
-        else Collection.of(against, settings, vectors.similarity if vectors else "dot")
-    )
     pairs, notes = [], []
     own = Collection.of_benchmark(bench)
     if vectors is not None:

@@ -6,6 +6,7 @@ from karat._util.lazy import exports
 
 if TYPE_CHECKING:
     from karat.reports.boards import marked_low as marked_low
+    from karat.reports.page import check_page as check_page
     from karat.reports.page import check_target as check_target
     from karat.reports.page import report as report
     from karat.reports.page import write_report as write_report

@@ -26,8 +26,9 @@ from karat._util import (
 )
 from karat.benchmarks import DIRECTIONS, Benchmark, as_id_array
 from karat.errors import InputError
+from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun, Similarity
-from karat.runs.files import Memory, check_files, gather, with_directions
+from karat.runs.files import Memory, check_files, gather, table_shape, with_directions
 from karat.runs.fingerprint import Fingerprint, made_with_beside, write_made_with
 from karat.runs.formats import (
     FOLDER,
@@ -90,11 +91,14 @@ def convert(
     """
     target = Path(target)
     writer = writer_of(target)
+    loading, compute = Loading(None, ids, similarity), Compute(memory=memory)
     if kind is not None:
         kind = check_choice(kind, CONTENT_KINDS, "kind")
     if direction is not None:
         direction = check_choice(direction, DIRECTIONS, "direction")
-    content, where, ids_where = gather(sources, ids)
+    if (have := kind_of_tables(sources)) is not None:
+        target_kind(have, writer, kind, top, direction, target)
+    content, where, ids_where = gather(sources, loading.ids)
     kind = target_kind(content.kind, writer, kind, top, direction, target)
     made_with = made_with or content.made_with
     if made_with is not None and content.kind == "embeddings" != kind:
@@ -104,7 +108,7 @@ def convert(
             output = cut_lists(content, benchmark, top, direction, where)
         else:
             run, output = checked_tables(
-                content, kind, scratch, benchmark, similarity, where, ids_where, memory
+                content, kind, scratch, benchmark, loading, compute, where, ids_where
             )
             if kind == "lists":
                 output = first_items(run, int(top or 0), direction)
@@ -134,6 +138,19 @@ def writer_of(target: Path) -> FormatWriter:
     else:
         check_folder(target)
     return WRITERS[name]
+
+
+def kind_of_tables(sources: Sequence[Any]) -> str | None:
+    """Return what one or two tables in files are, by their heads alone; None for anything else."""
+    paths = [Path(source) for source in sources if isinstance(source, str | Path)]
+    if len(paths) < len(sources) or not all(map(table_shape, paths)):
+        return None
+    return {1: "scores", 2: "embeddings"}.get(len(paths))
+
+
+def check_kind(target: Path, have: str, top: int | None = None) -> None:
+    """Raise where a target does not take scores, or lists of the first `top`, before they are computed."""
+    target_kind(have, writer_of(target), None, top, None, target)
 
 
 def target_kind(
@@ -178,10 +195,10 @@ def checked_tables(
     kind: str,
     scratch: Path,
     benchmark: Benchmark | None,
-    similarity: Similarity,
+    loading: Loading,
+    compute: Compute,
     where: str | None,
     ids_where: str | None,
-    memory: Memory,
 ) -> tuple[TableRun, Content]:
     """Return a run of the tables, checked, and the tables to write, as far as possible not read yet."""
     run: TableRun
@@ -192,11 +209,9 @@ def checked_tables(
         run = MatrixRun(numbers, "run", content.ids, where)
     else:
         images, captions = (as_vectors(table, where) for table in content.tables)
-        check_memory(memory, (len(images), len(captions)), (images, captions))
-        check_files(
-            (images, captions), content.ids, benchmark, ids_where or where, Loading(similarity=similarity)
-        )
-        run = EmbeddingRun(images, captions, "run", similarity, content.ids, where)
+        check_memory(compute.memory, (len(images), len(captions)), (images, captions))
+        check_files((images, captions), content.ids, benchmark, ids_where or where, loading)
+        run = EmbeddingRun(images, captions, "run", loading.similarity, content.ids, where)
     run.ids_where = ids_where
     check_lengths(run, ids_where or where)
     ids = run.ids

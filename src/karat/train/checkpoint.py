@@ -111,7 +111,7 @@ def check_format(about: dict[str, str] | None, path: Path) -> dict[str, str]:
 
 
 def check_checkpoint(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Raise where a folder holds the checkpoint of a training with other settings than these, which may be some.
+    """Raise where a folder holds the checkpoint of a training with others than these settings.
 
     Only the head of the file is read: it is called before pictures are.
     """

@@ -1,7 +1,7 @@
 """Training from a benchmark: captions and pictures in, a trained model out.
 
-Everything that can be wrong without a look at captions or pictures is checked first: the choices, the files of
-features by their heads, and whether a checkpoint in the folder belongs to the same training.
+What can be wrong is checked before captions and pictures are read: the choices, the files of features by
+their heads, and whether a checkpoint in the folder belongs to the same training.
 """
 
 from __future__ import annotations
@@ -134,14 +134,13 @@ def train_model(
         tuple(notes),
     )  # fmt: skip
     if folder is not None:
-        model.save(folder)
-        (Path(folder) / NAME).unlink(missing_ok=True)
+        replace_checkpoint(Path(folder), model)
     return model
 
 
 @dataclass(frozen=True)
 class LossChoice:
-    """A loss that is not made yet, since its margins take long: its name, its options, and φ of its margins."""
+    """A loss before its margins are computed: its name, its options, and φ of the margins."""
 
     name: str
     options: Mapping[str, Any]
@@ -177,7 +176,7 @@ class LossChoice:
         if compute.says is not None:
             compute.says(f"{self.metric} of every image with every caption")
         margins = Margins.from_captions(captions, self.metric, own=self.own, threads=compute.threads)
-        return LOSSES[self.name](margins, **self.options)
+        return LOSSES[self.name](**{"margins": margins, **self.options})
 
 
 UNASKED = ("self", "margins", "options", "generator")
@@ -206,6 +205,12 @@ def check_folder_settings(
     """Raise where the folder holds the checkpoint of a training with other settings."""
     if folder is not None:
         check_checkpoint(Path(folder), {**settings, "options": asdict(options)})
+
+
+def replace_checkpoint(folder: Path, model: TrainedModel) -> None:
+    """Write the model into the folder, and remove the checkpoint."""
+    model.save(folder)
+    (folder / NAME).unlink(missing_ok=True)
 
 
 def digest_of(texts: list[str]) -> str:
@@ -318,7 +323,7 @@ class ImageReading:
 def read_images(
     train: CaptionedImages, held_out: CaptionedImages, image_input: str, say: Says
 ) -> ImageReading:
-    """Return the features of both, or read their pictures: as pixels, or as counts that training ones decide."""
+    """Return the features of both, or read their pictures: as pixels, or as counts of visual words."""
     parts = train, held_out
     if train.features is not None:
         return ImageReading("features", [np.asarray(part.features[part.images]) for part in parts])  # type: ignore[index]

@@ -115,6 +115,8 @@ def compare(
     elif benchmark is None:
         raise InputError("no benchmark was given", fix="name one, such as coco")
     else:
+        if isinstance(runs, list) and len(runs) == 1:
+            raise InputError(f"there is only the run {named(runs[0])!r} to compare", fix="give two or more")
         # A control is no run to be compared, unless it is asked for.
         card = evaluate(runs, benchmark, measure, **{"text_only": NONE, **options})
     if len(card.runs) < 2:
@@ -162,6 +164,11 @@ def compare(
         replace(card, notes=notes), differences, column_test.name, alpha, samples, seed,
         correction=correction, margin=margin, power=power, clusters=column_samples.clusters,
     )  # fmt: skip
+
+
+def named(run: Any) -> str:
+    """Return what a run is called that is not loaded yet."""
+    return Path(run).stem if isinstance(run, str | Path) else getattr(run, "name", "run")
 
 
 def detectable(
