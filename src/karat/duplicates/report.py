@@ -231,7 +231,7 @@ def find_duplicates(
     settings = {**(setting or {}), **(against_setting or {})}
     given = sources[0] if len(sources) == 1 else None
     similarity = given.similarity if isinstance(given, EmbeddingRun) else "dot"
-    other = None if against is None else Collection.of(against, settings, similarity)
+    other = None if against is None else Collection.of(against, settings, similarity, bool(against_setting))
     run = loaded_run(sources, bench, loading)
     # Vectors are compared as they are in the files, whatever the scores are made of.
     stored = replace(loading, similarity="dot")
@@ -304,7 +304,9 @@ class Collection:
         return cls(name, vectors={"images": run.images, "captions": run.captions}, ids=run.ids)
 
     @classmethod
-    def of(cls, source: Any, setting: Mapping[str, Any], similarity: str) -> Collection:
+    def of(
+        cls, source: Any, setting: Mapping[str, Any], similarity: str, only_benchmark: bool = False
+    ) -> Collection:
         """Return what another collection is: a benchmark, a folder of pictures, or embeddings."""
         if isinstance(source, Benchmark):
             return cls.of_benchmark(source)
@@ -318,12 +320,15 @@ class Collection:
         try:
             return cls.of_benchmark(load_benchmark(parts[0], **setting))
         except KaratError:
+            if only_benchmark:
+                raise
             folder = Path(parts[0])
             names = find_images(folder) if folder.is_dir() else []
             if names:
                 return cls(str(folder), [str(folder / name) for name in names], ids={"images": names})
-            with suppress(KaratError):
-                return cls.of_embeddings(parts, similarity)
+            if folder.exists():
+                with suppress(KaratError):
+                    return cls.of_embeddings(parts, similarity)
             raise
 
 

@@ -331,6 +331,7 @@ def normalise(
     >>> run.made_with.facts["scores.normalised"]
     'inverted-softmax(temperature=0.1)'
     """
+    check_normalisation(how, bank, direction, params)
     run = load_tables(sources, benchmark, loading)
     scores = normalised_scores(run, how, bank=bank, direction=direction, loading=loading, **params)
     result: Run
