@@ -99,7 +99,10 @@ class Command(TyperCommand):
         """Bring the words into the form that typer reads: one value per option."""
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        return super().parse_args(ctx, self.one_by_one(self.with_qrels(args)))
+        words = self.one_by_one(self.with_qrels(args))
+        if any(param.metavar in FILES for param in self.params):
+            self.check_files(words)
+        return super().parse_args(ctx, words)
 
     def with_qrels(self, args: list[str]) -> list[str]:
         """Return the words with the benchmark ``trec`` and its setting in place of ``--qrels``."""
@@ -125,12 +128,9 @@ class Command(TyperCommand):
         """Return the words with one value per option."""
         several = {name: param for param in self.params if is_repeatable(param) for name in param.opts}
         takes_value = {name for param in self.params if not is_flag(param) for name in param.opts}
-        files = any(param.metavar in FILES for param in self.params)
         words: list[str] = []
         rest = iter(args)
-        before = ("", "")
         for word in rest:
-            last, before = before, ("", "")
             option, equals, value = word.partition("=")
             if word[:2] in several and word[:2] != "--" and len(word) > 2:
                 # -mR@1
@@ -141,14 +141,28 @@ class Command(TyperCommand):
             if option in several and (equals or word == option):
                 given = value if equals else next(rest, None)
                 words += [option] if given is None else spread(option, given, several[option])
-                before = (option, given or "") if separable(several[option]) else before
             else:
-                if files and last[0]:
-                    check_file(word, *last)
                 words.append(word)
                 if word in takes_value:
                     words += itertools.islice(rest, 1)
         return words
+
+    def check_files(self, words: list[str]) -> None:
+        """Raise where values of an option are followed by a word that is no file but may be one more value."""
+        options = {name: param for param in self.params if not is_flag(param) for name in param.opts}
+        option, values = "", list[str]()
+        rest = iter(words)
+        for word in rest:
+            if word == "--":
+                return
+            if word in options:
+                listed = is_repeatable(options[word]) and separable(options[word])
+                values = [*(values if word == option else []), next(rest, "")]
+                option = word if listed else ""
+            else:
+                if option:
+                    check_file(word, option, values)
+                option, values = "", []
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments, dressed for the help."""
@@ -212,10 +226,10 @@ def spread(option: str, given: str, param: Any) -> list[str]:
     return [part for value in values for part in (option, value)]
 
 
-def check_file(word: str, option: str, value: str) -> None:
+def check_file(word: str, option: str, values: list[str]) -> None:
     """Raise for a word in the place of a file that looks like a further value of the option before it.
 
-    >>> check_file("RP", "-m", "R@1")
+    >>> check_file("RP", "-m", ["R@1"])
     Traceback (most recent call last):
     karat.errors.MissingDataError: RP: there is no such file; separate values of -m by commas: -m R@1,RP.
     """
@@ -224,7 +238,7 @@ def check_file(word: str, option: str, value: str) -> None:
         raise MissingDataError(
             "there is no such file",
             where=word,
-            fix=f"separate values of {option} by commas: {option} {shlex.quote(f'{value},{word}')}",
+            fix=f"separate values of {option} by commas: {option} {shlex.quote(','.join([*values, word]))}",
         )
 
 

@@ -164,9 +164,7 @@ def find_judge(
             "no single machine judge is given", fix="give either --run, or --url and --model (or --config)"
         )
     if chat and threshold:
-        raise InputError(
-            "--threshold without --run", fix="leave it out: a chat model gives answers"
-        )
+        raise InputError("--threshold without --run", fix="leave it out: a chat model gives answers")
     if chat:
         return ChatJudge(read_endpoint(config, url=url, model=model), project.form, load_prompt(prompt)), None
     loaded = options.load_runs(list(run or ()), project.benchmark(), Loading(similarity=similarity))
