@@ -148,7 +148,7 @@ class Command(TyperCommand):
         return words
 
     def check_files(self, words: list[str]) -> None:
-        """Raise where values of an option are followed by a word that is no file but may be one more value."""
+        """Raise where values of an option are followed by a word that is no file but may be a value."""
         options = {name: param for param in self.params if not is_flag(param) for name in param.opts}
         option, values = "", list[str]()
         rest = iter(words)

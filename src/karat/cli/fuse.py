@@ -67,11 +67,9 @@ def fuse(
     check_fusion(method, weights, top, params)
     loading = Loading(None, ids, similarity, transpose)
     bench = load_benchmark(benchmark, **parse_settings(setting))
-    names = [path.stem for path in files] if len(files) < 2 else []
-    runs = [] if names else options.load_runs(files, bench, loading)
-    names = names or [run.name for run in runs]
-    if len(names) < 2:
-        raise InputError(f"there is only the run {names[0]!r} to fuse", fix="give two or more")
+    check_number([path.stem for path in files])
+    runs = options.load_runs(files, bench, loading)
+    check_number([run.name for run in runs])
     shared = [way for way in ways or DIRECTIONS if all(way in run.directions for run in runs)]
     if writer.one_direction and len(shared) > 1:
         raise InputError("holds one direction", where=output, fix="choose --direction i2t or t2i")
@@ -89,3 +87,9 @@ def fuse(
     else:
         written = work()
     print(f"wrote {' and '.join(str(path) for path in written)}")
+
+
+def check_number(names: list[str]) -> None:
+    """Raise for a single run; two files may be one, too."""
+    if len(names) < 2:
+        raise InputError(f"there is only the run {names[0]!r} to fuse", fix="give two or more")
