@@ -1,10 +1,18 @@
 """Calling commands as a user does."""
 
+import shutil
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from karat.benchmarks import load_benchmark
 from karat.cli.main import main
+from karat.judging import create_project, load_form
+from net import folders
+
+FILES = Path(__file__).parents[1] / "net" / "files"
 
 
 @pytest.fixture
@@ -37,3 +45,47 @@ def command(both):
         return captured.out if code == 0 else captured.err
 
     return call
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """A small world with runs, tables, a model, and a project in every state."""
+    folder = tmp_path_factory.mktemp("made")
+
+    def karat(place, *words):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(place)
+            patch.setattr(sys, "argv", ["karat", *words, "-q"])
+            with pytest.raises(SystemExit) as stop:
+                main()
+        assert not stop.value.code
+
+    karat(folder, "world", "-o", "my", "--images", "16", "--captions", "2", "--seed", "7", "--systems")
+    for name, system in {"a": "seer", "b": "learner"}.items():
+        shutil.copy(folder / "my" / "runs" / f"{system}.npy", folder / f"{name}.npy")
+    karat(folder, "perturb", "my", "--kind", "full-stop", "-o", "queries.tsv")
+    world = folders.World(folder / "my")
+    folders.make_tables(folder, world)
+    shutil.copytree(FILES / "model", folder / "model")
+    photos = folder / "my-photos"
+    photos.mkdir()
+    for path in world.paths:
+        shutil.copy(path, photos)
+    rows = [[world.images[world.own[c]], text] for c, text in enumerate(world.texts)]
+    folders.write(photos / "captions.csv", ["image", "caption"], rows)
+    for name, ids in (("img", world.images), ("txt", world.captions)):
+        np.save(folder / f"{name}.npy", np.random.default_rng(1).normal(size=(len(ids), 4)))
+    create_project(folder / "empty.db", load_benchmark(folder / "my"), load_form("pair"), source="my").close()
+    karat(folder, "pool", "a.npy", "b.npy", "-b", "my", "--top", "2", "--gold-depth", "5", "-o", "pooled.db")
+    shutil.copy(folder / "pooled.db", folder / "packed.db")
+    karat(folder, "tasks", "packed.db", "--task-size", "16", "--gold", "2")
+    karat(folder, "answers", "export", "packed.db", "-o", "sheet.csv")
+    folders.filled(folder / "sheet.csv", world, folder / "results.csv", tasks=2)
+    for name in ("partly.db", "calibrated.db"):
+        shutil.copy(folder / "packed.db", folder / name)
+        karat(folder, "answers", "import", name, "results.csv")
+    karat(folder, "judge", "calibrate", "calibrated.db", "--run", "a.npy")
+    karat(folder, "publish", "partly.db", "-o", "published")
+    karat(folder, "benchmarks", "my", "--save", "saved")
+    shutil.copytree(folder / "saved", folder / "world")
+    return folder

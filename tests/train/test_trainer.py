@@ -137,9 +137,9 @@ def test_mixed_precision_learns_too():
 def test_a_checkpoint_that_is_damaged_or_another_s_is_a_sentence(tmp_path):
     data = pairs()
     trainer(data, epochs=1).fit(tmp_path)
-    with pytest.raises(InputError, match=r"belongs to a training with another options"):
+    with pytest.raises(InputError, match=r"belongs to a training with epochs 1, not 2; give"):
         trainer(data, epochs=2).fit(tmp_path)
-    with pytest.raises(InputError, match=r"another data"):
+    with pytest.raises(InputError, match=r"belongs to a training with other data; give"):
         trainer(pairs(seed=1), epochs=1).fit(tmp_path)
     whole = (tmp_path / NAME).read_bytes()
     for damaged in (whole[:-40], whole[: len(whole) // 2], b"", b"\x80\x04pickle"):

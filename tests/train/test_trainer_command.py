@@ -111,8 +111,9 @@ def test_what_is_wrong_is_a_sentence(world, tmp_path):
 )
 def test_options_are_checked_before_pictures_are_read(world, wrong, message):
     said = []
+    device = wrong.pop("device", None)
     with pytest.raises(KaratError, match=message):
-        train_model(world, says=said.append, **wrong)
+        train_model(world, compute=karat.Compute(device=device, says=said.append), **wrong)
     assert not said
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from karat._util import check_writable, plural
+from karat._util import check_choice, check_writable, plural
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_numbers, parse_settings
@@ -110,11 +110,13 @@ def agree(
     """
     from karat.cli.show import show, write_json
     from karat.runs import Loading
+    from karat.scores import RESAMPLED, read_ratings
     from karat.scores import agree as compute
-    from karat.scores import read_ratings
     from karat.stats import Intervals
 
     check_writable(json)
+    if resample is not None:
+        check_choice(resample, RESAMPLED, "resample")
     choices: dict[str, Any] = {
         "first_from": parse_numbers(first_from, "--first-from"),
         "second_from": parse_numbers(second_from, "--second-from"),

@@ -84,6 +84,8 @@ def bias(
     """
     from karat.cli.show import opening, show, waiting, write_json
     from karat.judging import AcceptanceRule, project_bias
+    from karat.judging.pools import ORIGINAL
+    from karat.measures import parse_measures
     from karat.runs import Compute, Loading
     from karat.stats import Intervals
 
@@ -95,11 +97,17 @@ def bias(
         approved_only,
     )  # fmt: skip
     chosen = {"measure": measure} if measure else {}
+    # Wrong choices show before runs are read.
+    parse_measures(measure or [])
+    directions = as_directions(direction)
     with opening(project) as opened:
+        for truth in (original, complete):
+            if truth not in (None, "none", ORIGINAL):
+                opened.benchmark().truth(truth)
         runs = options.load_runs(run, opened.benchmark(), loading) if run else None
         with waiting("scoring every model on the labels of every subset"):
             report = project_bias(
-                opened, runs, acceptance=acceptance, direction=as_directions(direction),
+                opened, runs, acceptance=acceptance, direction=directions,
                 original=None if original == "none" else original, complete=complete, depth=depth,
                 fixed=not drop_empty, intervals=intervals, per_size=per_size,
                 compute=Compute(threads=threads), **chosen,

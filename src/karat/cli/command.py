@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import shlex
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from functools import cache
@@ -15,10 +16,12 @@ from typer.core import TyperCommand, TyperGroup
 
 from karat._util import split_names
 from karat.cli.choices import filled, unfilled
-from karat.errors import InputError
+from karat.errors import InputError, MissingDataError
 
 WHOLE = ("NAME=VALUE", "CAPTION", "MODEL")
 """The metavars of options that are repeated but not separated by commas: commas belong to the value."""
+FILES = ("FILE...", "BEFORE AFTER...")
+"""The metavars of arguments that are files which exist."""
 METAVARS = {int: "N", float: "X", Path: "FILE"}
 """The placeholder of a value in the help, by its type; other values are names."""
 INPUT = "Input"
@@ -96,7 +99,10 @@ class Command(TyperCommand):
         """Bring the words into the form that typer reads: one value per option."""
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        return super().parse_args(ctx, self.one_by_one(self.with_qrels(args)))
+        words = self.one_by_one(self.with_qrels(args))
+        if any(param.metavar in FILES for param in self.params):
+            self.check_files(words)
+        return super().parse_args(ctx, words)
 
     def with_qrels(self, args: list[str]) -> list[str]:
         """Return the words with the benchmark ``trec`` and its setting in place of ``--qrels``."""
@@ -140,6 +146,23 @@ class Command(TyperCommand):
                 if word in takes_value:
                     words += itertools.islice(rest, 1)
         return words
+
+    def check_files(self, words: list[str]) -> None:
+        """Raise where values of an option are followed by a word that is no file but may be a value."""
+        options = {name: param for param in self.params if not is_flag(param) for name in param.opts}
+        option, values = "", list[str]()
+        rest = iter(words)
+        for word in rest:
+            if word == "--":
+                return
+            if word in options:
+                listed = is_repeatable(options[word]) and separable(options[word])
+                values = [*(values if word == option else []), next(rest, "")]
+                option = word if listed else ""
+            else:
+                if option:
+                    check_file(word, option, values)
+                option, values = "", []
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments, dressed for the help."""
@@ -201,6 +224,22 @@ def spread(option: str, given: str, param: Any) -> list[str]:
     """Return the option before each of the values that a word holds."""
     values = split_names(given) or [given] if separable(param) and not Path(given).exists() else [given]
     return [part for value in values for part in (option, value)]
+
+
+def check_file(word: str, option: str, values: list[str]) -> None:
+    """Raise for a word in the place of a file that looks like a further value of the option before it.
+
+    >>> check_file("RP", "-m", ["R@1"])
+    Traceback (most recent call last):
+    karat.errors.MissingDataError: RP: there is no such file; separate values of -m by commas: -m R@1,RP.
+    """
+    named = word.startswith("-") or ":" in word or Path(word).suffix[1:].isalpha()
+    if not named and not Path(word).exists():
+        raise MissingDataError(
+            "there is no such file",
+            where=word,
+            fix=f"separate values of {option} by commas: {option} {shlex.quote(','.join([*values, word]))}",
+        )
 
 
 def dressed(params: Iterable[Any]) -> list[Any]:

@@ -87,6 +87,8 @@ def evaluate(
     # Without a model nothing else would look at it, and the pass would silently be the processor's.
     if device is not None:
         check_choice(device, DEVICES, "device")
+    if not model:
+        refuse_alone({"--weights": weights, "--prompt": prompt, "--precision": precision, "--batch": batch})
     models = [
         load_model(one, weights=weights, prompt=prompt, precision=precision, device=device, batch=batch)
         for one in model or ()
@@ -113,6 +115,13 @@ def evaluate(
     if per_query is not None:
         card.save(per_query, per_query=True)
     finish(card, json, output)
+
+
+def refuse_alone(of_models: dict[str, object]) -> None:
+    """Raise for the first option of models that is given without one."""
+    for option, value in of_models.items():
+        if value is not None:
+            raise InputError(f"{option} without --model", fix="name the model that it is for: --model NAME")
 
 
 def check_computed(card: Scorecard) -> None:

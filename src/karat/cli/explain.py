@@ -153,6 +153,7 @@ def explain(
     Explanation.check_path(output)
     LocalFailures.check_path(local)
     CleaningList.check_path(clean)
+    page = PageOptions(title, image_folder, inline_images)
     with waiting("explaining failures"):
         explained = explain_failures(
             files, benchmark, truth=truth, direction=direction, rank=parse_ranks(rank), ties=ties,
@@ -166,7 +167,6 @@ def explain(
         explained.local.save(local)
     if clean is not None and explained.cleaning is not None:
         explained.cleaning.save(clean)
-    page = PageOptions(title, image_folder, inline_images)
     finish(explained, json, output, page)
 
 

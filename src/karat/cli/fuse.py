@@ -54,24 +54,30 @@ def fuse(
     from karat._util import check_choice
     from karat.benchmarks import DIRECTIONS, load_benchmark
     from karat.cli.show import console
-    from karat.models import FUSIONS
+    from karat.models import check_fusion
     from karat.models import fuse as fuse_runs
     from karat.runs import Loading, convert, writer_of
 
     # Mistakes in these show before anything large is read.
-    if "lists" not in writer_of(output).holds:
+    writer = writer_of(output)
+    if "lists" not in writer.holds:
         raise InputError("takes no ranked lists", where=output, fix=f"write {in_words('list_files')}")
-    FUSIONS[method]
     ways: Any = direction and [check_choice(way, DIRECTIONS, "direction") for way in direction]
-    weights = parse_numbers(weight, "--weight")
+    weights, params = parse_numbers(weight, "--weight"), parse_settings(method_set)
+    check_fusion(method, weights, top, params)
+    loading = Loading(None, ids, similarity, transpose)
     bench = load_benchmark(benchmark, **parse_settings(setting))
-    runs = options.load_runs(files, bench, Loading(None, ids, similarity, transpose))
-    if len(runs) < 2:
-        raise InputError(f"there is only the run {runs[0].name!r} to fuse", fix="give two or more")
-    choices: dict[str, Any] = {"weight": weights, "top": top, "direction": ways, **parse_settings(method_set)}
+    check_number([path.stem for path in files])
+    runs = options.load_runs(files, bench, loading)
+    check_number([run.name for run in runs])
+    shared = [way for way in ways or DIRECTIONS if all(way in run.directions for run in runs)]
+    if writer.one_direction and len(shared) > 1:
+        raise InputError("holds one direction", where=output, fix="choose --direction i2t or t2i")
 
     def work() -> list[Path]:
-        fused = fuse_runs(runs, runs[0].benchmark or bench, method, **choices)
+        fused = fuse_runs(
+            runs, runs[0].benchmark or bench, method, weight=weights, top=top, direction=ways, **params
+        )
         return convert(fused.raw, target=output, made_with=fused.made_with)
 
     screen = console(stderr=True)
@@ -81,3 +87,9 @@ def fuse(
     else:
         written = work()
     print(f"wrote {' and '.join(str(path) for path in written)}")
+
+
+def check_number(names: list[str]) -> None:
+    """Raise for a single run; two files may be one, too."""
+    if len(names) < 2:
+        raise InputError(f"there is only the run {names[0]!r} to fuse", fix="give two or more")

@@ -35,7 +35,7 @@ def calibrate(
     model: options.ModelName = None,
     prompt: options.Prompt = "default",
     threshold: options.Threshold = None,
-    sample: Annotated[int, options.sample("pairs that people have judged.")] = 200,
+    sample: Annotated[int, options.sample("pairs that people have judged.", min=1)] = 200,
     max_cost: options.MaxCost = None,
     similarity: options.Similarity = "dot",
     seed: options.Seed = 0,
@@ -83,7 +83,13 @@ def run_judge(
     ] = False,
     min_kappa: Annotated[
         float,
-        options.option("--min-kappa", panel=options.JUDGE, help="Required lower end of kappa's interval."),
+        options.option(
+            "--min-kappa",
+            min=-1,
+            max=1,
+            panel=options.JUDGE,
+            help="Required lower end of kappa's interval.",
+        ),
     ] = 0.4,
     min_pairs: Annotated[
         int,
@@ -157,6 +163,8 @@ def find_judge(
         raise InputError(
             "no single machine judge is given", fix="give either --run, or --url and --model (or --config)"
         )
+    if chat and threshold:
+        raise InputError("--threshold without --run", fix="leave it out: a chat model gives answers")
     if chat:
         return ChatJudge(read_endpoint(config, url=url, model=model), project.form, load_prompt(prompt)), None
     loaded = options.load_runs(list(run or ()), project.benchmark(), Loading(similarity=similarity))

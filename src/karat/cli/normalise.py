@@ -62,18 +62,20 @@ def normalise(
     from karat.runs import (
         NORMALISATIONS,
         Loading,
+        check_kind,
+        check_normalisation,
         convert,
         load_tables,
         normalised_scores,
         note_on_steps,
-        writer_of,
     )
 
     # Mistakes in these show before anything large is read.
-    writer_of(output)
-    step = NORMALISATIONS[how]
-    bench = load_benchmark(benchmark, **parse_settings(setting))
+    step, params = NORMALISATIONS[how], parse_settings(how_set)
+    check_kind(output, "lists" if step.dynamic else "scores", top)
+    check_normalisation(how, bank, direction, params)
     loading = Loading(None, ids, similarity, transpose)
+    bench = load_benchmark(benchmark, **parse_settings(setting))
     with waiting(f"writing {output.name}"):
         run = load_tables(files, bench, loading)
         scores = normalised_scores(
@@ -82,7 +84,7 @@ def normalise(
             bank=bank,
             direction=direction,
             loading=loading,
-            **parse_settings(how_set),
+            **params,
         )
         target: dict[str, Any] = {"target": output, "benchmark": bench, "made_with": scores.made_with}
         if step.dynamic:

@@ -180,8 +180,8 @@ def pool(
     settings = parse_settings(setting)
     bench = load_benchmark(benchmark, **settings)
     left_out = judged or []
-    directions: Any = direction
     drawn = parse_sample(sample)
+    directions: Any = check_pooled(bench, direction, [queries, gold_truth, *left_out])
     compute = Compute(memory=memory, scheduler=cluster)
     runs = options.load_runs(files, bench, Loading(name, ids, similarity, transpose), compute)
     if runs[0].benchmark is not bench:
@@ -213,6 +213,18 @@ def pool(
         "seed": seed,
     }  # fmt: skip
     save_pool(output, bench, sized, pooled, lasting(benchmark), settings, facts)
+
+
+def check_pooled(benchmark: Benchmark, direction: list[str] | None, truths: list[str | None]) -> Any:
+    """Return the directions, or raise for one that is unknown, or a truth that the benchmark lacks."""
+    from karat._util import check_choice
+    from karat.benchmarks import DIRECTIONS
+    from karat.judging.pools import ORIGINAL
+
+    for truth in truths:
+        if truth not in (None, ORIGINAL):
+            benchmark.truth(truth)
+    return direction and [check_choice(way, DIRECTIONS, "directions") for way in direction]
 
 
 def pool_instances(
@@ -320,6 +332,8 @@ def parse_sample(texts: list[str] | None) -> Any:
     if texts is None:
         return None
     if len(texts) == 1 and texts[0].isdecimal():
+        if not int(texts[0]):
+            raise InputError("--sample is 0", fix="give 1 or more")
         return int(texts[0])
     numbers = parse_settings(texts)
     for name, value in numbers.items():

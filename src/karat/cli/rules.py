@@ -113,11 +113,12 @@ def rules(
     """
     from karat.cli.show import opening, show, waiting, write_json
     from karat.explain import RuleReport, find_rules, summarise_marks
+    from karat.stats import check_level
 
     for path in (json, output):
         check_writable(path)
     RuleReport.check_path(output)
-    chosen: dict[str, Any] = {"level": level, "seed": seed}
+    chosen: dict[str, Any] = {"level": check_level(level), "seed": seed}
     if min_support is not None:
         chosen["min_support"] = min_support
     found: Result

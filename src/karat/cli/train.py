@@ -87,6 +87,7 @@ def train(
     require("torch", "safetensors", extra_name="train")
 
     from karat.cli.show import print_notes, saying
+    from karat.runs import Compute
     from karat.train import NetworkOptions, TrainingOptions, train_model
 
     chosen = {
@@ -108,8 +109,8 @@ def train(
             options=TrainingOptions(
                 epochs=epochs, batch_size=batch_size, lr=lr, patience=patience, measure=dev_measure, seed=seed
             ),
-            folder=output, device=None if device == "auto" else device,
-            setting=parse_settings(setting), says=say, progress=show,
+            folder=output, setting=parse_settings(setting), compute=Compute(device=device, says=say),
+            progress=show,
         )  # fmt: skip
     best = max(model.history, key=lambda record: record[dev_measure])
     print(f"kept epoch {best['epoch']:.0f}: dev {dev_measure} {best[dev_measure]:.1f}")

@@ -217,18 +217,19 @@ def find_duplicates(
     note: duplicates(original): 2 pairs are relevant by a duplicate; 2 images and 2 captions have a higher R
     """
     check_least(near_picture=near_picture, near_words=near_words, near_vector=near_vector)
+    if against is None and against_setting:
+        raise InputError("against_setting was given without against", fix="name the other collection")
     bench = as_benchmark(benchmark, setting)
     bench.check_gallery()
     loading = loading or Loading()
+    settings = {**(setting or {}), **(against_setting or {})}
+    given = sources[0] if len(sources) == 1 else None
+    similarity = given.similarity if isinstance(given, EmbeddingRun) else "dot"
+    other = None if against is None else Collection.of(against, settings, similarity, bool(against_setting))
     run = loaded_run(sources, bench, loading)
     # Vectors are compared as they are in the files, whatever the scores are made of.
     stored = replace(loading, similarity="dot")
     vectors = run if loading.similarity == "dot" else loaded_run(sources, bench, stored)
-    other = None
-    if against is not None:
-        settings = {**(setting or {}), **(against_setting or {})}
-        similarity = vectors.similarity if isinstance(vectors, EmbeddingRun) else "dot"
-        other = Collection.of(against, settings, similarity)
     own = Collection.of_benchmark(bench)
     if isinstance(vectors, EmbeddingRun):
         own = replace(own, vectors=aligned_vectors(vectors))
@@ -292,7 +293,9 @@ class Collection:
         return cls(name, vectors={"images": run.images, "captions": run.captions}, ids=run.ids)
 
     @classmethod
-    def of(cls, source: Any, setting: Mapping[str, Any], similarity: str) -> Collection:
+    def of(
+        cls, source: Any, setting: Mapping[str, Any], similarity: str, only_benchmark: bool = False
+    ) -> Collection:
         """Return what another collection is: a benchmark, a folder of pictures, or embeddings."""
         if isinstance(source, Benchmark):
             return cls.of_benchmark(source)
@@ -306,12 +309,15 @@ class Collection:
         try:
             return cls.of_benchmark(load_benchmark(parts[0], **setting))
         except KaratError:
+            if only_benchmark:
+                raise
             folder = Path(parts[0])
             names = find_images(folder) if folder.is_dir() else []
             if names:
                 return cls(str(folder), [str(folder / name) for name in names], ids={"images": names})
-            with suppress(KaratError):
-                return cls.of_embeddings(parts, similarity)
+            if folder.exists():
+                with suppress(KaratError):
+                    return cls.of_embeddings(parts, similarity)
             raise
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from karat.models.encoder import register_encoder as register_encoder
     from karat.models.encoding import encode as encode
     from karat.models.encoding import notes_on as notes_on
+    from karat.models.fusion import check_fusion as check_fusion
     from karat.models.fusion import fuse as fuse
     from karat.models.fusion_methods import FUSIONS as FUSIONS
     from karat.models.image_text_model import IMAGE_KERNELS as IMAGE_KERNELS

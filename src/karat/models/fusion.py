@@ -81,15 +81,13 @@ def fuse(
     >>> fused.raw["i2t"]["a"].tolist(), fused.raw["i2t"]["b"].tolist()
     ([1, 2], [2, 1])
     """
-    chosen = FUSIONS[method]
-    settings = parse_params(chosen.params, method, params)
     if not len(runs):
         raise InputError("there is no run to fuse", fix="give two or more")
+    settings = check_fusion(method, weight, top, params)
+    chosen = FUSIONS[method]
     bench = as_benchmark(benchmark or common_benchmark(runs))
     runs = load_runs(runs if isinstance(runs, Mapping) else list(runs), bench)
-    share = check_weights(weight, len(runs))
-    if top is not None and top < 1:
-        raise InputError(f"the first {top} items were requested", fix="give 1 or more")
+    share = weights_of(weight, len(runs))
     # A run without weight has no say in ties either.
     voting = [(ready(run.align(bench)), w) for run, w in zip(runs, share) if w > 0]
     shared = common_directions([run for run, _ in voting], direction)
@@ -111,6 +109,18 @@ def fuse(
     fused.lists = dict(lists)
     fused.made_with = facts_of_fusion(runs, share, {"method": method, "top": top, **settings})
     return fused
+
+
+def check_fusion(
+    method: str, weight: Sequence[float] | None, top: int | None, params: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the parameters of a method, or raise for a choice that is wrong whatever the runs are."""
+    settings = parse_params(FUSIONS[method].params, method, params)
+    if weight is not None:
+        check_weights(weight)
+    if top is not None and top < 1:
+        raise InputError(f"the first {top} items were requested", fix="give 1 or more")
+    return settings
 
 
 def facts_of_fusion(
@@ -240,7 +250,7 @@ class IdLists(Mapping[Any, np.ndarray]):
         return len(self.row)
 
 
-def check_weights(weights: Sequence[float] | None, number: int) -> list[float]:
+def weights_of(weights: Sequence[float] | None, number: int) -> list[float]:
     """Return a weight per run, or raise."""
     if weights is None:
         return [1.0] * number
@@ -249,11 +259,16 @@ def check_weights(weights: Sequence[float] | None, number: int) -> list[float]:
         raise InputError(
             f"{plural(values.size, 'weight')} for {plural(number, 'run')}", fix="give one per run"
         )
+    return values.tolist()
+
+
+def check_weights(weights: Sequence[float]) -> None:
+    """Raise for weights that no number of runs can have."""
+    values = np.asarray(weights, dtype=np.float64)
     if not np.isfinite(values).all() or values.min() < 0 or values.max() == 0:
         raise InputError(
             f"the weights are {values.tolist()}", fix="give numbers of 0 or more, and one above 0"
         )
-    return values.tolist()
 
 
 def common_directions(runs: Sequence[Run], directions: Sequence[Direction] | None) -> list[Direction]:

@@ -20,8 +20,8 @@ from karat.errors import InputError, MissingDataError
 from karat.models.cosine import unit
 from karat.models.encoder import MODEL_FORMATS, MODEL_HEAD, Says, as_encoder
 from karat.models.estimator import Estimator
-from karat.models.images import ImageFeatures, Source, histogram_kernel, pyramid_kernel
-from karat.models.kcca import KCCA, LEARNED
+from karat.models.images import ImageFeatures, Source, check_power, histogram_kernel, pyramid_kernel
+from karat.models.kcca import KCCA, LEARNED, check_settings
 from karat.models.text import TextKernel, encode, tagged_words, text_kernel
 from karat.runs import EmbeddingRun
 
@@ -100,7 +100,7 @@ class ImageTextModel(Estimator):
             Called with a sentence before each part of the work.
         """
         self.check_installed()
-        check_choice(self.image, tuple(IMAGE_KERNELS), "image")
+        self.check_parameters()
         kernel = text_kernel(self.text)
         check_items(images, captions)
         say = says or (lambda _: None)
@@ -124,6 +124,13 @@ class ImageTextModel(Estimator):
 
         require("PIL", "cv2", "sklearn", "threadpoolctl", extra_name="models")
         find_wordnet()
+
+    def check_parameters(self) -> None:
+        """Raise, before pictures are read, for a parameter that cannot be used."""
+        check_choice(self.image, tuple(IMAGE_KERNELS), "image")
+        text_kernel(self.text)
+        check_power(self.image_power)
+        check_settings(self.kappa, self.n)
 
     def encode_images(self, images: Sequence[Source]) -> np.ndarray:
         """Return the vectors of pictures; compare them with captions' by cosine."""
@@ -222,10 +229,11 @@ def fit(
     >>> model = karat.fit("my-photos")  # doctest: +SKIP
     >>> model.search("a dog on a beach", ["1.jpg", "2.jpg"])  # doctest: +SKIP
     """
+    model = ImageTextModel(text, image, image_power, kappa, n)
+    model.check_parameters()
     benchmark = as_benchmark(benchmark, setting)
     pictures, captions = pictures_of(benchmark), references_of(benchmark)
     used = [k for k, own in enumerate(captions) if own]
-    model = ImageTextModel(text, image, image_power, kappa, n)
     return model.fit([pictures[k] for k in used], [captions[k] for k in used], says=says)
 
 

@@ -340,7 +340,7 @@ class KCCAPath(Estimator):
         ]
 
 
-def check_settings(kappa: float, n: int | None, rank: int | None, inputs: str) -> None:
+def check_settings(kappa: float, n: int | None, rank: int | None = None, inputs: str = "kernels") -> None:
     """Raise where a parameter cannot be used."""
     check_choice(inputs, tuple(VIEWS), "inputs")
     if not (np.isfinite(kappa) and kappa > 0):

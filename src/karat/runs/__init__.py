@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from karat.runs.choice_run import load_choices as load_choices
     from karat.runs.compute import Compute as Compute
     from karat.runs.conversion import CONTENT_KINDS as CONTENT_KINDS
+    from karat.runs.conversion import check_kind as check_kind
     from karat.runs.conversion import convert as convert
     from karat.runs.conversion import writer_of as writer_of
     from karat.runs.detections import Detections as Detections
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from karat.runs.memory import least_memory as least_memory
     from karat.runs.normalisation import NORMALISATIONS as NORMALISATIONS
     from karat.runs.normalisation import ScoreNormalisation as ScoreNormalisation
+    from karat.runs.normalisation import check_normalisation as check_normalisation
     from karat.runs.normalisation import load_tables as load_tables
     from karat.runs.normalisation import normalise as normalise
     from karat.runs.normalisation import normalised_scores as normalised_scores

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from karat._util import Scheduler, Workers
+from karat._util import Scheduler, Workers, bytes_of, check_folder, thread_count
+from karat.runs.one_pass import check_device
 from karat.runs.run import PassOptions, Run
 
 
@@ -51,6 +52,20 @@ class Compute:
     progress: Callable[[str], object] | None = None
     tiles: Callable[[int, int], object] | None = None
     says: Callable[[str], object] | None = None
+
+    def __post_init__(self) -> None:
+        # A wrong choice raises here, before anything is read.
+        thread_count(self.threads)
+        if self.memory is not None:
+            bytes_of(self.memory)
+        if self.checkpoint is not None:
+            check_folder(Path(self.checkpoint))
+
+    def check_device(self) -> None:
+        """Raise, before scores are read, where the named device cannot make a pass over them."""
+        # Workers of a cluster may have what this machine lacks.
+        if self.device not in (None, "auto") and self.scheduler is None:
+            check_device(str(self.device))
 
     def passing(self, runs: Iterable[Run] = (), workers: Workers | None = None) -> PassOptions:
         """Return how passes over the scores of runs are made, by the workers of a cluster where there are.

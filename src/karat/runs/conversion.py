@@ -28,7 +28,7 @@ from karat.benchmarks import DIRECTIONS, Benchmark, as_id_array
 from karat.errors import InputError
 from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun, Similarity
-from karat.runs.files import Memory, as_table_run, gather, with_directions
+from karat.runs.files import Memory, as_table_run, gather, table_shape, with_directions
 from karat.runs.fingerprint import Fingerprint, made_with_beside, write_made_with
 from karat.runs.formats import (
     FOLDER,
@@ -88,11 +88,14 @@ def convert(
     """
     target = Path(target)
     writer = writer_of(target)
+    loading, compute = Loading(None, ids, similarity), Compute(memory=memory)
     if kind is not None:
         kind = check_choice(kind, CONTENT_KINDS, "kind")
     if direction is not None:
         direction = check_choice(direction, DIRECTIONS, "direction")
-    content = gather(sources, ids)
+    if (have := kind_of_tables(sources)) is not None:
+        target_kind(have, writer, kind, top, direction, target)
+    content = gather(sources, loading.ids)
     kind = target_kind(content.kind, writer, kind, top, direction, target)
     made_with = made_with or content.made_with
     if made_with is not None and content.kind == "embeddings" != kind:
@@ -101,7 +104,6 @@ def convert(
         if content.lists is not None:
             output = cut_lists(content, benchmark, top, direction)
         else:
-            loading, compute = Loading(similarity=similarity), Compute(memory=memory)
             run, output = checked_tables(content, kind, scratch, benchmark, loading, compute)
             if kind == "lists":
                 output = first_items(run, int(top or 0), direction)
@@ -131,6 +133,19 @@ def writer_of(target: Path) -> FormatWriter:
     else:
         check_folder(target)
     return WRITERS[name]
+
+
+def kind_of_tables(sources: Sequence[Any]) -> str | None:
+    """Return what one or two tables in files are, by their heads alone; None for anything else."""
+    paths = [Path(source) for source in sources if isinstance(source, str | Path)]
+    if len(paths) < len(sources) or not all(map(table_shape, paths)):
+        return None
+    return {1: "scores", 2: "embeddings"}.get(len(paths))
+
+
+def check_kind(target: Path, have: str, top: int | None = None) -> None:
+    """Raise where a target does not take scores, or lists of the first `top`, before they are computed."""
+    target_kind(have, writer_of(target), None, top, None, target)
 
 
 def target_kind(

@@ -35,6 +35,9 @@ class Device(Protocol):
     def working(self) -> int:
         """Bytes of main memory that a pass may use besides its result, where nothing else is said."""
 
+    def check(self) -> None:
+        """Raise where this machine cannot use it."""
+
     def add(self, scores: TileScores, partial: Partial, threads: int) -> None:
         """Add all scores of a tile to the counts and lists; `threads` may be ignored."""
 

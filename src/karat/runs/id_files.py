@@ -48,10 +48,22 @@ def read_order(order: Order) -> tuple[dict[str, Any], str | None]:
     return ids, " and ".join(map(str, paths))
 
 
-def read_ids(path: Path) -> dict[str, Any]:
-    """Return the ids in a file by side; a plain list, which names no side, as ``UNNAMED``."""
+def check_order(order: Order) -> None:
+    """Raise where a file of an order does not exist, before anything is read."""
+    if not isinstance(order, Mapping):
+        for path in [order] if isinstance(order, str | Path) else order:
+            check_ids_file(Path(path))
+
+
+def check_ids_file(path: Path) -> None:
+    """Raise where a file of ids does not exist."""
     if not path.is_file():
         raise MissingDataError("there is no such ids file", where=path)
+
+
+def read_ids(path: Path) -> dict[str, Any]:
+    """Return the ids in a file by side; a plain list, which names no side, as ``UNNAMED``."""
+    check_ids_file(path)
     if path.suffix == ".npy":
         with parsing(path, "is not a complete npy file", "save a plain array of ids"):
             return {UNNAMED: np.load(path, allow_pickle=False).tolist()}

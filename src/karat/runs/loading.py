@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from karat.runs.id_files import Order
+from karat._util import check_choice
+from karat.errors import InputError
+from karat.runs.embeddings import SIMILARITIES
+from karat.runs.id_files import Order, check_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,3 +36,21 @@ class Loading:
     ids: Order | None = field(default=None, repr=False)
     similarity: str = "dot"
     transpose: bool = False
+
+    def __post_init__(self) -> None:
+        # A wrong choice raises here, before anything is read.
+        check_choice(self.similarity, SIMILARITIES, "similarity")
+        if self.ids is not None:
+            check_order(self.ids)
+        if self.name is not None and not isinstance(self.name, str):
+            object.__setattr__(self, "name", tuple(self.name))
+            check_names(self.name)
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise where two runs have the same name: what is computed of them could not be told apart."""
+    known: set[str] = set()
+    for name in names:
+        if name in known:
+            raise InputError(f"two runs are called {name!r}", fix="name them: --name A,B, or name= in Python")
+        known.add(name)

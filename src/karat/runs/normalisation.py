@@ -21,7 +21,7 @@ import numpy as np
 
 from karat._util import Param, Registry, check_choice, natural, parse_params, positive
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
-from karat.errors import InputError
+from karat.errors import InputError, MissingDataError
 from karat.runs.embeddings import EmbeddingRun
 from karat.runs.files import read_run
 from karat.runs.fingerprint import NORMALISED, USES_TEST_SET, Fingerprint
@@ -331,6 +331,7 @@ def normalise(
     >>> run.made_with.facts["scores.normalised"]
     'inverted-softmax(temperature=0.1)'
     """
+    check_normalisation(how, bank, direction, params)
     run = load_tables(sources, benchmark, loading)
     scores = normalised_scores(run, how, bank=bank, direction=direction, loading=loading, **params)
     result: Run
@@ -380,14 +381,8 @@ def normalised_scores(
 ) -> NormalisedScores:
     """Return what `normalise` makes a run of, its scores not computed yet."""
     step = NORMALISATIONS[how]
-    settings = parse_params(step.params, step.name, params)
+    settings, chosen = check_normalisation(how, bank, direction, params)
     run = in_double(run)
-    ways = [direction] if isinstance(direction, str) else direction or DIRECTIONS
-    chosen: list[Any] = [check_choice(way, DIRECTIONS, "direction") for way in ways]
-    if step.dynamic and bank is None:
-        raise InputError(
-            f"{step.name} needs a bank of queries", fix="give a run of the training set as the bank"
-        )
     if bank is None:
         corrections, shown_bank = item_statistics(run, chosen, step, settings), ""
         firsts: dict[Direction, np.ndarray] = {}
@@ -404,6 +399,24 @@ def normalised_scores(
     shown = ", ".join(f"{key}={value:g}" for key, value in settings.items())
     made_with = with_step(run.made_with, f"{step.name}({shown}{shown_bank}{only})", bank is None)
     return NormalisedScores(run, step, settings, corrections, firsts, made_with)
+
+
+def check_normalisation(
+    how: str, bank: Any, direction: Sequence[str] | str | None, params: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[Any]]:
+    """Return the parameters of a step and the directions, or raise for a choice that is wrong for any run."""
+    step = NORMALISATIONS[how]
+    settings = parse_params(step.params, step.name, params)
+    ways = [direction] if isinstance(direction, str) else direction or DIRECTIONS
+    chosen = [check_choice(way, DIRECTIONS, "direction") for way in ways]
+    if step.dynamic and bank is None:
+        raise InputError(
+            f"{step.name} needs a bank of queries", fix="give a run of the training set as the bank"
+        )
+    for source in bank if isinstance(bank, tuple | list) else [bank]:
+        if isinstance(source, str | Path) and not Path(source).exists():
+            raise MissingDataError("there is no such file", where=source)
+    return settings, chosen
 
 
 def item_statistics(

@@ -43,6 +43,11 @@ class Tiled(Protocol):
         """Return what changes with the scores."""
 
 
+def check_device(name: str) -> None:
+    """Raise where a device is unknown, or where this machine does not have it."""
+    DEVICES[name].check()
+
+
 def one_pass(table: Tiled, partial: Partial, threads: int, options: PassOptions) -> None:
     """Add all tiles of a table to a partial result, except those that a checkpoint has already."""
     device, workers = DEVICES[options.device], options.workers

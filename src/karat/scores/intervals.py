@@ -54,19 +54,18 @@ def as_intervals(
 ) -> Intervals | None:
     """Return the choices behind intervals: None for none, True for the usual ones, or a method's name.
 
-    What else is given changes these choices.
+    What else is given changes these choices; a wrong value raises where there are no intervals, too.
 
     >>> as_intervals("bca").resamples, as_intervals(False), as_intervals(True, level=0.9).level
     (10000, None, 0.9)
     """
-    if intervals is None or intervals is False:
-        return None
     if isinstance(intervals, str):
         intervals = Intervals(intervals)
-    chosen = Intervals() if intervals is True else intervals
+    chosen = intervals if isinstance(intervals, Intervals) else Intervals()
     changes = {"method": interval_method, "level": level, "resamples": resamples, "seed": seed}
     changes = {key: value for key, value in changes.items() if value is not None}
-    return replace(chosen, **changes) if changes else chosen  # type: ignore[arg-type]
+    chosen = replace(chosen, **changes) if changes else chosen  # type: ignore[arg-type]
+    return None if intervals is None or intervals is False else chosen
 
 
 def comparison_intervals(

@@ -7,7 +7,7 @@ training's seed and the number of the epoch decide.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from karat.errors import InputError
 FORMAT = "karat checkpoint 1"
 NAME = "checkpoint.safetensors"
 FIX = "delete it and start again, or give another folder"
+LONGEST = 24
+"""Values of settings up to this length are shown in messages."""
 
 
 @dataclass
@@ -78,14 +80,7 @@ class TrainingState:
         tensors, about = read(path)
         with parsing(path, "is not a checkpoint", FIX):
             before, history = json.loads(about["settings"]), json.loads(about["history"])
-        now = json.loads(json.dumps(settings))
-        changed = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
-        if changed:
-            raise InputError(
-                f"belongs to a training with another {' and '.join(changed)}",
-                where=path,
-                fix="give the same data and options, or another folder",
-            )
+        check_same(path, before, settings)
         for name, tensor in self.tensors():
             stored = tensors.pop(name, None)
             if stored is None or stored.shape != tensor.shape:
@@ -102,11 +97,72 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     from safetensors import safe_open
 
     with parsing(path, "is not a complete checkpoint", FIX), safe_open(path, framework="pt") as file:
-        about = file.metadata() or {}
+        about = check_format(file.metadata(), path)
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    return tensors, about
+
+
+def check_format(about: dict[str, str] | None, path: Path) -> dict[str, str]:
+    """Return the texts of a file that is a checkpoint, or raise."""
+    about = about or {}
     if about.get("format") != FORMAT:
         raise InputError(f"has the format {about.get('format')!r}", where=path, fix=FIX)
-    return tensors, about
+    return about
+
+
+def check_checkpoint(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Raise where a folder holds the checkpoint of a training with others than these settings.
+
+    Only the head of the file is read: it is called before pictures are.
+    """
+    from safetensors import safe_open
+
+    path = folder / NAME
+    if not path.exists():
+        return
+    with parsing(path, "is not a complete checkpoint", FIX), safe_open(path, framework="pt") as file:
+        before = json.loads(check_format(file.metadata(), path)["settings"])
+    check_same(path, before, settings)
+
+
+def check_same(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raise where a setting of now is not that of the checkpoint.
+
+    >>> check_same(Path("a"), {"options": {"epochs": 5, "lr": 0.1}}, {"options": {"epochs": 5}})
+    """
+    before, now = flat(before), flat(json.loads(json.dumps(now)))
+    changed = [key for key in sorted(now) if before.get(key) != now[key]]
+    if changed:
+        told = [difference(key.rpartition(".")[2], before.get(key), now[key]) for key in changed]
+        raise InputError(
+            f"belongs to a training with {' and '.join(told)}",
+            where=path,
+            fix="give the same data and options, or another folder",
+        )
+
+
+def difference(name: str, before: Any, now: Any) -> str:
+    """Return how a setting differs; of digests and descriptions only that it does.
+
+    >>> difference("epochs", 5, 6), difference("data", "af" * 16, "b0" * 16)
+    ('epochs 5, not 6', 'other data')
+    """
+    shown = [str(value) for value in (before, now)]
+    if isinstance(before, list) or max(map(len, shown)) > LONGEST:
+        return f"other {name}"
+    return f"{name} {shown[0]}, not {shown[1]}"
+
+
+def flat(settings: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Return settings within settings by their path.
+
+    >>> flat({"options": {"epochs": 5}, "loss": "sam"})
+    {'options.epochs': 5, 'loss': 'sam'}
+    """
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        found |= flat(value, f"{above}{key}.") if isinstance(value, Mapping) else {above + key: value}
+    return found
 
 
 def fill_state(optimizer: Optimizer) -> None:

@@ -45,12 +45,7 @@ class PairData:
         """Return arrays as pairs, checked; `where` names the file of the features in messages."""
         features, tokens = torch.as_tensor(features), torch.as_tensor(tokens).long()
         owner = torch.as_tensor(np.asarray(owner)).long()
-        if features.ndim not in (2, 4) or (features.ndim == 4 and features.shape[1] != 3):
-            raise InputError(
-                f"features have the shape {tuple(features.shape)}",
-                where=where,
-                fix="give [images, numbers], or pixels [images, 3, height, width]",
-            )
+        check_features(tuple(features.shape), where)
         if features.dtype != torch.uint8:
             features = features.float()
             bad = ~torch.isfinite(features.flatten(1))
@@ -104,3 +99,13 @@ class PairData:
         owner[drawn] = self.owner[rng.permutation(drawn)]
         order = torch.argsort(owner, stable=True)
         return replace(self, tokens=self.tokens[order], owner=owner[order])
+
+
+def check_features(shape: tuple[int, ...], where: str | Path | None = None) -> None:
+    """Raise unless features have the shape of rows of numbers, or of pixels."""
+    if len(shape) not in (2, 4) or (len(shape) == 4 and shape[1] != 3):
+        raise InputError(
+            f"features have the shape {shape}",
+            where=where,
+            fix="give [images, numbers], or pixels [images, 3, height, width]",
+        )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -130,13 +131,7 @@ class Trainer:
     ) -> None:
         self.options = options or TrainingOptions()
         self.device = check_device(device)
-        for what, data in (("training", train), ("dev", dev)):
-            shape = tuple(data.features.shape[1:])
-            if shape != network.shape:
-                raise InputError(
-                    f"the features of {what} images have the shape {shape}",
-                    fix=f"the network was made for {network.shape}",
-                )
+        check_shapes(network, train, dev)
         self.fingerprint = fingerprint(train, dev)
         self.network, self.loss = network.to(self.device), loss.to(self.device)
         self.train, self.dev = train.to(self.device), dev.to(self.device)
@@ -148,19 +143,25 @@ class Trainer:
         if isinstance(network.image_side, FeatureSide):
             network.image_side.learn_scale(self.train.features)
         self.parameters = [p for part in (network, loss) for p in part.parameters() if p.requires_grad]
-        decayed = [p for p in self.parameters if p.ndim > 1]
-        others = [p for p in self.parameters if p.ndim <= 1]
-        rate = torch.tensor(self.options.lr, device=self.device) if self.graph else self.options.lr
-        groups = [
-            {"params": decayed, "weight_decay": self.options.weight_decay},
-            {"params": others, "weight_decay": 0.0},
-        ]
-        self.optimizer = torch.optim.AdamW(
-            [group for group in groups if group["params"]], lr=rate, fused=on_gpu, capturable=self.graph
-        )
-        fill_state(self.optimizer)
+        self.optimizer = self._optimizer()
         self.state = TrainingState(self.network, self.loss, self.optimizer)
         self._losses = torch.zeros((), device=self.device)
+
+    def _optimizer(self) -> torch.optim.AdamW:
+        """Return AdamW with its state: matrices decay, other weights do not."""
+        rate = torch.tensor(self.options.lr, device=self.device) if self.graph else self.options.lr
+        groups = [
+            {"params": [p for p in self.parameters if p.ndim > 1], "weight_decay": self.options.weight_decay},
+            {"params": [p for p in self.parameters if p.ndim <= 1], "weight_decay": 0.0},
+        ]
+        optimizer = torch.optim.AdamW(
+            [group for group in groups if group["params"]],
+            lr=rate,
+            fused=self.device.type == "cuda",
+            capturable=self.graph,
+        )
+        fill_state(optimizer)
+        return optimizer
 
     @property
     def history(self) -> list[dict[str, float]]:
@@ -172,7 +173,12 @@ class Trainer:
         """The record of the best epoch; of equal ones the first."""
         return max(self.history, key=lambda record: record[self.options.measure])
 
-    def fit(self, folder: str | Path | None = None, progress: Progress | None = None) -> DualEncoder:
+    def fit(
+        self,
+        folder: str | Path | None = None,
+        progress: Progress | None = None,
+        chosen: Mapping[str, Any] | None = None,
+    ) -> DualEncoder:
         """Train, and return the network with the weights of the best epoch.
 
         Parameters
@@ -182,33 +188,40 @@ class Trainer:
             the same weights as if nothing had happened.
         progress
             Called with the record of every epoch.
+        chosen
+            How the pairs, the network and the loss were made: a checkpoint keeps it, and is not continued
+            with other choices.
         """
         place = None if folder is None else Path(folder)
+        say = progress or (lambda _: None)
         settings = {
             "data": self.fingerprint,
             "network": self.network.describe(),
             "loss": repr(self.loss),
             "options": asdict(self.options),
+            "chosen": dict(chosen or {}),
         }
         if place is not None and (place / NAME).exists():
             self.state.load(place, settings)
-            if progress is not None:
-                for record in self.history:
-                    progress(record)
+            for record in self.history:
+                say(record)
         devices = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(devices):
             step = self._recorded() if self.graph else self._step
             while len(self.history) < self.options.epochs and not self._stale():
                 record = self._epoch(len(self.history), step)
-                self.history.append(record)
-                if self.best is record:
-                    self.state.best = {k: v.detach().clone() for k, v in self.network.state_dict().items()}
+                self._keep(record)
                 if place is not None:
                     self.state.save(place, settings)
-                if progress is not None:
-                    progress(record)
+                say(record)
         self.network.load_state_dict(self.state.best)
         return self.network.eval()
+
+    def _keep(self, record: dict[str, float]) -> None:
+        """Add the record of an epoch, and keep its weights where it is the best."""
+        self.history.append(record)
+        if self.best is record:
+            self.state.best = {k: v.detach().clone() for k, v in self.network.state_dict().items()}
 
     def _stale(self) -> bool:
         if self.options.patience is None or not self.history:
@@ -281,6 +294,17 @@ class Trainer:
         """Return R@K of both directions and RSUM, in percent."""
         images, captions = self.vectors(data)
         return recalls(images @ captions.T, data.owner)
+
+
+def check_shapes(network: DualEncoder, train: PairData, dev: PairData) -> None:
+    """Raise where features do not have the shape that a network was made for."""
+    for what, data in (("training", train), ("dev", dev)):
+        shape = tuple(data.features.shape[1:])
+        if shape != network.shape:
+            raise InputError(
+                f"the features of {what} images have the shape {shape}",
+                fix=f"the network was made for {network.shape}",
+            )
 
 
 def check_device(device: str | torch.device | None) -> torch.device:

@@ -6,6 +6,7 @@ from karat._util.lazy import exports
 
 if TYPE_CHECKING:
     from karat.models.images.features import ImageFeatures as ImageFeatures
+    from karat.models.images.intersection import check_power as check_power
     from karat.models.images.intersection import histogram_kernel as histogram_kernel
     from karat.models.images.intersection import intersection_kernel as intersection_kernel
     from karat.models.images.intersection import pyramid_kernel as pyramid_kernel

@@ -38,6 +38,9 @@ class Processor:
     """A few seconds of work."""
     working = 1 << 30
 
+    def check(self) -> None:
+        """Every machine has one."""
+
     def add(self, scores: TileScores, partial: Partial, threads: int) -> None:
         """Add all scores of a tile."""
         work: list[Counting | Listing] = [Counting(scores, counts) for counts in partial.counts]

@@ -46,13 +46,19 @@ class Gpu:
         """Half of the memory that is free: the larger the tiles, the less is copied and merged."""
         return free_memory() // 2
 
-    def add(self, scores: TileScores, partial: Partial, threads: int) -> None:
-        """Add all scores of a tile."""
+    def check(self) -> None:
+        """Raise where PyTorch finds no GPU."""
         require("torch", extra_name="train")
         import torch
 
         if self.place == "cuda" and not torch.cuda.is_available():
             raise InputError("torch finds no GPU", fix="choose --device cpu")
+
+    def add(self, scores: TileScores, partial: Partial, threads: int) -> None:
+        """Add all scores of a tile."""
+        self.check()
+        import torch
+
         if scores.scores is not None or scores.dtype != np.float32:
             # Nothing is multiplied, or single precision does not tell scores from each other.
             DEVICES["cpu"].add(scores, partial, threads)

@@ -151,6 +151,8 @@ def scored(
     elif benchmark is None:
         raise InputError("no benchmark was given", fix="name one, such as coco")
     else:
+        if isinstance(runs, list) and len(runs) == 1:
+            raise InputError(f"there is only the run {named(runs[0])!r} to compare", fix="give two or more")
         # A control is no run to be compared, unless it is asked for.
         card = evaluate(runs, benchmark, measure, **{"text_only": NONE, **options})
     if len(card.runs) < 2:
@@ -227,6 +229,11 @@ class PairedColumns:
             )
             for pair in pairs
         ]
+
+
+def named(run: Any) -> str:
+    """Return what a run is called that is not loaded yet."""
+    return Path(run).stem if isinstance(run, str | Path) else getattr(run, "name", "run")
 
 
 def check_choices(

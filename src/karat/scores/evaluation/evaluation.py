@@ -148,6 +148,7 @@ def evaluate(
         intervals=intervals, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
         label_uncertainty=label_uncertainty, label_versions=label_versions, phi=phi, threads=compute.threads,
     )  # fmt: skip
+    compute.check_device()
     with connected(compute.scheduler) as workers:
         loaded = load_runs(runs, options.benchmark, loading, compute)
         # Where a list of judgments is all that is known of the items, what runs list are items too.

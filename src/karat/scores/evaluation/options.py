@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from karat._util import Registry, check_choice, import_plugins
+from karat._util import Registry, and_list, check_choice, import_plugins
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, as_benchmark, note_on_duplicates
 from karat.errors import InputError, unknown_name
 from karat.measures import (
@@ -156,6 +156,7 @@ def check_options(
 ) -> ScoringOptions:
     """Return the choices of an evaluation, or raise before anything large is loaded; see `karat.evaluate`."""
     chosen = as_intervals(intervals or label_uncertainty, interval_method, level, resamples, seed)
+    check_count("label_versions", label_versions, usual=LABEL_VERSIONS)
     bench = as_benchmark(benchmark, setting)
     bench.check_gallery()
     bench, truths = with_made_truths(bench, as_list(truth))
@@ -177,6 +178,8 @@ def check_options(
     )
     check_grades(options)  # raises also where a combination needs a truth that the benchmark does not have
     check_pools(options)
+    if direction is not None:
+        check_queries(options)
     options.similarities.check(named for group in options.measures.values() for named in group)
     if label_uncertainty:
         check_label_versions(options)
@@ -220,6 +223,18 @@ def check_grades(options: ScoringOptions) -> None:
                 )
 
 
+def check_queries(options: ScoringOptions) -> None:
+    """Raise where no truth has queries in any of the directions."""
+    truths = {name: options.benchmark.truth(name) for name in options.needed()}
+    known = [way for way in DIRECTIONS if any(len(t.queries.get(way, ())) for t in truths.values())]
+    if known and not set(known) & set(options.directions):
+        truth = f"truth{'s' if len(truths) > 1 else ''} {and_list(list(truths))}"
+        raise InputError(
+            f"no query of {truth} has the direction {' or '.join(options.directions)}",
+            fix=f"choose {' or '.join(known)}",
+        )
+
+
 def check_pools(options: ScoringOptions) -> None:
     """Raise where a truth does not say how its pool was sampled, and a measure needs it."""
     for name, measures in options.needed().items():
@@ -232,7 +247,6 @@ def check_pools(options: ScoringOptions) -> None:
 
 def check_label_versions(options: ScoringOptions) -> None:
     """Raise where other labels cannot be drawn for the intervals."""
-    check_count("label_versions", options.label_versions, usual=LABEL_VERSIONS)
     if options.intervals is not None and options.intervals.method != "percentile":
         raise InputError(
             f"intervals with uncertain labels are not made by {options.intervals.shown}, which corrects for "

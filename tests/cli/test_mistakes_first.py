@@ -1,0 +1,332 @@
+"""A mistake that shows without scores, pictures, captions or answers is refused before they are read."""
+
+import shlex
+import shutil
+
+import numpy as np
+import pytest
+
+import karat
+from karat.captions import CAPTION_METRICS
+from karat.errors import InputError, KaratError
+from karat.models import ImageTextModel, fuse
+from karat.runs import convert, normalise
+
+EVALUATE = "karat evaluate a.npy -b my"
+COMPARE = "karat compare a.npy b.npy -b my"
+REPORT = "karat report a.npy -b my"
+CURVE = "karat curve a.npy -b my --by bow"
+AGREE = "karat agree expert.csv"
+EXPLAIN = "karat explain a.npy -b my"
+FILTER = "karat filter my --ratings ratings.csv"
+FIT = "karat fit my-photos -o new"
+TRAIN = "karat train my-photos -o new"
+FUSE = "karat fuse a.npy b.npy -b my -o new.json"
+NORMALISE = "karat normalise a.npy -b my -o new.npy"
+ROBUSTNESS = "karat robustness a.npy b.npy -b my --queries queries.tsv"
+POOL = "karat pool a.npy b.npy -b my --dry-run"
+BIAS = "karat bias partly.db --run a.npy"
+CASES = {
+    EVALUATE: {
+        "-m nope": "unknown measure 'nope'",
+        "-m R@0": "k of R is 0",
+        "-m 'NCS(nope)@5'": "unknown similarity 'nope'",
+        "-m R@1 RP": "RP: there is no such file; separate values of -m by commas: -m R@1,RP.",
+        "--truth original complete": "separate values of --truth by commas: --truth original,complete.",
+        "--direction i2t t2i": "separate values of --direction by commas: --direction i2t,t2i.",
+        "none.npy": "none.npy: there is no such file.",
+        "-m R@1 none.npy": "none.npy: there is no such file.",
+        "--truth nope": "no truth 'nope'",
+        "--direction sideways": "unknown direction 'sideways'",
+        "--ties nope": "ties is 'nope'",
+        "--unjudged nope": "unjudged is 'nope'",
+        "--like nope": "like is 'nope'",
+        "--text-only length": "leave out text_only",
+        "--interval-method nope": "method of the intervals is 'nope'",
+        "--level 2": "level is 2",
+        "--label-uncertainty": "'original' have no probabilities",
+        "--similarity nope": "similarity is 'nope'",
+        "--ids none.json": "none.json: there is no such ids file",
+        "b.npy --name x,x": "two runs are called 'x'",
+        "--memory lots": "'lots' is not an amount of memory",
+        "--checkpoint a.npy": "a.npy: is a file",
+        "--device abacus": "device is 'abacus'",
+        "--tls-ca none": "files of TLS without a scheduler",
+        "--prompt nope": "--prompt without --model",
+        "--weights none": "--weights without --model",
+        "--precision nope": "--precision without --model",
+        "--batch 2": "--batch without --model",
+        "--set nope=3": "no option 'nope'",
+        "-o new.xyz": "'.xyz'",
+        "-o none/new.csv": "there is no folder none",
+        "--json none/new.json": "there is no folder none",
+        "--per-query new.xyz": "'.xyz'",
+    },
+    "karat evaluate a.npy --qrels qrels.txt --direction t2i": {
+        "": "no query of truth qrels has the direction t2i; choose i2t."
+    },
+    "karat compare a.npy b.npy --qrels qrels.txt --direction t2i": {"": "has the direction t2i"},
+    COMPARE: {
+        "--test nope": "unknown test 'nope'",
+        "--alpha 2": "alpha is 2",
+        "--correction nope": "correction is 'nope'",
+        "--margin -1": "margin is -1",
+        "--power 2": "power is 2",
+        "--level 2": "level is 2",
+        "-o new.xyz": "'.xyz'",
+    },
+    "karat compare a.npy -b my": {"": "there is only the run 'a' to compare"},
+    REPORT: {
+        "-o new.xyz": "'.xyz'",
+        "-m nope": "unknown measure 'nope'",
+        "--image-folder none": "none: there is no such folder",
+        "--memory lots": "'lots' is not an amount of memory",
+    },
+    CURVE: {"--m x": "--m is 'x'", "--truth nope": "no truth 'nope'", "--ties nope": "ties is 'nope'"},
+    "karat correlate board.csv": {
+        "--coefficient nope": "'nope'",
+        "--level 2": "level is 2",
+        "-o new.xyz": "'.xyz'",
+    },
+    AGREE: {
+        "--score nope": "nope",
+        "--score bow,nope -b my": "nope",
+        "--score bow -b my --resample nope": "resample is 'nope'",
+        "--score bow cider -b my": "--score bow,cider",
+        "--score a.npy -b my --similarity nope": "similarity is 'nope'",
+        "--score a.npy -b my --ids none.json": "none.json",
+        "--first-from x": "--first-from is 'x'",
+    },
+    "karat convert a.npy new.npz": {
+        "--kind nope": "kind is 'nope'",
+        "--kind embeddings": "scores cannot be converted to embeddings",
+        "--direction sideways": "direction is 'sideways'",
+        "--top 3": "takes no lists",
+        "--similarity nope": "similarity is 'nope'",
+        "--memory lots": "'lots' is not an amount of memory",
+        "--ids none.json": "none.json",
+    },
+    "karat convert a.npy new.json": {"": "give --top K", "--kind scores": "takes no scores"},
+    "karat encode model -b my-photos": {
+        "-o new.xyz": "'.xyz'",
+        "-o new.json": "ranked lists",
+        "-o none/new.npz": "there is no folder none",
+    },
+    EXPLAIN: {
+        "--truth nope": "no truth 'nope'",
+        "--rank 0": "0",
+        "--relative-to nope": "'nope'",
+        "--better nope": "no truth 'nope'",
+        "--without nope": "'nope'",
+        "--similarity nope": "similarity is 'nope'",
+        "--ids none.json": "none.json",
+        "-o new.html --image-folder none": "none: there is no such folder",
+        "--local new.xyz": "'.xyz'",
+    },
+    FILTER: {"-m nope": "'nope'", "--from x": "--from is 'x'", "--level 2": "level is 2"},
+    FIT: {
+        "--text nope": "unknown text kernel 'nope'",
+        "--image nope": "image is 'nope'",
+        "--image-power 0": "power is 0",
+        "--kappa -1": "kappa is -1",
+    },
+    "karat fit my-photos -o a.npy": {"": "a.npy: is a file"},
+    TRAIN: {
+        "--loss nope": "'nope'",
+        "--loss triplet --tau 1": "the loss triplet has no tau",
+        "--tau 0": "tau is 0",
+        "--metric nope": "unknown caption metric 'nope'",
+        "--text-side nope": "'nope'",
+        "--text-side transformer --dimensions 10": "dimensions is 10",
+        "--features none.npy": "none.npy: there is no such file",
+        "--features txt.npy": "the file has 32 rows",
+        "--features img.npy --dev my-photos": "features were given without dev_features",
+        "--features img.npy --pixels": "features were given, and pixels",
+        "--lr 0": "lr is 0",
+        "--dev-measure nope": "'nope'",
+        "--device abacus": "'abacus'",
+    },
+    FUSE: {
+        "--method nope": "'nope'",
+        "--method-set k=3": "no parameter 'k'",
+        "--method rrf --method-set k=-1": "k is '-1'",
+        "--weight 1,-1": "the weights are [1.0, -1.0]",
+        "--direction sideways": "direction is 'sideways'",
+        "--similarity nope": "similarity is 'nope'",
+    },
+    "karat fuse a.npy -b my -o new.json": {"": "there is only the run 'a' to fuse"},
+    "karat inspect a.npy -b my": {
+        "--memory lots": "'lots' is not an amount of memory",
+        "--similarity nope": "similarity is 'nope'",
+        "--ids none.json": "none.json",
+        "--against my": "pass --duplicates",
+        "--duplicates --against nope": "unknown benchmark 'nope'",
+        "--duplicates --against-set nope=3": "against_setting was given without against",
+        "--duplicates --against my --against-set nope=3": "no option 'nope'",
+        "--duplicates --near picture=2": "near_picture is 2",
+    },
+    NORMALISE: {
+        "--how nope": "'nope'",
+        "--how csls --how-set k=0": "k is '0'",
+        "--how csls --how-set z=1": "no parameter 'z'",
+        "--how csls --top 3": "takes no lists",
+        "--how csls --direction sideways": "direction is 'sideways'",
+        "--how csls --bank none.npy": "none.npy: there is no such file",
+        "--how querybank": "ranked lists have no scores",
+        "--how csls --similarity nope": "similarity is 'nope'",
+    },
+    "karat normalise a.npy -b my --how querybank --top 3 -o new.json": {"": "needs a bank of queries"},
+    ROBUSTNESS: {
+        "-m nope": "unknown measure 'nope'",
+        "--per nope": "'nope'",
+        "--level 2": "level is 2",
+        "--similarity nope": "similarity is 'nope'",
+    },
+    "karat rules partly.db": {"--level 2": "level is 2", "--aggregate nope": "'nope'"},
+    "karat perturb my": {"--kind nope": "'nope'", "--kind colour --words nope": "'nope'"},
+    "karat captions table my -o new.npy": {"-m nope": "'nope'", "-m bow,cider": "2"},
+    POOL: {
+        "--form nope": "'nope'",
+        "--direction sideways": "directions is 'sideways'",
+        "--queries nope": "no truth 'nope'",
+        "--judged nope": "no truth 'nope'",
+        "--gold-truth nope": "no truth 'nope'",
+        "--sample x": "'x'",
+        "--sample 0": "--sample is 0",
+        "--filter nope": "nope",
+        "--memory lots": "'lots' is not an amount of memory",
+        "--similarity nope": "similarity is 'nope'",
+    },
+    BIAS: {
+        "-m nope": "unknown measure 'nope'",
+        "--direction sideways": "--direction is 'sideways'",
+        "--original nope": "no truth 'nope'",
+        "--complete nope": "no truth 'nope'",
+        "--aggregate nope": "'nope'",
+        "--level 2": "level is 2",
+    },
+    "karat quality partly.db": {"--aggregate nope": "'nope'", "--approve x": "--approve is 'x'"},
+    "karat judge calibrate partly.db": {
+        "": "no single machine judge is given",
+        "--run a.npy --sample 0": "--sample",
+        "--url http://x --model y --threshold 1": "--threshold without --run",
+        "--run a.npy --similarity nope": "similarity is 'nope'",
+    },
+    "karat judge run calibrated.db --run a.npy": {"--min-kappa 2": "--min-kappa"},
+}
+LINES = [
+    pytest.param(f"{line} {more}".strip(), said, id=f"{line.split()[1]} {more}".strip())
+    for line, mistakes in CASES.items()
+    for more, said in mistakes.items()
+]
+
+
+@pytest.fixture
+def unread(made, monkeypatch, tmp_path):
+    """The made world, where reading scores, pictures, captions or answers fails; yields what was read."""
+    monkeypatch.chdir(made)
+    monkeypatch.setenv("KARAT_CONFIG", str(tmp_path))
+    done = []
+
+    def reading(what):
+        def read(*arguments, **options):
+            done.append(what)
+            raise AssertionError(f"{what} was read")
+
+        return read
+
+    monkeypatch.setattr("karat.runs.files.read", reading("scores"))
+    monkeypatch.setattr("PIL.Image.open", reading("a picture"))
+    monkeypatch.setattr("cv2.imdecode", reading("a picture"))
+    monkeypatch.setattr("karat.judging.store.answers.StoredAnswers.read", reading("answers"))
+    for kind in {type(metric) for metric in map(CAPTION_METRICS.__getitem__, CAPTION_METRICS)}:
+        monkeypatch.setattr(kind, "prepare", reading("captions"))
+    for method in ("fit", "load"):
+        monkeypatch.setattr(ImageTextModel, method, reading("a model"))
+    yield done
+    assert not done
+
+
+def names_in(folder):
+    """Return what is in a folder; not the logs of SQLite."""
+    return {path.name for path in folder.iterdir() if not path.name.endswith(("-wal", "-shm"))}
+
+
+@pytest.mark.parametrize(("line", "said"), LINES)
+@pytest.mark.usefixtures("unread")
+def test_a_mistake_is_found_before_anything_is_read(line, said, command, made):
+    before = names_in(made)
+    message = command(*shlex.split(line)[1:], code=2)
+    assert said in message.splitlines()[-1]
+    assert names_in(made) == before
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: karat.Loading(similarity="nope"), "similarity is 'nope'"),
+        (lambda: karat.Loading(ids="none.json"), "none.json"),
+        (lambda: karat.Loading(name=["x", "x"]), "two runs are called 'x'"),
+        (lambda: karat.Compute(memory="lots"), "'lots' is not an amount of memory"),
+        (lambda: karat.Compute(threads=0), "0 threads"),
+        (lambda: karat.Compute(checkpoint="a.npy"), "a.npy: is a file"),
+        (lambda: karat.evaluate("a.npy", "my", level=2), "level is 2"),
+        (lambda: karat.evaluate("a.npy", "my", label_versions=0), "label_versions is 0"),
+        (lambda: karat.evaluate("a.npy", "my", compute=karat.Compute(device="abacus")), "'abacus'"),
+        (lambda: karat.evaluate("a.npy", "trec", direction="t2i", setting={"qrels": "qrels.txt"}), "t2i"),
+        (lambda: karat.compare(["a.npy"], "my"), "there is only the run 'a'"),
+        (lambda: karat.load_run("a.npy", similarity="nope"), "similarity is 'nope'"),
+        (lambda: karat.fit("my-photos", kappa=-1), "kappa is -1"),
+        (lambda: convert("a.npy", target="new.json"), "give --top K"),
+        (lambda: convert("a.npy", target="new.npz", memory="lots"), "'lots'"),
+        (lambda: fuse(["a.npy", "b.npy"], "my", weight=[1, -1]), "the weights are"),
+        (lambda: normalise("a.npy", how="csls", k=0), "k is 0"),
+    ],
+)
+@pytest.mark.usefixtures("unread")
+def test_the_library_finds_it_as_early(call, said):
+    with pytest.raises(KaratError) as raised:
+        call()
+    assert said in str(raised.value)
+
+
+def test_another_training_is_refused_before_pictures_are_read(made, tmp_path, command, monkeypatch):
+    train = pytest.importorskip("karat.train")
+    monkeypatch.chdir(made)
+    folder = tmp_path / "model"
+
+    def stop(record):
+        raise KeyboardInterrupt
+
+    options = train.TrainingOptions(epochs=2)
+    with pytest.raises(KeyboardInterrupt):
+        train.train_model("my-photos", image_input="pixels", loss="infonce", options=options, folder=folder,
+                          compute=karat.Compute(device="cpu"), progress=stop)  # fmt: skip
+
+    def read(*arguments, **options):
+        raise AssertionError("a picture was read")
+
+    monkeypatch.setattr("cv2.imdecode", read)
+    same = ("train", "my-photos", "-o", folder, "--pixels", "--loss", "infonce", "--device", "cpu")
+    for more, said in {
+        ("--epochs", 3): "epochs 2, not 3",
+        ("--epochs", 2, "--lr", 0.1): "lr 0.001, not 0.1",
+        ("--epochs", 2, "--dimensions", 8): "dimensions 512, not 8",
+        ("--epochs", 2, "--loss", "triplet"): "loss infonce, not triplet",
+        ("--epochs", 2, "--temperature", 0.5): "temperature None, not 0.5",
+    }.items():
+        message = command(*same, *more, code=2)
+        assert "checkpoint.safetensors: belongs to a training with" in message
+        assert said in message
+    shutil.copytree(made / "my-photos", tmp_path / "others")
+    table = tmp_path / "others" / "captions.csv"
+    table.write_text(table.read_text().replace(" a ", " one "))
+    message = command("train", tmp_path / "others", *same[2:], "--epochs", 2, code=2)
+    assert "belongs to a training with other captions" in message
+
+
+def test_features_of_a_file_are_checked_by_its_head(made, tmp_path):
+    train = pytest.importorskip("karat.train")
+    np.save(tmp_path / "few.npy", np.ones((3, 4)))
+    with pytest.raises(InputError, match="the file has 3 rows"):
+        train.train_model(made / "my-photos", features=tmp_path / "few.npy")
