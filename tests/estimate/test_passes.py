@@ -17,7 +17,7 @@ from karat.estimate import (
 )
 from karat.estimate.candidates import CandidateRequest, scan_candidates
 from karat.judging import Goal
-from karat.runs import MatrixRun, TableRun, table
+from karat.runs import Compute, MatrixRun, TableRun, table
 
 from .projects import answer, new_project
 
@@ -121,6 +121,22 @@ def test_measures_without_a_cut_off_take_one_pass_more(place, monkeypatch, runs)
     with counted(monkeypatch) as passes:
         estimate_scores(systems, bench, "P@10,RP", noisy="original", vetted="complete", draws=10)
     assert passes == (twice(systems) if runs > 1 else once(systems))
+
+
+def test_passes_are_made_as_asked(place, monkeypatch):
+    systems, bench, tiles = place[2][:2], place[1].benchmark(), []
+    seen, scan = [], TableRun.scan
+
+    def noted(run, items=(), threads=None, first=False, *, tops=(), options=None):
+        seen.append((threads, options.device))
+        return scan(run, items, threads, first, tops=tops, options=options)
+
+    monkeypatch.setattr(TableRun, "scan", noted)
+    compute = Compute(threads=1, device="cpu", tiles=lambda done, all_tiles: tiles.append(done))
+    made = make_candidates(systems, bench, "original", direction="t2i", depth=5, compute=compute, exact=False)
+    assert made.exact is not made
+    assert set(seen) == {(1, "cpu")}
+    assert tiles
 
 
 @pytest.mark.parametrize("ties", ["stable", "expected"])
