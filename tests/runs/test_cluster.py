@@ -245,6 +245,8 @@ def test_killed_workers_are_survived(tmp_path, caplog, monkeypatch):
     half = len(Grid(run.shape, tile)) // 2
     monkeypatch.setattr(workers, "PATIENCE", 3.0)
     monkeypatch.setattr(workers, "LOOK", 0.5)
+    # A server that ran in this process keeps the logger's messages to itself.
+    monkeypatch.setattr(logging.getLogger("karat"), "propagate", True)
     with local_cluster(tmp_path, 2) as made, connected(made.address) as some:
 
         def kill(done, total):

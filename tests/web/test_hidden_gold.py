@@ -16,7 +16,7 @@ pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
 from karat.judging import FORMS, load_form, make_pool, make_tasks
 from karat.judging.exchange.export import collect_tasks
-from karat.judging.pools import without
+from karat.judging.pools import GoldChoice, without
 from karat.judging.store import Lease, create_project
 from karat.judging.tasks import GOLD_NO, GOLD_YES, NOT_GOLD, gold_overlap
 from karat.web.judging.routes import show_lease
@@ -41,7 +41,8 @@ def world(tmp_path_factory):
 def made_project(place, world, form, gold=None, **options):
     """A project of the world, whose tasks are answered once."""
     benchmark, folder, runs = world
-    pool = make_pool(runs, benchmark, form=form, **{"top": 4, "gold_depth": 10, **options})
+    options = {"top": 4, **options, "gold": GoldChoice(depth=10)}
+    pool = make_pool(runs, benchmark, form=form, **options)
     project = create_project(place, benchmark, form, source=folder, name="try")
     project.pools.set(pool)
     project.pools.add_tasks(make_tasks(pool, form, gold=gold, overlap=1, seed=2))
