@@ -115,7 +115,8 @@ def load(name: str | Path, options: dict[str, Any]) -> Benchmark:
 
 def read_from(name: str | Path, options: Mapping[str, Any]) -> Path | None:
     """Return the folder or file that a benchmark is read from, by its name; None where none is named."""
-    entry = {"source": str(name), "options": {}} if name in SOURCES else registered().get(str(name))
+    own: dict[str, Any] = {"source": str(name), "options": {}}
+    entry = own if name in SOURCES else registered().get(str(name))
     if entry is not None:
         place = {**entry["options"], **options}.get(SOURCES[entry["source"]].reads)
         return None if place is None else Path(place)
