@@ -41,11 +41,16 @@ GZIP = b"\x1f\x8b"
 """The first bytes of a file that gzip compressed."""
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file in UTF-8, decompressed where gzip made it; a byte-order mark is dropped."""
+def check_file(path: Path) -> None:
+    """Raise unless there is such a file; it is not read."""
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "there is no such file"
         raise MissingDataError(what, where=path, fix="give the path of the file")
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file in UTF-8, decompressed where gzip made it; a byte-order mark is dropped."""
+    check_file(path)
     try:
         with path.open("rb") as handle:
             # Gigabytes that are not text show it at their beginning.

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from karat.benchmarks.registry import forget as forget
     from karat.benchmarks.registry import load_benchmark as load_benchmark
     from karat.benchmarks.registry import of_size as of_size
+    from karat.benchmarks.registry import read_from as read_from
     from karat.benchmarks.registry import register as register
     from karat.benchmarks.registry import registered as registered
     from karat.benchmarks.sources.trec import write_qrels as write_qrels

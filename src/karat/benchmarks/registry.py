@@ -113,6 +113,16 @@ def load(name: str | Path, options: dict[str, Any]) -> Benchmark:
     raise unknown_name("benchmark", str(name), [*SOURCES, *added])
 
 
+def read_from(name: str | Path, options: Mapping[str, Any]) -> Path | None:
+    """Return the folder or file that a benchmark is read from, by its name; None where none is named."""
+    own: dict[str, Any] = {"source": str(name), "options": {}}
+    entry = own if name in SOURCES else registered().get(str(name))
+    if entry is not None:
+        place = {**entry["options"], **options}.get(SOURCES[entry["source"]].reads)
+        return None if place is None else Path(place)
+    return Path(name)
+
+
 def load_from(source: Source, options: dict[str, Any]) -> Benchmark:
     """Load with checked options."""
     known = {param.name: param for param in source.params}

@@ -11,6 +11,7 @@ import typer
 from karat._util import plural
 from karat.cli import options
 from karat.cli.command import Command, Group
+from karat.errors import InputError
 
 app = typer.Typer()
 answers = typer.Typer(cls=Group, no_args_is_help=True, help="Export tasks and answers, and import answers.")
@@ -56,6 +57,8 @@ def export(
     from karat.cli.show import opening, print_notes, waiting
     from karat.judging import export_answers, export_approvals, export_tasks
 
+    if what is What.approvals and format is not None:
+        raise InputError("--format with --what approvals", fix="leave it out: approvals are written as csv")
     with opening(project) as opened, waiting(f"writing {what.value}"):
         if what is What.tasks:
             exported = export_tasks(opened, output, format, image_url)

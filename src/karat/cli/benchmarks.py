@@ -13,6 +13,7 @@ from karat.cli import options
 from karat.cli.choices import completion
 from karat.cli.command import Command, Group
 from karat.cli.options import parse_settings
+from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
@@ -65,8 +66,9 @@ def show_benchmark(
     from karat.benchmarks import BenchmarkSummary, load_benchmark
     from karat.cli.show import show
 
-    check_targets(ids, save)
-    bench = load_benchmark(name, **parse_settings(setting))
+    settings = parse_settings(setting)
+    check_targets(ids, save, name, settings)
+    bench = load_benchmark(name, **settings)
     write_files(bench, ids, save)
     show(BenchmarkSummary(bench))
 
@@ -91,8 +93,9 @@ def add(
     from karat.benchmarks import BenchmarkSummary, add_benchmark, forget
     from karat.cli.show import show
 
-    check_targets(ids, save)
-    remembered, bench = add_benchmark(folder, name, **parse_settings(setting))
+    settings = parse_settings(setting)
+    check_targets(ids, save, folder, settings)
+    remembered, bench = add_benchmark(folder, name, **settings)
     try:
         write_files(bench, ids, save)
     except BaseException:
@@ -115,11 +118,19 @@ def remove(
     print(f"removed {name}; its files are still there")
 
 
-def check_targets(ids: Path | None, save: Path | None) -> None:
-    """Raise before the work starts when the requested files could not be written."""
+def check_targets(ids: Path | None, save: Path | None, name: str, settings: dict[str, str]) -> None:
+    """Raise before the work starts when the requested files could not be written, or over those read."""
+    from karat.benchmarks import read_from
+
     check_writable(ids)
-    if save is not None:
-        check_folder(save)
+    if save is None:
+        return
+    check_folder(save)
+    place = read_from(name, settings)
+    if place is not None and place.resolve() == save.resolve():
+        raise InputError(
+            "is the folder that the benchmark is read from", where=save, fix="save it to another folder"
+        )
 
 
 def write_files(bench: Benchmark, ids: Path | None, save: Path | None) -> None:

@@ -150,13 +150,14 @@ def find_judge(
     """Return the machine judge of the options, and the images to test it on; with a seed it learns first."""
     from karat.judging.machine_judges import (
         ChatJudge,
+        check_thresholds,
         judge_of_run,
         kept_judge,
         learn_judge,
         load_prompt,
         read_endpoint,
     )
-    from karat.runs import Loading
+    from karat.runs import Loading, fewest_runs
 
     chat = config is not None or url is not None or model is not None
     if chat == bool(run):
@@ -167,11 +168,20 @@ def find_judge(
         raise InputError("--threshold without --run", fix="leave it out: a chat model gives answers")
     if chat:
         return ChatJudge(read_endpoint(config, url=url, model=model), project.form, load_prompt(prompt)), None
-    loaded = options.load_runs(list(run or ()), project.benchmark(), Loading(similarity=similarity))
-    if len(loaded) != 1:
-        raise InputError(f"--run gives {plural(len(loaded), 'run')}", fix="one run is one machine judge")
+    files, loading = list(run or ()), Loading(similarity=similarity)
+    if threshold:
+        check_thresholds(threshold, project.form, files[0].stem)
+    check_one(fewest_runs(files, project.benchmark()))
+    loaded = options.load_runs(files, project.benchmark(), loading)
+    check_one(len(loaded))
     if threshold:
         return judge_of_run(loaded[0], project.form, threshold), None
     if seed is None:
         return kept_judge(project, loaded[0]), None
     return learn_judge(project, loaded[0], seed)
+
+
+def check_one(runs: int) -> None:
+    """Raise unless there is one run."""
+    if runs != 1:
+        raise InputError(f"--run gives {plural(runs, 'run')}", fix="one run is one machine judge")

@@ -181,7 +181,7 @@ def pool(
     bench = load_benchmark(benchmark, **settings)
     left_out = judged or []
     drawn = parse_sample(sample)
-    directions: Any = check_pooled(bench, direction, [queries, gold_truth, *left_out])
+    directions: Any = check_pooled(bench, direction, queries, left_out, gold_truth)
     compute = Compute(memory=memory, scheduler=cluster)
     runs = options.load_runs(files, bench, Loading(name, ids, similarity, transpose), compute)
     if runs[0].benchmark is not bench:
@@ -215,15 +215,24 @@ def pool(
     save_pool(output, bench, sized, pooled, lasting(benchmark), settings, facts)
 
 
-def check_pooled(benchmark: Benchmark, direction: list[str] | None, truths: list[str | None]) -> Any:
-    """Return the directions, or raise for one that is unknown, or a truth that the benchmark lacks."""
+def check_pooled(
+    benchmark: Benchmark,
+    direction: list[str] | None,
+    queries: str | None,
+    judged: list[str],
+    gold_truth: str | None,
+) -> Any:
+    """Return the directions, or raise for one that is unknown, or a truth that is unknown or does not fit."""
     from karat._util import check_choice
     from karat.benchmarks import DIRECTIONS
-    from karat.judging.pools import ORIGINAL
+    from karat.judging.pools import check_judged, listed_judgments
 
-    for truth in truths:
-        if truth not in (None, ORIGINAL):
-            benchmark.truth(truth)
+    if queries is not None:
+        benchmark.truth(queries)
+    if gold_truth is not None:
+        listed_judgments(benchmark, gold_truth)
+    for truth in judged:
+        check_judged(benchmark, truth)
     return direction and [check_choice(way, DIRECTIONS, "directions") for way in direction]
 
 

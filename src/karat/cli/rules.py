@@ -112,7 +112,7 @@ def rules(
     and lift have intervals that hold for all rules together.
     """
     from karat.cli.show import opening, show, waiting, write_json
-    from karat.explain import RuleReport, find_rules, summarise_marks
+    from karat.explain import RuleReport, check_share, find_rules, summarise_marks
     from karat.stats import check_level
 
     for path in (json, output):
@@ -139,7 +139,7 @@ def rules(
             exclude=exclude, approved_only=approved_only,
         )  # fmt: skip
         if share is not None:
-            chosen["share"] = share
+            chosen["share"] = check_share(share)
         with opening(source) as project, waiting("searching for rules"):
             found = summarise_marks(
                 project_marks(project, acceptance, question=question), slices=slices, **chosen

@@ -149,14 +149,17 @@ def directions_of(
     return possible
 
 
-def one_direction(
-    direction: Iterable[str] | str | None, possible: Sequence[Direction]
-) -> tuple[Direction, list[str]]:
-    """Return the direction that was asked for, image search where none was, and what a reader should know."""
+def check_one_direction(direction: Iterable[str] | str | None) -> None:
+    """Raise where several directions were asked for."""
+    names = split_names(direction) if isinstance(direction, str) else list(direction or ())
+    if len(names) > 1:
+        raise InputError("pairs are drawn for one direction", fix="choose t2i or i2t")
+
+
+def one_direction(possible: Sequence[Direction]) -> tuple[Direction, list[str]]:
+    """Return the only possible direction, else image search, and what a reader should know."""
     if len(possible) == 1:
         return possible[0], []
-    if direction is not None:
-        raise InputError("pairs are drawn for one direction", fix="choose t2i or i2t")
     return SEARCH, [f"the direction is {SEARCH}, that of image search; for the other, give --direction i2t"]
 
 

@@ -28,7 +28,15 @@ from karat.errors import InputError
 from karat.estimate.candidates import DEPTH, make_candidates
 from karat.estimate.estimation import DEFAULT_ESTIMATOR, vetted_labels
 from karat.estimate.estimator import ESTIMATORS, LabelEstimator
-from karat.estimate.inputs import check_several, depth_of, is_cut, load_inputs, one_direction
+from karat.estimate.inputs import (
+    check_measures,
+    check_one_direction,
+    check_several,
+    depth_of,
+    is_cut,
+    load_inputs,
+    one_direction,
+)
 from karat.estimate.plan import Plan
 from karat.estimate.plan_basis import assumed_basis, assumed_notes, pilot_basis, pilot_notes, world_basis
 from karat.estimate.planned_designs import planned_designs, spread_over_queries
@@ -121,15 +129,17 @@ def plan_vetting(
         raise InputError(
             f"{' and '.join(named)} are given, and a plan rests on one of them", fix=f"leave out {named[-1]}"
         )
+    measures = check_measures(measure)
+    if len(measures) > 1:
+        raise InputError("a plan is for one measure", fix=f"choose {measures[0]}")
+    check_one_direction(direction)
     inputs = load_inputs(
-        runs, benchmark, measure, [noisy, *([] if pilot is None else [pilot])], direction=direction,
+        runs, benchmark, measures, [noisy, *([] if pilot is None else [pilot])], direction=direction,
         ties=ties, depth=depth, loading=loading, compute=compute, setting=setting,
     )  # fmt: skip
-    if len(inputs.measures) > 1:
-        raise InputError("a plan is for one measure", fix=f"choose {inputs.measures[0]}")
     if difference is not None and len(inputs.runs) < 2:
         check_several(inputs.runs, f"difference is {difference:g}")
-    way, way_notes = one_direction(direction, inputs.directions)
+    way, way_notes = one_direction(inputs.directions)
     bench, (one,), (first, *others) = inputs.benchmark, inputs.measures, inputs.truths
     plain, rel, guess = without_grade(one), getattr(one, "rel", None), parse_name(estimator, ESTIMATORS)
     candidates = make_candidates(

@@ -29,6 +29,7 @@ from karat.estimate.candidates import (
 from karat.estimate.inputs import (
     check_directions,
     check_measures,
+    check_one_direction,
     depth_of,
     directions_of,
     is_cut,
@@ -185,7 +186,7 @@ def read_project(
             f"the runs list items that {bench.name} does not have",
             fix="leave them out: people can be asked about what the benchmark has",
         )
-    way, way_notes = one_direction(question.direction, directions_of(question.direction, loaded, (first,)))
+    way, way_notes = one_direction(directions_of(question.direction, loaded, (first,)))
     below = not is_cut(question.measure)
     request = CandidateRequest(
         first, way, depth=question.cut, noisy_positives=below, rel=getattr(question.measure, "rel", None),
@@ -246,6 +247,7 @@ def ask_project(
     check_graded(measures[0], (truth,))
     if direction is None and last is not None:
         direction = last.direction
+    check_one_direction(direction)
     question = ProjectQuestion(
         bench, measures[0], truth, check_directions(direction, (truth,)),
         int(kept.get("depth", DEPTH)) if depth is None else depth,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from karat.explain.local_failures import LocalFailures as LocalFailures
     from karat.explain.marks import Marks as Marks
     from karat.explain.marks import MarkSummary as MarkSummary
+    from karat.explain.marks import check_share as check_share
     from karat.explain.marks import read_marks as read_marks
     from karat.explain.marks import summarise_marks as summarise_marks
     from karat.explain.neighbours import neighbour_scores as neighbour_scores

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice
+from karat._util import check_choice, check_file
 from karat._util import threads as thread_loop
 from karat.errors import InputError
 from karat.explain.concepts import Concepts
@@ -268,6 +268,8 @@ class ConceptComparison:
     def __post_init__(self) -> None:
         object.__setattr__(self, "relative_to", check_choice(self.relative_to, RELATIVE_TO, "relative_to"))
         check_threshold(self.size_threshold)
+        if isinstance(self.synset_map, str | Path):
+            check_file(Path(self.synset_map))
 
 
 def compare_concepts(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import plural, read_text
+from karat._util import check_file, plural, read_text
 from karat.benchmarks import Benchmark, Ids, Objects
 from karat.errors import InputError, MissingDataError
 from karat.explain.concepts import Concepts, rows_of, with_facts, with_unmapped
@@ -73,12 +73,15 @@ def find_concepts(
 
 
 def check_source(source: str | Path | None) -> None:
-    """Raise where concepts do not come from there; nothing is read."""
-    if source not in (None, "objects", "captions") and Path(str(source)).suffix != ".json":
+    """Raise where concepts do not come from there, or from a file that there is not; nothing is read."""
+    if source in (None, "objects", "captions"):
+        return
+    if Path(str(source)).suffix != ".json":
         raise InputError(
             f"concepts is {str(source)!r}",
             fix="choose objects or captions, or give the json file of Visual Genome's scene graphs",
         )
+    check_file(Path(str(source)))
 
 
 def concepts_of_objects(things: Objects, n_images: int, senses: NounSenses, facts: bool = True) -> Concepts:

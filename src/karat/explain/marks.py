@@ -204,6 +204,13 @@ class MarkSummary(Result):
         return Layout([what, "pairs", "share %"], rows, shares=shares)
 
 
+def check_share(share: float) -> float:
+    """Return the share of a pair's answers that has to mark a class, or raise."""
+    if not 0 < share <= 1:
+        raise InputError(f"share is {share}", fix="give a share above 0 and up to 1")
+    return share
+
+
 def summarise_marks(
     marks: Marks | str | Path,
     *,
@@ -239,8 +246,7 @@ def summarise_marks(
     (('color', 20, 0.5), (0, 30, 10))
     """
     check_level(level)
-    if not 0 < share <= 1:
-        raise InputError(f"share is {share}", fix="give a share above 0 and up to 1")
+    check_share(share)
     if not isinstance(marks, Marks):
         marks = read_marks(marks)
     classes, rating = marks.by_pair(share)

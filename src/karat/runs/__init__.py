@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from karat.runs.files import RUN_MAKERS as RUN_MAKERS
     from karat.runs.files import RunMaker as RunMaker
     from karat.runs.files import as_content as as_content
+    from karat.runs.files import fewest_runs as fewest_runs
     from karat.runs.files import group_sources as group_sources
     from karat.runs.files import is_model as is_model
     from karat.runs.files import load_run as load_run

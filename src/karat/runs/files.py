@@ -17,7 +17,7 @@ from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun
 from karat.runs.fingerprint import made_with_beside, merge_fingerprints, note_on_steps, read_made_with
 from karat.runs.formats import READERS, SHAPES, Blocks, Content, format_of, name_of, plain_path
-from karat.runs.id_files import KINDS, UNNAMED, Order, check_lengths, ids_beside, read_order
+from karat.runs.id_files import KINDS, UNNAMED, Order, check_lengths, ids_beside, name_sides, read_order
 from karat.runs.loading import Loading
 from karat.runs.matrix import MatrixRun
 from karat.runs.memory import check_memory, with_memory
@@ -158,6 +158,7 @@ def read_run(
 ) -> Run:
     """Return a run that is not matched to the benchmark yet, whose name is not that of `loading`."""
     loading, compute = loading or Loading(), compute or Compute()
+    check_sources(sources)
     contents = [as_content(source) for source in sources]
     paths = paths_among(sources)
     if len(contents) == 2 and all(content.lists is not None for content in contents):
@@ -199,6 +200,9 @@ def as_table_run(
     else:
         images, captions = (as_vectors(table, content.where) for table in content.tables)
         check_memory(compute.memory, (len(images), len(captions)), (images, captions), name)
+        # Before all vectors are read.
+        sizes = dict(zip(KINDS, map(len, (images, captions))))
+        content = replace(content, ids=name_sides(content.ids, sizes, content.ids_where or content.where))
         checks = check_files((images, captions), content, benchmark, loading, compute.says)
         run = EmbeddingRun(images, captions, name, loading.similarity, content.ids, content.where, checks)
     run.ids_where = content.ids_where
@@ -236,6 +240,7 @@ def gather(
     sources: Sequence[Any], ids: Order | None = None, contents: Sequence[Content] | None = None
 ) -> Content:
     """Return what the sources of one run hold together, with the files that messages name."""
+    check_sources(sources)
     contents = contents or [as_content(source) for source in sources]
     where = shown_paths(sources)
     if len(contents) == 1 and contents[0].lists is not None:
@@ -252,15 +257,26 @@ def gather(
 def check_tables(contents: Sequence[Content], tables: int, where: str | None) -> None:
     """Raise where sources are not one score table or the embeddings of both sides."""
     if tables not in (1, 2) or any(content.lists is not None for content in contents):
-        raise InputError(
-            f"{len(contents)} sources do not make a run",
-            where=where,
-            fix="give one score table, an image and a caption embedding table, or one set of ranked lists",
-        )
+        raise not_a_run(len(contents), where)
     if tables == 1 and contents[0].vectors:
         raise InputError(
             "holds the embeddings of one side", where=where, fix="give the image and the caption embeddings"
         )
+
+
+def check_sources(sources: Sequence[Any]) -> None:
+    """Raise where there are more sources than any run has, or none; nothing is read."""
+    if len(sources) not in (1, 2):
+        raise not_a_run(len(sources), shown_paths(sources))
+
+
+def not_a_run(number: int, where: str | None) -> InputError:
+    """Return the error for sources that do not make a run."""
+    return InputError(
+        f"{number} sources do not make a run",
+        where=where,
+        fix="give one score table, an image and a caption embedding table, or one set of ranked lists",
+    )
 
 
 def ids_of(contents: Sequence[Content], paths: Sequence[Path]) -> tuple[dict[str, Any], str | None]:
@@ -398,8 +414,10 @@ def list_sources(
     given = None if name is None else [name] if isinstance(name, str) else list(name)
     if all(isinstance(source, str | Path) or is_model(source) for source in listed):
         groups = group_named(listed, benchmark)
+        check_names(groups, given)
         return groups, names_by_files(groups), given
     groups = [source if isinstance(source, tuple) else (source,) for source in listed]
+    check_names(groups, given)
     return groups, [None] * len(groups), given
 
 
@@ -423,6 +441,37 @@ def names_by_files(groups: Sequence[tuple[Any, ...]]) -> list[str | None]:
     return [None if file is None else str(file.with_name(name_of(file))) for file in files]
 
 
+def check_names(groups: Sequence[tuple[Any, ...]], names: Sequence[str] | None) -> None:
+    """Raise where there cannot be as many runs as names; two files of lists may be one run."""
+    if names is None or len(names) == len(groups):
+        return
+    if not fewest(groups) <= len(names) <= len(groups):
+        raise other_count(len(groups), names)
+
+
+def fewest_runs(sources: Any, benchmark: Benchmark) -> int:
+    """Return how many runs `load_runs` would return at least, by the heads of files."""
+    return fewest(list_sources(sources, benchmark)[0])
+
+
+def fewest(groups: Sequence[tuple[Any, ...]]) -> int:
+    """Return how many runs there are at least: two files that follow each other may be lists of one run."""
+    lists = sum(len(group) == 1 and may_hold_lists(group[0]) for group in groups)
+    return len(groups) - lists // 2
+
+
+def may_hold_lists(source: Any) -> bool:
+    """Whether a source is a file that is not one table, by its head."""
+    return isinstance(source, str | Path) and not is_model(source) and not table_shape(Path(source))
+
+
+def other_count(runs: int, names: Sequence[str]) -> InputError:
+    """Return the error for runs that are not as many as their names."""
+    return InputError(
+        f"{plural(runs, 'run')} but {plural(len(names), 'name')}", fix="give as many names as runs"
+    )
+
+
 R = TypeVar("R")
 
 
@@ -431,8 +480,7 @@ def give_names(runs: list[R], names: Sequence[str] | None, rename: Callable[[R, 
     if names is None:
         return runs
     if len(names) != len(runs):
-        counts = f"{plural(len(runs), 'run')} but {plural(len(names), 'name')}"
-        raise InputError(counts, fix="give as many names as runs")
+        raise other_count(len(runs), names)
     return [rename(run, name) for run, name in zip(runs, names)]
 
 

@@ -95,6 +95,16 @@ def test_nobody_listens(picture):
     assert "connection failed" in judged.error
 
 
+def test_an_address_where_nobody_listens_is_given_up_soon(picture, no_pauses):
+    questions = [Question(0, n, "x", picture) for n in range(50)]
+    with serve(lambda n, body: (200, {}, reply("yes"))) as server:
+        url = server.url
+    with pytest.raises(InputError, match="no answer came from this address"):
+        list(judge_at(url, tries=5).judge(questions))
+    # One for each of the calls that were made: those at the same time, and those after the first failures.
+    assert len(no_pauses) <= 8
+
+
 def test_a_wrong_key_stops_everything_and_is_not_shown(picture):
     questions = [Question(0, n, "x", picture) for n in range(50)]
     said = {"error": {"message": f"Incorrect API key provided: {KEY}"}}

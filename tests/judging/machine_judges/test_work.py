@@ -8,6 +8,7 @@ import pytest
 from karat.errors import InputError
 from karat.judging import load_form, make_pool
 from karat.judging.machine_judges import (
+    Reply,
     ScoringJudge,
     calibrate_in,
     calibration_of,
@@ -194,3 +195,32 @@ def test_command_line(made, tmp_path, monkeypatch, capsys):
     code, _, err = run("calibrate", where, "--url", "http://127.0.0.1:1/v1", "--model", "m")
     assert code == 2
     assert "no image files" in err
+
+
+class Mute:
+    """A machine judge that answers the first questions only."""
+
+    name, model, version, needs_images = "mute", "mute", "1", False
+
+    def __init__(self, answers):
+        self.answers = answers
+
+    def judge(self, questions):
+        for number, question in enumerate(questions):
+            code = "yes" if number < self.answers else None
+            yield Reply(question.image, question.caption, code, error="" if code else "it is mute")
+
+
+def test_a_judge_without_any_answer_is_not_calibrated(made):
+    with pytest.raises(InputError, match="'mute' gave no answer to 9 pairs: it is mute"):
+        calibrate_in(made.store, Mute(0), sample=9)
+    assert calibration_of(made.store, Mute(0)) is None
+
+
+def test_a_calibration_with_undefined_figures_is_kept(made):
+    found = calibrate_in(made.store, Mute(1), sample=9)
+    assert np.isnan(found.kappa.low)
+    kept = calibration_of(made.store, Mute(1))
+    assert kept.answered == 1
+    assert np.isnan(kept.kappa.low)
+    assert "undefined" in kept.objections()[1]

@@ -3,7 +3,9 @@
 import pytest
 
 from karat.errors import InputError
-from karat.judging import Rates, estimate_cost, load_form
+from karat.judging import Rates, estimate_cost, load_form, make_pool, pool_cost
+from karat.judging.pools import GoldChoice
+from karat.world import make_world, simulate_systems
 
 
 def test_the_second_stage_of_eccv_caption():
@@ -62,3 +64,21 @@ def test_nothing_costs_nothing():
     cost = estimate_cost(0, load_form("pair"))
     assert (cost.tasks, cost.answers, cost.money) == (0, 0, 0)
     assert cost.sentences()[0].startswith("0 pairs to judge in 0 tasks")
+
+
+def test_more_gold_than_pairs_is_noted():
+    world = make_world(images=20, captions=2, seed=1)
+    pool = make_pool(simulate_systems(world)[:2], world.benchmark(), top=2)
+    notes = pool_cost(pool, load_form("pair"), task_size=3, gold=99).notes
+    assert "each task hides 99 gold pairs among up to 3 to judge: most is gold" in notes
+    assert not any("most is gold" in note for note in pool_cost(pool, load_form("pair")).notes)
+
+
+def test_the_truth_of_gold_is_checked_before_the_pass(monkeypatch):
+    def collect(*arguments):
+        raise AssertionError("runs were read")
+
+    monkeypatch.setattr("karat.judging.pools.candidates.collect", collect)
+    world = make_world(images=20, captions=2, seed=1)
+    with pytest.raises(InputError, match="no truth 'nope'"):
+        make_pool(simulate_systems(world)[:2], world.benchmark(), gold=GoldChoice(truth="nope"))

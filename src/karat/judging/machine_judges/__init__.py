@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karat.judging.machine_judges.judge import Question as Question
     from karat.judging.machine_judges.judge import Reply as Reply
     from karat.judging.machine_judges.scoring_judge import ScoringJudge as ScoringJudge
+    from karat.judging.machine_judges.scoring_judge import check_thresholds as check_thresholds
     from karat.judging.machine_judges.scoring_judge import judge_of_run as judge_of_run
     from karat.judging.machine_judges.scoring_judge import kept_judge as kept_judge
     from karat.judging.machine_judges.scoring_judge import learn_judge as learn_judge

@@ -105,8 +105,9 @@ class Calibration(Result):
         names = {written: name for name, written in WRITTEN.items()}
         fields = {names.get(name, name): value for name, value in data.items()}
         for name in ("kappa", "graded", "people"):
-            fields[name] = None if fields[name] is None else Estimate(**fields[name])
-        return cls(**fields)
+            fields[name] = None if fields[name] is None else Estimate(**with_nan(fields[name]))
+        shares = ("agreement", "too_lenient", "too_strict")
+        return cls(**{**fields, **with_nan({name: fields[name] for name in shares})})
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record: the machine judge, its agreement, and what it cost."""
@@ -178,6 +179,11 @@ def without_nan(data: dict[str, Any]) -> dict[str, Any]:
         key: without_nan(value) if isinstance(value, dict) else None if value != value else value
         for key, value in data.items()
     }
+
+
+def with_nan(data: dict[str, Any]) -> dict[str, Any]:
+    """Return numbers with NaN where `without_nan` left None."""
+    return {key: float("nan") if value is None else value for key, value in data.items()}
 
 
 def calibrate(
@@ -332,4 +338,4 @@ def calibrations(project: Project) -> list[Calibration]:
 def keep_calibration(project: Project, calibration: Calibration) -> None:
     """Store how a version of a machine judge compared with people."""
     stored = project.journal.get(SETTING) or {}
-    project.journal.set(SETTING, {**stored, calibration.version: calibration.as_data()})
+    project.journal.set(SETTING, {**stored, calibration.version: without_nan(calibration.as_data())})

@@ -18,7 +18,7 @@ from karat._util import read_text
 from karat.benchmarks import picture_kind
 from karat.errors import InputError, MissingDataError
 from karat.judging.forms import Form
-from karat.judging.machine_judges.endpoint import Endpoint, call
+from karat.judging.machine_judges.endpoint import CONNECT, Endpoint, Response, call
 from karat.judging.machine_judges.judge import Question, Reply
 
 MAX_IMAGE = 20_000_000
@@ -82,29 +82,41 @@ class ChatJudge:
         Raises
         ------
         InputError
-            When the server refuses the key, the address or the model: every other call would fail too.
+            When the server refuses the key, the address or the model, or nothing listens at the address:
+            every other call would fail too.
         """
         import httpx
 
         remaining = iter(questions)
+        reached, unreached = False, 0
+        timeout = httpx.Timeout(self.endpoint.timeout, connect=min(CONNECT, self.endpoint.timeout))
         limits = httpx.Limits(max_connections=self.endpoint.parallel)
         # Redirects are not followed: they would send the key elsewhere.
         with (
-            httpx.Client(timeout=self.endpoint.timeout, limits=limits, follow_redirects=False) as client,
+            httpx.Client(timeout=timeout, limits=limits, follow_redirects=False) as client,
             ThreadPoolExecutor(self.endpoint.parallel) as executor,
         ):
-            running: set[Future[tuple[Reply, bool]]] = set()
+            running: set[Future[tuple[Reply, Response]]] = set()
             try:
                 while True:
                     # Never more calls than threads, so that an interruption loses little.
                     while len(running) < self.endpoint.parallel and (question := next(remaining, None)):
-                        running.add(executor.submit(self.ask, question, client))
+                        running.add(executor.submit(self.ask, question, client, reached))
                     if not running:
                         return
                     done, running = wait(running, return_when=FIRST_COMPLETED)
                     for future in done:
-                        reply, fatal = future.result()
-                        if fatal:
+                        reply, response = future.result()
+                        reached |= not response.unreached
+                        unreached = unreached + 1 if response.unreached else 0
+                        # More than one: a server may restart in between.
+                        if unreached >= self.endpoint.parallel:
+                            raise InputError(
+                                f"no answer came from this address: {reply.error}",
+                                where=self.endpoint.url,
+                                fix="check it, and whether its server runs; answers so far are kept",
+                            )
+                        if response.fatal:
                             raise InputError(
                                 f"{reply.error}: {reply.raw[:200]}",
                                 where=self.endpoint.url,
@@ -115,13 +127,13 @@ class ChatJudge:
                 for future in running:
                     future.cancel()
 
-    def ask(self, question: Question, client: Any) -> tuple[Reply, bool]:
-        """Ask about one pair; also return whether every other call would fail too."""
+    def ask(self, question: Question, client: Any, reached: bool = True) -> tuple[Reply, Response]:
+        """Ask about one pair; also return what the call returned."""
         start = time.monotonic()
         text = fill(self.prompt, self.form, question.text)
         picture = {"type": "image_url", "image_url": {"url": data_url(question.path)}}
         content = [{"type": "text", "text": text}, picture]
-        response = call(self.endpoint, client, [{"role": "user", "content": content}])
+        response = call(self.endpoint, client, [{"role": "user", "content": content}], reached=reached)
         code = None if response.error else read_reply(response.text, self.form)
         tokens_in, tokens_out = response.tokens_in, response.tokens_out
         reply = Reply(
@@ -136,7 +148,7 @@ class ChatJudge:
             cost=(tokens_in * self.endpoint.price_in + tokens_out * self.endpoint.price_out) / 1e6,
             seconds=time.monotonic() - start,
         )
-        return reply, response.fatal
+        return reply, response
 
 
 def data_url(path: str) -> str:

@@ -21,6 +21,8 @@ RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 """Status codes after which the same call may succeed."""
 FATAL = (400, 401, 403, 404, 405)
 """Wrong key, wrong address, wrong model: the next call would fail the same way."""
+CONNECT = 10.0
+"""After so many seconds without a connection nothing listens at an address."""
 MAX_BODY = 4_000_000
 """How many bytes of a response are read."""
 
@@ -125,11 +127,13 @@ def read_endpoint(path: str | Path | None = None, **given: Any) -> Endpoint:
 
 @dataclass(frozen=True)
 class Response:
-    """What a call returned: the text, or why there is none; `fatal` when every other call would fail too."""
+    """What a call returned: the text, or why there is none; `fatal` when every other call would fail too, and
+    `unreached` when nothing listens at the address."""
 
     text: str = ""
     error: str = ""
     fatal: bool = False
+    unreached: bool = False
     tokens_in: int = 0
     tokens_out: int = 0
     raw: str = ""
@@ -140,11 +144,13 @@ def call(
     client: Any,
     messages: list[dict[str, Any]],
     pause: Callable[[float], None] = time.sleep,
+    *,
+    reached: bool = True,
 ) -> Response:
     """Call once, and again after a temporary failure: refused, timed out, too many calls, a server error.
 
     Pauses double from one second, with some randomness so that parallel calls spread; a server's
-    ``Retry-After`` is respected up to ``max_wait``.
+    ``Retry-After`` is respected up to ``max_wait``. An address that nothing has `reached` yet is tried twice.
     """
     import httpx
 
@@ -165,6 +171,9 @@ def call(
                 response = parse_body(stream.status_code, read_body(stream))
                 retry = stream.status_code in RETRIED
                 wait = requested_wait(stream.headers.get("retry-after"), wait, endpoint.max_wait)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            failed = f"the connection failed ({type(error).__name__})"
+            response, retry = Response(error=failed, unreached=True), reached or not attempt
         except httpx.TimeoutException:
             response, retry = Response(error=f"no answer within {endpoint.timeout:g} s"), True
         except httpx.HTTPError as error:

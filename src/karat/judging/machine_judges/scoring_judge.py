@@ -61,15 +61,7 @@ class ScoringJudge:
     needs_images: bool = False
 
     def __post_init__(self) -> None:
-        edges = np.asarray(self.thresholds, dtype=np.float64)
-        wanted = len(self.form.answers) - 1
-        if len(edges) != wanted or not np.isfinite(edges).all() or (np.diff(edges) < 0).any():
-            given = ", ".join(f"{edge:g}" for edge in edges)
-            raise InputError(
-                f"the machine judge {self.name!r} has the thresholds {given}",
-                fix=f"the form {self.form.name!r} needs {wanted} that rise",
-            )
-        object.__setattr__(self, "thresholds", tuple(edges.tolist()))
+        object.__setattr__(self, "thresholds", check_thresholds(self.thresholds, self.form, self.name))
         object.__setattr__(self, "model", self.model or self.name)
 
     @property
@@ -93,6 +85,19 @@ class ScoringJudge:
             place = np.searchsorted(np.asarray(self.thresholds), scores, side="right")
             for question, at, score in zip(block, place.tolist(), scores.tolist()):
                 yield Reply(question.image, question.caption, codes[at], raw=repr(score))
+
+
+def check_thresholds(thresholds: Sequence[float], form: Form, name: str) -> tuple[float, ...]:
+    """Return the thresholds of a machine judge of this name, or raise where the form needs others."""
+    edges = np.asarray(thresholds, dtype=np.float64)
+    wanted = len(form.answers) - 1
+    if len(edges) != wanted or not np.isfinite(edges).all() or (np.diff(edges) < 0).any():
+        given = ", ".join(f"{edge:g}" for edge in edges)
+        raise InputError(
+            f"the machine judge {name!r} has the thresholds {given}",
+            fix=f"the form {form.name!r} needs {wanted} that rise",
+        )
+    return tuple(edges.tolist())
 
 
 def fit_thresholds(scores: np.ndarray, ratings: np.ndarray, form: Form) -> tuple[float, ...]:

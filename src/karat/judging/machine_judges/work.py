@@ -65,6 +65,12 @@ def calibrate_in(
         replies.append(reply)
         if progress is not None:
             progress(len(replies), len(questions))
+    if all(reply.code is None for reply in replies):
+        raise InputError(
+            f"the machine judge {judge.name!r} gave no answer to {plural(len(replies), 'pair')}: "
+            f"{replies[0].error or 'it says nothing'}",
+            fix="check it, and run this again: pairs without an answer are asked again",
+        )
     calibration = calibrate(
         replies,
         people,

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from karat.judging.pools.gold import more_gold as more_gold
     from karat.judging.pools.instance_pool import make_instance_pool as make_instance_pool
     from karat.judging.pools.pairs import ORIGINAL as ORIGINAL
+    from karat.judging.pools.pairs import check_judged as check_judged
     from karat.judging.pools.pairs import distinct as distinct
     from karat.judging.pools.pairs import find as find
     from karat.judging.pools.pairs import fingerprint as fingerprint
     from karat.judging.pools.pairs import key_of as key_of
     from karat.judging.pools.pairs import keys_of_truth as keys_of_truth
+    from karat.judging.pools.pairs import listed_judgments as listed_judgments
     from karat.judging.pools.pairs import listed_pairs as listed_pairs
     from karat.judging.pools.pairs import lookup as lookup
     from karat.judging.pools.pairs import split_key as split_key

@@ -20,7 +20,7 @@ from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools.filters import Keep, kept_by, parse_filter
 from karat.judging.pools.gold import GoldChoice, KnownFirst, draw_gold
-from karat.judging.pools.pairs import ORIGINAL, find, judged_keys, key_of, split_key
+from karat.judging.pools.pairs import ORIGINAL, find, judged_keys, key_of, listed_judgments, split_key
 from karat.judging.pools.pool import FILLED, POOLED, Pool, without
 from karat.runs import Compute, PassOptions, RankingsRun, Run, TableRun, Top, TopRequest
 
@@ -123,6 +123,8 @@ def make_pool(
     filters = [parse_filter(rule) if isinstance(rule, str) else rule for rule in filter]
     columns = grid_columns(form, fill)
     known = judged_keys(benchmark, [*judged, *([ORIGINAL] if form is not None and form.own_image else [])])
+    if gold.truth is not None:
+        listed_judgments(benchmark, gold.truth)
     # Gold is drawn from all queries: what it needs is listed in the same pass.
     deep = max(top, gold.depth) if gold.number != 0 else 0
     with connected(compute.scheduler) as workers:

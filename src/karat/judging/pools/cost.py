@@ -223,7 +223,11 @@ def pool_cost(pool: Pool, form: Form, **options: Any) -> Cost:
     note: 44 of 88 gold pairs are also pairs to judge; their own answers decide
     """
     cost = estimate_cost(len(pool), form, **options)
-    return replace(cost, about=tuple(pool_sentences(pool)), notes=tuple(gold_notes(pool, form, cost)))
+    notes = gold_notes(pool, form, cost)
+    size, per_task = options.get("task_size") or form.pairs, cost.gold // max(cost.tasks, 1)
+    if per_task > size:
+        notes.append(f"each task hides {per_task:,} gold pairs among up to {size:,} to judge: most is gold")
+    return replace(cost, about=tuple(pool_sentences(pool)), notes=tuple(notes))
 
 
 def gold_notes(pool: Pool, form: Form, cost: Cost) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Pairs, Truth
+from karat.benchmarks import Benchmark, Judgments, Pairs, Truth
 from karat.errors import InputError, unknown_name
 
 BASE = 1 << 32
@@ -116,27 +116,41 @@ def judged_keys(benchmark: Benchmark, truths: Sequence[str]) -> np.ndarray:
     """
     keys = [np.zeros(0, np.int64)]
     for name in truths:
-        if name in benchmark.truths and benchmark.truths[name].complete:
-            raise InputError(
-                f"the truth {name!r} judges every pair, so that nothing is left to judge", fix="leave it out"
-            )
+        check_judged(benchmark, name)
         pairs = listed_pairs(benchmark, name)
         keys.append(key_of(pairs.image, pairs.caption))
     return np.unique(np.concatenate(keys))
 
 
+def check_judged(benchmark: Benchmark, truth: str) -> None:
+    """Raise where a truth lists no pairs, or leaves none to judge."""
+    if truth in benchmark.truths and benchmark.truths[truth].complete:
+        raise InputError(
+            f"the truth {truth!r} judges every pair, so that nothing is left to judge", fix="leave it out"
+        )
+    listed_judgments(benchmark, truth)
+
+
 def listed_pairs(benchmark: Benchmark, truth: str) -> Pairs:
     """Return the judged pairs of a truth within the gallery, by its name or as the original pairing."""
-    if truth == ORIGINAL and truth not in benchmark.truths:
-        if benchmark.caption_image is None:
-            raise unknown_name("truth", truth, benchmark.truths, owner=benchmark.name)
-        return original_pairs(benchmark)
-    judgments = benchmark.truth(truth).judgments
+    judgments = listed_judgments(benchmark, truth)
     if judgments is None:
-        raise InputError(f"the truth {truth!r} is a rule, which lists no pairs", fix="choose another truth")
+        return original_pairs(benchmark)
     pairs = judgments.pairs()
     inside = (pairs.image < benchmark.images.size) & (pairs.caption < benchmark.captions.size)
     return Pairs(pairs.image[inside], pairs.caption[inside], pairs.grade[inside])
+
+
+def listed_judgments(benchmark: Benchmark, truth: str) -> Judgments | None:
+    """Return the judgments of a truth, None for the original pairing, or raise where it lists no pairs."""
+    if truth == ORIGINAL and truth not in benchmark.truths:
+        if benchmark.caption_image is None:
+            raise unknown_name("truth", truth, benchmark.truths, owner=benchmark.name)
+        return None
+    judgments = benchmark.truth(truth).judgments
+    if judgments is None:
+        raise InputError(f"the truth {truth!r} is a rule, which lists no pairs", fix="choose another truth")
+    return judgments
 
 
 def original_pairs(benchmark: Benchmark) -> Pairs:

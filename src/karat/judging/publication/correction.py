@@ -8,13 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import check_choice, plural
 from karat.benchmarks import Benchmark, Judgments, Provenance, Share, Truth
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.pools import find, key_of, split_key
 from karat.judging.publication.evidence import Evidence
-from karat.judging.publication.policies import GRADES, Merged, SourceGrades, merge, truth_source
+from karat.judging.publication.policies import (
+    GRADES,
+    POLICIES,
+    Merged,
+    SourceGrades,
+    check_source,
+    merge,
+    truth_source,
+)
 from karat.judging.publication.validity import (
     pairs_of_queries,
     valid_fold,
@@ -117,10 +125,11 @@ def correct(
         The policy of these; as `original_policy`.
     """
     benchmark = evidence.benchmark
-    original = original or first_listed(benchmark)
-    sets = [truth_source(benchmark.truth(original), ORIGINAL, original_policy, positives=True)]
-    for truth in (benchmark.truth(other) if isinstance(other, str) else other for other in others):
-        sets.append(truth_source(truth, truth.name, policy))
+    first, *further = judged_sets(benchmark, original, original_policy, others, policy)
+    sets = [
+        truth_source(first, ORIGINAL, original_policy, positives=True),
+        *(truth_source(truth, truth.name, policy) for truth in further),
+    ]
     valid = valid_items(benchmark, evidence.marked)
     queries = valid_queries(evidence, valid)
     rule = evidence.acceptance or AcceptanceRule()
@@ -130,8 +139,7 @@ def correct(
     who, who_names = who_answered(asked, key)
     machine = who_names == ("machines",)
     name = f"machine({name})" if machine and not name.startswith("machine") else name
-    if name in benchmark.truths:
-        raise InputError(f"the benchmark already has a truth {name!r}", fix="choose another name")
+    check_new_truth(benchmark, name)
     kept = valid_pairs(key, valid)
     voted = find(key, key_of(asked.image, asked.caption))
     votes = np.bincount(voted, minlength=len(key))
@@ -171,9 +179,33 @@ def correct(
         merged,
         who,
         who_names,
-        original,
+        first.name,
         {source.name: source.policy for source in sets},
     )
+
+
+def judged_sets(
+    benchmark: Benchmark,
+    original: str | None,
+    original_policy: str,
+    others: Sequence[str | Truth],
+    policy: str,
+) -> list[Truth]:
+    """Return the truth with the original positives, then the others, or raise; see `correct`."""
+    first = benchmark.truth(original or first_listed(benchmark))
+    further = [benchmark.truth(other) if isinstance(other, str) else other for other in others]
+    check_source(first, original_policy)
+    # Also where there is nothing to merge.
+    check_choice(policy, POLICIES, "policy")
+    for truth in further:
+        check_source(truth, policy)
+    return [first, *further]
+
+
+def check_new_truth(benchmark: Benchmark, name: str) -> None:
+    """Raise where a benchmark already has a truth of this name."""
+    if name in benchmark.truths:
+        raise InputError(f"the benchmark already has a truth {name!r}", fix="choose another name")
 
 
 def label_probabilities(verdicts: Aggregated, form: Form) -> dict[str, Any]:

@@ -83,19 +83,14 @@ def evidence_of(project: Any, acceptance: AcceptanceRule | None = None) -> Evide
     """
     from karat.judging.machine_judges import calibrations
 
-    if project.benchmark().instances is not None:
-        raise InputError(
-            "verdicts on masks are not published as a benchmark",
-            where=project.where,
-            fix="score detections with them: karat estimate detections.json --vetted project.db",
-        )
+    benchmark = published_benchmark(project)
     rule = acceptance or AcceptanceRule()
     answers, reviews = project.answers.read(), project.reviews.read()
     accepted = rule.accept(answers, project.form, reviews=reviews, assignments=project.queue.assignments())
     decisions = [review[0] for review in reviews.values()]
     machines = calibrations(project) if MACHINE in answers.kinds else ()
     return Evidence(
-        project.benchmark(),
+        benchmark,
         project.form,
         project.pools.read(),
         answers,
@@ -108,3 +103,15 @@ def evidence_of(project: Any, acceptance: AcceptanceRule | None = None) -> Evide
         project.name,
         rule,
     )
+
+
+def published_benchmark(project: Any) -> Benchmark:
+    """Return the benchmark of a project, or raise where verdicts on it are not published."""
+    benchmark: Benchmark = project.benchmark()
+    if benchmark.instances is not None:
+        raise InputError(
+            "verdicts on masks are not published as a benchmark",
+            where=project.where,
+            fix="score detections with them: karat estimate detections.json --vetted project.db",
+        )
+    return benchmark

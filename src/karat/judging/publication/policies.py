@@ -64,12 +64,17 @@ def truth_source(truth: Truth, name: str, policy: str = "union", positives: bool
     positives
         Leave out the pairs that the set says no to.
     """
+    checked = check_source(truth, policy)
+    return SourceGrades(name, *keys_of_truth(truth, positives), checked, truth.complete and not positives)
+
+
+def check_source(truth: Truth, policy: str) -> str:
+    """Return the policy of a judged set, or raise where there is no such policy or the set is a rule."""
     if truth.judgments is None:
         raise InputError(
             f"truth {truth.name!r} is a rule", fix="only truths that list their pairs can be merged"
         )
-    checked = check_choice(policy, POLICIES, "policy")
-    return SourceGrades(name, *keys_of_truth(truth, positives), checked, truth.complete and not positives)
+    return check_choice(policy, POLICIES, "policy")
 
 
 @dataclass(frozen=True, eq=False)

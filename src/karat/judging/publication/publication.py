@@ -12,9 +12,9 @@ from typing import Any
 from karat._util import Layout, Part, Result, plural, write_folder
 from karat.benchmarks import Benchmark, Truth, describe_truth, save_benchmark, write_qrels
 from karat.errors import InputError
-from karat.judging.publication.correction import Correction, correct
+from karat.judging.publication.correction import Correction, check_new_truth, correct, judged_sets
 from karat.judging.publication.data_card import data_card
-from karat.judging.publication.evidence import Evidence, evidence_of
+from karat.judging.publication.evidence import Evidence, evidence_of, published_benchmark
 from karat.judging.publication.facts import Facts, find_facts
 from karat.judging.publication.provenance import FILE, changed_files, provenance, write_provenance
 from karat.judging.publication.tables import (
@@ -24,7 +24,7 @@ from karat.judging.publication.tables import (
     invalid_table,
     pair_table,
 )
-from karat.judging.quality import AcceptanceRule
+from karat.judging.quality import MACHINE, AcceptanceRule
 
 NAME = re.compile(r"[\w.()=+@-]{1,80}")
 SHOWN_COUNTS = (
@@ -152,6 +152,12 @@ def publish(
         evidence, accepting = project, {}
     else:
         rule = acceptance or AcceptanceRule()
+        # Before a large project is read.
+        benchmark = published_benchmark(project)
+        judged_sets(benchmark, original, keep_original, merge, policy)
+        if MACHINE not in project.annotators.read()[1]:
+            # The truth of machine judges alone has another name.
+            check_new_truth(benchmark, truth_name)
         evidence, accepting = evidence_of(project, rule), rule_record(rule)
     correcting: dict[str, Any] = {"original_policy": keep_original, "policy": policy}
     correction, dropped = without_unsavable(

@@ -15,7 +15,7 @@ from karat.judging.forms import Form
 from karat.judging.quality.answers import AnswerTable
 from karat.judging.quality.assignments import Accepted, accepted_answers, required_gold_share
 from karat.judging.quality.gold import GOLD_SHARE, check_gold_share
-from karat.judging.quality.verdicts import AGGREGATIONS, Aggregated
+from karat.judging.quality.verdicts import Aggregated, parse_aggregation
 from karat.judging.quality.verdicts import aggregate as aggregate_answers
 from karat.judging.tasks import NOT_GOLD
 
@@ -65,7 +65,7 @@ class AcceptanceRule:
 
     def __post_init__(self) -> None:
         # An unknown name raises here, before a large project is read.
-        AGGREGATIONS[self.aggregate]
+        parse_aggregation(self.aggregate, self.aggregate_set or {})
         check_gold_share(self.gold_share)
 
     @property

@@ -300,6 +300,15 @@ EVEN = Param("even", yes_or_no, "what an even split is at the threshold 0.5: yes
 """The parameter that aggregations with a threshold have in common."""
 
 
+def parse_aggregation(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all settings of an aggregation, each with its type, or raise on one that it does not have."""
+    known = {param.name: param for param in AGGREGATIONS[method].params}
+    for name in settings:
+        if name not in known:
+            raise unknown_name("setting", name, known, owner=f"the aggregation {method}")
+    return {name: param.parse(settings.get(name, param.default)) for name, param in known.items()}
+
+
 def aggregate(answers: AnswerTable, form: Form, method: str = "majority", **settings: Any) -> Aggregated:
     """Return one verdict for each pair.
 
@@ -328,12 +337,7 @@ def aggregate(answers: AnswerTable, form: Form, method: str = "majority", **sett
     >>> aggregate(answers, load_form("pair"), "mean").grade.tolist()
     [0.5, 0.0]
     """
-    chosen = AGGREGATIONS[method]
-    known = {param.name: param for param in chosen.params}
-    for name in settings:
-        if name not in known:
-            raise unknown_name("setting", name, known, owner=f"the aggregation {method}")
-    parsed = {name: param.parse(settings.get(name, param.default)) for name, param in known.items()}
+    chosen, parsed = AGGREGATIONS[method], parse_aggregation(method, settings)
     # Aliases are reported under the registered name.
     name = next(name for name in AGGREGATIONS if AGGREGATIONS[name] is chosen)
     voted, decided = split_adjudicated(answers)
