@@ -23,7 +23,7 @@ from karat.explain.fault import FaultChoices, FaultFinder
 from karat.explain.noun_senses import MentionedConcepts
 from karat.explain.query_values import QueryValues, query_vectors
 from karat.explain.requests import ScanAnswers, ScanRequests
-from karat.explain.slice_columns import SliceTable, slice_table
+from karat.explain.slice_columns import SliceTable, read_queries, slice_table
 from karat.explain.slice_report import SliceReport
 from karat.explain.slices import SliceChoices, check_searched, slices_of_values
 from karat.runs import Compute, Loading, Run, Top, TopRequest, load_runs, notes_on_loading
@@ -347,16 +347,21 @@ def weak_slices(
 
 def slices_of_runs(values: Sequence[QueryValues], seed: int) -> list[SliceReport]:
     """Return the slices of each of the runs that are scored by one truth in one direction, and of pairs."""
-    # Without embeddings, all runs have the same slices.
-    shared: SliceTable | None = None
+    first = values[0]
+    for one in values:
+        check_searched(one.values, None, one.cluster)
+    # The queries are read once; of runs with embeddings only their clusters differ.
+    truth = first.benchmark.truth(first.truth)
+    read = read_queries(first.benchmark, truth, first.direction)
+    tables: dict[int, SliceTable] = {}
     own: list[SliceReport] = []
     for one in values:
-        if one.embeddings is None and shared is None:
-            check_searched(one.values, None, one.cluster)
-            shared = slice_table(one.benchmark, one.direction, truth=one.truth, seed=seed)
-        table = shared if one.embeddings is None else None
-        own.append(slices_of_values(one, None, SliceChoices(slices=table, seed=seed)))
-    first = values[0]
+        alike = id(one.embeddings)
+        if alike not in tables:
+            tables[alike] = slice_table(
+                one.benchmark, one.direction, truth=one.truth, embeddings=one.embeddings, seed=seed, read=read
+            )
+        own.append(slices_of_values(one, None, SliceChoices(slices=tables[alike], seed=seed)))
     paired = [
         slices_of_values(weak, strong, SliceChoices(slices=table, seed=seed))
         for other, report in zip(values[1:], own[1:])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -131,6 +131,7 @@ def slice_table(
     embeddings: np.ndarray | None = None,
     joined: bool = True,
     seed: int = 0,
+    read: SlicedQueries | None = None,
 ) -> SliceTable:
     """Return the slices of a benchmark's queries, read from their text.
 
@@ -154,6 +155,8 @@ def slice_table(
         Whether slices of two kinds are joined.
     seed
         Of the clusters.
+    read
+        What `read_queries` returned, where tables of several runs are made of the same queries.
 
     Examples
     --------
@@ -164,19 +167,10 @@ def slice_table(
     (216, 18)
     """
     labels = benchmark.truth(truth or next(iter(benchmark.truths)))
-    queries = np.asarray(labels.queries.get(direction, np.empty(0)), np.int64)
-    if not len(queries):
-        raise InputError(
-            f"truth {labels.name!r} has no queries in direction {direction}", fix="choose another"
-        )
+    queries = queries_of(labels, direction)
     fewest = check_support(min_support, len(queries))
-    captions = captions_of(benchmark, direction, queries)
-    texts = [text for own_texts in captions for text in own_texts]
-    read = iter(read_mentions(texts))
-    mentions = [[next(read) for _ in own_texts] for own_texts in captions]
-    number = positives_of(labels, direction, queries)
     rows = None if embeddings is None else check_embeddings(embeddings, benchmark, direction)[queries]
-    sliced = SlicedQueries(mentions, benchmark.clusters(direction, queries), number, rows, seed)
+    sliced = replace(read or read_queries(benchmark, labels, direction), embeddings=rows, seed=seed)
     builder = SliceBuilder(len(queries), fewest)
     for name, column in (own or {}).items():
         column = check_column(name, column, benchmark.queries(direction).size, f" of {benchmark.name}")
@@ -184,9 +178,29 @@ def slice_table(
     chosen = [kinds] if isinstance(kinds, str) else list(kinds or SLICE_KINDS)
     builder.add_kinds(chosen, sliced)
     if joined:
-        builder.join_attributes(mentions)
+        builder.join_attributes(sliced.mentions)
         builder.join([kind for kind in SLICE_KINDS if SLICE_KINDS[kind].joins])
     return builder.table(queries, direction)
+
+
+def queries_of(truth: Truth, direction: Direction) -> np.ndarray:
+    """Return the queries that a truth has in a direction, or raise where it has none."""
+    queries = np.asarray(truth.queries.get(direction, np.empty(0)), np.int64)
+    if not len(queries):
+        raise InputError(
+            f"truth {truth.name!r} has no queries in direction {direction}", fix="choose another"
+        )
+    return queries
+
+
+def read_queries(benchmark: Benchmark, truth: Truth, direction: Direction) -> SlicedQueries:
+    """Return what the queries of a truth mention, and how many items are relevant to each."""
+    queries = queries_of(truth, direction)
+    captions = captions_of(benchmark, direction, queries)
+    found = iter(read_mentions([text for own_texts in captions for text in own_texts]))
+    mentions = [[next(found) for _ in own_texts] for own_texts in captions]
+    number = positives_of(truth, direction, queries)
+    return SlicedQueries(mentions, benchmark.clusters(direction, queries), number)
 
 
 def slice_texts(
@@ -261,7 +275,7 @@ class SliceBuilder:
     def add_kinds(self, names: Iterable[str], queries: SlicedQueries) -> None:
         """Add the slices of some kinds."""
         for kind in [SLICE_KINDS[name] for name in names]:
-            for label, column in kind.columns(queries).items():
+            for label, column in queries.columns(kind).items():
                 self.add(kind.name, f"{kind.label}: {label}", column)
 
     def join_attributes(self, mentions: Sequence[Sequence[Any]]) -> None:

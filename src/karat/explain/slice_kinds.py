@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -36,6 +36,8 @@ class SlicedQueries:
         Per query, its embedding; None where the run has none.
     seed
         Of whatever is random.
+    known
+        The slices that are the same for all runs, by kind, once one run has asked for them.
     """
 
     mentions: Sequence[Sequence[Mentions]]
@@ -43,9 +45,18 @@ class SlicedQueries:
     positives: np.ndarray
     embeddings: np.ndarray | None = None
     seed: int = 0
+    known: dict[str, dict[str, np.ndarray]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.mentions)
+
+    def columns(self, kind: SliceKind) -> dict[str, np.ndarray]:
+        """Return the slices of a kind: booleans per query, by name."""
+        if kind.of_run:
+            return kind.columns(self)
+        if kind.name not in self.known:
+            self.known[kind.name] = kind.columns(self)
+        return self.known[kind.name]
 
 
 class SliceKind(ABC):
@@ -63,6 +74,8 @@ class SliceKind(ABC):
     """Whether its slices are joined with slices of other kinds: "colour: red & concept: dog"."""
     from_text: ClassVar[bool] = False
     """Whether it needs nothing but the texts of the queries."""
+    of_run: ClassVar[bool] = False
+    """Whether it looks at a run's embeddings."""
 
     @abstractmethod
     def columns(self, queries: SlicedQueries) -> dict[str, np.ndarray]:
@@ -313,6 +326,7 @@ class ClusterKind(SliceKind):
     name = "clusters"
     label = "cluster"
     about = "lies in a cluster of the run's embeddings (k-means), named by its words"
+    of_run = True
 
     def columns(self, queries: SlicedQueries) -> dict[str, np.ndarray]:
         """Return clusters, where there are embeddings."""
