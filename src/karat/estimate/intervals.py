@@ -101,7 +101,7 @@ def interval_estimates(
         labels, draws, measure, estimator=estimator, proxies=proxies, target=target, level=level,
         cluster=cluster, seed=seed,
     )  # fmt: skip
-    return answer(question, method)
+    return replace(answer(question, method), measure=measure)
 
 
 def ask_labels(
