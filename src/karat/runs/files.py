@@ -21,7 +21,7 @@ from karat.runs.id_files import KINDS, UNNAMED, Order, check_lengths, ids_beside
 from karat.runs.loading import Loading
 from karat.runs.matrix import MatrixRun
 from karat.runs.memory import check_memory, with_memory
-from karat.runs.preflight import VectorCheck, check_embeddings
+from karat.runs.preflight import VectorCheck, check_dimensions, check_embeddings
 from karat.runs.rankings import FORM, RankingsRun
 from karat.runs.run import Run
 from karat.runs.table import TableRun
@@ -201,6 +201,7 @@ def as_table_run(
         images, captions = (as_vectors(table, content.where) for table in content.tables)
         check_memory(compute.memory, (len(images), len(captions)), (images, captions), name)
         # Before all vectors are read.
+        check_dimensions(images.shape[1], captions.shape[1], content.where)
         sizes = dict(zip(KINDS, map(len, (images, captions))))
         content = replace(content, ids=name_sides(content.ids, sizes, content.ids_where or content.where))
         checks = check_files((images, captions), content, benchmark, loading, compute.says)
