@@ -62,7 +62,8 @@ def estimate_mean(
         Per unit, a number from 0 to 1, such as 1 for a relevant pair; NaN where it is not labelled.
     predicted
         Per unit, what is believed of its label: a machine judge, a model; [units], or [predictions, units].
-        It must not have learned from the unit's own label. Wrong ones cost width.
+        It must not have learned from the unit's own label. Wrong ones cost width; with ones that are nearly
+        always right, fewer than 100 labels give too narrow an interval.
     probability
         With which probability each unit was drawn: one number, or one per unit, of which those of labelled
         units are read. By default labels are a simple random sample.
