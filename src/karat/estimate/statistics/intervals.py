@@ -63,7 +63,7 @@ def estimate_mean(
     predicted
         Per unit, what is believed of its label: a machine judge, a model; [units], or [predictions, units].
         It must not have learned from the unit's own label. Wrong ones cost width; with ones that are nearly
-        always right, fewer than 100 labels give too narrow an interval.
+        always right, few labels may give too narrow an interval (docs/estimate-arrays.md).
     probability
         With which probability each unit was drawn: one number, or one per unit, of which those of labelled
         units are read. By default labels are a simple random sample.
