@@ -13,21 +13,21 @@ from karat.captions import CAPTION_METRICS
 from karat.cli.choices import filled
 from karat.cli.command import PANELS, Command, dressed
 from karat.cli.main import app
-from karat.estimate import DESIGNS, ESTIMATORS, STRATEGIES
-from karat.explain import PERTURBATIONS
+from karat.estimation import DESIGNS, ESTIMATORS, STRATEGIES
+from karat.explanations import PERTURBATIONS
 from karat.judging import FORMS, Form, load_form
 from karat.judging.quality import AGGREGATIONS
 from karat.measures.reference import describe_param, to_markdown
 from karat.models import ENCODERS, SUMMARISERS
-from karat.train import LOSSES
+from karat.training import LOSSES
 
 HERE = Path(__file__).parent / "reference"
 PACKAGES = (
     "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores",
     "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.models",
-    "karat.models.images", "karat.models.text", "karat.duplicates", "karat.explain", "karat.judging",
-    "karat.judging.store", "karat.judging.machine_judges", "karat.judging.exchange", "karat.estimate",
-    "karat.train", "karat.reports", "karat.web",
+    "karat.models.images", "karat.models.text", "karat.duplicates", "karat.explanations", "karat.judging",
+    "karat.judging.store", "karat.judging.machine_judges", "karat.judging.exchange", "karat.estimation",
+    "karat.training", "karat.reports", "karat.web",
 )  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def losses() -> str:
     for name in sorted(LOSSES):
         loss = LOSSES[name]
         lines += [f"## `{name}`", "", (inspect.getdoc(loss) or "").split("\n")[0], ""]
-        lines += [f"- **class**: `karat.train.{loss.__name__}`", f"- **formula**: {loss.formula}"]
+        lines += [f"- **class**: `karat.training.{loss.__name__}`", f"- **formula**: {loss.formula}"]
         lines += [
             f"- **paper**: {loss.source}",
             f"- **needs margins**: {'yes' if loss.needs_margins else 'no'}",

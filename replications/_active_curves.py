@@ -6,9 +6,9 @@ import numpy as np
 from _harness import Records, record
 from _hodosh_store import tell
 
-from karat.estimate import Curve, Simulated
-from karat.estimate.curves import deviation
-from karat.estimate.query_means import mean_defined
+from karat.estimation import Curve, Simulated
+from karat.estimation.curves import deviation
+from karat.estimation.query_means import mean_defined
 
 EFFORTS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
 """The shares of vetted pairs that have records; the tables that are printed have every batch."""

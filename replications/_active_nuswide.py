@@ -17,8 +17,16 @@ from _hodosh_store import tell
 from _nuswide_systems import DEPTH, SYSTEMS, file_of, load_nuswide, matrix_runs
 
 from karat.benchmarks import Benchmark
-from karat.estimate import METHODS, Candidates, Curve, Method, Simulated, make_candidates, simulate_candidates
-from karat.estimate.vetting import truth_labels
+from karat.estimation import (
+    METHODS,
+    Candidates,
+    Curve,
+    Method,
+    Simulated,
+    make_candidates,
+    simulate_candidates,
+)
+from karat.estimation.vetting import truth_labels
 from karat.measures import parse_measure
 
 MEASURE = parse_measure(f"P@{DEPTH}")

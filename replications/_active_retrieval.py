@@ -27,7 +27,7 @@ from _text_systems import only_queries, query_table, text_metrics, text_runs
 import karat
 from karat.benchmarks import Benchmark, Direction
 from karat.captions.similarity import pair_scores
-from karat.estimate import (
+from karat.estimation import (
     Candidates,
     Curve,
     Method,
@@ -36,9 +36,9 @@ from karat.estimate import (
     make_candidates,
     simulate_candidates,
 )
-from karat.estimate.relevance import labels_of
-from karat.estimate.simulation import positives_of
-from karat.estimate.vetting import truth_labels
+from karat.estimation.relevance import labels_of
+from karat.estimation.simulation import positives_of
+from karat.estimation.vetting import truth_labels
 from karat.measures import parse_measure
 from karat.runs import RankingsRun
 

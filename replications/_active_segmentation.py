@@ -18,7 +18,7 @@ from _hodosh_store import tell
 
 from karat.benchmarks import Instances, load_instances
 from karat.benchmarks.masks import parse_counts
-from karat.estimate import (
+from karat.estimation import (
     DETECTION_METHODS,
     Curve,
     DetectedPairs,
@@ -27,7 +27,7 @@ from karat.estimate import (
     make_detected_pairs,
     simulate_candidates,
 )
-from karat.estimate.vetting import values_per_query
+from karat.estimation.vetting import values_per_query
 from karat.measures import parse_measure
 from karat.runs import Detections, load_detections
 

@@ -17,7 +17,7 @@ import karat
 from karat.benchmarks import Benchmark
 from karat.captions import CAPTION_METRICS, CaptionMetric, all_pairs
 from karat.errors import MissingDataError
-from karat.explain import PERTURBATIONS, MeasureEffect, PerturbedCaptions, QueryEffect, Robustness
+from karat.explanations import PERTURBATIONS, MeasureEffect, PerturbedCaptions, QueryEffect, Robustness
 from karat.models import TextMetric, load_model
 from karat.runs import MatrixRun
 

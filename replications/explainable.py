@@ -29,7 +29,7 @@ import karat
 from karat.benchmarks import Benchmark
 from karat.captions import CAPTION_METRICS, all_pairs
 from karat.errors import MissingDataError
-from karat.explain import ConceptComparison, find_concepts
+from karat.explanations import ConceptComparison, find_concepts
 from karat.models import Encoder, TextMetric, load_model
 
 SYSTEMS = {

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import karat
-from karat.estimate import (
+from karat.estimation import (
     ESTIMATORS,
     STRATEGIES,
     Candidates,
@@ -30,9 +30,9 @@ from karat.estimate import (
     simulate_candidates,
     vet,
 )
-from karat.estimate.inputs import is_cut
-from karat.estimate.query_means import mean_defined
-from karat.estimate.vetting import truth_labels, values_per_query
+from karat.estimation.inputs import is_cut
+from karat.estimation.query_means import mean_defined
+from karat.estimation.vetting import truth_labels, values_per_query
 from karat.measures import Measure, parse_measure
 from karat.world import System, make_world, simulate_systems
 

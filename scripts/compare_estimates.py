@@ -24,7 +24,7 @@ import numpy as np
 
 import karat
 from karat.benchmarks import Benchmark, Direction, Truth
-from karat.estimate import (
+from karat.estimation import (
     DESIGNS,
     ESTIMATORS,
     Candidates,
@@ -38,10 +38,10 @@ from karat.estimate import (
     score_features,
     truth_labels,
 )
-from karat.estimate.proxies import cross_fitted, folds_of
-from karat.estimate.query_means import clusters_of
-from karat.estimate.relevance import labels_of
-from karat.estimate.vetting import values_per_query
+from karat.estimation.proxies import cross_fitted, folds_of
+from karat.estimation.query_means import clusters_of
+from karat.estimation.relevance import labels_of
+from karat.estimation.vetting import values_per_query
 from karat.measures import parse_measure
 from karat.runs import MatrixRun
 from karat.world import make_world, simulate_systems

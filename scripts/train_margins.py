@@ -68,7 +68,7 @@ def prepare(data: Path, folder: Path) -> None:
     import karat
     from karat.captions import all_pairs, tokenise
     from karat.models.images import ImageFeatures
-    from karat.train.image_input import CountProjection
+    from karat.training.image_input import CountProjection
 
     sys.path.insert(0, str(Path(__file__).parents[1] / "replications"))
     from _hodosh_store import digest, tell, unpacked
@@ -132,7 +132,7 @@ class Flickr:
 
     def split(self, fraction: float, seed: int, noise: float) -> tuple[Any, Any, Any, np.ndarray]:
         """Return training, dev and test pairs in the training's vocabulary, and the training's words."""
-        from karat.train.pairs import PairData
+        from karat.training.pairs import PairData
 
         features, words = self.rows("train")
         drawn = np.random.default_rng([seed, 1]).permutation(len(features))
@@ -153,7 +153,7 @@ class Flickr:
 
     def margins(self, cell: Cell, words: np.ndarray, owner: Any) -> Any:
         """Return φ of the training split, made on the device."""
-        from karat.train.cider import cider_margins
+        from karat.training.cider import cider_margins
 
         meaning = cell.get("meaning", "real")
         key = (cell["fraction"], cell["seed"], cell["noise"], cell.get("own", "in"), meaning)
@@ -202,9 +202,9 @@ def train_cell(flickr: Flickr, cell: Cell) -> tuple[dict[str, Any], dict[str, np
     """Return the record of one training, and its values per test image and test vectors."""
     import torch
 
-    from karat.train import LOSSES
-    from karat.train.network import DualEncoder, NetworkOptions
-    from karat.train.trainer import Trainer, TrainingOptions
+    from karat.training import LOSSES
+    from karat.training.network import DualEncoder, NetworkOptions
+    from karat.training.trainer import Trainer, TrainingOptions
 
     begin = time.time()
     train, dev, test, words = flickr.split(cell["fraction"], cell["seed"], cell["noise"])
@@ -251,7 +251,7 @@ def test_scores(images: Any, captions: Any, phi: dict[str, Any]) -> tuple[dict[s
     """Return the scores of test vectors in percent, and per image RSUM and NSUM, [columns, images]."""
     import torch
 
-    from karat.train.retrieval_scores import DEPTHS, places, recalls
+    from karat.training.retrieval_scores import DEPTHS, places, recalls
 
     device = images.device
     similarity = images @ captions.T
@@ -501,7 +501,7 @@ def margin_spreads(folder: Path) -> list[dict[str, Any]]:
     """Return how large margins are, and how much of them depends on the negative, for the first seed."""
     from _margin_tables import margin_spread, share
 
-    from karat.train.cider import cider_margins
+    from karat.training.cider import cider_margins
 
     flickr, out = Flickr(folder, "cpu", False), []
     for fraction in EPOCHS:

@@ -46,7 +46,7 @@ def made() -> tuple[dict, list[dict]]:
 def pairs_of(size: int | None = None):
     """Return the detections paired with the instances."""
     from karat.benchmarks import load_instances
-    from karat.estimate import make_detected_pairs
+    from karat.estimation import make_detected_pairs
     from karat.runs import load_detections
 
     content, results = made()
@@ -60,7 +60,7 @@ def pairs_of(size: int | None = None):
 
 def scored() -> dict[str, float]:
     """Pair, match and score by COCO's AP."""
-    from karat.estimate.vetting import values_per_query
+    from karat.estimation.vetting import values_per_query
     from karat.measures import parse_measure
 
     def step(pair) -> None:
@@ -91,7 +91,7 @@ def scored_by_pycocotools() -> dict[str, float]:
 
 def chosen() -> dict[str, float]:
     """Choose the next instances by expected change."""
-    from karat.estimate import STRATEGIES, VettedLabels
+    from karat.estimation import STRATEGIES, VettedLabels
     from karat.measures import parse_measure
 
     measure, strategy = parse_measure("AP"), STRATEGIES["meec"]()

@@ -21,7 +21,7 @@ def vetted_pairs(queries: int, vetted: int):
     """Candidates with their true labels, of which some are vetted: every query ranks `LIST` images."""
     import karat
     from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
-    from karat.estimate import VettedLabels, make_candidates
+    from karat.estimation import VettedLabels, make_candidates
 
     rng = np.random.default_rng(5)
     scores = rng.standard_normal((LIST, queries), dtype=np.float32)
@@ -53,8 +53,8 @@ def vetted_of(measure: str) -> int:
 
 def ours(measure: str) -> dict[str, float]:
     """Choose a batch, add its labels, refit, and estimate every query."""
-    from karat.estimate import ESTIMATORS, STRATEGIES
-    from karat.estimate.vetting import values_per_query
+    from karat.estimation import ESTIMATORS, STRATEGIES
+    from karat.estimation.vetting import values_per_query
     from karat.measures import parse_measure
 
     named, estimator, strategy = parse_measure(measure), ESTIMATORS[ESTIMATOR](), STRATEGIES["meec"]()
@@ -137,7 +137,7 @@ def rp_differences(p: np.ndarray) -> np.ndarray:
 
 def nuswide() -> dict[str, float]:
     """The five curves of figure 5 on NUS-WIDE, 50 repetitions."""
-    from karat.estimate import METHODS, Method, simulate_candidates
+    from karat.estimation import METHODS, Method, simulate_candidates
 
     sys.path.insert(0, str(REPLICATIONS))
     from _active_nuswide import MEASURE, SYSTEMS, top_lists

@@ -31,7 +31,7 @@ def crowded_images() -> tuple[list[dict[str, int]], np.ndarray, np.ndarray]:
 
 
 def matching() -> dict[str, float]:
-    from karat.explain import compare_concepts, make_concepts
+    from karat.explanations import compare_concepts, make_concepts
 
     images, ground, retrieved = crowded_images()
     few = make_concepts(images[:4])

@@ -9,7 +9,7 @@ import os
 from _harness import in_own_process, main, peak_mb, record, timed
 
 from karat import load_benchmark, perturb_captions
-from karat.explain import PERTURBATIONS
+from karat.explanations import PERTURBATIONS
 
 SIZE = 25_000
 

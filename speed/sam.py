@@ -20,8 +20,8 @@ import torch
 from _harness import main, record
 from torch import Tensor, nn
 
-from karat.train import Margins, SemanticAdaptiveMargin, TripletLoss
-from karat.train.network import DualEncoder
+from karat.training import Margins, SemanticAdaptiveMargin, TripletLoss
+from karat.training.network import DualEncoder
 
 CUDA = torch.cuda.is_available()
 DEVICE = torch.device("cuda" if CUDA else "cpu")

@@ -17,7 +17,7 @@ from house import MODULES, PACKAGES, ROOT, SOURCE
 # A package imports only from those before it; DESIGN's order.
 ORDER = [
     "errors", "_util", "benchmarks", "runs", "measures", "stats", "scores", "lexicon", "captions", "world",
-    "models", "systems", "duplicates", "explain", "judging", "estimate", "train", "reports", "web", "cli",
+    "models", "duplicates", "explanations", "judging", "estimation", "training", "reports", "web", "cli",
 ]  # fmt: skip
 
 

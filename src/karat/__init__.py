@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from karat.duplicates import find_duplicates as find_duplicates
     from karat.errors import InputError as InputError
     from karat.errors import KaratError as KaratError
-    from karat.estimate import estimate_detections as estimate_detections
-    from karat.estimate import estimate_project as estimate_project
-    from karat.estimate import estimate_scores as estimate_scores
-    from karat.estimate import next_pairs as next_pairs
-    from karat.estimate import plan_vetting as plan_vetting
-    from karat.estimate import simulate_detections as simulate_detections
-    from karat.estimate import simulate_vetting as simulate_vetting
-    from karat.explain import assess_robustness as assess_robustness
-    from karat.explain import explain_failures as explain_failures
-    from karat.explain import perturb_captions as perturb_captions
+    from karat.estimation import estimate_detections as estimate_detections
+    from karat.estimation import estimate_project as estimate_project
+    from karat.estimation import estimate_scores as estimate_scores
+    from karat.estimation import next_pairs as next_pairs
+    from karat.estimation import plan_vetting as plan_vetting
+    from karat.estimation import simulate_detections as simulate_detections
+    from karat.estimation import simulate_vetting as simulate_vetting
+    from karat.explanations import assess_robustness as assess_robustness
+    from karat.explanations import explain_failures as explain_failures
+    from karat.explanations import perturb_captions as perturb_captions
     from karat.measures import list_measures as list_measures
     from karat.measures import parse_measure as parse_measure
     from karat.models import encode as encode

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pycocotools import mask as tool
 
-from estimate.scenes import SIZE, scene, write
+from estimation.scenes import SIZE, scene, write
 from karat.benchmarks import is_instances, load_instances, mask_boxes
 from karat.benchmarks.masks import parse_counts
 from karat.errors import InputError

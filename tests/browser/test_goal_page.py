@@ -18,7 +18,7 @@ import karat
 from browser.annotators import Annotator
 from browser.test_judging_world import KEYS, SHOWN, answer_of
 from karat.cli.main import app
-from karat.estimate import estimate_goal, estimate_project
+from karat.estimation import estimate_goal, estimate_project
 from karat.judging import load_form, make_pool, open_project
 from karat.judging.pools import GoldChoice
 from karat.judging.store import create_project

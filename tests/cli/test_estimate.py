@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from estimate.scenes import scene, write
+from estimation.scenes import scene, write
 from karat.benchmarks import Judgments, Provenance, Share, Truth, save_benchmark
-from karat.estimate import estimate_detections, estimate_scores, simulate_detections, simulate_vetting
-from karat.estimate.relevance import labels_of
+from karat.estimation import estimate_detections, estimate_scores, simulate_detections, simulate_vetting
+from karat.estimation.relevance import labels_of
 from karat.world import make_world, simulate_systems
 
 

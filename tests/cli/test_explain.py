@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.explain import ConceptComparison, find_slices
+from karat.explanations import ConceptComparison, find_slices
 from karat.world import make_world, simulate_systems
 
 

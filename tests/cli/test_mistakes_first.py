@@ -9,7 +9,7 @@ import pytest
 import karat
 from karat.captions import CAPTION_METRICS
 from karat.errors import InputError, KaratError
-from karat.explain import ConceptComparison, summarise_marks
+from karat.explanations import ConceptComparison, summarise_marks
 from karat.judging import AcceptanceRule
 from karat.models import ImageTextModel, fuse
 from karat.runs import convert, normalise
@@ -433,7 +433,7 @@ def test_the_library_finds_it_as_early(call, said):
 
 
 def test_another_training_is_refused_before_pictures_are_read(made, tmp_path, command, monkeypatch):
-    train = pytest.importorskip("karat.train")
+    train = pytest.importorskip("karat.training")
     monkeypatch.chdir(made)
     folder = tmp_path / "model"
 
@@ -468,7 +468,7 @@ def test_another_training_is_refused_before_pictures_are_read(made, tmp_path, co
 
 
 def test_features_of_a_file_are_checked_by_its_head(made, tmp_path):
-    train = pytest.importorskip("karat.train")
+    train = pytest.importorskip("karat.training")
     np.save(tmp_path / "few.npy", np.ones((3, 4)))
     with pytest.raises(InputError, match="the file has 3 rows"):
         train.train_model(made / "my-photos", features=tmp_path / "few.npy")

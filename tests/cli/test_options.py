@@ -152,8 +152,8 @@ BY_HAND = {
             "explain",
             [
                 "karat:explain_failures",
-                "karat.explain:ConceptComparison",
-                "karat.explain:FaultChoices",
+                "karat.explanations:ConceptComparison",
+                "karat.explanations:FaultChoices",
                 "karat:PageOptions",
             ],
             {"local"},
@@ -161,8 +161,8 @@ BY_HAND = {
         (
             "rules",
             [
-                "karat.explain:find_rules",
-                "karat.explain:summarise_marks",
+                "karat.explanations:find_rules",
+                "karat.explanations:summarise_marks",
                 "karat.judging:project_marks",
                 "karat.judging:AcceptanceRule",
             ],

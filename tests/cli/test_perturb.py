@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from karat.explain import read_queries
+from karat.explanations import read_queries
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from estimate.projects import answer, make_place, new_project
-from karat.estimate import estimate_project
+from estimation.projects import answer, make_place, new_project
+from karat.estimation import estimate_project
 from karat.judging import Goal, open_project
 
 
@@ -17,7 +17,7 @@ def folder(tmp_path_factory):
     """A world, three runs, and a project with 120 drawn pairs and their answers."""
     place = tmp_path_factory.mktemp("next")
     world, runs = make_place(place)
-    from karat.estimate import next_pairs
+    from karat.estimation import next_pairs
 
     with new_project(place) as project:
         next_pairs(project, runs[:2], budget=120, direction="t2i")

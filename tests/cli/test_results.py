@@ -15,7 +15,7 @@ from judging.publication.published import small_project
 from karat.benchmarks import BenchmarkSummary, list_benchmarks
 from karat.captions import audit_filter, parse_captions, score_candidates, score_pairs
 from karat.cli.main import app
-from karat.estimate import estimate_project, next_pairs
+from karat.estimation import estimate_project, next_pairs
 from karat.judging import (
     AcceptanceRule,
     create_project,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.explain import read_queries
+from karat.explanations import read_queries
 from karat.world import make_world, simulate_reader
 
 

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("sqlalchemy")
 
 from karat.benchmarks import save_benchmark
-from karat.explain import find_rules, summarise_marks
+from karat.explanations import find_rules, summarise_marks
 from karat.judging import (
     create_project,
     load_form,

@@ -15,7 +15,7 @@ import karat
 from karat.benchmarks import Truth
 from karat.captions.metric import CAPTION_METRICS
 from karat.captions.similarity import pair_scores
-from karat.estimate import Curve, Simulated
+from karat.estimation import Curve, Simulated
 from karat.measures import parse_measure
 from karat.models import TextMetric
 from karat.runs import MatrixRun

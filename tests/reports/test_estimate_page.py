@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from karat.estimate import (
+from karat.estimation import (
     ESTIMATORS,
     Curve,
     EstimatedColumn,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from karat.benchmarks import Objects
-from karat.explain import ConceptComparison, FaultChoices, explain_failures
+from karat.explanations import ConceptComparison, FaultChoices, explain_failures
 from karat.reports import PageOptions, write_report
 from karat.reports.bundle import source_hash
 from karat.reports.section import in_order

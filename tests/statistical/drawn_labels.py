@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from karat.estimate import (
+from karat.estimation import (
     DESIGNS,
     ESTIMATORS,
     Candidates,
@@ -18,9 +18,9 @@ from karat.estimate import (
     parse_name,
     truth_labels,
 )
-from karat.estimate.intervals import ask_labels, drawn_totals
-from karat.estimate.statistics import IN_OTHER_TASKS, IN_OWN_TASKS, NOWHERE, interval
-from karat.estimate.vetting import values_per_query
+from karat.estimation.intervals import ask_labels, drawn_totals
+from karat.estimation.statistics import IN_OTHER_TASKS, IN_OWN_TASKS, NOWHERE, interval
+from karat.estimation.vetting import values_per_query
 from karat.measures import parse_measure
 from karat.world import make_world, simulate_systems
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from karat.estimate import make_candidates, truth_labels
+from karat.estimation import make_candidates, truth_labels
 from karat.world import make_world, simulate_systems
 
 
@@ -49,7 +49,7 @@ def proportional_looks(y: np.ndarray, p: np.ndarray, last: int, batch: int, time
     """Return estimates and variances [times, looks] after every batch, drawn in proportion to √(p (1 − p)).
 
     Randomised systematic draws from what is open, corrected predictions per batch, Hájek's variance, batches
-    weighted by 1/|O_next| − 1/|O|: written anew, in another way than `karat.estimate.statistics`.
+    weighted by 1/|O_next| − 1/|O|: written anew, in another way than `karat.estimation.statistics`.
     """
     rng = np.random.default_rng(seed)
     size = len(y)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from karat.benchmarks import Benchmark
-from karat.explain import SliceReport, SliceTable, find_slices, slice_table
+from karat.explanations import SliceReport, SliceTable, find_slices, slice_table
 from karat.runs import MatrixRun
 from karat.world import World, make_world, simulate
 

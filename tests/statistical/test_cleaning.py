@@ -8,7 +8,7 @@ import pytest
 
 import karat
 from karat.captions import STOP_WORDS, stem, tokenise
-from karat.explain import make_cleaning_list, neighbour_scores
+from karat.explanations import make_cleaning_list, neighbour_scores
 from karat.stats import auroc
 from karat.world import make_world, plant_wrong_captions
 

@@ -7,7 +7,7 @@ this test set is that of the drawn images; the score of the population is that o
 import numpy as np
 import pytest
 
-from karat.estimate.vetting import values_per_query
+from karat.estimation.vetting import values_per_query
 from karat.measures import parse_measure
 
 from .drawn_labels import labelled_pairs, report, simulate

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from karat.estimate import ESTIMATORS
+from karat.estimation import ESTIMATORS
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 LEARNED = ("learned", "direct", "mixed")

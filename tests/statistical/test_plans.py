@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from karat.benchmarks import Benchmark, Judgments, Provenance, Truth
-from karat.estimate import (
+from karat.estimation import (
     DESIGNS,
     ESTIMATORS,
     Candidates,
@@ -24,7 +24,7 @@ from karat.estimate import (
     plan_vetting,
     truth_labels,
 )
-from karat.estimate.vetting import values_per_query
+from karat.estimation.vetting import values_per_query
 from karat.measures import parse_measure
 from karat.world import make_world, simulate_systems
 

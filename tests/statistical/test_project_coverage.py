@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from estimate.projects import answer, make_place, new_project, true_scores
-from karat.estimate import estimate_project, next_pairs
+from estimation.projects import answer, make_place, new_project, true_scores
+from karat.estimation import estimate_project, next_pairs
 from karat.judging import make_pool, make_tasks
 from karat.world import Annotator
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karat.estimate import betting_sequence, sequence_factor
+from karat.estimation import betting_sequence, sequence_factor
 from tests.statistical.monitoring import labelled_pairs, proportional_looks, uniform_looks
 
 pytestmark = pytest.mark.statistical

@@ -12,15 +12,15 @@ import polars as pl
 import pytest
 
 import karat
-from estimate.projects import answer, new_project
-from estimate.scenes import scene, write
+from estimation.projects import answer, new_project
+from estimation.scenes import scene, write
 from judging.publication.published import small_evidence, small_project
 from karat._util import PAGES, Layout, Result
 from karat._util.tables import text_of
 from karat.benchmarks import BenchmarkSummary, Pairs, build, list_benchmarks
 from karat.captions import audit_filter, parse_captions, score_candidates, score_pairs
 from karat.errors import InputError
-from karat.estimate import (
+from karat.estimation import (
     DESIGNS,
     VettedLabels,
     estimate_project,
@@ -30,7 +30,14 @@ from karat.estimate import (
     parse_name,
     truth_labels,
 )
-from karat.explain import Marks, find_concepts, find_rules, find_slices, make_cleaning_list, summarise_marks
+from karat.explanations import (
+    Marks,
+    find_concepts,
+    find_rules,
+    find_slices,
+    make_cleaning_list,
+    summarise_marks,
+)
 from karat.judging import (
     AcceptanceRule,
     JudgedPool,
@@ -67,7 +74,7 @@ def scorecard(folder):
 
 
 def detected(folder):
-    from karat.estimate import estimate_detections
+    from karat.estimation import estimate_detections
 
     instances, detections = write(folder, *scene(0))
     return estimate_detections(detections, instances, vetted={10: True}, draws=4, name=HOSTILE)

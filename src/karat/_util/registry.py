@@ -217,7 +217,7 @@ class Registry(Generic[T]):
 
 PLUGINS = {
     "exchange": ("karat.scores.exchange",),
-    "model": ("karat.models.image_text_model", "karat.train.trained_model"),
+    "model": ("karat.models.image_text_model", "karat.training.trained_model"),
     "run": ("karat.models.encoding",),
     "page": ("karat.reports.page",),
     "similarity": ("karat.captions.similarity",),

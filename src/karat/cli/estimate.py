@@ -99,7 +99,7 @@ def estimate(
     """
     from karat.benchmarks import is_instances
     from karat.cli.show import finish, waiting
-    from karat.estimate import DETECTION_ESTIMATOR, ScoreEstimate, estimate_detections, estimate_scores
+    from karat.estimation import DETECTION_ESTIMATOR, ScoreEstimate, estimate_detections, estimate_scores
     from karat.runs import Compute, Loading
 
     for path in (json, output):
@@ -145,7 +145,7 @@ def estimate(
 
 def check_noisy(noisy: str) -> None:
     """Raise unless the noisy labels of detections are the boxes."""
-    from karat.estimate import BOXES
+    from karat.estimation import BOXES
 
     if noisy != BOXES:
         raise InputError(f"the noisy labels of detections are not {noisy!r}", fix=f"write --noisy {BOXES}")
@@ -171,7 +171,7 @@ def check_typed(typed: set[str], wrong: tuple[str, ...], why: str, fix: str) -> 
 def estimate_answers(place: str, given: dict[str, Any], json: Path | None, output: Path | None) -> None:
     """Print what the answers of a project prove."""
     from karat.cli.show import opening, waiting
-    from karat.estimate import estimate_goal, estimate_project
+    from karat.estimation import estimate_goal, estimate_project
     from karat.runs import Compute, Loading
 
     runs = given.pop("run", None)

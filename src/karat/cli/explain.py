@@ -137,7 +137,7 @@ def explain(
     came: common concepts, similarity of the others, numbers, sizes, positions.
     """
     from karat.cli.show import finish, waiting
-    from karat.explain import (
+    from karat.explanations import (
         CleaningList,
         ConceptComparison,
         Explanation,

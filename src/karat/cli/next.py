@@ -59,7 +59,7 @@ def next(
     options leave open is as for the pairs before.
     """
     from karat.cli.show import opening, show, waiting, write_json
-    from karat.estimate import next_pairs
+    from karat.estimation import next_pairs
     from karat.judging import Rates
     from karat.runs import Compute, Loading
 

@@ -765,7 +765,7 @@ def load_runs(
 
 def read_changed(path: Path | None, benchmark: Benchmark) -> dict[str, str] | None:
     """Return the new texts of `ChangedCaptions` by the ids of the captions; None without a file."""
-    from karat.explain import read_queries
+    from karat.explanations import read_queries
 
     if path is None:
         return None

@@ -55,7 +55,7 @@ def perturb(
     """
     from karat.benchmarks import load_benchmark
     from karat.cli.show import show, waiting, write_json
-    from karat.explain import PerturbedCaptions, perturb_captions
+    from karat.explanations import PerturbedCaptions, perturb_captions
 
     PerturbedCaptions.check_path(output)
     check_writable(json)

@@ -88,7 +88,7 @@ def plan(
     costs.
     """
     from karat.cli.show import finish, waiting
-    from karat.estimate import Plan, plan_vetting
+    from karat.estimation import Plan, plan_vetting
     from karat.judging import Rates
     from karat.runs import Compute, Loading
 

@@ -78,7 +78,7 @@ def robustness(
     """
     from karat.benchmarks import load_benchmark
     from karat.cli.show import show, waiting, write_json
-    from karat.explain import Robustness, assess_robustness
+    from karat.explanations import Robustness, assess_robustness
     from karat.runs import Compute, Loading
 
     for path in (json, output):

@@ -112,7 +112,7 @@ def rules(
     and lift have intervals that hold for all rules together.
     """
     from karat.cli.show import opening, show, waiting, write_json
-    from karat.explain import RuleReport, check_share, find_rules, summarise_marks
+    from karat.explanations import RuleReport, check_share, find_rules, summarise_marks
     from karat.stats import check_level
 
     for path in (json, output):

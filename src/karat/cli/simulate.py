@@ -81,7 +81,7 @@ def simulate(
     """
     from karat.benchmarks import is_instances
     from karat.cli.show import finish, saying
-    from karat.estimate import (
+    from karat.estimation import (
         DETECTION_METHODS,
         MASKS,
         METHODS,

@@ -88,7 +88,7 @@ def train(
 
     from karat.cli.show import print_notes, saying
     from karat.runs import Compute
-    from karat.train import NetworkOptions, TrainingOptions, train_model
+    from karat.training import NetworkOptions, TrainingOptions, train_model
 
     chosen = {
         "tau": tau, "sampling": sampling, "keep_triplet": keep_triplet, "weight": sam_weight,

@@ -17,7 +17,7 @@ NAME = re.compile(r"^\s*(?P<base>[A-Za-z][\w-]*)\s*(?:\((?P<args>[^()]*)\))?\s*$
 def parse_name(name: str | N, registry: Registry[type[N]]) -> N:
     """Return the thing of a registry that `name` means; its `str` is the canonical name.
 
-    >>> from karat.estimate import ESTIMATORS
+    >>> from karat.estimation import ESTIMATORS
     >>> parse_name("naive", ESTIMATORS)
     naive
     """

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import MISSING
-from karat.estimate import Curve, Simulated, spread_of
+from karat.estimation import Curve, Simulated, spread_of
 from karat.reports.presentation import Cell, cell, table
 
 VIEW_AXES = ("Direction", "Measure")

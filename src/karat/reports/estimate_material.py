@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from karat._util import plural
-from karat.estimate import ScoreEstimate, Simulation
+from karat.estimation import ScoreEstimate, Simulation
 from karat.reports.page_options import PageOptions
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from karat._util import plural
-from karat.explain import ExplainedFailures, Explanation
+from karat.explanations import ExplainedFailures, Explanation
 from karat.reports.page_options import PageOptions
 
 

@@ -13,8 +13,8 @@ import karat
 from karat._util import PAGE_NEEDS, PAGES, require, write_file
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
-from karat.estimate import ScoreEstimate, Simulation
-from karat.explain import Explanation
+from karat.estimation import ScoreEstimate, Simulation
+from karat.explanations import Explanation
 from karat.reports.bundle import (
     packed_plotly,
     plotly_file,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.explain import summarise_marks
+from karat.explanations import summarise_marks
 from karat.judging import Choice, ChosenDetails, Form, answer_marks, load_form, make_answers
 from karat.judging.quality import ADJUDICATOR, PERSON
 from karat.world import make_world

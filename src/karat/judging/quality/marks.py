@@ -1,6 +1,6 @@
 """Marks from answers: what annotators chose in a follow-up question with several choices, pair by pair.
 
-`karat.explain.summarise_marks` turns them into shares, distributions and rules.
+`karat.explanations.summarise_marks` turns them into shares, distributions and rules.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from karat._util import plural
 from karat.benchmarks import Benchmark
 from karat.errors import InputError, KaratError, unknown_name
-from karat.explain import Marks
+from karat.explanations import Marks
 from karat.judging.forms import FollowUp, Form
 from karat.judging.quality.acceptance import AcceptanceRule, check_counted
 from karat.judging.quality.answers import AnswerTable, number_pairs, split_adjudicated

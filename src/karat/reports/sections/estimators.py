@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from karat._util import MISSING
-from karat.estimate import OTHERS, EstimatedColumn
+from karat.estimation import OTHERS, EstimatedColumn
 from karat.reports.effort_curves import VIEW_AXES
 from karat.reports.estimate_material import EstimateMaterial
 from karat.reports.presentation import DIRECTION_TITLES, Cell, cell, table

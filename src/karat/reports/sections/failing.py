@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from karat.explain import ExplainedFailures, SliceReport
+from karat.explanations import ExplainedFailures, SliceReport
 from karat.reports.failure_material import FailureMaterial
 from karat.reports.presentation import DIRECTION_TITLES, called
 from karat.reports.section import SectionData, section

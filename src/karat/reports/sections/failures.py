@@ -10,7 +10,7 @@ import numpy as np
 
 from karat.benchmarks import Benchmark, Objects
 from karat.errors import KaratError
-from karat.explain import ALL, FAULTS, INFORMED, ConceptMetrics, Concepts, ExplainedFailures
+from karat.explanations import ALL, FAULTS, INFORMED, ConceptMetrics, Concepts, ExplainedFailures
 from karat.reports.bundle import Pack, packed_texts
 from karat.reports.failure_material import FailureMaterial
 from karat.reports.presentation import DIRECTION_TITLES

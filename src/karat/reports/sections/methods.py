@@ -10,8 +10,8 @@ from typing import Any
 
 import karat
 from karat._util import MISSING, plural
-from karat.estimate import ESTIMATORS, STRATEGIES, TARGETS, ScoreEstimate, VettingStrategy
-from karat.explain import FAULTS
+from karat.estimation import ESTIMATORS, STRATEGIES, TARGETS, ScoreEstimate, VettingStrategy
+from karat.explanations import FAULTS
 from karat.measures import Measure, Named
 from karat.reports.columns import truths_of
 from karat.reports.estimate_material import EstimateMaterial

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.estimate import EstimatedColumn
+from karat.estimation import EstimatedColumn
 from karat.reports.effort_curves import VIEW_AXES
 from karat.reports.estimate_material import EstimateMaterial
 from karat.reports.presentation import DIRECTION_TITLES, table

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import MISSING
-from karat.estimate import Curve, Simulated, spread_of
+from karat.estimation import Curve, Simulated, spread_of
 from karat.reports.effort_curves import VIEW_AXES, key_of, labels_at, plain
 from karat.reports.estimate_material import EstimateMaterial
 from karat.reports.presentation import Cell, cell, table

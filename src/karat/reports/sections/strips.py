@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from karat.benchmarks import Benchmark
-from karat.estimate import EstimatedColumn
+from karat.estimation import EstimatedColumn
 from karat.reports.estimate_material import EstimateMaterial
 from karat.reports.presentation import DIRECTION_TITLES
 from karat.reports.section import SectionData, section

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from karat.estimate import Simulated
+from karat.estimation import Simulated
 from karat.reports.effort_curves import VIEW_AXES, key_of, lines_and_table
 from karat.reports.estimate_material import EstimateMaterial
 from karat.reports.presentation import scaled, shown

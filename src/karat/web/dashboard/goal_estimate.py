@@ -26,7 +26,7 @@ from karat.web.dashboard.live import Pay, pay_of
 from karat.web.failures import sentence_of
 
 if TYPE_CHECKING:
-    from karat.estimate import NextPairs, ProjectEstimate
+    from karat.estimation import NextPairs, ProjectEstimate
 
 MOST_POINTS = 200
 """How many points of the history are kept; from there on, every second one is dropped."""
@@ -271,14 +271,14 @@ class GoalEstimate:
 def estimate(project: Project, goal: Goal, runs: Sequence[Run]) -> ProjectEstimate:
     """Estimate the scores of a goal."""
     # Imported late: a server without a goal needs none of it. One thread: the others answer requests.
-    from karat.estimate import estimate_goal
+    from karat.estimation import estimate_goal
 
     return estimate_goal(project, goal, runs, compute=Compute(threads=1))
 
 
 def draw(project: Project, runs: Sequence[Run], proposal: Proposal, dry_run: bool) -> NextPairs:
     """Draw the pairs of a proposal, and put them into the queue unless it is a dry run."""
-    from karat.estimate import next_pairs
+    from karat.estimation import next_pairs
 
     goal = proposal.goal
     return next_pairs(
@@ -359,14 +359,14 @@ def plain_labels(record: Mapping[str, Any], goal: Goal, queries: int) -> int | N
     --------
     A plain random sample itself, 500 of 4,000 pairs, with the width of a sequence:
 
-    >>> from karat.estimate import sequence_factor
+    >>> from karat.estimation import sequence_factor
     >>> p, n, N, M = 0.4, 500, 4_000, 3_000
     >>> half = float(sequence_factor(np.array(n), N)) * (p * (1 - p) / M * (N / n - 1)) ** 0.5
     >>> record = {"value": p, "low": p - half, "high": p + half, "labels": n, "candidates": N}
     >>> plain_labels(record, Goal(("a",), "P@10", "t2i", "budget", 500), 300)
     500
     """
-    from karat.estimate import sequence_factor
+    from karat.estimation import sequence_factor
 
     cut, p, n = re.fullmatch(r"P@(\d+)", goal.measure), record["value"], record["labels"]
     if cut is None or p is None or record["low"] is None or not 0 < p < 1:

@@ -1,0 +1,105 @@
+"""Estimates: the score under labels that are vetted only in part, and which pairs to vet next."""
+
+from typing import TYPE_CHECKING
+
+from karat._util.lazy import exports
+
+if TYPE_CHECKING:
+    from karat.estimation.candidates import TIES as TIES
+    from karat.estimation.candidates import CandidateRequest as CandidateRequest
+    from karat.estimation.candidates import Candidates as Candidates
+    from karat.estimation.candidates import Ranking as Ranking
+    from karat.estimation.candidates import VettedLabels as VettedLabels
+    from karat.estimation.candidates import make_candidates as make_candidates
+    from karat.estimation.change import expected_ap_change as expected_ap_change
+    from karat.estimation.change import expected_change as expected_change
+    from karat.estimation.change import printed_change as printed_change
+    from karat.estimation.curves import CLOSE as CLOSE
+    from karat.estimation.curves import Curve as Curve
+    from karat.estimation.curves import Simulated as Simulated
+    from karat.estimation.curves import Simulation as Simulation
+    from karat.estimation.curves import spread_of as spread_of
+    from karat.estimation.design import DESIGNS as DESIGNS
+    from karat.estimation.design import SamplingDesign as SamplingDesign
+    from karat.estimation.design import register_design as register_design
+    from karat.estimation.design import run_weights as run_weights
+    from karat.estimation.detected_pairs import THRESHOLDS as THRESHOLDS
+    from karat.estimation.detected_pairs import DetectedPairs as DetectedPairs
+    from karat.estimation.detected_pairs import DetectionRanking as DetectionRanking
+    from karat.estimation.detected_pairs import make_detected_pairs as make_detected_pairs
+    from karat.estimation.detection_estimate import BOXES as BOXES
+    from karat.estimation.detection_estimate import DETECTION_ESTIMATOR as DETECTION_ESTIMATOR
+    from karat.estimation.detection_estimate import MASKS as MASKS
+    from karat.estimation.detection_estimate import DetectionColumn as DetectionColumn
+    from karat.estimation.detection_estimate import DetectionEstimate as DetectionEstimate
+    from karat.estimation.detection_estimate import estimate_detections as estimate_detections
+    from karat.estimation.estimation import DEFAULT_ESTIMATOR as DEFAULT_ESTIMATOR
+    from karat.estimation.estimation import estimate_scores as estimate_scores
+    from karat.estimation.estimator import ESTIMATORS as ESTIMATORS
+    from karat.estimation.estimator import LabelEstimator as LabelEstimator
+    from karat.estimation.estimator import register_estimator as register_estimator
+    from karat.estimation.expectation import expected_ap as expected_ap
+    from karat.estimation.expectation import expected_values as expected_values
+    from karat.estimation.expectation import form_of as form_of
+    from karat.estimation.expectation import value_draws as value_draws
+    from karat.estimation.features import caption_features as caption_features
+    from karat.estimation.features import judge_features as judge_features
+    from karat.estimation.features import score_features as score_features
+    from karat.estimation.interval_estimate import IntervalEstimate as IntervalEstimate
+    from karat.estimation.interval_estimate import IntervalEstimates as IntervalEstimates
+    from karat.estimation.intervals import INTERVAL_KINDS as INTERVAL_KINDS
+    from karat.estimation.intervals import interval_estimates as interval_estimates
+    from karat.estimation.plan import Plan as Plan
+    from karat.estimation.plan_basis import PlanBasis as PlanBasis
+    from karat.estimation.planned_designs import PlannedDesign as PlannedDesign
+    from karat.estimation.planning import plan_vetting as plan_vetting
+    from karat.estimation.project_draws import NextPairs as NextPairs
+    from karat.estimation.project_draws import next_pairs as next_pairs
+    from karat.estimation.project_estimate import ProjectEstimate as ProjectEstimate
+    from karat.estimation.project_estimate import estimate_goal as estimate_goal
+    from karat.estimation.project_estimate import estimate_project as estimate_project
+    from karat.estimation.query_means import clusters_of as clusters_of
+    from karat.estimation.relevance import covered_queries as covered_queries
+    from karat.estimation.score_estimate import OTHERS as OTHERS
+    from karat.estimation.score_estimate import EstimatedColumn as EstimatedColumn
+    from karat.estimation.score_estimate import ScoreEstimate as ScoreEstimate
+    from karat.estimation.simulation import DETECTION_METHODS as DETECTION_METHODS
+    from karat.estimation.simulation import METHODS as METHODS
+    from karat.estimation.simulation import Method as Method
+    from karat.estimation.simulation import simulate_candidates as simulate_candidates
+    from karat.estimation.simulation import simulate_detections as simulate_detections
+    from karat.estimation.simulation import simulate_vetting as simulate_vetting
+    from karat.estimation.statistics.boundaries import BOUNDARIES as BOUNDARIES
+    from karat.estimation.statistics.boundaries import sequence_factor as sequence_factor
+    from karat.estimation.statistics.boundaries import sequence_level as sequence_level
+    from karat.estimation.statistics.draw import Draw as Draw
+    from karat.estimation.statistics.draw import answered as answered
+    from karat.estimation.statistics.draw import known_from as known_from
+    from karat.estimation.statistics.intervals import TARGETS as TARGETS
+    from karat.estimation.statistics.intervals import LabelEstimate as LabelEstimate
+    from karat.estimation.statistics.intervals import estimate_mean as estimate_mean
+    from karat.estimation.statistics.intervals import interval as interval
+    from karat.estimation.statistics.label_errors import answer_posterior as answer_posterior
+    from karat.estimation.statistics.sequences import ConfidenceSequence as ConfidenceSequence
+    from karat.estimation.statistics.sequences import betting_sequence as betting_sequence
+    from karat.estimation.statistics.sequences import confidence_sequence as confidence_sequence
+    from karat.estimation.statistics.stopping_rules import RULES as RULES
+    from karat.estimation.statistics.stopping_rules import StoppingDecision as StoppingDecision
+    from karat.estimation.statistics.stopping_rules import StoppingRule as StoppingRule
+    from karat.estimation.statistics.stopping_rules import decide as decide
+    from karat.estimation.statistics.stopping_rules import parse_rules as parse_rules
+    from karat.estimation.statistics.totals import Totals as Totals
+    from karat.estimation.statistics.totals import Units as Units
+    from karat.estimation.statistics.totals import estimate_totals as estimate_totals
+    from karat.estimation.strategy import STRATEGIES as STRATEGIES
+    from karat.estimation.strategy import VettingStrategy as VettingStrategy
+    from karat.estimation.strategy import register_strategy as register_strategy
+    from karat.estimation.vetting import UNLISTED as UNLISTED
+    from karat.estimation.vetting import Vetting as Vetting
+    from karat.estimation.vetting import annotator_oracle as annotator_oracle
+    from karat.estimation.vetting import truth_labels as truth_labels
+    from karat.estimation.vetting import truth_oracle as truth_oracle
+    from karat.estimation.vetting import vet as vet
+    from karat.measures import parse_name as parse_name
+
+__all__, __getattr__, __dir__ = exports(__name__, __file__)

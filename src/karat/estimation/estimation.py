@@ -1,0 +1,268 @@
+"""Estimation: the score under the labels that would be there if everything were vetted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat._util import check_choice, plural
+from karat.benchmarks import Benchmark, Truth
+from karat.errors import InputError
+from karat.estimation.candidates import DEPTH, CandidateRequest, Candidates, VettedLabels, scan_candidates
+from karat.estimation.estimator import ESTIMATORS, LabelEstimator, run_probabilities, shared
+from karat.estimation.features import check_scores
+from karat.estimation.inputs import check_features, depth_of, is_cut, load_inputs, table_features
+from karat.estimation.query_means import cluster_variance, clusters_of, mean_defined
+from karat.estimation.relevance import covered_queries, without_grade
+from karat.estimation.score_estimate import EstimatedColumn, ScoreEstimate
+from karat.estimation.statistics import TARGETS
+from karat.estimation.vetting import DRAWS, UNLISTED, truth_labels, values_per_query
+from karat.measures import Measure, Named, parse_name
+from karat.runs import Compute, Loading, Run
+from karat.scores import DIRECTION_TITLES, version_blocks
+
+DEFAULT_MEASURES = ("P@10", "RP", "mAP@R")
+DEFAULT_ESTIMATOR = "mixed"
+FEW_LABELS = 30
+"""Below so many vetted pairs a note says that the estimate rests on few."""
+
+
+def estimate_scores(
+    runs: Run | Sequence[Run] | Any,
+    benchmark: Benchmark | str | Path,
+    measure: Iterable[str | Named] | str | None = None,
+    *,
+    noisy: str | Truth,
+    vetted: str | Path | Truth,
+    estimator: str | LabelEstimator = DEFAULT_ESTIMATOR,
+    target: str = "test-set",
+    direction: Iterable[str] | str | None = None,
+    unlisted: str = "unknown",
+    depth: int = DEPTH,
+    sample: int = 0,
+    ties: str = "stable",
+    draws: int = DRAWS,
+    features: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    loading: Loading | None = None,
+    compute: Compute | None = None,
+    setting: Mapping[str, Any] | None = None,
+) -> ScoreEstimate:
+    """Estimate what runs would score if every label were vetted.
+
+    Candidates are the first `depth` items of each run, what the noisy labels call relevant, and what is
+    vetted; every other pair counts as not relevant. A query without a relevant candidate counts as 0.
+
+    Parameters
+    ----------
+    runs, benchmark, loading, compute, setting
+        As in `karat.evaluate`.
+    measure
+        One or several measures that are means over queries, such as "P@10", "RP", "AP".
+    noisy
+        The truth with the labels that are there for all pairs.
+    vetted
+        The truth with the labels that are right, of some pairs: relevant and not relevant ones. Or a file
+        with the columns image, caption and label (1 or 0).
+    estimator
+        How labels become probabilities: see `karat.estimation.ESTIMATORS`.
+    target
+        What is estimated: "test-set", the score on these queries, or "population", that on queries like
+        these. The number is the same; the spread is not.
+    direction
+        "i2t", "t2i" or both.
+    unlisted
+        What a pair means that `vetted` does not list: "unknown", or "no", not relevant. With "no", queries
+        that `vetted` does not cover are left out.
+    depth, sample
+        How many first items of each run are candidates, and how many random ones of each query besides. For
+        measures such as P@K alone, K is enough, whatever `depth` says.
+    ties
+        "stable" or "expected".
+    draws
+        How many versions of the labels are drawn, for the spread and for measures without a closed form.
+    features
+        What else may tell whether a pair is relevant, by name: a score of every image with every caption, or
+        what `karat.load_run` takes.
+    seed
+        Of all random draws.
+
+    Returns
+    -------
+    ScoreEstimate
+
+    Examples
+    --------
+    >>> from karat.world import make_world, simulate_systems
+    >>> world = make_world(images=60, captions=2, seed=1)
+    >>> runs = simulate_systems(world)[:2]
+    >>> full = estimate_scores(runs, world.benchmark(), "P@10", noisy="original", vetted="complete",
+    ...     direction="t2i")
+    >>> round(full.value("P@10", "seer"), 4)  # everything is vetted, so this is the score itself
+    0.2433
+    """
+    chosen = parse_name(estimator, ESTIMATORS)
+    target = check_choice(target, list(TARGETS), "target")
+    unlisted = check_choice(unlisted, UNLISTED, "unlisted")
+    check_features(features)
+    inputs = load_inputs(
+        runs, benchmark, DEFAULT_MEASURES if measure is None else measure, (noisy, vetted),
+        direction=direction, ties=ties,
+        depth=depth, loading=loading, compute=compute, setting=setting,
+    )  # fmt: skip
+    bench, (first, second) = inputs.benchmark, inputs.truths
+    columns = []
+    listed = None if second.implicit else second
+    groups = [(way, group) for way in inputs.directions for group in by_relevance(inputs.measures).items()]
+    requests = []
+    for way, (rel, group) in groups:
+        queries = covered_queries(bench, way, [first, second] if unlisted == "no" else [first])
+        below = not all(is_cut(one) for one in group)
+        requests.append(
+            CandidateRequest(
+                first, way, queries, listed, depth_of(group, depth), sample, noisy_positives=below, rel=rel,
+                ties=ties, seed=seed, exact=below,
+            )
+        )  # fmt: skip
+    chosen_pairs = scan_candidates(inputs.runs, bench, requests, compute)
+    for (_, (rel, group)), candidates in zip(groups, chosen_pairs, strict=True):
+        candidates = candidates.with_features(table_features(features or {}, bench, candidates))
+        labels = vetted_labels(candidates, second, rel, unlisted)
+        cluster = clusters_of(bench, candidates)
+        columns += [
+            estimate_column(candidates, labels, one, chosen, target, draws, seed, cluster) for one in group
+        ]
+    unused = outside_notes(columns, first, second)
+    notes = [*inputs.notes, *unused, *estimation_notes(columns)]
+    return ScoreEstimate(tuple(columns), chosen, target, first.name, second.name, tuple(notes), bench)
+
+
+def by_relevance(measures: Sequence[Measure]) -> dict[float | str | None, list[Measure]]:
+    """Return the measures by the grade from which on they call a pair relevant."""
+    groups: dict[float | str | None, list[Measure]] = {}
+    for one in measures:
+        groups.setdefault(getattr(one, "rel", None), []).append(one)
+    return groups
+
+
+def vetted_labels(
+    candidates: Candidates, truth: Truth, rel: float | str | None, unlisted: str
+) -> VettedLabels:
+    """Return what a truth says of the candidates; raise where it says nothing of any."""
+    label = truth_labels(candidates, truth, rel, unlisted)
+    rows = np.flatnonzero(~np.isnan(label))
+    if not len(rows):
+        raise InputError(
+            f"all labels of truth {truth.name!r} are outside the candidates ({candidates.direction})",
+            fix="name a noisy truth that covers its queries, or vet pairs that the runs rank first",
+        )
+    return VettedLabels(candidates, rows, label[rows] > 0)
+
+
+def estimate_column(
+    candidates: Candidates,
+    labels: VettedLabels,
+    measure: Measure,
+    estimator: LabelEstimator,
+    target: str,
+    draws: int,
+    seed: int,
+    cluster: np.ndarray,
+) -> EstimatedColumn:
+    """Estimate one measure in one direction; `cluster` says which queries belong together."""
+    plain = without_grade(measure)
+    matter = candidates.matter(plain)
+    if not (matter & labels.vetted).any():
+        raise InputError(
+            f"none of the {plural(len(labels), 'vetted pair')} is among what {measure} looks at "
+            f"({candidates.direction})",
+            fix="vet pairs that the runs rank first",
+        )
+    if estimator.needs_scores:
+        check_scores(candidates)
+
+    def probabilities(how: LabelEstimator) -> np.ndarray:
+        return run_probabilities(how, labels, plain, np.random.default_rng([seed, 3]))
+
+    def scores(name: str) -> np.ndarray:
+        other = probabilities(ESTIMATORS[name]())
+        return mean_defined(values_per_query(candidates, other, plain, draws, seed))
+
+    probability = probabilities(estimator)
+    values = values_per_query(candidates, probability, plain, draws, seed)
+    drawn = draw_scores(candidates, probability, plain, draws, seed)
+    variance = drawn.var(axis=0)
+    if target == "population":
+        variance = variance + cluster_variance(values, cluster)
+    return EstimatedColumn(
+        measure,
+        candidates.direction,
+        candidates,
+        labels,
+        shared(probability),
+        values,
+        np.sqrt(variance),
+        drawn,
+        *(scores(name) for name in ("naive", "sample-mean", "vetted-only")),
+    )
+
+
+def draw_scores(
+    candidates: Candidates, probability: np.ndarray, measure: Measure, draws: int = DRAWS, seed: int = 0
+) -> np.ndarray:
+    """Return the scores [draws, runs] under labels drawn from probabilities, the same draws for all runs."""
+    each = np.broadcast_to(probability, (len(candidates.runs), len(candidates)))
+    if np.isnan(each[:, candidates.matter(measure)]).any():
+        return np.full((draws, len(candidates.runs)), np.nan)
+    chance = np.nan_to_num(each)
+    rng = np.random.default_rng([seed, 9])
+    blocks = []
+    for block in version_blocks(draws, len(candidates)):
+        luck = candidates.luck(block.stop - block.start, rng)
+        scores = [
+            np.nan_to_num(measure(ranking.under(luck < own))).mean(axis=-1)
+            for ranking, own in zip(candidates.rankings.values(), chance)
+        ]
+        blocks.append(np.stack(scores, axis=1))
+    return np.concatenate(blocks)
+
+
+def outside_notes(columns: Sequence[EstimatedColumn], noisy: Truth, vetted: Truth) -> list[str]:
+    """Return how many vetted labels are not of candidates: other vetted pairs are candidates themselves."""
+    if vetted.implicit:
+        return []
+    notes = {}
+    for column in columns:
+        judged = vetted.judged(column.direction)
+        outside = int((column.candidates.find(judged.query_of_row, judged.item) < 0).sum())
+        if outside:
+            notes[column.direction] = (
+                f"{DIRECTION_TITLES[column.direction]}: {outside:,} of {len(judged.item):,} labels of "
+                f"{vetted.name} are not used: of queries that {noisy.name} does not cover, or of items that "
+                "are not ranked"
+            )
+    return list(notes.values())
+
+
+def estimation_notes(columns: Sequence[EstimatedColumn]) -> list[str]:
+    """Return what a reader of the estimates should know."""
+    notes = [
+        "± is the standard deviation of the score if the estimator's probabilities are right; it is not a "
+        "confidence interval"
+    ]
+    notes += dict.fromkeys(note for column in columns for note in column.candidates.notes)
+    for column in columns:
+        matter, vetted = column.looked_at, column.labels.vetted
+        inside = int((matter & vetted).sum())
+        if inside < FEW_LABELS and inside < matter.sum():
+            notes.append(f"{column.title}: rests on {plural(inside, 'vetted pair')}, which is few")
+        outside = len(column.labels) - inside
+        if outside > inside:
+            notes.append(
+                f"{column.title}: {outside:,} of {len(column.labels):,} vetted pairs are not among the first "
+                "items, and tell little"
+            )
+    return notes

@@ -1,0 +1,201 @@
+"""Inputs: what estimates, simulations and plans start from: runs, measures, and truths of a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat._util import check_choice, split_names
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth, as_benchmark
+from karat.errors import InputError, MissingDataError
+from karat.estimation.candidates import Candidates, check_ties
+from karat.estimation.features import score_features
+from karat.estimation.label_file import find_truth
+from karat.estimation.relevance import check_graded
+from karat.measures import MEAN, Measure, Named, Semantic, parse_measures
+from karat.runs import Compute, Loading, Run, is_model, load_runs, notes_on_loading
+
+SEARCH: Direction = "t2i"
+"""The direction that is taken where one is needed and nothing says which: image search."""
+
+
+@dataclass(frozen=True, eq=False)
+class EstimationInputs:
+    """What is scored, on what; `load_inputs` makes it.
+
+    Parameters
+    ----------
+    benchmark
+        The one of the runs.
+    measures
+        What is estimated.
+    truths
+        Those that were named, in this order.
+    runs
+        The runs, matched to the benchmark.
+    directions
+        The ways to ask that were chosen, or those that all runs and truths have.
+    notes
+        What a reader should know about files.
+    """
+
+    benchmark: Benchmark
+    measures: tuple[Measure, ...]
+    truths: tuple[Truth, ...]
+    runs: tuple[Run, ...]
+    directions: tuple[Direction, ...]
+    notes: tuple[str, ...]
+
+
+def load_inputs(
+    runs: Run | Sequence[Run] | Any,
+    benchmark: Benchmark | str | Path,
+    measure: Iterable[str | Named] | Named | str,
+    truths: Sequence[str | Path | Truth | None],
+    *,
+    direction: Iterable[str] | str | None,
+    ties: str,
+    depth: int,
+    loading: Loading | None,
+    compute: Compute | None,
+    setting: Mapping[str, Any] | None,
+) -> EstimationInputs:
+    """Read what an estimate, a simulation or a plan starts from, and check that it fits together.
+
+    Everything that needs no run is checked before the first is opened.
+
+    Parameters
+    ----------
+    runs, benchmark, measure, direction, ties, depth, loading, compute, setting
+        As in `karat.estimate_scores`.
+    truths
+        Names, files of labels, or truths; None is the benchmark's first.
+    """
+    bench = as_benchmark(benchmark, setting)
+    measures = check_measures(measure)
+    check_ties(ties)
+    depth_of(measures, depth)
+    default = next(iter(bench.truths))
+    named = [find_truth(bench, default if truth is None else truth) for truth in truths]
+    for one in measures:
+        check_graded(one, [truth for truth, _ in named])
+    asked = check_directions(direction, [truth for truth, _ in named])
+    loaded = load_runs(runs, bench, loading, compute)
+    ways = directions_of(asked, loaded, [truth for truth, _ in named])
+    notes = [*notes_on_loading(loaded), *(note for _, file_notes in named for note in file_notes)]
+    return EstimationInputs(
+        loaded[0].benchmark or bench,
+        tuple(measures),
+        tuple(truth for truth, _ in named),
+        tuple(loaded),
+        tuple(ways),
+        tuple(notes),
+    )
+
+
+def check_measures(measure: Iterable[str | Named] | Named | str) -> list[Measure]:
+    """Return measures whose score is a mean over queries, or raise."""
+    names = split_names(measure) if isinstance(measure, str) else measure
+    measures = []
+    for named in parse_measures([names] if isinstance(names, Named) else names):
+        if not isinstance(named, Measure):
+            raise InputError(f"{named} is made of several columns", fix="estimate its parts: R@1,R@5,R@10")
+        if isinstance(named, Semantic):
+            raise InputError(f"{named} looks at similarities, not at labels", fix="choose P@10, RP, AP, …")
+        if named.aggregate is not MEAN or named.better == "low":
+            raise InputError(
+                f"{named} is not a mean of shares over queries", fix="choose P@10, R@1, RP, mAP@R, AP or nDCG"
+            )
+        measures.append(named)
+    if not measures:
+        raise InputError("there is no measure to estimate", fix="name one: P@10")
+    return measures
+
+
+def check_directions(
+    direction: Iterable[str] | str | None, truths: Sequence[Truth]
+) -> list[Direction] | None:
+    """Return the directions that were asked for, None where none was, or raise where no truth has queries."""
+    if direction is None:
+        return None
+    names = split_names(direction) if isinstance(direction, str) else list(direction)
+    ways: list[Direction] = [check_choice(name, DIRECTIONS, "direction") for name in names]  # type: ignore[misc]
+    for way in ways:
+        for truth in truths:
+            if not len(truth.queries.get(way, ())):
+                raise InputError(
+                    f"truth {truth.name!r} has no {way} queries", fix="choose the other direction"
+                )
+    return ways
+
+
+def directions_of(
+    direction: list[Direction] | None, runs: Sequence[Run], truths: Sequence[Truth]
+) -> list[Direction]:
+    """Return the directions that were asked for, or those that all runs and truths have."""
+    if direction is not None:
+        return direction
+    possible = [
+        way
+        for way in DIRECTIONS
+        if all(way in run.directions for run in runs) and all(len(t.queries.get(way, ())) for t in truths)
+    ]
+    if not possible:
+        raise InputError("no direction is in all runs and both truths", fix="choose other runs or truths")
+    return possible
+
+
+def check_one_direction(direction: Iterable[str] | str | None) -> None:
+    """Raise where several directions were asked for."""
+    names = split_names(direction) if isinstance(direction, str) else list(direction or ())
+    if len(names) > 1:
+        raise InputError("pairs are drawn for one direction", fix="choose t2i or i2t")
+
+
+def one_direction(possible: Sequence[Direction]) -> tuple[Direction, list[str]]:
+    """Return the only possible direction, else image search, and what a reader should know."""
+    if len(possible) == 1:
+        return possible[0], []
+    return SEARCH, [f"the direction is {SEARCH}, that of image search; for the other, give --direction i2t"]
+
+
+def is_cut(measure: Measure) -> bool:
+    """Whether a measure looks at nothing below its cut-off."""
+    return (
+        measure.cutoff is not None and measure.bounded and getattr(measure, measure.cutoff.name) is not None
+    )
+
+
+def depth_of(measures: Sequence[Measure], depth: int) -> int:
+    """Return how many first items of each run are candidates."""
+    if depth < 1:
+        raise InputError(f"depth is {depth}", fix="give a whole number from 1")
+    cuts = [getattr(one, one.cutoff.name) for one in measures if is_cut(one) and one.cutoff is not None]
+    return max(cuts) if len(cuts) == len(measures) else max([depth, *cuts])
+
+
+def check_several(runs: Any, why: str) -> None:
+    """Raise where one source is given and several runs are needed; two files may still be one run."""
+    if isinstance(runs, Run | str | Path) or (isinstance(runs, Sequence) and len(runs) == 1):
+        raise InputError(f"{why}, and there is one run", fix="give a second run")
+
+
+def check_features(features: Mapping[str, Any] | None) -> None:
+    """Raise where the file of a feature is missing, before anything is read."""
+    for name, table in (features or {}).items():
+        if isinstance(table, str | Path) and not is_model(table) and not Path(table).exists():
+            raise MissingDataError(f"feature {name}: there is no such file", where=Path(table))
+
+
+def table_features(
+    tables: Mapping[str, Any], benchmark: Benchmark, candidates: Candidates
+) -> dict[str, np.ndarray]:
+    """Return the scores that tables or runs give the candidates."""
+    if not tables:
+        return {}
+    loaded = {name: load_runs(table, benchmark)[0] for name, table in tables.items()}
+    return score_features(loaded, benchmark, candidates)

@@ -1,1 +1,0 @@
-"""Losses, each of which registers itself in `karat.train.LOSSES`."""

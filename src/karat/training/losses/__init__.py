@@ -1,0 +1,1 @@
+"""Losses, each of which registers itself in `karat.training.LOSSES`."""
