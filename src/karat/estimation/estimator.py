@@ -16,8 +16,8 @@ from karat.measures import Measure, Named
 class LabelEstimator(Named):
     """Says how probable it is that each candidate is relevant; scores follow from these probabilities.
 
-    A subclass is one file in ``karat/estimation/estimators`` that registers itself. Its parameters are declared
-    as data (`params`), as those of measures are.
+    A subclass is one file in ``karat/estimation/estimators`` that registers itself. Its parameters are
+    declared as data (`params`), as those of measures are.
     """
 
     needs_scores: ClassVar[bool] = False

@@ -168,8 +168,8 @@ def next_pairs(
     budget
         How many pairs at most.
     design
-        How they are drawn: see `karat.estimation.DESIGNS`. By default "proportional" for P@K and its like, and
-        "whole-queries" for measures that depend on all labels of a query together.
+        How they are drawn: see `karat.estimation.DESIGNS`. By default "proportional" for P@K and its like,
+        and "whole-queries" for measures that depend on all labels of a query together.
     estimator
         What guesses labels, so that pairs that may move the score have a larger chance.
     noisy, direction, depth, ties

@@ -15,8 +15,8 @@ from karat.measures import Measure, Named
 class VettingStrategy(Named):
     """Chooses which candidates are vetted next.
 
-    A subclass is one file in ``karat/estimation/strategies`` that registers itself. It has no state of its own:
-    everything that happened before is in the labels, in the order in which it happened.
+    A subclass is one file in ``karat/estimation/strategies`` that registers itself. It has no state of its
+    own: everything that happened before is in the labels, in the order in which it happened.
     """
 
     adaptive: ClassVar[bool] = True

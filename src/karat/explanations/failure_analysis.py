@@ -121,8 +121,8 @@ def explain_failures(
         are weaker than each other (`karat.explanations.find_slices`, by R@1); or, by name, booleans for all
         queries of a direction. The page of failures can be filtered by them.
     clean
-        Whether to make the cleaning list as well (`karat.explanations.make_cleaning_list`), from the same pass
-        over the scores.
+        Whether to make the cleaning list as well (`karat.explanations.make_cleaning_list`), from the same
+        pass over the scores.
     seed
         Of the search for slices.
     setting

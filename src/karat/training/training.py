@@ -72,8 +72,8 @@ def train_model(
     image_input
         What is made from pictures: "counts" (visual words, `karat.models.images.ImageFeatures`) or "pixels".
     loss, loss_options
-        A name of `karat.training.LOSSES` and its options, such as ``{"tau": 5, "sampling": "furthest"}``. Where
-        a loss has a reduction, the default here is "mean".
+        A name of `karat.training.LOSSES` and its options, such as ``{"tau": 5, "sampling": "furthest"}``.
+        Where a loss has a reduction, the default here is "mean".
     metric, own
         φ of losses with margins; see `Margins.from_captions`.
     network, options
