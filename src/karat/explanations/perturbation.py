@@ -17,8 +17,8 @@ class Perturbation(Named):
     """Changes words of captions.
 
     A subclass is one file in ``karat/explanations/perturbations`` that registers itself. It names the places
-    that it can change and, for each, the options in order of preference; the rest, such as choosing among places,
-    parsing the result again and logging, is done for all in `perturb_captions`.
+    that it can change and, for each, the options in order of preference; the rest, such as choosing among
+    places, parsing the result again and logging, is done for all in `perturb_captions`.
     """
 
     keeps_meaning: ClassVar[bool] = False
