@@ -7,12 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from karat.captions import CAPTION_METRICS
 from karat.cli.choices import filled
-from karat.cli.command import PANELS, Command, dressed
-from karat.cli.main import app
+from karat.cli.command import PANELS, dressed
+from karat.cli.main import every_command
 from karat.estimation import DESIGNS, ESTIMATORS, STRATEGIES
 from karat.explanations import PERTURBATIONS
 from karat.judging import FORMS, Form, load_form
@@ -27,7 +25,7 @@ PACKAGES = (
     "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.models",
     "karat.models.images", "karat.models.text", "karat.duplicates", "karat.explanations", "karat.judging",
     "karat.judging.store", "karat.judging.machine_judges", "karat.judging.exchange", "karat.estimation",
-    "karat.training", "karat.reports", "karat.web",
+    "karat.training", "karat.reports", "karat.web", "karat.board", "karat.detections", "karat.project",
 )  # fmt: skip
 
 
@@ -44,6 +42,8 @@ def api() -> str:
         lines += [f"## `{package}`", "", (inspect.getdoc(module) or "").split("\n")[0], ""]
         for name in sorted(module.__all__, key=str.lower):
             thing = getattr(module, name)
+            if inspect.ismodule(thing):
+                continue
             first = (inspect.getdoc(thing) or "").split("\n")[0]
             if inspect.isroutine(thing) or hasattr(thing, "__wrapped__"):
                 arguments = ", ".join(
@@ -204,10 +204,10 @@ def form_facts(form: Form) -> list[str]:
 def options() -> str:
     """Return the page of options that several commands take."""
     uses: dict[str, list[tuple[str, Any]]] = {}
-    for name, command in commands(typer.main.get_command(app)).items():
+    for words, command in every_command().items():
         for param in dressed(command.params):
             if param.param_type_name == "option" and not param.hidden:
-                uses.setdefault(param.opts[0], []).append((name, param))
+                uses.setdefault(param.opts[0], []).append((" ".join(words), param))
     lines = [
         "# Options",
         "",
@@ -228,14 +228,6 @@ def options() -> str:
         if rows:
             lines += [f"## {panel}", "", "| option | what it does | commands |", "|---|---|---|", *rows, ""]
     return "\n".join([*lines, ""])
-
-
-def commands(command: Any, words: tuple[str, ...] = ()) -> dict[str, Command]:
-    """Return every command by its words after ``karat``."""
-    found: dict[str, Command] = {" ".join(words): command} if isinstance(command, Command) else {}
-    for name, inner in getattr(command, "commands", {}).items():
-        found |= commands(inner, (*words, name))
-    return found
 
 
 def shown(param: Any) -> str:

@@ -1,10 +1,9 @@
 """What the simulations of Active testing share: curves as records, and as tables for reading."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from _harness import Records, record
-from _hodosh_store import tell
 
 from karat.estimation import Curve, Simulated
 from karat.estimation.curves import deviation
@@ -14,11 +13,6 @@ EFFORTS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
 """The shares of vetted pairs that have records; the tables that are printed have every batch."""
 
 SPREAD = "standard deviation over repetitions"
-
-
-def teller(what: str, times: int) -> Callable[[str], None]:
-    """Return what hears of every repetition and says when a method is done."""
-    return lambda line: tell(f"{what}: {line}") if line.endswith(f" {times} of {times}") else None
 
 
 def at(curve: Curve, effort: float) -> int:

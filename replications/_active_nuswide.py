@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 from _active_curves import at as batch_at
-from _active_curves import curve_records, paired, print_curves, score_error, teller
+from _active_curves import curve_records, paired, print_curves, score_error
 from _harness import Records, read_table, record
-from _hodosh_store import tell
+from _hodosh_store import Told, tell
 from _nuswide_systems import DEPTH, SYSTEMS, file_of, load_nuswide, matrix_runs
 
+from karat._util import reporting
 from karat.benchmarks import Benchmark
 from karat.estimation import (
     METHODS,
@@ -102,9 +103,8 @@ def one_system(data: Path, times: int, tags: int | None) -> tuple[Simulated, dic
     """Simulate the vetting of one classifier's lists with every method."""
     candidates, relevant = top_lists(data, ("logistic",), tags)
     methods = [Method.parse(name) for name in (*METHODS, *MORE_METHODS)]
-    result = simulate_candidates(
-        candidates, relevant, MEASURE, methods, times=times, progress=teller("NUS-WIDE", times)
-    )
+    with reporting(Told("NUS-WIDE", parts=1)):
+        result = simulate_candidates(candidates, relevant, MEASURE, methods, times=times)
     return result, {curve.method: curve for curve in result.curves}
 
 
@@ -231,10 +231,10 @@ def figure_8(data: Path | None, times: int, tags: int | None = None) -> Records:
     candidates, relevant = top_lists(data, tuple(SYSTEMS), tags)
     tell(f"NUS-WIDE, {len(SYSTEMS)} classifiers: {candidates!r}")
     methods = [Method.parse(name) for name in COMPARING]
-    result = simulate_candidates(
-        candidates, relevant, MEASURE, methods, times=times, before=False, batch=0.1,
-        progress=teller("NUS-WIDE, pairs of classifiers", times),
-    )  # fmt: skip
+    with reporting(Told("NUS-WIDE, pairs of classifiers", parts=1)):
+        result = simulate_candidates(
+            candidates, relevant, MEASURE, methods, times=times, before=False, batch=0.1
+        )
     gaps = {curve.method: result.gaps(curve) for curve in result.curves}
     scores = ", ".join(f"{run} {100 * score:.2f}" for run, score in zip(result.runs, result.truth))
     print(f"\nPairs of classifiers: true Precision@{DEPTH} {scores}")

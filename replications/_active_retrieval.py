@@ -19,12 +19,13 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from _active_curves import print_rows, teller
+from _active_curves import print_rows
 from _harness import Records, record
-from _hodosh_store import tell
+from _hodosh_store import Told, tell
 from _text_systems import only_queries, query_table, text_metrics, text_runs
 
 import karat
+from karat._util import reporting
 from karat.benchmarks import Benchmark, Direction
 from karat.captions.similarity import pair_scores
 from karat.estimation import (
@@ -195,10 +196,11 @@ def retrieval(
 
 def task_records(name: str, task: Task, times: int) -> Records:
     """Simulate one task; print its curves and return its records."""
-    result = simulate_candidates(
-        task.candidates, task.relevant, MEASURE, [Method.parse(method) for method in METHODS], times=times,
-        batch=EFFORT, budget=EFFORT, before=False, positives=task.positives, progress=teller(name, times),
-    )  # fmt: skip
+    with reporting(Told(name, parts=1)):
+        result = simulate_candidates(
+            task.candidates, task.relevant, MEASURE, [Method.parse(method) for method in METHODS],
+            times=times, batch=EFFORT, budget=EFFORT, before=False, positives=task.positives,
+        )  # fmt: skip
     put = partial(record, "retrieval", paper=None, note=task.note)
     out = [
         put(name, "candidates", ours=float(result.candidates)),

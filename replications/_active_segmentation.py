@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 from _active_curves import at as batch_at
-from _active_curves import curve_records, paired, print_curves, score_error, teller
+from _active_curves import curve_records, paired, print_curves, score_error
 from _active_nuswide import unanswered
 from _harness import Records, read_table, record
-from _hodosh_store import tell
+from _hodosh_store import Told, tell
 
+from karat._util import reporting
 from karat.benchmarks import Instances, load_instances
 from karat.benchmarks.masks import parse_counts
 from karat.estimation import (
@@ -75,10 +76,10 @@ def one_system(data: Path, times: int) -> tuple[DetectedPairs, Simulated]:
     """Simulate the vetting of the sample's instances with every method."""
     pairs = make_detected_pairs([load_detections(data / MASKS, instances(data), "sample")])
     methods = [Method.parse(name) for name in (*DETECTION_METHODS, *FURTHER)]
-    result = simulate_candidates(
-        pairs, pairs.labels > 0, COCO, methods, times=times, batch=BATCH, draws=DRAWS, before=False,
-        progress=teller("COCO", times),
-    )  # fmt: skip
+    with reporting(Told("COCO", parts=1)):
+        result = simulate_candidates(
+            pairs, pairs.labels > 0, COCO, methods, times=times, batch=BATCH, draws=DRAWS, before=False
+        )
     return pairs, result
 
 
@@ -163,10 +164,10 @@ def figure_8(data: Path | None, times: int) -> Records:
     pairs = make_detected_pairs(systems(data))
     tell(f"COCO, perturbed systems: {pairs!r}")
     methods = [Method.parse(name) for name in COMPARING]
-    result = simulate_candidates(
-        pairs, pairs.labels > 0, EQUATION_9, methods, times=times, batch=BATCH, before=False,
-        progress=teller("COCO, perturbed systems", times),
-    )  # fmt: skip
+    with reporting(Told("COCO, perturbed systems", parts=1)):
+        result = simulate_candidates(
+            pairs, pairs.labels > 0, EQUATION_9, methods, times=times, batch=BATCH, before=False
+        )
     scores = ", ".join(f"{run} {100 * score:.2f}" for run, score in zip(result.runs, result.truth))
     print(f"\nSystems: true AP {scores}")
     gaps = {curve.method: result.gaps(curve) for curve in result.curves}

@@ -114,8 +114,8 @@ def filter_432(data: Path, expert: Ratings, crowd: Ratings) -> Records:
     bench = load(data)
     options = {"rated_captions": True, "relevant_from": [8 / 3, 3.0], "intervals": MADE}
     third = 1 / 3 + 1e-4
-    pre = audit_filter(bench, [expert, crowd], thresholds=[0.25, 0.26], metric="bleu-pre", **options)
-    plain = audit_filter(bench, [expert], thresholds=[0.33, third], metric="hodosh-bleu", **options)
+    pre = audit_filter(bench, [expert, crowd], from_=[0.25, 0.26], metric="bleu-pre", **options)
+    plain = audit_filter(bench, [expert], from_=[0.33, third], metric="hodosh-bleu", **options)
     ours: dict[tuple[str, str, str], tuple[float | None, str]] = {}
     for row, audit, note in (
         ("BLEU_pre ≥ 0.25", pre.at(0.25), ""),

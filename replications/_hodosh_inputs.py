@@ -8,9 +8,10 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
-from _hodosh_store import digest, kept, tell, tenths, unpacked
+from _hodosh_store import Told, digest, kept, tell, unpacked
 
 import karat
+from karat._util import reporting
 from karat._util.cache import Arrays
 from karat.benchmarks import Benchmark
 from karat.captions.system_words import SystemWords
@@ -78,10 +79,11 @@ class Flickr8k:
         paths = {split: [folder / name for name in own] for split, own in names.items()}
         tell("finding the words of images")
         features = ImageFeatures().fit(paths["train"])
-        return {
-            split: features.transform(own, progress=tenths(f"words of {split} images", len(own)))
-            for split, own in paths.items()
-        }
+        rows = {}
+        for split, own in paths.items():
+            with reporting(Told(f"words of {split} images")):
+                rows[split] = features.transform(own)
+        return rows
 
     @lru_cache(maxsize=2)  # noqa: B019 - one object lives as long as the program
     def images(self, kind: str) -> tuple[DecomposedSide, Rows]:

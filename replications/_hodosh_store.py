@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from karat._util import Stage
 from karat._util.cache import Arrays, cache_folder, cached
 from karat.errors import InputError, MissingDataError
 
@@ -40,17 +41,22 @@ def tell(what: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)
 
 
-def tenths(what: str, total: int) -> Callable[[int], None]:
-    """Return what hears how many of `total` are done, and says so at every tenth."""
-    last = 0
+class Told:
+    """A reporter that says how far the work is: at every tenth of a stage, or other parts of it."""
 
-    def step(done: int) -> None:
-        nonlocal last
-        if done * 10 // total > last:
-            last = done * 10 // total
-            tell(f"{what}: {done:,} of {total:,}")
+    every = 0.0
 
-    return step
+    def __init__(self, what: str, parts: int = 10) -> None:
+        self.what, self.parts = what, parts
+        self.last: tuple[Stage | None, int] = None, 0
+
+    def show(self, stages: Sequence[Stage]) -> None:
+        """Say so where another part of the outermost stage is done."""
+        for stage in stages[1:2]:
+            part = stage.done * self.parts // stage.total if stage.total else 0
+            if part and self.last != (stage, part):
+                self.last = stage, part
+                tell(f"{self.what}: {stage.what}, {stage.done:,} of {stage.total:,}")
 
 
 def name_of(*decides: Any) -> str:

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from _hodosh_inputs import POWER, Flickr8k, Items, first_captions
 from _hodosh_selection import KAPPAS, NUMBERS, selected
-from _hodosh_store import kept, tell, tenths
+from _hodosh_store import Told, kept, tell
 
+from karat._util import reporting
 from karat._util.cache import Arrays
 from karat.errors import InputError
 from karat.models import DecomposedSide, DirectedRun, IncompleteCholesky, KCCAPath, NearestNeighbour, WordF1
@@ -140,8 +141,8 @@ def text_side(
     train, kernel = cut(words["train"]), text_kernel(name)
     tell(f"{name}: comparing captions")
     kernel.fit(train, cut(tags) if kernel.needs_tags else None)
-    step = tenths(f"{name}, rows", len(train))
-    table = kernel.kernel(train, progress=lambda done, _: step(done))
+    with reporting(Told(name)):
+        table = kernel.kernel(train)
     new = {split: kernel.kernel(words[split], train).astype(np.float32) for split in ("dev", "test")}
     return shortened(table, new, TEXT_RANK)
 

@@ -147,7 +147,7 @@ def coco(data: Path | None) -> Benchmark:
 @lru_cache
 def changed(data: Path | None) -> list[PerturbedCaptions]:
     """Return the captions of every kind of change."""
-    return [karat.perturb_captions(coco(data), kind) for kind in kinds().values()]
+    return [karat.perturb(coco(data), kind) for kind in kinds().values()]
 
 
 @lru_cache
@@ -169,7 +169,7 @@ def assess_on(bench: Benchmark, metric: CaptionMetric, kinds: Sequence[Perturbed
     for kind in kinds:
         texts = {query.caption: query.new for query in kind.queries}
         after.append(run(texts, np.array(list(texts))))
-    return karat.assess_robustness(
+    return karat.robustness(
         before, after, bench, list(kinds), list(MEASURES.values()), truth=next(iter(bench.truths)),
         resamples=RESAMPLES,
     )  # fmt: skip

@@ -170,7 +170,7 @@ def explained(collection: str, bench: Benchmark) -> Records:
         except MissingDataError as error:
             missing[name] = str(error)
     concepts = find_concepts(bench)
-    found = karat.explain_failures(
+    found = karat.explain(
         tables, bench, direction="t2i", concepts=concepts, comparison=ConceptComparison(query_informed=True)
     )
     out = [

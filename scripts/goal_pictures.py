@@ -68,7 +68,7 @@ def main(folder: Path) -> None:
     form = re.search(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert form is not None
     Path("fits.toml").write_text(form[1], encoding="utf-8")
-    karat("world", "--images", "200", "--systems", "-o", "my")
+    karat("world", "make", "--images", "200", "--systems", "-o", "my")
     for name, system in (("a", "seer"), ("b", "learner")):
         Path(f"my/runs/{system}.npy").rename(f"{name}.npy")
     runs = ("--run", "a.npy", "--run", "b.npy")

@@ -12,6 +12,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from _harness import main, record
 from one_pass import DIMENSIONS, benchmark, sizes, tables
 
 import karat
+from karat._util import Stage, reporting
 from karat.runs import Compute
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -42,10 +44,16 @@ def measure() -> list[dict]:
             card = karat.evaluate(files, bench, MEASURES, details=True, **options)
             return time.perf_counter() - begin, card
 
-        def kill_at_half(done: int, total: int) -> None:
-            if done == total // 2 and cluster.workers[0].poll() is None:
-                cluster.workers[0].send_signal(signal.SIGKILL)
-                cluster.workers[0].wait()
+        class KillAtHalf:
+            """Kills a worker when half of the tiles are done."""
+
+            every = 0.0
+
+            def show(self, stages: Sequence[Stage]) -> None:
+                half = any(one.what == "tiles" and one.done == (one.total or 0) // 2 for one in stages)
+                if half and cluster.workers[0].poll() is None:
+                    cluster.workers[0].send_signal(signal.SIGKILL)
+                    cluster.workers[0].wait()
 
         small = [np.load(file, mmap_mode="r")[:2000] for file in files]
         for options in ({}, {"scheduler": cluster.address}):
@@ -54,9 +62,8 @@ def measure() -> list[dict]:
         for _ in range(REPEATS):
             here.append(evaluate())
             there.append(evaluate(compute=Compute(scheduler=cluster.address)))
-        killed = evaluate(
-            compute=Compute(scheduler=cluster.address, tiles=kill_at_half),
-        )
+        with reporting(KillAtHalf()):
+            killed = evaluate(compute=Compute(scheduler=cluster.address))
     expected = here[0][1]
     for _, card in (*here, *there, killed):
         assert card.records() == expected.records()

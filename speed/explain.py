@@ -129,10 +129,10 @@ def coco_failures() -> dict[str, float]:
     coco = karat.load_benchmark("coco")
     scores = all_pairs(coco, "cider", leave_out=True)
     run = karat.load_run(scores, benchmark=coco)
-    karat.explain_failures(run, coco, direction="i2t")
+    karat.explain(run, coco, direction="i2t")
     explained = []
     fresh = karat.load_benchmark("coco")
-    seconds = timed(lambda: explained.append(karat.explain_failures(run, fresh, direction="t2i")))
+    seconds = timed(lambda: explained.append(karat.explain(run, fresh, direction="t2i")))
     return {"seconds": seconds, "failures": explained[0].records()[0]["failures"], "mb": peak_mb()}
 
 

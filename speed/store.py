@@ -109,7 +109,7 @@ def side(place) -> dict[str, float]:
 
 
 def weigh(project) -> None:
-    """What ``karat quality`` does."""
+    """What ``karat project quality`` does."""
     answer_quality(
         project.answers.read(),
         project.form,

@@ -8,13 +8,19 @@ import numpy as np
 import pytest
 
 import karat
+from karat._util import SETTINGS
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+# It registers things: a package that tests install elsewhere.
+collect_ignore = ["plugin_package"]
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory):
-    """Tests neither read nor write the user's cache and configuration."""
+    """Tests neither read nor write the user's cache and configuration, nor compute as it says."""
+    for name in set(SETTINGS) - {"data", "wordnet"}:
+        os.environ.pop(SETTINGS[name].variable, None)
     os.environ["KARAT_CACHE"] = str(tmp_path_factory.mktemp("cache"))
     os.environ["KARAT_CONFIG"] = str(tmp_path_factory.mktemp("config"))
 

@@ -43,21 +43,28 @@ def imports_of(module: str) -> list[tuple[str, str]]:
 @cache
 def exports_of(package: str) -> dict[str, str]:
     """Return per public name of a package the module that it is imported from; {} for a plain module."""
+    return {name: module for name, (module, _) in doors_of(package).items()}
+
+
+@cache
+def doors_of(package: str) -> dict[str, tuple[str, str]]:
+    """Return per public name of a package the module that it is imported from, and its name there."""
     if package not in PACKAGES:
         return {}
     return {
-        alias.name: str(line.module)
+        alias.asname: (str(line.module), alias.name)
         for line in ast.walk(tree_of(package))
-        if isinstance(line, ast.ImportFrom) and str(line.module).startswith("karat")
+        # Its own packages are listed, too: they are modules, not names of it.
+        if isinstance(line, ast.ImportFrom) and str(line.module).startswith("karat.")
         for alias in line.names
-        if (str(line.module), alias.name) != ("karat._util.lazy", "exports")
+        if alias.asname is not None
     }
 
 
 def home(module: str, name: str) -> str:
     """Return the module that defines a name, behind the doors of packages."""
-    while name in exports_of(module):
-        module = exports_of(module)[name]
+    while name in doors_of(module):
+        module, name = doors_of(module)[name]
     return module
 
 

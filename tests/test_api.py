@@ -9,15 +9,77 @@ import pytest
 
 import karat
 
-from house import MODULES, exports_of
+from house import MODULES, doors_of
 
-NEW = ("convert", "fit", "fuse", "inspect", "list_benchmarks", "list_measures", "write_report")
+NEW = ("convert", "fit", "fuse", "inspect", "estimate", "explain", "search", "train", "write_report")
 
 
 def test_what_a_notebook_needs_is_at_the_top_level():
     assert {*NEW} < {*karat.__all__}
-    for name, package in exports_of("karat").items():
-        assert getattr(karat, name) is getattr(importlib.import_module(package), name)
+    for name, (package, original) in doors_of("karat").items():
+        assert getattr(karat, name) is getattr(importlib.import_module(package), original)
+
+
+MEANT = {
+    "publish": "karat.project.publish",
+    "pool": "karat.project.pool or karat.detections.pool",
+    "tasks": "karat.project.tasks",
+    "backup": "karat.project.backup",
+    "calibrate": "karat.project.calibrate",
+    "evalute": "karat.evaluate",
+    "eval": "karat.evaluate",
+    "score": "karat.evaluate",
+    "metrics": "karat.measures",
+    "Benchmarks": "karat.benchmarks",
+    "load": "karat.load_run",
+    "load_runs": "karat.runs.load_runs",
+    "loadbenchmark": "karat.load_benchmark",
+    "correlate": "karat.board.correlate",
+    "leaderboard": "karat.board",
+    "parse": "karat.captions.parse",
+    "significance": "karat.compare",
+    "normalize": "karat.normalise",
+    "tokenise": "karat.captions.tokenise",
+    "Scorecrad": "karat.Scorecard",
+    "estimate_scores": "karat.estimate",
+    "embed": "karat.encode",
+    "zzz": "",
+}
+"""Names that people guess or mistype, and what they are told."""
+EXCEPT = {"find_duplicates", "parse_measure", "save_benchmark", "write_report", "InputError", "KaratError"}
+"""Names that the docstring of karat leaves to the reference."""
+
+
+@pytest.mark.parametrize("name", MEANT)
+def test_a_wrong_name_is_told_what_it_may_be(name):
+    with pytest.raises(AttributeError, match=rf"^module 'karat' has no attribute '{name}'") as error:
+        getattr(karat, name)
+    said = str(error.value)
+    assert f"; did you mean {MEANT[name]}" in said if MEANT[name] else "mean" not in said
+    assert not hasattr(karat, name)
+
+
+GUESSED = (
+    "estimate", "explain", "search", "train", "plan", "simulate", "perturb", "robustness", "rules", "fit",
+    "fuse", "encode", "inspect", "convert", "agree", "serve", "settings", "progress", "open_project",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GUESSED)
+def test_names_that_people_guess_are_there(name):
+    assert callable(getattr(karat, name))
+    assert name in dir(karat)
+
+
+def test_a_wrong_name_in_a_package_is_told_its_neighbours():
+    with pytest.raises(AttributeError, match=r"did you mean load_benchmark or"):
+        _ = karat.benchmarks.load_benchmrk
+
+
+def test_help_groups_what_one_can_do():
+    for name in karat.__all__:
+        if not name.startswith("_") and name not in EXCEPT:
+            assert name in karat.__doc__, name
 
 
 def test_no_module_takes_the_place_of_a_name():
@@ -77,7 +139,7 @@ def test_fit_takes_a_benchmark_as_evaluate_does(tmp_path, monkeypatch):
 
     make_world(images=4, captions=2, seed=2).save(tmp_path / "world")
     asked = []
-    monkeypatch.setattr(ImageTextModel, "fit", lambda self, *items, says: asked.append(items) or self)
+    monkeypatch.setattr(ImageTextModel, "fit", lambda self, *items: asked.append(items) or self)
     model = karat.fit(tmp_path / "world", text="TRI5", n=7)
     assert (model.text, model.n, model.kappa) == ("TRI5", 7, 0.1)
     ((pictures, captions),) = asked

@@ -58,7 +58,21 @@ class MissingDataError(KaratError, FileNotFoundError):
         return str(self.args[0])
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str], owner: str | None = None) -> UnknownNameError:
+class KaratWarning(UserWarning):
+    """What a user should know although the work goes on; the command line prints it as a note."""
+
+
+class PlugInWarning(KaratWarning):
+    """A plug-in that could not be loaded, or not as it wants to be; everything else works."""
+
+
+def unknown_name(
+    kind: str,
+    name: str,
+    known: Iterable[str],
+    owner: str | None = None,
+    where: str | Path | None = None,
+) -> UnknownNameError:
     """Return the error for an unknown `name`, with the nearest known ones.
 
     >>> print(unknown_name("truth", "ecv", ["cxc", "eccv"], owner="coco"))
@@ -71,4 +85,4 @@ def unknown_name(kind: str, name: str, known: Iterable[str], owner: str | None =
     likely = [k for k in known if k.lower() in near]
     fix = f"did you mean {' or '.join(likely)}?" if likely else f"known: {', '.join(known)}"
     what = f"unknown {kind} {name!r}" if owner is None else f"{owner} has no {kind} {name!r}"
-    return UnknownNameError(what, fix=fix)
+    return UnknownNameError(what, where=where, fix=fix)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import karat
-from karat.benchmarks import SOURCES, add_benchmark, forget, registered, save_benchmark
+from karat.benchmarks import SOURCES, add, registered, remove, save_benchmark
 
 PAGE = Path(__file__).parents[2] / "docs" / "add-a-benchmark.md"
 
@@ -46,21 +46,21 @@ def test_unknown_benchmark_and_option():
 def test_adding_and_removing(rich_bench, tmp_path, monkeypatch):
     monkeypatch.setenv("KARAT_CONFIG", str(tmp_path / "config"))
     save_benchmark(rich_bench, tmp_path / "bench")
-    name, _ = add_benchmark(tmp_path / "bench")
+    name = add(tmp_path / "bench").added
     assert name == "rich"
     assert karat.load_benchmark("rich").captions.size == 3
     for chosen, message in (("rich", "is taken"), ("coco", "is taken"), ("a b", "cannot be a name")):
         with pytest.raises(karat.KaratError, match=message):
-            add_benchmark(tmp_path / "bench", chosen)
+            add(tmp_path / "bench", chosen)
     with pytest.raises(karat.KaratError, match="is not a benchmark that karat recognises"):
-        add_benchmark(tmp_path / "config")
+        add(tmp_path / "config")
     shutil.rmtree(tmp_path / "bench")
     with pytest.raises(karat.KaratError, match=r"there is no benchmark\.json"):
         karat.load_benchmark("rich")
-    forget("rich")
+    remove("rich")
     assert registered() == {}
     with pytest.raises(karat.KaratError, match="no benchmark 'rich' was added"):
-        forget("rich")
+        remove("rich")
     (tmp_path / "config" / "benchmarks.json").write_text("[")
     with pytest.raises(karat.KaratError, match="is damaged"):
         karat.load_benchmark("nothing")

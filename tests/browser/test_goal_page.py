@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import karat
 from browser.annotators import Annotator
 from browser.test_judging_world import KEYS, SHOWN, answer_of
-from karat.cli.main import app
+from karat.cli.project import app
 from karat.estimation import estimate_goal, estimate_project
 from karat.judging import load_form, make_pool, open_project
 from karat.judging.pools import GoldChoice

@@ -38,8 +38,20 @@ def judged(tmp_path, command):  # noqa: F811
     """A server for the masks of a few made instances, all in one task without gold."""
     instances, detections, pictures = write_instances(tmp_path)
     project = tmp_path / "p.db"
-    command("pool", detections, "-b", instances, "--set", f"images={pictures}", "--gold", 0, "-o", project)
-    command("tasks", project, "--gold", 0, "--overlap", 1)
+    command(
+        "detections",
+        "pool",
+        detections,
+        "-b",
+        instances,
+        "--set",
+        f"images={pictures}",
+        "--gold",
+        0,
+        "-o",
+        project,
+    )
+    command("project", "tasks", project, "--gold", 0, "--overlap", 1)
     server = start(project)
     yield server, instances, detections, project
     server.stop()
@@ -79,10 +91,10 @@ def test_masks_are_shown_and_vetted(browser, judged, pictures, tmp_path, command
         annotator.press("a" if answer else "r")
     annotator.leave(1)
     assert not browser.complaints()
-    command("answers", "export", place, "--what", "approvals", "-o", tmp_path / "approved.csv")
+    command("project", "export", place, "--what", "approvals", "-o", tmp_path / "approved.csv")
     told = dict(line.split(",") for line in (tmp_path / "approved.csv").read_text().split()[1:])
     assert told == {str(100 + one): str(int(yes)) for one, yes in zip(caption, right)}
-    scored = ["estimate", detections, "-b", path, "--noisy", "boxes", "--estimator", "direct"]
+    scored = ["detections", "estimate", detections, "-b", path, "--estimator", "direct"]
     answered = [command(*scored, "--vetted", vetted) for vetted in (place, tmp_path / "approved.csv")]
     assert answered[0] == answered[1]
     assert f"{sum(right)} of {len(right)} instances have a vetted mask" in answered[0]

@@ -40,6 +40,8 @@ def grid(annotator, form, rng, number):
     """Check sentences at random; what is not checked is answered by going on."""
     meant = []
     for _ in range(number // 3):
+        # Between two tasks there is none for a moment.
+        annotator.browser.wait("return document.querySelectorAll('.rows > li').length > 0")
         columns = int(annotator.browser.run("return document.querySelectorAll('.rows > li').length"))
         checked = rng.random(columns) < 0.3
         annotator.press(*("1234567890"[at] for at in np.flatnonzero(checked)))

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from karat._util import reporting
 from karat.captions import metric as metric_module
 from karat.captions.metric import CAPTION_METRICS
 from karat.captions.metrics.cider import Cider
 from karat.captions.metrics.hodosh import HodoshBleu
 from karat.errors import InputError
+from told import Told
 
 NAMES = sorted(
     {*CAPTION_METRICS} - {"bleu-2", "bleu-3", "bleu-pre"}
@@ -64,16 +66,17 @@ def test_blocks_in_a_file_equal_the_table_in_memory(tmp_path, monkeypatch, rng):
     candidates = [caption for group in references for caption in group]
     expected = Cider().matrix(references, candidates)
     monkeypatch.setattr(metric_module, "CELLS_PER_BLOCK", 7 * len(candidates))
-    seen = []
+    told = Told()
     path = tmp_path / "N.npy"
     begins, parts = zip(*Cider().blocks(references, candidates))
     np.testing.assert_array_equal(np.concatenate(parts), expected)
     assert list(begins) == np.cumsum([0, *map(len, parts)])[:-1].tolist()
-    written = Cider().matrix(references, candidates, out=path, progress=lambda *done: seen.append(done))
+    with reporting(told):
+        written = Cider().matrix(references, candidates, out=path)
     assert isinstance(written, np.memmap)
     np.testing.assert_array_equal(written, expected)
     np.testing.assert_array_equal(np.load(path, allow_pickle=False), expected)
-    assert seen == [(7, 20), (14, 20), (20, 20)]
+    assert told.numbers("comparing images with captions") == [(0, 20), (7, 20), (14, 20), (20, 20)]
     assert [file.name for file in tmp_path.iterdir()] == ["N.npy"]
 
 
@@ -81,33 +84,28 @@ def test_an_interrupted_table_leaves_no_file(tmp_path):
     path = tmp_path / "N.npy"
     path.write_bytes(b"what was there before")
 
-    def stop(done, total):
+    def stop(stage):
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        HodoshBleu().matrix([["a dog"]], ["a dog"], out=path, progress=stop)
+    with pytest.raises(KeyboardInterrupt), reporting(Told(stop)):
+        HodoshBleu().matrix([["a dog"]], ["a dog"], out=path)
     assert [file.name for file in tmp_path.iterdir()] == ["N.npy"]
     assert path.read_bytes() == b"what was there before"
 
 
 def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
     """Blocks are written one by one; a file mapped into memory would end the process when one fails."""
-    seen = []
+    told = Told()
     monkeypatch.setattr(metric_module, "CELLS_PER_BLOCK", 100)
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     # Python ignores the signal, so that writing beyond the limit fails as on a full disk.
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limit[1]))
     try:
-        with pytest.raises(InputError, match="cannot be written"):
-            HodoshBleu().matrix(
-                [["a dog"]] * 300,
-                ["a dog"] * 100,
-                out=tmp_path / "N.npy",
-                progress=lambda *done: seen.append(done),
-            )
+        with pytest.raises(InputError, match="cannot be written"), reporting(told):
+            HodoshBleu().matrix([["a dog"]] * 300, ["a dog"] * 100, out=tmp_path / "N.npy")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    assert 0 < len(seen) < 300
+    assert 0 < len(told.heard) < 300
     assert list(tmp_path.iterdir()) == []
 
 

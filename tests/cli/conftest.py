@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
+from estimation.scenes import scene, write
 from karat.benchmarks import load_benchmark
 from karat.cli.main import main
 from karat.judging import create_project, load_form
@@ -60,7 +62,9 @@ def made(tmp_path_factory):
                 main()
         assert not stop.value.code
 
-    karat(folder, "world", "-o", "my", "--images", "16", "--captions", "2", "--seed", "7", "--systems")
+    karat(
+        folder, "world", "make", "-o", "my", "--images", "16", "--captions", "2", "--seed", "7", "--systems"
+    )
     for name, system in {"a": "seer", "b": "learner"}.items():
         shutil.copy(folder / "my" / "runs" / f"{system}.npy", folder / f"{name}.npy")
     karat(folder, "perturb", "my", "--kind", "full-stop", "-o", "queries.tsv")
@@ -75,17 +79,39 @@ def made(tmp_path_factory):
     folders.write(photos / "captions.csv", ["image", "caption"], rows)
     for name, ids in (("img", world.images), ("txt", world.captions)):
         np.save(folder / f"{name}.npy", np.random.default_rng(1).normal(size=(len(ids), 4)))
+    content, results = scene(0, images=6)
+    for written, name in zip(write(folder, content, results), ("instances.json", "detections.json")):
+        Path(written).rename(folder / name)
+    (folder / "rules.csv").write_text("red,failed\n" + "1,1\n1,1\n0,0\n0,1\n" * 5)
+    pictures = folder / "pictures"
+    pictures.mkdir()
+    for image in content["images"]:
+        Image.new("RGB", (image["width"], image["height"])).save(pictures / image["file_name"])
     create_project(folder / "empty.db", load_benchmark(folder / "my"), load_form("pair"), source="my").close()
-    karat(folder, "pool", "a.npy", "b.npy", "-b", "my", "--top", "2", "--gold-depth", "5", "-o", "pooled.db")
+    karat(
+        folder,
+        "project",
+        "pool",
+        "a.npy",
+        "b.npy",
+        "-b",
+        "my",
+        "--top",
+        "2",
+        "--gold-depth",
+        "5",
+        "-o",
+        "pooled.db",
+    )
     shutil.copy(folder / "pooled.db", folder / "packed.db")
-    karat(folder, "tasks", "packed.db", "--task-size", "16", "--gold", "2")
-    karat(folder, "answers", "export", "packed.db", "-o", "sheet.csv")
+    karat(folder, "project", "tasks", "packed.db", "--task-size", "16", "--gold", "2")
+    karat(folder, "project", "export", "packed.db", "-o", "sheet.csv")
     folders.filled(folder / "sheet.csv", world, folder / "results.csv", tasks=2)
     for name in ("partly.db", "calibrated.db"):
         shutil.copy(folder / "packed.db", folder / name)
-        karat(folder, "answers", "import", name, "results.csv")
-    karat(folder, "judge", "calibrate", "calibrated.db", "--run", "a.npy")
-    karat(folder, "publish", "partly.db", "-o", "published")
-    karat(folder, "benchmarks", "my", "--save", "saved")
+        karat(folder, "project", "import", name, "results.csv")
+    karat(folder, "project", "calibrate", "calibrated.db", "--run", "a.npy")
+    karat(folder, "project", "publish", "partly.db", "-o", "published")
+    karat(folder, "benchmarks", "show", "my", "--save", "saved")
     shutil.copytree(folder / "saved", folder / "world")
     return folder

@@ -1,4 +1,4 @@
-"""``karat agree`` as a user meets it."""
+"""``karat agree`` and ``karat captions agree`` as a user meets it."""
 
 import json
 
@@ -68,7 +68,7 @@ def test_options(both, files):
         (["{0}", "{1}", "{1}"], "3 tables; give one or two"),
         (["{0}", "{1}", "--first-from", "good"], "--first-from is 'good'"),
         (["{0}", "{1}", "--missing", "yes"], "missing is 'yes'"),
-        (["{0}", "{1}", "--rater", "ann"], "--rater with two tables"),
+        (["{0}", "{1}", "--rater", "ann"], "rater with two tables"),
         (["{0}", "--rater", "eve"], "has no column 'eve'"),
         (["{0}", "--rater", "ann"], "has one rater only"),
         (["{0}", "--resample", "word"], "resample is 'word'"),
@@ -139,7 +139,7 @@ def test_scores_of_every_kind(both, rated):
     files = [rated / name for name in ("run.npy", "images.npy", "captions.npy", "scores.csv")]
     scores = ",".join(["hodosh-bleu", "original", *map(str, files)])
     asked = ("--score", scores, "-b", rated / "photos", "--resamples", 100)
-    found = both("agree", rated / "people.csv", *asked, "--json", rated / "a.json")
+    found = both("captions", "agree", rated / "people.csv", *asked, "--json", rated / "a.json")
     assert found.out.startswith("people: 60 items, 2 raters, 120 ratings from 1 to 5\n\nall 60 pairs\n")
     assert "pairs that are not the benchmark's original ones" in found.out
     assert found.err == ""
@@ -151,14 +151,17 @@ def test_scores_of_every_kind(both, rated):
 
 
 def test_a_table_of_scores_needs_no_benchmark(both, rated):
-    out = both("agree", rated / "people.csv", "--score", rated / "scores.csv", "--resamples", 50).out
+    out = both(
+        "captions", "agree", rated / "people.csv", "--score", rated / "scores.csv", "--resamples", 50
+    ).out
     assert "all 60 pairs" in out
     assert "original" not in out
-    both("agree", rated / "scores.csv", "--score", rated / "people.csv", "--resamples", 50)
+    both("captions", "agree", rated / "scores.csv", "--score", rated / "people.csv", "--resamples", 50)
 
 
 def test_a_caption_can_be_left_out_of_its_own_references(both, rated):
     asked = (
+        "captions",
         "agree",
         rated / "people.csv",
         "--score",
@@ -172,8 +175,10 @@ def test_a_caption_can_be_left_out_of_its_own_references(both, rated):
 
 
 def test_one_score_shows_all_thresholds(both, rated):
-    asked = ("--score", "hodosh-rouge", "-b", rated / "photos", "--resamples", 50, "--second-from", "0.2,0.4")
-    out = both("agree", rated / "people.csv", *asked, "--first-from", "3,4", "--resample", "image").out
+    asked = ("--score", "hodosh-rouge", "-b", rated / "photos", "--resamples", 50, "--score-from", "0.2,0.4")
+    out = both(
+        "captions", "agree", rated / "people.csv", *asked, "--rating-from", "3,4", "--resample", "image"
+    ).out
     assert "kappa, all pairs: people down, hodosh-rouge across" in out
     assert "elsewhere: less what choosing adds" in out
     assert max(map(len, out.splitlines())) <= 80
@@ -190,24 +195,22 @@ def test_one_score_shows_all_thresholds(both, rated):
         (["--score", "original,original", "-b", "photos"], "duplicate score 'original'"),
         (["--score", "images.npy", "-b", "photos"], "images.npy"),
         (["--score", "cider", "-b", "coco"], "coco has none of its pairs; name them as the benchmark does"),
-        (["-b", "photos"], "--benchmark without --score"),
-        (["--leave-out"], "--leave-out without --score"),
-        (["--score", "original", "-b", "photos", "--missing", "no"], "--missing with --score"),
+        (["-b", "photos"], "Missing option '--score'"),
         (
-            ["--score", "original", "-b", "photos", "--second-from", "7"],
+            ["--score", "original", "-b", "photos", "--score-from", "7"],
             "original: the threshold 7 separates nothing",
         ),
     ],
 )
 def test_mistakes_with_scores(both, rated, monkeypatch, arguments, message):
     monkeypatch.chdir(rated)
-    assert message in both("agree", "people.csv", *arguments, code=2).err
+    assert message in both("captions", "agree", "people.csv", *arguments, code=2).err
 
 
 def test_a_run_is_no_table_of_ratings(both, rated, monkeypatch):
     monkeypatch.chdir(rated)
-    err = both("agree", "run.npy", "--score", "original", "-b", "photos", code=2).err
-    assert "run.npy is not a table of ratings" in err
+    err = both("captions", "agree", "run.npy", "--score", "original", "-b", "photos", code=2).err
+    assert "run.npy: has the extension" in err
 
 
 def test_crisscrossed_captions_as_published(both, tmp_path):
@@ -220,6 +223,8 @@ def test_crisscrossed_captions_as_published(both, tmp_path):
         "COCO_val2014:sentid:1,COCO_val2014_000000060623.jpg,0.2,c2i_intrasim",
     ]
     (tmp_path / "sits.csv").write_text("\n".join(rows) + "\n")
-    found = both("agree", tmp_path / "sits.csv", "--score", "original", "-b", "coco", "--resamples", 20)
+    found = both(
+        "captions", "agree", tmp_path / "sits.csv", "--score", "original", "-b", "coco", "--resamples", 20
+    )
     assert "sits: 4 items, 4 ratings from 0.2 to 4.97" in found.out
     assert "note: 1 pair of sits is not in coco and is left out" in found.err

@@ -1,10 +1,10 @@
-"""``karat answers``: what it prints, and what it leaves alone."""
+"""``karat project export`` and ``import``: what it prints, and what it leaves alone."""
 
 import pytest
 from typer.testing import CliRunner
 
 from judging.exchange.projects import FORM, fill, make_benchmark, make_plan
-from karat.cli.main import app
+from karat.cli.project import app
 from karat.errors import InputError
 from karat.judging.store import open_project
 
@@ -24,7 +24,7 @@ def project(tmp_path, monkeypatch):
 
 
 def call(*arguments):
-    done = CliRunner().invoke(app, ["answers", *map(str, arguments)])
+    done = CliRunner().invoke(app, [*map(str, arguments)])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     assert done.exit_code == 0, done.output
@@ -53,7 +53,7 @@ def test_a_wrong_file_changes_nothing(project, tmp_path):
 
 def test_one_line_says_what_is_wrong(project, tmp_path, command):
     (tmp_path / "in.csv").write_text("task,item,worker,answer\n0,1,ann,maybe\n")
-    error = command("answers", "import", project, "in.csv", code=2)
+    error = command("project", "import", project, "in.csv", code=2)
     assert "line 2: answer is 'maybe'" in error
 
 

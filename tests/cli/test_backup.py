@@ -1,10 +1,10 @@
-"""`karat backup` and `karat restore`."""
+"""`karat project backup` and `karat project restore`."""
 
 import pytest
 from typer.testing import CliRunner
 
-from karat.cli.backup import app
-from karat.cli.restore import app as restoring
+from karat.cli.project.backup import app
+from karat.cli.project.restore import app as restoring
 from karat.errors import InputError
 from karat.judging import load_form
 from karat.judging.store import create_project, open_project
@@ -18,7 +18,7 @@ def test_a_copy_is_written_and_described(tmp_path):
         done = CliRunner().invoke(app, [place, "-o", copy])
     assert done.exit_code == 0
     assert done.stdout.startswith(f"wrote {copy} with 0 rows of answers, 0.")
-    assert done.stdout.endswith(f"to restore it: karat restore {copy} {place}\n")
+    assert done.stdout.endswith(f"to restore it: karat project restore {copy} {place}\n")
     with open_project(copy) as project:
         assert project.name == "made"
     done = CliRunner().invoke(restoring, [copy, place, "--force"])

@@ -1,4 +1,4 @@
-"""``karat bias`` as a user meets it."""
+"""``karat project bias`` as a user meets it."""
 
 import json
 
@@ -39,8 +39,8 @@ def files(folder):
 
 
 def test_with_runs_and_the_truth(both, folder, files, tmp_path):
-    out = both(
-        "bias", folder / "p.db", "--run", ",".join(map(str, files)), "--complete", "complete",
+    given = ",".join(map(str, files))
+    out = both("project", "bias", folder / "p.db", "--run", given, "--complete", "complete",
         "--json", tmp_path / "b.json", "--resamples", 50,
     )  # fmt: skip
     for title in (
@@ -64,31 +64,37 @@ def test_with_runs_and_the_truth(both, folder, files, tmp_path):
 
 
 def test_the_pool_alone(both, folder):
-    out = both("bias", folder / "p.db", "--direction", "t2i", "--original", "none", "--resamples", 50)
+    out = both(
+        "project", "bias", folder / "p.db", "--direction", "t2i", "--original", "none", "--resamples", 50
+    )
     assert "R@1, text→image: bias by the number of models" in out.out
     assert "RP" not in out.out
     assert "image→text" not in out.out
     assert "without the runs, places below 4 are not known" in out.err
-    error = both("bias", folder / "p.db", "--measure", "RP", code=2).err
+    error = both("project", "bias", folder / "p.db", "--measure", "RP", code=2).err
     assert "RP needs more places than are known" in error
     assert "--run" in error
 
 
 def test_mistakes(both, folder, files, tmp_path):
-    assert "the project has no answers" in both("bias", folder / "empty.db", code=2).err
+    assert "the project has no answers" in both("project", "bias", folder / "empty.db", code=2).err
     assert (
-        "there is no run" in both("bias", folder / "p.db", "--run", ",".join(map(str, files[:3])), code=2).err
+        "there is no run"
+        in both("project", "bias", folder / "p.db", "--run", ",".join(map(str, files[:3])), code=2).err
     )
-    assert "'original' is not complete" in both("bias", folder / "p.db", "--complete", "original", code=2).err
-    assert "--direction is 'up'" in both("bias", folder / "p.db", "--direction", "up", code=2).err
-    assert "bias of MedR is not defined" in both("bias", folder / "p.db", "-m", "MedR", code=2).err
-    both("bias", tmp_path / "none.db", code=2)
-    both("bias", folder / "p.db", "--json", tmp_path / "no" / "b.json", code=2)
+    assert (
+        "'original' is not complete"
+        in both("project", "bias", folder / "p.db", "--complete", "original", code=2).err
+    )
+    assert "direction is 'up'" in both("project", "bias", folder / "p.db", "--direction", "up", code=2).err
+    assert "bias of MedR is not defined" in both("project", "bias", folder / "p.db", "-m", "MedR", code=2).err
+    both("project", "bias", tmp_path / "none.db", code=2)
+    both("project", "bias", folder / "p.db", "--json", tmp_path / "no" / "b.json", code=2)
 
 
 def test_nothing_is_changed(both, folder):
     before = (folder / "p.db").read_bytes()
-    both("bias", folder / "p.db", "--resamples", 20)
+    both("project", "bias", folder / "p.db", "--resamples", 20)
     with open_project(folder / "p.db") as project:
         assert len(project.answers.read()) == len(project.pools.read())
     assert (folder / "p.db").read_bytes() == before

@@ -30,9 +30,9 @@ def test_evaluate(command, runs, tmp_path):
 
 def test_compare_and_report(command, runs, tmp_path):
     file, *both = runs
-    out = command("compare", *both, "-b", file, "--samples", 99, "--truth", "all")
+    out = command("compare", *both, "-b", file, "--resamples", 99, "--truth", "all")
     assert "Differences on all, a − b" in out
-    command("report", *both, "-b", file, "-o", tmp_path / "report.html", "--samples", 99)
+    command("report", *both, "-b", file, "-o", tmp_path / "report.html", "--resamples", 99)
     assert "Differences" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
@@ -54,12 +54,11 @@ def test_errors_are_one_line(command, runs, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words", [("inspect",), ("explain",), ("pool", "-o", "p.db"), ("fuse", "-o", "f.csv"), ("plan",)]
+    "words",
+    [("inspect",), ("explain",), ("project", "pool", "-o", "p.db"), ("fuse", "-o", "f.csv"), ("plan",)],
 )
 def test_what_needs_a_gallery_refuses(command, runs, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     file, *both = runs
-    name, *rest = words
-    assert "has no gallery to rank" in command(
-        name, *both[: 2 if name == "fuse" else 1], "-b", file, *rest, code=2
-    )
+    given = both[: 2 if "fuse" in words else 1]
+    assert "has no gallery to rank" in command(*words, *given, "-b", file, code=2)

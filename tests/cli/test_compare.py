@@ -35,7 +35,7 @@ def test_two_runs_in_a_few_tables(command, folder):
         folder / "made",
         "-m",
         "R@1,RSUM",
-        "--samples",
+        "--resamples",
         999,
     )
     assert "Differences, good − weak" in out
@@ -50,7 +50,7 @@ def test_many_runs_show_places_and_differences_to_the_best(command, folder, tmp_
     twins = [*names, "good"]
     out = command(
         "compare", *files(folder, *twins), "-b", folder / "made", "--name", ",".join([*names, "twin"]),
-        "-m", "RP", "--truth", "own", "--samples", 999, "--json", tmp_path / "all.json",
+        "-m", "RP", "--truth", "own", "--resamples", 999, "--json", tmp_path / "all.json",
         "-o", tmp_path / "all.md",
     )  # fmt: skip
     head = out.splitlines()[1].split()
@@ -71,7 +71,7 @@ def test_many_runs_show_places_and_differences_to_the_best(command, folder, tmp_
 
 def test_latex_of_a_comparison(command, folder, tmp_path):
     path = tmp_path / "all.tex"
-    wanted = ["-b", folder / "made", "-m", "R@1,RSUM", "--truth", "own", "--samples", 999, "-o", path]
+    wanted = ["-b", folder / "made", "-m", "R@1,RSUM", "--truth", "own", "--resamples", 999, "-o", path]
     command("compare", *files(folder, "good", "fine", "weak"), *wanted)
     scores, differences = read_latex(path.read_text())
     assert [row[0] for row in scores.cells()] == ["", "Model", "good", "", "fine", "", "weak", ""]
@@ -81,14 +81,12 @@ def test_latex_of_a_comparison(command, folder, tmp_path):
     assert scores.legend.endswith("underlined: none is shown to be better (Holm p $>$ 0.05)")
     assert differences.legend == r"* Holm p $\leq$ 0.1, ** $\leq$ 0.05, *** $\leq$ 0.01"
     assert "% Values in percent, ranks as they are; Fisher's randomisation test" in path.read_text()
-    command("compare", *files(folder, "good", "fine", "weak"), *wanted, "--no-intervals")
-    assert len(read_latex(path.read_text())[0].rows) == 2 + 3
 
 
 def test_stars_have_a_legend_wherever_they_are_printed(command, folder):
-    wanted = ["-b", folder / "made", "-m", "R@1", "--truth", "own", "--samples", 999]
+    wanted = ["-b", folder / "made", "-m", "R@1", "--truth", "own", "--resamples", 999]
     comparison = karat.compare(
-        files(folder, "good", "weak"), folder / "made", ["R@1"], truth="own", samples=999
+        files(folder, "good", "weak"), folder / "made", ["R@1"], truth="own", resamples=999
     )
     legend = "* p ≤ 0.1, ** ≤ 0.05, *** ≤ 0.01"
     for shown in (

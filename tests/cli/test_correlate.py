@@ -1,4 +1,4 @@
-"""``karat correlate`` as a user meets it."""
+"""``karat board correlate`` as a user meets it."""
 
 import io
 import json
@@ -23,7 +23,7 @@ def board(tmp_path, rng):
 
 
 def test_the_table_fits_eighty_columns(both, board, tmp_path):
-    out = both("correlate", board, "--json", tmp_path / "t.json", "-o", tmp_path / "t.md").out
+    out = both("board", "correlate", board, "--json", tmp_path / "t.json", "-o", tmp_path / "t.md").out
     assert out.startswith("Kendall's tau-b of 9 metrics over 20 systems\n")
     assert max(len(line) for line in out.splitlines() if not line.startswith("note: ")) <= 80
     assert "Least alike, and how many pairs of systems change places:" in out
@@ -36,7 +36,7 @@ def test_the_table_fits_eighty_columns(both, board, tmp_path):
 def test_a_terminal_gets_the_same_table(both, board, monkeypatch):
     screen = Console(file=io.StringIO(), force_terminal=True, width=80, highlight=False, color_system=None)
     monkeypatch.setattr(show, "console", lambda stderr=False: screen)
-    both("correlate", board, "--resamples", 50)
+    both("board", "correlate", board, "--resamples", 50)
     lines = screen.file.getvalue().splitlines()
     assert max(len(line.rstrip()) for line in lines) <= 80
     assert sum(line.startswith("3  COCO 3K R@3") for line in lines) == 1  # in one part, not split
@@ -44,13 +44,13 @@ def test_a_terminal_gets_the_same_table(both, board, monkeypatch):
 
 def test_intervals_methods_and_signs(both, board):
     out = both(
-        "correlate", board, "--coefficient", "spearman", "--intervals", "--interval-method", "bca",
+        "board", "correlate", board, "--coefficient", "spearman", "--intervals", "--interval-method", "bca",
         "--level", 0.9, "--resamples", 200, "--metric", "COCO 1K R@1,MedR",
     )  # fmt: skip
     assert "90% interval" in out.out
     assert "Spearman's rho of 2 metrics" in out.out
     assert "note: low is good for MedR" in out.err
-    again = both("correlate", board, "--lower-is-better", "COCO 1K R@1", "--resamples", 20).err
+    again = both("board", "correlate", board, "--lower-is-better", "COCO 1K R@1", "--resamples", 20).err
     assert "low is good for COCO 1K R@1, MedR: their signs are changed" in again
     assert "COCO 1K R@1 is negatively correlated with all other metrics" in again
 
@@ -70,4 +70,4 @@ def test_intervals_methods_and_signs(both, board):
     ],
 )
 def test_mistakes(both, board, arguments, message):
-    assert message in both("correlate", *(a.format(board=board) for a in arguments), code=2).err
+    assert message in both("board", "correlate", *(a.format(board=board) for a in arguments), code=2).err

@@ -1,4 +1,4 @@
-"""``karat curve``, ``--phi`` and machine-made truths as a user meets them."""
+"""``karat captions curve``, ``--phi`` and machine-made truths as a user meets them."""
 
 import json
 
@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
 
 def test_curve(command, folder, tmp_path):
     out = command(
-        "curve", folder / "s1.npy", folder / "s4.npy", "-b", folder / "world", "--m", "1,5,10",
+        "captions", "curve", folder / "s1.npy", folder / "s4.npy", "-b", folder / "world", "--m", "1,5,10",
         "--truth", "original", "--json", tmp_path / "curve.json", "-o", tmp_path / "curve.html",
     )  # fmt: skip
     assert "SR(cider, m=5, gt=no)@5" in out
@@ -32,9 +32,11 @@ def test_curve(command, folder, tmp_path):
     records = json.loads((tmp_path / "curve.json").read_text())
     assert len(records) == 2 * 2 * 3 * 3
     assert "Recall by meaning" in (tmp_path / "curve.html").read_text(encoding="utf-8")
-    assert "whole numbers" in command("curve", folder / "s1.npy", "-b", folder / "world", "--m", "0", code=2)
+    assert "whole numbers" in command(
+        "captions", "curve", folder / "s1.npy", "-b", folder / "world", "--m", "0", code=2
+    )
     assert "similarity 'cidre'" in command(
-        "curve", folder / "s1.npy", "-b", folder / "world", "--by", "cidre", code=2
+        "captions", "curve", folder / "s1.npy", "-b", folder / "world", "--by", "cidre", code=2
     )
 
 

@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from estimation.scenes import scene, write
+import karat
 from karat.benchmarks import Judgments, Provenance, Share, Truth, save_benchmark
-from karat.estimation import estimate_detections, estimate_scores, simulate_detections, simulate_vetting
 from karat.estimation.relevance import labels_of
 from karat.world import make_world, simulate_systems
 
@@ -55,7 +54,7 @@ def files(folder):
 def test_estimates_are_those_of_python(both, folder, files, tmp_path):
     options = ("-b", folder / "b", "--noisy", "original", "--vetted", "part", "--draws", 32)
     out = both("estimate", *files, *options, "-m", "P@5,AP", "--json", tmp_path / "e.json")
-    found = estimate_scores(files, folder / "b", ["P@5", "AP"], noisy="original", vetted="part", draws=32)
+    found = karat.estimate(files, folder / "b", ["P@5", "AP"], noisy="original", vetted="part", draws=32)
     assert out.out.rstrip() == str(found).rstrip()
     assert json.loads((tmp_path / "e.json").read_text(encoding="utf-8")) == found.records()
     names = {"run", "direction", "measure", "estimator", "target", "value", "spread", "naive"}
@@ -68,7 +67,7 @@ def test_simulations_are_those_of_python(both, folder, files, tmp_path):
         "--method", "random+naive,meec+mixed", "--times", 2, "--batch", "25%", "--budget", "0.5",
         "--direction", "t2i", "--json", tmp_path / "s.json", "--seed", 3,
     )  # fmt: skip
-    done = simulate_vetting(
+    done = karat.simulate(
         files, folder / "b", "P@10", noisy="original", vetted="complete", direction="t2i", times=2,
         method="random+naive,meec+mixed", batch=0.25, budget=0.5, seed=3,
     )  # fmt: skip
@@ -138,51 +137,3 @@ def test_one_pair_at_a_time(command, folder, files, tmp_path):
     command("simulate", files[0], "-b", folder / "b", *given)
     records = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
     assert [record["labels"] for record in records] == [1, 2, 3]
-
-
-@pytest.fixture(scope="module")
-def detected(tmp_path_factory):
-    """Instances and detections in COCO's form, and answers about some masks."""
-    place = tmp_path_factory.mktemp("detected")
-    content, results = scene(0, images=6)
-    instances, detections = write(place, content, results)
-    answers = place / "answers.csv"
-    real = [one["id"] for one in content["annotations"] if not one["iscrowd"]]
-    answers.write_text("annotation,approved\n" + "".join(f"{key},{n % 2}\n" for n, key in enumerate(real)))
-    return instances, detections, answers
-
-
-def test_detections_are_a_run(both, detected, tmp_path):
-    instances, detections, answers = detected
-    options = ("-b", instances, "--noisy", "boxes", "--draws", 8, "--name", "run")
-    out = both("estimate", detections, *options, "--vetted", answers, "--json", tmp_path / "e.json")
-    found = estimate_detections(detections, instances, vetted=answers, draws=8, name="run")
-    assert out.out.startswith(str(found).split("\nnote")[0])
-    assert json.loads((tmp_path / "e.json").read_text()) == found.records()
-    page = tmp_path / "page.html"
-    both("estimate", detections, *options, "--vetted", answers, "-o", page)
-    assert "vetted only" in page.read_text(encoding="utf-8")
-    methods = "random+naive,meec+direct"
-    given = (*options, "--vetted", "masks", "--method", methods, "--times", 2, "-o", page)
-    out = both("simulate", detections, *given)
-    assert "instances to vet: 100% of the effort" in page.read_text(encoding="utf-8")
-    done = simulate_detections(detections, instances, method=methods, times=2, draws=8, name="run")
-    assert str(done).split("\nnote")[0] in out.out
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("estimate", ("--noisy", "original", "--vetted", "masks"), "are not 'original'; write --noisy boxes"),
-        ("estimate", ("--noisy", "boxes", "--vetted", "masks", "--depth", 5), "leave out --depth"),
-        ("simulate", ("--noisy", "boxes", "--vetted", "complete"), "write --vetted masks"),
-        (
-            "simulate",
-            ("--noisy", "boxes", "--vetted", "masks", "--direction", "i2t"),
-            "leave out --direction",
-        ),
-    ],
-)
-def test_mistakes_about_detections(command, detected, name, options, message):
-    instances, detections, _ = detected
-    assert message in command(name, detections, "-b", instances, *options, code=2)

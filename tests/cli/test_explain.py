@@ -22,12 +22,12 @@ def folder(tmp_path_factory):
 
 def test_it_prints_and_writes_what_python_computes(both, folder, tmp_path):
     files = [folder / "seer.npy", folder / "learner.npy"]
-    options = ("--direction", "t2i", "--rank", "1,2", "--relative-to", "smaller", "--size-threshold", 0.5)
+    options = ("--direction", "t2i", "--rank", "1,2")
     written = ("--json", tmp_path / "e.json", "-o", tmp_path / "e.csv", "--local", tmp_path / "all.json")
     out = both("explain", *files, "-b", folder / "world", *options, "--query-informed", *written)
-    expected = karat.explain_failures(
+    expected = karat.explain(
         files, folder / "world", direction="t2i", rank=[1, 2],
-        comparison=ConceptComparison(None, True, "smaller", 0.5),
+        comparison=ConceptComparison(query_informed=True),
     )  # fmt: skip
     assert out.out.rstrip() == str(expected).rstrip()
     assert json.loads((tmp_path / "e.json").read_text(encoding="utf-8")) == expected.records()
@@ -61,7 +61,6 @@ def test_concepts_from_captions_and_a_page(command, folder, tmp_path):
         (("--concepts", "boxes"), "concepts is 'boxes'"),
         (("--concepts", "gone.json"), "gone.json: there is no such file"),
         (("--synset-map", "gone.json"), "gone.json: there is no such file"),
-        (("--size-threshold", "0"), "the threshold of sizes is 0"),
         (("--truth", "nope"), "has no truth 'nope'"),
         (("-o", "x.png"), "x.png"),
         (("--local", "x.png"), "x.png"),
@@ -80,7 +79,7 @@ def test_slices_of_each_run_and_of_the_first_against_others(both, tmp_path):
             files.append(tmp_path / f"{run.name}.npy")
             np.save(files[-1], run.scores)
     out = both("explain", *sorted(files), "-b", tmp_path / "world", "--direction", "t2i", "--slices")
-    found = karat.explain_failures(sorted(files), tmp_path / "world", direction="t2i", slices=True)
+    found = karat.explain(sorted(files), tmp_path / "world", direction="t2i", slices=True)
     assert out.out.rstrip() == str(found).rstrip()
     pairs = [(report.run, report.against) for report in found.slice_reports]
     blind, seer = "colour-blind", "seer"

@@ -22,15 +22,13 @@ def test_the_page_of_failures(tmp_path, command):
     np.save(tmp_path / "s.npy", simulate(world, strength=3).scores)
     page = tmp_path / "failures.html"
     shown = command(
-        "explain", str(tmp_path / "s.npy"), "-b", str(tmp_path / "w"), "-o", str(page), "--title", "Why?",
-        "--inline-images", "0.01", "--clean", str(tmp_path / "clean.csv"),
+        "explain", str(tmp_path / "s.npy"), "-b", str(tmp_path / "w"), "-o", str(page),
+        "--clean", str(tmp_path / "clean.csv"),
     )  # fmt: skip
     assert f"wrote {page}" in shown
     head = (tmp_path / "clean.csv").read_text(encoding="utf-8").splitlines()[0]
     assert head == "caption,image,score,reasons,concepts,words,rank,text"
     text = page.read_text(encoding="utf-8")
-    assert "<title>Why?</title>" in text
+    assert "<title>" in text
     assert "karat explain" in text
-    # Some pictures are in the file, the others are linked.
-    assert "w/images/0000" in text
-    assert "img-src data: blob: &#39;self&#39; file:;" in text
+    assert "data:image/" in text

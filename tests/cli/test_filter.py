@@ -1,4 +1,4 @@
-"""``karat filter`` as a user meets it."""
+"""``karat captions filter`` as a user meets it."""
 
 import json
 
@@ -24,7 +24,17 @@ def rated(tmp_path, monkeypatch):
 
 
 def test_the_audit(both, rated):
-    asked = ("filter", "photos", "--ratings", "experts.csv", "--from", "0.25,0.9", "--resamples", 50)
+    asked = (
+        "captions",
+        "filter",
+        "photos",
+        "--ratings",
+        "experts.csv",
+        "--from",
+        "0.25,0.9",
+        "--resamples",
+        50,
+    )
     found = both(*asked, "--json", "a.json")
     assert found.out.startswith("photos: 3 images by 6 captions, 18 pairs\n\nbleu-pre ≥ 0.25 drops 66.7%")
     assert "  Of 2 that experts rates 2.5 or more it drops 0.0% (no interval).\n" in found.out
@@ -36,7 +46,7 @@ def test_the_audit(both, rated):
 
 def test_several_tables_and_options(both, rated):
     options = ("--metric", "hodosh-bleu", "--relevant-from", 4, "--rated-captions", "--resamples", 20)
-    out = both("filter", "photos", "--ratings", "experts.csv,crowd.csv", *options).out
+    out = both("captions", "filter", "photos", "--ratings", "experts.csv,crowd.csv", *options).out
     assert "3 images by 5 captions" in out  # nobody rated 1.jpg#1
     assert "hodosh-bleu ≥ 0.25 drops" in out
     assert "that experts rates 4 or more" in out
@@ -46,7 +56,7 @@ def test_several_tables_and_options(both, rated):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["photos"], "there are no ratings to audit the filter with; give a table: --ratings FILE"),
+        (["photos"], "Missing option '--ratings'"),
         (["photos", "--ratings", "none.csv"], "none.csv: there is no such file"),
         (["photos", "--ratings", "experts.csv", "--from", "low"], "--from is 'low'"),
         (["photos", "--ratings", "experts.csv", "--metric", "blue"], "unknown caption metric 'blue'"),
@@ -55,4 +65,4 @@ def test_several_tables_and_options(both, rated):
     ],
 )
 def test_mistakes(both, rated, arguments, message):
-    assert message in both("filter", *arguments, code=2).err
+    assert message in both("captions", "filter", *arguments, code=2).err

@@ -54,10 +54,6 @@ def test_against_a_training_set(command, pets):
         (["--duplicates", "--near", "pixels=1"], "--near has no 'pixels'; choose picture, words, vector"),
         (["--duplicates", "--near", "words=2"], "near_words is 2"),
         (["--duplicates", "--against", "nowhere"], "nowhere"),
-        (
-            ["--duplicates", "--memory", "4GB"],
-            "--memory does not bound the search for duplicates; leave it out",
-        ),
     ],
 )
 def test_what_is_wrong(command, pets, arguments, message):

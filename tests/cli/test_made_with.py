@@ -65,7 +65,7 @@ def test_records_keep_their_keys_and_the_facts_are_beside_them(both, command, ru
     board = read_leaderboard("right.json", "wrong.json", "silent.json")
     assert board.notes == (CUT, DIFFER)
     # A folder's files of facts are not taken for scores.
-    assert DIFFER in both("leaderboard", ".", "-o", "board.html").err
+    assert DIFFER in both("board", "report", ".", "-o", "board.html").err
 
 
 def test_facts_of_earlier_scores_do_not_stay(command, runs, tmp_path):
@@ -73,7 +73,7 @@ def test_facts_of_earlier_scores_do_not_stay(command, runs, tmp_path):
     command("evaluate", "silent.npz", "--name", "wrong", *runs, "--json", "scores.json")
     assert json.loads((tmp_path / "scores.runs.json").read_text()) == {}
     (tmp_path / "scores.runs.json").write_text('{"wrong": [1]}')
-    error = command("correlate", "scores.json", code=2)
+    error = command("board", "correlate", "scores.json", code=2)
     assert "scores.runs.json, wrong: what the run was made with is not a list of facts" in error
 
 

@@ -17,30 +17,29 @@ from karat.runs import convert, normalise
 EVALUATE = "karat evaluate a.npy -b my"
 COMPARE = "karat compare a.npy b.npy -b my"
 REPORT = "karat report a.npy -b my"
-CURVE = "karat curve a.npy -b my --by bow"
+CURVE = "karat captions curve a.npy -b my --by bow"
 AGREE = "karat agree expert.csv"
 EXPLAIN = "karat explain a.npy -b my"
-FILTER = "karat filter my --ratings ratings.csv"
+FILTER = "karat captions filter my --ratings ratings.csv"
 FIT = "karat fit my-photos -o new"
 TRAIN = "karat train my-photos -o new"
 FUSE = "karat fuse a.npy b.npy -b my -o new.json"
 NORMALISE = "karat normalise a.npy -b my -o new.npy"
 ROBUSTNESS = "karat robustness a.npy b.npy -b my --queries queries.tsv"
-POOL = "karat pool a.npy b.npy -b my --dry-run"
-BIAS = "karat bias partly.db --run a.npy"
+POOL = "karat project pool a.npy b.npy -b my --dry-run"
+BIAS = "karat project bias partly.db --run a.npy"
 ESTIMATE = "karat estimate a.npy -b my --noisy original --vetted complete"
-PROJECT = "karat estimate partly.db --run a.npy"
+PROJECT = "karat project estimate partly.db --run a.npy"
 PLAN = "karat plan a.npy b.npy -b my --rho 0.5 --prevalence 0.3"
 SIMULATE = "karat simulate a.npy -b my --noisy original --vetted complete"
-NEXT = "karat next partly.db --run a.npy --dry-run"
+NEXT = "karat project next partly.db --run a.npy --dry-run"
 CASES = {
     EVALUATE: {
         "-m nope": "unknown measure 'nope'",
         "-m R@0": "k of R is 0",
         "-m 'NCS(nope)@5'": "unknown similarity 'nope'",
-        "-m R@1 RP": "RP: there is no such file; separate values of -m by commas: -m R@1,RP.",
-        "--truth original complete": "separate values of --truth by commas: --truth original,complete.",
-        "--direction i2t t2i": "separate values of --direction by commas: --direction i2t,t2i.",
+        "-m R@1 RP": "RP: there is no such file; values of one option are separated by commas, such as -m",
+        "--truth original complete": "complete: there is no such file; values of one option are separated",
         "none.npy": "none.npy: there is no such file.",
         "-m R@1 none.npy": "none.npy: there is no such file.",
         "--truth nope": "no truth 'nope'",
@@ -53,28 +52,22 @@ CASES = {
         "--level 2": "level is 2",
         "--label-uncertainty": "'original' have no probabilities",
         "--similarity nope": "similarity is 'nope'",
-        "--ids none.json": "none.json: there is no such ids file",
         "b.npy --name x,x": "two runs are called 'x'",
         "b.npy --name x": "2 runs but 1 name",
         "--name x,y": "1 run but 2 names",
-        "--memory lots": "'lots' is not an amount of memory",
-        "--checkpoint a.npy": "a.npy: is a file",
-        "--device abacus": "device is 'abacus'",
-        "--tls-ca none": "files of TLS without a scheduler",
-        "--prompt nope": "--prompt without --model",
-        "--weights none": "--weights without --model",
-        "--precision nope": "--precision without --model",
-        "--batch 2": "--batch without --model",
         "--set nope=3": "no option 'nope'",
         "-o new.xyz": "'.xyz'",
         "-o none/new.csv": "there is no folder none",
         "--json none/new.json": "there is no folder none",
         "--per-query new.xyz": "'.xyz'",
     },
-    "karat evaluate a.npy --qrels qrels.txt --direction t2i": {
+    "KARAT_MEMORY=lots karat evaluate a.npy -b my": {"": "KARAT_MEMORY is 'lots'"},
+    "KARAT_CHECKPOINT=a.npy karat evaluate a.npy -b my": {"": "a.npy: is a file"},
+    "KARAT_DEVICE=abacus karat evaluate a.npy -b my": {"": "KARAT_DEVICE is 'abacus'"},
+    "karat evaluate a.npy -b qrels.txt --direction t2i": {
         "": "no query of truth qrels has the direction t2i; choose i2t."
     },
-    "karat compare a.npy b.npy --qrels qrels.txt --direction t2i": {"": "has the direction t2i"},
+    "karat compare a.npy b.npy -b qrels.txt --direction t2i": {"": "has the direction t2i"},
     COMPARE: {
         "--test nope": "unknown test 'nope'",
         "--alpha 2": "alpha is 2",
@@ -89,22 +82,23 @@ CASES = {
         "-o new.xyz": "'.xyz'",
         "-m nope": "unknown measure 'nope'",
         "--image-folder none": "none: there is no such folder",
-        "--memory lots": "'lots' is not an amount of memory",
     },
     CURVE: {"--m x": "--m is 'x'", "--truth nope": "no truth 'nope'", "--ties nope": "ties is 'nope'"},
-    "karat correlate board.csv": {
+    "karat board correlate board.csv": {
         "--coefficient nope": "'nope'",
         "--level 2": "level is 2",
         "-o new.xyz": "'.xyz'",
     },
     AGREE: {
+        "--resample nope": "resample is 'nope'",
+        "--first-from x": "--first-from is 'x'",
+    },
+    "karat captions agree expert.csv": {
         "--score nope": "nope",
         "--score bow,nope -b my": "nope",
         "--score bow -b my --resample nope": "resample is 'nope'",
-        "--score bow cider -b my": "--score bow,cider",
         "--score a.npy -b my --similarity nope": "similarity is 'nope'",
-        "--score a.npy -b my --ids none.json": "none.json",
-        "--first-from x": "--first-from is 'x'",
+        "--score bow -b my --score-from x": "--score-from is 'x'",
     },
     "karat convert a.npy new.npz": {
         "--kind nope": "kind is 'nope'",
@@ -112,7 +106,6 @@ CASES = {
         "--direction sideways": "direction is 'sideways'",
         "--top 3": "takes no lists",
         "--similarity nope": "similarity is 'nope'",
-        "--memory lots": "'lots' is not an amount of memory",
         "--ids none.json": "none.json",
     },
     "karat convert a.npy new.json": {"": "give --top K", "--kind scores": "takes no scores"},
@@ -124,13 +117,11 @@ CASES = {
     EXPLAIN: {
         "--truth nope": "no truth 'nope'",
         "--rank 0": "0",
-        "--relative-to nope": "'nope'",
         "--better nope": "no truth 'nope'",
         "--concepts none.json": "none.json: there is no such file",
         "--synset-map none.json": "none.json: there is no such file",
         "--without nope": "'nope'",
         "--similarity nope": "similarity is 'nope'",
-        "--ids none.json": "none.json",
         "-o new.html --image-folder none": "none: there is no such folder",
         "--local new.xyz": "'.xyz'",
     },
@@ -144,15 +135,16 @@ CASES = {
     "karat fit my-photos -o a.npy": {"": "a.npy: is a file"},
     TRAIN: {
         "--loss nope": "'nope'",
-        "--loss triplet --tau 1": "the loss triplet has no tau",
-        "--tau 0": "tau is 0",
+        "--loss triplet --loss-set tau=1": "the loss triplet has no option 'tau'",
+        "--loss-set tau=0": "tau is 0",
+        "--loss-set tau=x": "tau is 'x'",
         "--metric nope": "unknown caption metric 'nope'",
         "--text-side nope": "'nope'",
         "--text-side transformer --dimensions 10": "dimensions is 10",
         "--features none.npy": "none.npy: there is no such file",
         "--features txt.npy": "the file has 32 rows",
         "--features img.npy --dev my-photos": "features were given without dev_features",
-        "--features img.npy --pixels": "features were given, and pixels",
+        "--features img.npy --image-input pixels": "features were given, and pixels",
         "--lr 0": "lr is 0",
         "--dev-measure nope": "'nope'",
         "--device abacus": "'abacus'",
@@ -167,9 +159,7 @@ CASES = {
     },
     "karat fuse a.npy -b my -o new.json": {"": "there is only the run 'a' to fuse"},
     "karat inspect a.npy -b my": {
-        "--memory lots": "'lots' is not an amount of memory",
         "--similarity nope": "similarity is 'nope'",
-        "--ids none.json": "none.json",
         "--against my": "pass --duplicates",
         "--duplicates --against nope": "unknown benchmark 'nope'",
         "--duplicates --against-set nope=3": "against_setting was given without against",
@@ -194,17 +184,17 @@ CASES = {
         "--level 2": "level is 2",
         "--similarity nope": "similarity is 'nope'",
     },
-    "karat rules partly.db": {
+    "karat project rules partly.db": {
         "--level 2": "level is 2",
         "--aggregate nope": "'nope'",
         "--share 2": "share is 2",
         "--min-support 0": "'--min-support'",
     },
     "karat perturb my": {"--kind nope": "'nope'", "--kind colour --words nope": "'nope'"},
-    "karat captions table my -o new.npy": {"-m nope": "'nope'", "-m bow,cider": "2"},
+    "karat captions table my -o new.npy": {"-m nope": "'nope'"},
     POOL: {
         "--form nope": "'nope'",
-        "--direction sideways": "directions is 'sideways'",
+        "--direction sideways": "direction is 'sideways'",
         "--queries nope": "no truth 'nope'",
         "--judged nope": "no truth 'nope'",
         "--gold-truth nope": "no truth 'nope'",
@@ -212,24 +202,23 @@ CASES = {
         "--sample x": "'x'",
         "--sample 0": "--sample is 0",
         "--filter nope": "nope",
-        "--memory lots": "'lots' is not an amount of memory",
         "--similarity nope": "similarity is 'nope'",
     },
     BIAS: {
         "-m nope": "unknown measure 'nope'",
-        "--direction sideways": "--direction is 'sideways'",
+        "--direction sideways": "direction is 'sideways'",
         "--original nope": "no truth 'nope'",
         "--complete nope": "no truth 'nope'",
         "--aggregate nope": "'nope'",
         "--level 2": "level is 2",
     },
-    "karat quality partly.db": {
+    "karat project quality partly.db": {
         "--aggregate nope": "'nope'",
         "--aggregate-set nope=1": "the aggregation dawid-skene has no setting 'nope'",
         "--aggregate majority --aggregate-set threshold=7": "threshold is '7'",
         "--approve x": "--approve is 'x'",
     },
-    "karat publish partly.db -o new": {
+    "karat project publish partly.db -o new": {
         "--aggregate-set nope=1": "the aggregation dawid-skene has no setting 'nope'",
         "--original nope": "no truth 'nope'",
         "--keep-original nope": "policy is 'nope'",
@@ -238,16 +227,16 @@ CASES = {
         "--truth-name 'a b'": "'a b' cannot be the name of a truth",
         "--truth-name original": "the benchmark already has a truth 'original'",
     },
-    "karat answers export partly.db --what answers": {
+    "karat project export partly.db --what answers": {
         "-o new.xyz": "'.xyz'",
         "-o new.json --format nope": "'nope'",
         "-o none/new.json --format label-studio": "there is no folder none",
     },
-    "karat answers export partly.db --what approvals": {
-        "-o new.csv --format label-studio": "--format with --what approvals",
+    "karat project export partly.db --what approvals": {
+        "-o new.csv --format label-studio": "format is 'label-studio'; leave it out: approvals are",
         "-o new.json": "approvals are written as csv",
     },
-    "karat benchmarks my --save my": {"": "my: is the folder that the benchmark is read from"},
+    "karat benchmarks show my --save my": {"": "my: is the folder that the benchmark is read from"},
     "karat benchmarks add my --save ./my": {"": "my: is the folder that the benchmark is read from"},
     ESTIMATE: {
         "--noisy nope": "no truth 'nope'",
@@ -265,7 +254,6 @@ CASES = {
         "--sample -1": "'--sample'",
         "--similarity nope": "similarity is 'nope'",
         "--name x,y": "1 run but 2 names",
-        "--rule winner": "no project is given",
         "-o new.xyz": "'.xyz'",
     },
     PROJECT: {
@@ -299,7 +287,6 @@ CASES = {
         "--depth 0": "'--depth'",
         "--ties nope": "ties is 'nope'",
         "--overlap 0": "'--overlap'",
-        "--fee -1": "'--fee'",
         "--similarity nope": "similarity is 'nope'",
         "--name x": "2 runs but 1 name",
     },
@@ -337,7 +324,7 @@ CASES = {
         "--overlap 0": "'--overlap'",
         "--similarity nope": "similarity is 'nope'",
     },
-    "karat judge calibrate partly.db": {
+    "karat project calibrate partly.db": {
         "": "no single machine judge is given",
         "--run a.npy --sample 0": "--sample",
         "--url http://x --model y --threshold 1": "--threshold without --run",
@@ -346,11 +333,14 @@ CASES = {
         "--run a.npy,b.npy": "--run gives 2 runs",
         "--url x --model y": "the machine judge's address is 'x'",
         "--url http://x --model y --prompt nope": "there is no such prompt",
+        "--judge nope": "unknown kind of machine judge 'nope'",
+        "--judge chat --judge-set nope=1": "has no parameter 'nope'",
+        "--run a.npy --judge-set url=x": "--judge-set without --judge",
     },
-    "karat judge run calibrated.db --run a.npy": {"--min-kappa 2": "--min-kappa"},
+    "karat project judge calibrated.db --run a.npy": {"--min-kappa 2": "--min-kappa"},
 }
 LINES = [
-    pytest.param(f"{line} {more}".strip(), said, id=f"{line.split()[1]} {more}".strip())
+    pytest.param(f"{line} {more}".strip(), said, id=f"{line.partition('karat ')[2]} {more}".strip())
     for line, mistakes in CASES.items()
     for more, said in mistakes.items()
 ]
@@ -389,9 +379,12 @@ def names_in(folder):
 
 @pytest.mark.parametrize(("line", "said"), LINES)
 @pytest.mark.usefixtures("unread")
-def test_a_mistake_is_found_before_anything_is_read(line, said, command, made):
+def test_a_mistake_is_found_before_anything_is_read(line, said, command, made, monkeypatch):
     before = names_in(made)
-    message = command(*shlex.split(line)[1:], code=2)
+    words = shlex.split(line)
+    while "=" in words[0]:
+        monkeypatch.setenv(*words.pop(0).split("=", 1))
+    message = command(*words[1:], code=2)
     assert said in message.splitlines()[-1]
     assert names_in(made) == before
 
@@ -442,20 +435,21 @@ def test_another_training_is_refused_before_pictures_are_read(made, tmp_path, co
 
     options = train.TrainingOptions(epochs=2)
     with pytest.raises(KeyboardInterrupt):
-        train.train_model("my-photos", image_input="pixels", loss="infonce", options=options, folder=folder,
-                          compute=karat.Compute(device="cpu"), progress=stop)  # fmt: skip
+        train.train("my-photos", image_input="pixels", loss="infonce", options=options, output=folder,
+                    compute=karat.Compute(device="cpu"), each_epoch=stop)  # fmt: skip
 
     def read(*arguments, **options):
         raise AssertionError("a picture was read")
 
     monkeypatch.setattr("cv2.imdecode", read)
-    same = ("train", "my-photos", "-o", folder, "--pixels", "--loss", "infonce", "--device", "cpu")
+    same = ("train", "my-photos", "-o", folder, "--image-input", "pixels")
+    same = (*same, "--loss", "infonce", "--device", "cpu")
     for more, said in {
         ("--epochs", 3): "epochs 2, not 3",
         ("--epochs", 2, "--lr", 0.1): "lr 0.001, not 0.1",
         ("--epochs", 2, "--dimensions", 8): "dimensions 512, not 8",
         ("--epochs", 2, "--loss", "triplet"): "loss infonce, not triplet",
-        ("--epochs", 2, "--temperature", 0.5): "temperature None, not 0.5",
+        ("--epochs", 2, "--loss-set", "temperature=0.5"): "temperature None, not 0.5",
     }.items():
         message = command(*same, *more, code=2)
         assert "checkpoint.safetensors: belongs to a training with" in message
@@ -471,4 +465,4 @@ def test_features_of_a_file_are_checked_by_its_head(made, tmp_path):
     train = pytest.importorskip("karat.training")
     np.save(tmp_path / "few.npy", np.ones((3, 4)))
     with pytest.raises(InputError, match="the file has 3 rows"):
-        train.train_model(made / "my-photos", features=tmp_path / "few.npy")
+        train.train(made / "my-photos", features=tmp_path / "few.npy")

@@ -51,7 +51,7 @@ def test_the_whole_command(both, folders, tmp_path, monkeypatch):
     named = ["noise.npy", names[0], "-b", "my"]
     both("compare", *named, "-m", "MedR", "--json", "named.json")
     assert json.loads((tmp_path / "named.json").read_text())
-    both("pool", *named, "--top", "2", "-o", "project.db")
+    both("project", "pool", *named, "--top", "2", "-o", "project.db")
     assert karat.load_run(names[0], karat.load_benchmark("my"), name="mine").name == "mine"
     with pytest.raises(InputError, match="a model needs a benchmark"):
         karat.load_run(names[0])
@@ -67,6 +67,6 @@ def test_the_name_of_a_run_imports_nothing(both, tmp_path, monkeypatch):
     """A project names the runs of its goal: a file must not be able to name code."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evil.py").write_text("raise SystemExit('imported')\ndef encode(texts): pass\n")
-    both("world", "-o", "my", "--images", "10")
+    both("world", "make", "-o", "my", "--images", "10")
     for name in ("evil:encode", "function:evil:encode"):
         assert f"{name}: there is no such file" in both("evaluate", name, "-b", "my", code=2).err

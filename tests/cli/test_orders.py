@@ -54,8 +54,12 @@ def inside(home, monkeypatch):
     return home
 
 
-def r1(command, *words):
-    command("evaluate", *words, "-b", "dataset_small.json", "-m", "R@1", "--json", "out.json")
+def r1(command, run, *ids):
+    """Return R@1 of a run, written with other ids first where some are given."""
+    if ids:
+        command("convert", run, "named.npz", "-b", "dataset_small.json", *ids)
+        run = "named.npz"
+    command("evaluate", run, "-b", "dataset_small.json", "-m", "R@1", "--json", "out.json")
     with open("out.json") as file:
         return json.load(file)[0]["value"]
 
@@ -79,8 +83,10 @@ def test_a_run_in_no_likely_order_is_told_of_ids(both, inside):
     captured = both("evaluate", "shuffled.npy", "-b", "dataset_small.json", "-m", "R@1")
     first = next(line for line in captured.out.splitlines() if line.startswith("note: "))
     assert "is at chance level" in first
-    assert "`karat benchmarks dataset_small.json --ids ids.json` writes" in first
-    assert "--ids FILE (ids= in Python) names theirs: a list of ids, one per line" in first
+    assert "`karat benchmarks show dataset_small.json --ids ids.json` writes" in first
+    assert (
+        "in NAME.ids.json (karat convert --ids FILE writes it), or by ids= in Python: a list of ids" in first
+    )
     assert "--ids FILE" in both("inspect", "shuffled.npy", "-b", "dataset_small.json").out
 
 
@@ -95,7 +101,7 @@ def test_every_form_of_an_ids_file(command, inside):
     (inside / "table.csv").write_text(
         "n,image_id\n" + "".join(f"{k},{n}.jpg\n" for k, n in enumerate(numbers))
     )
-    command("benchmarks", "dataset_small.json", "--ids", "own.json")
+    command("benchmarks", "show", "dataset_small.json", "--ids", "own.json")
     captions = json.loads((inside / "own.json").read_text())["captions"]
     (inside / "captions.txt").write_text("\n".join(map(str, captions)))
     rows = [f"{caption}\t{caption // 10}\ttext, with a comma" for caption in captions]
@@ -110,7 +116,7 @@ def test_a_list_that_does_not_fit_is_named(command, inside):
     (inside / "short.txt").write_text("50\n51\n")
     (inside / "rows.json").write_text('{"rows": [50, 51]}')
     (inside / "images.csv").write_text("image\n50\n")
-    words = ("evaluate", "own.npy", "-b", "dataset_small.json", "--ids")
+    words = ("convert", "own.npy", "named.npz", "-b", "dataset_small.json", "--ids")
     assert "short.txt: lists 2 ids, but the table has 120 images and 240 captions" in command(
         *words, "short.txt", code=2
     )
@@ -120,18 +126,18 @@ def test_a_list_that_does_not_fit_is_named(command, inside):
 
 def test_a_file_is_a_benchmark_as_a_folder_is(command, inside, monkeypatch, tmp_path):
     monkeypatch.setenv("KARAT_CONFIG", str(tmp_path))
-    assert "120 images, 240 captions" in command("benchmarks", "dataset_small.json")
+    assert "120 images, 240 captions" in command("benchmarks", "show", "dataset_small.json")
     command("benchmarks", "add", "dataset_small.json", "--name", "small")
-    assert "120 images" in command("benchmarks", "small")
-    assert "none.json: there is no such file" in command("benchmarks", "none.json", code=2)
-    assert "of files it knows aro-attribute" in command("benchmarks", "text.json", code=2)
+    assert "120 images" in command("benchmarks", "show", "small")
+    assert "none.json: there is no such file" in command("benchmarks", "show", "none.json", code=2)
+    assert "of files it knows aro-attribute" in command("benchmarks", "show", "text.json", code=2)
 
 
 def test_the_command_in_a_message_is_quoted(command, home, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     place = home / "dataset_small.json"
     np.save("odd.npy", np.zeros((3, 3)))
-    assert f"`karat benchmarks '{place}' --ids ids.json`" in command(
+    assert f"`karat benchmarks show '{place}' --ids ids.json`" in command(
         "evaluate", "odd.npy", "-b", place, code=2
     )
 
@@ -185,7 +191,7 @@ def test_wordnet_is_missed_before_the_work(command, inside, monkeypatch, tmp_pat
 def test_a_file_in_latin_1_is_named_with_the_way_out(command, inside, tmp_path):
     path = tmp_path / "my captions.tsv"
     path.write_bytes("image\tsent\tcaption_raw\na.jpg\t0\tone café\n".encode("latin-1"))
-    said = command("benchmarks", path, code=2)
+    said = command("benchmarks", "show", path, code=2)
     assert "line 2 is not UTF-8 but probably Latin-1 (it would read 'a.jpg\\t0\\tone café')" in said
     assert f"`iconv -f LATIN1 -t UTF-8 '{path}' > '{tmp_path / 'my captions.utf8.tsv'}'`" in said
     for name in ("run.json", "run.csv", "lists.tsv"):

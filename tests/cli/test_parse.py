@@ -1,4 +1,4 @@
-"""``karat parse`` as a user meets it."""
+"""``karat captions parse`` as a user meets it."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from karat.cli.parse import parse
+from karat.cli.captions.parse import parse
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_a_caption_of_two_lines_is_one_of_a_listing(run):
 
 
 def test_is_a_command_of_karat(command):
-    assert "man – ride – horse" in command("parse", "a man riding a horse")
+    assert "man – ride – horse" in command("captions", "parse", "a man riding a horse")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_is_a_command_of_karat(command):
 )
 def test_a_terminal_that_cannot_show_everything(text, shown):
     """Whatever the encoding of the screen, a caption never ends in a stack trace."""
-    asked = [sys.executable, "-m", "karat", "parse", text]
+    asked = [sys.executable, "-m", "karat", "captions", "parse", text]
     done = subprocess.run(asked, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0, done.stderr
     assert shown.encode("ascii", "backslashreplace") in done.stdout

@@ -42,9 +42,9 @@ def cells(tmp_path, monkeypatch):
         "evaluate seer.npy learner.npy -b my",
         "evaluate seer.npy learner.npy -b my -m NCS(bleu-1)@5,R@1,SR(bleu-1,m=2)@3",
         "evaluate seer.npy -b my -o page.html",
-        "report seer.npy learner.npy -b my -o page.html --samples 199",
-        "compare seer.npy learner.npy -b my --samples 199",
-        "pool seer.npy learner.npy -b my --gold-depth 5 --dry-run",
+        "report seer.npy learner.npy -b my -o page.html --resamples 199",
+        "compare seer.npy learner.npy -b my --resamples 199",
+        "project pool seer.npy learner.npy -b my --gold-depth 5 --dry-run",
     ],
 )
 def test_scores_are_read_once(arguments, command, cells):
@@ -61,9 +61,9 @@ def test_scores_are_read_once(arguments, command, cells):
         (words, number)
         for words in (
             "evaluate {} -b my --intervals --resamples 50",
-            "compare {} -b my --samples 199 --resamples 50",
-            "report {} -b my -o page.html --samples 199 --resamples 50",
-            "pool {} -b my --gold-depth 5 --dry-run",
+            "compare {} -b my --resamples 199",
+            "report {} -b my -o page.html --resamples 199",
+            "project pool {} -b my --gold-depth 5 --dry-run",
         )
         for number in (1, 2, 5)
         if number > 1 or not words.startswith("compare")
@@ -82,7 +82,8 @@ def test_each_of_several_runs_is_read_once(words, number, command, cells):
 
 @pytest.mark.usefixtures("cells")
 def test_an_interrupted_command_goes_on(both, monkeypatch):
-    arguments = ("evaluate", "seer.npy", "-b", "my", "--checkpoint", "kept", "-m", "R@1")
+    monkeypatch.setenv("KARAT_CHECKPOINT", "kept")
+    arguments = ("evaluate", "seer.npy", "-b", "my", "-m", "R@1")
     whole = both(*arguments).out
     monkeypatch.setattr(cpu.Processor, "step", (10, 50))
     add, computed = cpu.Processor.add, []

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from karat.explanations import read_queries
+from karat.captions import read_queries
 
 
 @pytest.fixture

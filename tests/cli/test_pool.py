@@ -1,4 +1,4 @@
-"""``karat pool`` and ``karat tasks``: the cost first, then a project, or a message that says why not."""
+"""``karat project pool`` and ``karat project tasks``: a project, or a message that says why not."""
 
 import re
 
@@ -53,7 +53,7 @@ def test_a_dry_run_prints_the_cost_and_creates_nothing(command, project):
     tasks = -(-pairs // 16)
     answers = 3 * (pairs + 2 * tasks)
     pay = answers * 18 / 3600 * 15
-    out = command("pool", *RUNS, "--dry-run", "-o", project.name).splitlines()
+    out = command("project", "pool", *RUNS, "--dry-run", "-o", project.name).splitlines()
     assert out == [
         f"The first 5 items of 3 runs for 40 i2t and 120 t2i queries: 2,400 suggestions, {pairs:,} pairs.",
         f"{pairs:,} pairs to judge in {tasks} tasks of up to 16, "
@@ -64,36 +64,38 @@ def test_a_dry_run_prints_the_cost_and_creates_nothing(command, project):
         f"note: {tasks} of {2 * tasks} gold pairs are also pairs to judge; their own answers decide",
     ]
     assert not project.exists()
-    priced = command("pool", *RUNS, "--dry-run", "--per-task", 0.5, "--fee", 0, "--overlap", 2)
-    assert f"Pay: {tasks}.00.\n" in priced
+    priced = command("project", "pool", *RUNS, "--dry-run", "--per-hour", 0, "--overlap", 2)
+    assert "Pay: " not in priced
 
 
 def test_a_pool_becomes_a_project_and_tasks(command, project):
-    out = command("pool", *RUNS, "--sample", "i2t=10,t2i=20", "--top", 3, "-o", project.name)
+    out = command("project", "pool", *RUNS, "--sample", "i2t=10,t2i=20", "--top", 3, "-o", project.name)
     assert "for 10 i2t and 20 t2i queries" in out
-    assert out.endswith("wrote project.db; next: karat tasks project.db\n")
+    assert "\nwrote project.db; next: karat project tasks project.db\n" in out
     with opened(project) as found:
         pool = found.pools.read()
         assert (len(pool.queries["i2t"]), len(pool.queries["t2i"]), pool.top) == (10, 20, 3)
         assert pool.systems == ("seer", "learner", "memoriser")
         assert len(pool.gold_right) == SPARE * 2 * -(-len(pool) // 16)
-    assert not command("tasks", project.name, "--dry-run").count("wrote")
-    out = command("tasks", project.name, "--task-size", 10, "--gold", 2, "--overlap", 4)
-    assert out.endswith("next: karat serve project.db, or karat answers export project.db -o tasks.csv\n")
+    priced = command("project", "tasks", project.name, "--dry-run", "--per-task", 0.5, "--fee", 0)
+    assert not priced.count("wrote")
+    assert f"Pay: {0.5 * 3 * -(-len(pool) // 16):,.2f}.\n" in priced
+    out = command("project", "tasks", project.name, "--task-size", 10, "--gold", 2, "--overlap", 4)
+    assert "next: karat serve project.db, or karat project export project.db -o tasks.csv\n" in out
     with opened(project) as found:
         plan = found.pools.plan()
         assert plan.overlap == 4
         assert (plan.gold != NOT_GOLD).sum() == 2 * plan.tasks == 2 * -(-len(pool) // 10)
         assert len(plan) - 2 * plan.tasks == len(pool)
-    assert "every pair is already in a task" in command("tasks", project.name, code=2)
+    assert "every pair is already in a task" in command("project", "tasks", project.name, code=2)
 
 
 def test_smaller_tasks_with_more_gold_use_none_twice(both, project):
-    both("pool", *RUNS, "--sample", 8, "--top", 2, "-o", project.name)
+    both("project", "pool", *RUNS, "--sample", 8, "--top", 2, "-o", project.name)
     with opened(project) as found:
         pool = found.pools.read()
     sizes = ("--task-size", 4, "--gold", 4)
-    said = both("tasks", project.name, *sizes)
+    said = both("project", "tasks", project.name, *sizes)
     with opened(project) as found:
         plan, bench = found.pools.plan(), found.benchmark()
     hidden = plan.gold != NOT_GOLD
@@ -114,8 +116,8 @@ def test_smaller_tasks_with_more_gold_use_none_twice(both, project):
 
 
 def test_later_tasks_do_not_repeat_gold(command, project):
-    command("pool", *RUNS, "--sample", 8, "--top", 1, "-o", project.name)
-    command("tasks", project.name, "--gold", 12)
+    command("project", "pool", *RUNS, "--sample", 8, "--top", 1, "-o", project.name)
+    command("project", "tasks", project.name, "--gold", 12)
     with opened(project) as found:
         before, pool = found.pools.plan(), found.pools.read()
         bench = found.benchmark()
@@ -123,7 +125,7 @@ def test_later_tasks_do_not_repeat_gold(command, project):
         found.pools.add(
             make_pool(runs, bench, top=3, queries={"i2t": range(12)}, gold=GoldChoice(2, depth=5))
         )
-    command("tasks", project.name, "--gold", 4)
+    command("project", "tasks", project.name, "--gold", 4)
     with opened(project) as found:
         plan = found.pools.plan()
     hidden = plan.gold != NOT_GOLD
@@ -133,8 +135,8 @@ def test_later_tasks_do_not_repeat_gold(command, project):
 
 
 def test_sizes_at_pooling_become_the_projects(command, project):
-    command("pool", *RUNS, "--sample", 8, "--task-size", 5, "--gold", 0, "-o", project.name)
-    command("tasks", project.name)
+    command("project", "pool", *RUNS, "--sample", 8, "--task-size", 5, "--gold", 0, "-o", project.name)
+    command("project", "tasks", project.name)
     with opened(project) as found:
         assert (found.form.pairs, found.form.gold) == (5, 0)
         plan = found.pools.plan()
@@ -144,23 +146,21 @@ def test_sizes_at_pooling_become_the_projects(command, project):
 
 def test_grids_filters_and_judged_pairs(command, project):
     out = command(
-        "pool", *RUNS, "--form", "grid", "--judged", "original", "--filter", "bleu-pre>=0.3,systems>=2",
-        "--dry-run",
+        "project", "pool", *RUNS, "--form", "grid", "--judged", "original",
+        "--filter", "bleu-pre>=0.3,systems>=2", "--dry-run",
     )  # fmt: skip
     assert "Left out because they are already judged: " in out
     assert "Added to fill up the images' captions: " in out
     assert " in " in out.splitlines()[3]
-    short = command("pool", *RUNS, "--form", "grid", "--fill", 1, "--dry-run")
-    assert "fill up" not in short
 
 
 def test_your_own_form(command, project):
     save_form(load_form("expert"), "mine.toml")
-    assert "at 12 seconds per answer" in command("pool", *RUNS, "--form", "mine.toml", "--dry-run")
+    assert "at 12 seconds per answer" in command("project", "pool", *RUNS, "--form", "mine.toml", "--dry-run")
     with open("mine.toml", "a", encoding="utf-8") as file:
         file.write("[[answrs]]\ncode = 'x'\n")
     assert "mine.toml: the form has no field 'answrs'; did you mean answers?" in command(
-        "pool", *RUNS, "--form", "mine.toml", "--dry-run", code=2
+        "project", "pool", *RUNS, "--form", "mine.toml", "--dry-run", code=2
     )
 
 
@@ -183,7 +183,7 @@ def test_your_own_form(command, project):
     ],
 )
 def test_mistakes_are_one_line(command, project, options, words):
-    assert words in command("pool", *RUNS, *options, code=2)
+    assert words in command("project", "pool", *RUNS, *options, code=2)
     assert not project.exists()
 
 
@@ -191,14 +191,16 @@ def test_captions_are_needed_for_a_filter_by_captions(command, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     save_benchmark(make_benchmark(6, 2), "made")
     np.save("a.npy", rng.random((6, 12)))
-    error = command("pool", "a.npy", "-b", "made", "--filter", "bleu-pre>=0.25", "--dry-run", code=2)
+    error = command(
+        "project", "pool", "a.npy", "-b", "made", "--filter", "bleu-pre>=0.25", "--dry-run", code=2
+    )
     assert "caption" in error
 
 
 def test_too_little_gold_is_noted(both, project):
-    said = both("pool", *RUNS[:-1], 40, "--dry-run").err
+    said = both("project", "pool", *RUNS[:-1], 40, "--dry-run").err
     assert f"note: 0 gold negatives for {-(-pooled(5) // 16)} tasks: none can be hidden" in said
 
 
 def test_no_project(command, project):
-    assert "does not exist" in command("tasks", "nothing.db", code=2)
+    assert "does not exist" in command("project", "tasks", "nothing.db", code=2)

@@ -1,4 +1,4 @@
-"""``karat next`` and ``karat estimate PROJECT`` as a user meets them."""
+"""``karat project next`` and ``karat project estimate PROJECT`` as a user meets them."""
 
 import json
 import sqlite3
@@ -39,7 +39,20 @@ def runs(folder):
 
 def test_next_draws_and_stores(command, both, folder, runs, tmp_path):
     place = folder / "empty.db"
-    given = ("next", place, *runs, "--budget", 30, "-m", "P@10", "--direction", "t2i", "--per-hour", 20)
+    given = (
+        "project",
+        "next",
+        place,
+        *runs,
+        "--budget",
+        30,
+        "-m",
+        "P@10",
+        "--direction",
+        "t2i",
+        "--per-hour",
+        20,
+    )
     out = command(*given, "--dry-run")
     assert "Would draw 30 pairs out of 1,826 for P@10 text→image of seer, learner." in out
     assert "Pay: " in out
@@ -52,14 +65,14 @@ def test_next_draws_and_stores(command, both, folder, runs, tmp_path):
     records = json.loads((tmp_path / "pairs.json").read_text(encoding="utf-8"))
     assert len(records) == 30
     assert {"image", "caption", "probability"} <= set(records[0])
-    out = command("next", place, *runs, "--budget", 20)
+    out = command("project", "next", place, *runs, "--budget", 20)
     assert "30 had been drawn in 1 batch" in out
     with open_project(place) as project:
         assert [len(batch) for batch in project.draws.read()] == [30, 20]
 
 
 def test_estimates_are_those_of_python(command, folder, runs, tmp_path):
-    out = command("estimate", folder / "p.db", *runs, "-m", "P@10", "--json", tmp_path / "e.json")
+    out = command("project", "estimate", folder / "p.db", *runs, "-m", "P@10", "--json", tmp_path / "e.json")
     with open_project(folder / "p.db") as project:
         files = [str(runs[1]), str(runs[3])]
         found = estimate_project(project, files, "P@10")
@@ -68,35 +81,29 @@ def test_estimates_are_those_of_python(command, folder, runs, tmp_path):
     assert json.loads((tmp_path / "e.json").read_text(encoding="utf-8")) == found.records()
     assert "120 of 120 drawn pairs answered" in out
     assert "seer beats learner" in out
-    by_goal = command("estimate", folder / "p.db")
-    assert by_goal == command("estimate", folder / "p.db", *runs, "--rule", "winner")
+    by_goal = command("project", "estimate", folder / "p.db")
+    assert by_goal == command("project", "estimate", folder / "p.db", *runs, "--rule", "winner")
     assert "They hold at all looks together" in by_goal
-    command("estimate", folder / "p.db", *runs, "-o", tmp_path / "e.html")
+    command("project", "estimate", folder / "p.db", *runs, "-o", tmp_path / "e.html")
     assert "seer beats learner" in (tmp_path / "e.html").read_text(encoding="utf-8")
 
 
 ESTIMATE = {
-    ("p.db", "--vetted", "x"): "--vetted: a project has its own benchmark and labels; leave out --vetted.",
-    ("p.db", "-b", "coco"): "--benchmark: a project has its own benchmark and labels",
-    ("p.db", "seer.npy"): "2 files are given with a project; name runs with --run a.npy.",
+    ("p.db", "--vetted", "x"): "No such option: --vetted",
+    ("p.db", "-b", "coco"): "No such option: -b",
+    ("p.db", "seer.npy"): "Got unexpected extra argument(s) (seer.npy)",
     ("empty.db",): "empty.db: the project has no goal; name runs (--run a.npy), or set a goal.",
     ("empty.db", "-m", "P@10"): "the project has no goal",
-    ("absent.db",): "absent.db: does not exist; create a project with karat pool.",
+    ("absent.db",): "absent.db: does not exist; create a project with karat project pool.",
     ("text.txt", "--run", "seer.npy"): "text.txt: is not a project; give a file that karat made.",
-    ("foreign.db", "--run", "seer.npy"): "foreign.db: is not a project; create one with karat pool.",
+    ("foreign.db", "--run", "seer.npy"): "foreign.db: is not a project; create one with karat project pool.",
     ("world", "--run", "seer.npy"): "world: is a folder; give the name of a file.",
     ("p.db", "--run", "absent.npy"): "absent.npy: there is no such file",
     ("p.db", "--run", "other.npy"): "other.npy: has 30 by 60 scores, but world has 60 images by 120 captions",
     ("p.db", "--run", "seer.npy", "--rule", "winner"): "the rule winner compares two runs, and there is one",
     ("p.db", "--run", "seer.npy", "--rule", "within<=2"): "is 200 points; write within<=0.02 or 2%.",
     ("p.db", "--run", "seer.npy", "--level", "2"): "level is 2; give a share from 0.5 to below 1",
-    (
-        "seer.npy",
-        "--rule",
-        "winner",
-    ): "--rule: no project is given; name a project first, or leave out --rule.",
-    ("seer.npy", "--noisy", "original"): "--vetted is not given; name the truth",
-    ("seer.npy",): "--noisy is not given; name the truth",
+    ("seer.npy", "--rule", "winner"): "seer.npy: is not a project; give a file that karat made.",
     ("p.db", "--run", "seer.npy", "--rule", "soon"): "rule is 'soon'",
 }
 NEXT = {
@@ -109,9 +116,13 @@ NEXT = {
     ("p.db", "--run", "seer.npy", "--design", "difference"): "a difference needs two runs, and there is one",
     ("p.db", "--run", "absent.npy"): "absent.npy: there is no such file",
     ("p.db", "--run", "other.npy"): "other.npy: has 30 by 60 scores, but world has 60 images by 120 captions",
-    ("absent.db", "--run", "seer.npy"): "absent.db: does not exist; create a project with karat pool.",
+    (
+        "absent.db",
+        "--run",
+        "seer.npy",
+    ): "absent.db: does not exist; create a project with karat project pool.",
     ("seer.npy", "--run", "seer.npy"): "seer.npy: is not a project; give a file that karat made.",
-    ("foreign.db", "--run", "seer.npy"): "foreign.db: is not a project; create one with karat pool.",
+    ("foreign.db", "--run", "seer.npy"): "foreign.db: is not a project; create one with karat project pool.",
 }
 PLAN = {
     ("absent.npy",): "absent.npy: there is no such file",
@@ -129,13 +140,13 @@ PLAN = {
 @pytest.mark.parametrize("typed", ESTIMATE, ids=" ".join)
 def test_mistakes_of_estimates(command, folder, typed, monkeypatch):
     monkeypatch.chdir(folder)
-    assert ESTIMATE[typed] in command("estimate", *typed, code=2)
+    assert ESTIMATE[typed] in command("project", "estimate", *typed, code=2)
 
 
 @pytest.mark.parametrize("typed", NEXT, ids=" ".join)
 def test_mistakes_of_next(command, folder, typed, monkeypatch):
     monkeypatch.chdir(folder)
-    assert NEXT[typed] in command("next", *typed, code=2)
+    assert NEXT[typed] in command("project", "next", *typed, code=2)
 
 
 @pytest.mark.parametrize("typed", PLAN, ids=" ".join)
@@ -151,21 +162,21 @@ def test_plans_and_draws_are_for_image_search(command, folder, runs):
 
 
 def test_nothing_is_answered_yet(command, folder, runs):
-    out = command("estimate", folder / "bare.db", *runs, "-m", "P@10", "--rule", "winner")
+    out = command("project", "estimate", folder / "bare.db", *runs, "-m", "P@10", "--rule", "winner")
     assert "In brackets: bounds, the lowest and the highest that unknown labels allow." in out
     assert "Go on: whether seer beats learner is open; the difference is between" in out
-    assert "draw some with karat next" in out
+    assert "draw some with karat project next" in out
 
 
 def test_single_pairs_do_not_answer_for_whole_queries(command, folder, runs):
-    out = command("estimate", folder / "p.db", *runs, "-m", "mAP@R", "--rule", "winner")
+    out = command("project", "estimate", folder / "p.db", *runs, "-m", "mAP@R", "--rule", "winner")
     assert "single pairs were drawn, and mAP@R depends on all labels of a query together: draw whole" in out
     assert "too few" not in out
     assert "– (0.00 to 100.00)" in out
 
 
 def test_more_than_is_left(command, folder, runs):
-    out = command("next", folder / "p.db", *runs, "--budget", 100_000, "--dry-run")
+    out = command("project", "next", folder / "p.db", *runs, "--budget", 100_000, "--dry-run")
     assert "Would draw 1,706 pairs out of 1,706" in out
     assert "The chances were 100%." in out
     assert "note: these are all 1,706 pairs that were left" in out

@@ -1,4 +1,4 @@
-"""``karat quality`` as a user meets it, on a project with simulated annotators."""
+"""``karat project quality`` as a user meets it, on a project with simulated annotators."""
 
 import csv
 import json
@@ -44,7 +44,7 @@ FEW = ("--resamples", 20)
 
 
 def test_the_report(both, project, tmp_path):
-    found = both("quality", project, *FEW, "--json", tmp_path / "q.json")
+    found = both("project", "quality", project, *FEW, "--json", tmp_path / "q.json")
     for part in (
         "Submitted assignments",
         "Annotators",
@@ -57,13 +57,23 @@ def test_the_report(both, project, tmp_path):
     records = json.loads((tmp_path / "q.json").read_text())
     assert {one["worker"] for one in records["workers"]} >= {"eve", "c0"}
     assert [one["aggregation"] for one in records["verdicts"]] == ["dawid-skene", "majority"]
-    majority = both("quality", project, *FEW, "-a", "majority", "--aggregate-set", "threshold=0.6")
+    majority = both("project", "quality", project, *FEW, "-a", "majority", "--aggregate-set", "threshold=0.6")
     assert "annotators who fail the gold check" in majority.err
 
 
 def test_reviewing(both, project, tmp_path):
     listed = tmp_path / "look.csv"
-    both("quality", project, *FEW, "--approve-passed", "--reviewer", "ann", "--export-review", listed)
+    both(
+        "project",
+        "quality",
+        project,
+        *FEW,
+        "--approve-passed",
+        "--reviewer",
+        "ann",
+        "--export-review",
+        listed,
+    )
     with open_project(project) as opened:
         reviews, assignments = opened.reviews.read(), opened.queue.assignments()
     assert {review[:2] for review in reviews.values()} == {("approve", "ann")}
@@ -75,10 +85,16 @@ def test_reviewing(both, project, tmp_path):
     assert {row["known"] for row in rows} == {"", "yes", "no"}
     first, second, *_ = failed
     reject = ("--reject", first, "--why", "always the opposite", "--reviewer", "ann", "--ask-again")
-    assert "1 task will be offered to one more annotator" in both("quality", project, *FEW, *reject).err
+    assert (
+        "1 task will be offered to one more annotator"
+        in both("project", "quality", project, *FEW, *reject).err
+    )
     # Rejecting it once more does not ask a second time.
-    assert "0 tasks will be offered to one more annotator" in both("quality", project, *FEW, *reject).err
-    out = both("quality", project, *FEW, "--approve", second, "--reviewer", "ann")
+    assert (
+        "0 tasks will be offered to one more annotator"
+        in both("project", "quality", project, *FEW, *reject).err
+    )
+    out = both("project", "quality", project, *FEW, "--approve", second, "--reviewer", "ann")
     assert "of rejected assignments" in out.err
     with open_project(project) as opened:
         reviews, assignments = opened.reviews.read(), opened.queue.assignments()
@@ -86,23 +102,27 @@ def test_reviewing(both, project, tmp_path):
     assert reviews[first][:3] == ("reject", "ann", "always the opposite")
     assert reviews[second][0] == "approve"
     # Nothing is approved twice.
-    again = both("quality", project, *FEW, "--approve-passed", "--reviewer", "bob")
+    again = both("project", "quality", project, *FEW, "--approve-passed", "--reviewer", "bob")
     assert "approved 0 assignments" in again.err
 
 
 def test_mistakes(command, project, tmp_path):
-    assert "unknown aggregation" in command("quality", project, "-a", "medain", code=2)
-    assert "without a reason" in command("quality", project, "--reject", 1, code=2)
+    assert "unknown aggregation" in command("project", "quality", project, "-a", "medain", code=2)
+    assert "without a reason" in command("project", "quality", project, "--reject", 1, code=2)
     assert "approved and rejected" in command(
-        "quality", project, "--reject", 1, "--approve", 1, "--why", "x", code=2
+        "project", "quality", project, "--reject", 1, "--approve", 1, "--why", "x", code=2
     )
-    assert "there is no submitted assignment 99999" in command("quality", project, "--approve", 99999, code=2)
-    assert "--ask-again without --reject" in command("quality", project, "--ask-again", code=2)
-    assert "numbers of assignments" in command("quality", project, "--approve", "first", code=2)
-    assert "extension" in command("quality", project, "--export-review", tmp_path / "x.pdf", code=2)
-    assert "karat: " in command("quality", tmp_path / "none.db", code=2)
+    assert "there is no submitted assignment 99999" in command(
+        "project", "quality", project, "--approve", 99999, code=2
+    )
+    assert "--ask-again without --reject" in command("project", "quality", project, "--ask-again", code=2)
+    assert "numbers of assignments" in command("project", "quality", project, "--approve", "first", code=2)
+    assert "extension" in command(
+        "project", "quality", project, "--export-review", tmp_path / "x.pdf", code=2
+    )
+    assert "karat: " in command("project", "quality", tmp_path / "none.db", code=2)
     assert "no setting 'treshold'" in command(
-        "quality", project, "-a", "mean", "--aggregate-set", "treshold=1", code=2
+        "project", "quality", project, "-a", "mean", "--aggregate-set", "treshold=1", code=2
     )
     with open_project(project) as opened:
         assert not opened.reviews.read()
@@ -114,4 +134,4 @@ def test_no_answers_yet(command, tmp_path):
     create_project(
         tmp_path / "p.db", world.benchmark(), load_form("pair"), source=str(tmp_path / "bench")
     ).close()
-    assert "the project has no answers" in command("quality", tmp_path / "p.db", code=2)
+    assert "the project has no answers" in command("project", "quality", tmp_path / "p.db", code=2)

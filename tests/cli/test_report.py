@@ -1,4 +1,4 @@
-"""``karat report`` and ``karat leaderboard`` as a user meets them."""
+"""``karat report`` and ``karat board report`` as a user meets them."""
 
 import json
 import re
@@ -32,7 +32,7 @@ def words(page):
 def test_several_runs(command, folder, tmp_path):
     out = command(
         "report", folder / "good.npy", folder / "fine.npy", folder / "weak.npy", "-b", folder / "made",
-        "--samples", 199, "--resamples", 200, "-m", "R@1,RP", "--title", "My <title>",
+        "--resamples", 199, "-m", "R@1,RP", "--title", "My <title>",
         "-o", tmp_path / "report.html",
     )  # fmt: skip
     assert "wrote" in out
@@ -41,7 +41,7 @@ def test_several_runs(command, folder, tmp_path):
     assert "My &lt;title&gt;" in page
     assert "Who beats whom" in page
     assert "karat report" in page
-    assert "--samples 199" in page
+    assert "--resamples 199" in page
 
 
 def test_one_run(command, folder, tmp_path):
@@ -91,11 +91,11 @@ def test_a_page_reads_the_scores_once(command, folder, tmp_path, monkeypatch):
 def test_a_table_of_numbers(command, tmp_path):
     table = tmp_path / "board.csv"
     table.write_text("model,R@1,error\nA,0.4,3\nB,0.5,2\nC,0.3,9\n", encoding="utf-8")
-    out = command("leaderboard", table, "--lower-is-better", "error", "-o", tmp_path / "board.html")
+    out = command("board", "report", table, "--lower-is-better", "error", "-o", tmp_path / "board.html")
     assert "board.html" in out
     assert "B leads under all 2 metrics" in words((tmp_path / "board.html").read_text(encoding="utf-8"))
     assert "unknown" not in out
-    said = command("leaderboard", table, "--lower-is-better", "wrong", "-o", tmp_path / "b.html", code=2)
+    said = command("board", "report", table, "--lower-is-better", "wrong", "-o", tmp_path / "b.html", code=2)
     assert "no metric 'wrong'" in said
 
 
@@ -105,7 +105,7 @@ def test_a_folder_of_scorecards(command, folder, tmp_path):
     for name in ("good", "weak"):
         command("evaluate", folder / f"{name}.npy", "-b", folder / "made", "--json", cards / f"{name}.json")
     assert json.loads((cards / "good.json").read_text())
-    command("leaderboard", cards, "-o", tmp_path / "cards.html")
+    command("board", "report", cards, "-o", tmp_path / "cards.html")
     assert "good leads" in words((tmp_path / "cards.html").read_text(encoding="utf-8"))
 
 
@@ -116,8 +116,8 @@ def test_a_folder_of_scorecards(command, folder, tmp_path):
         (["report", "good.npy", "-o", "missing/report.html"], "there is no folder"),
         (["report", "good.npy", "fine.npy", "--test", "ttest"], "unknown test 'ttest'"),
         (["report", "good.npy", "good.npy"], "two runs are called"),
-        (["leaderboard", "made/nothing.csv"], "nothing.csv"),
-        (["leaderboard", "empty"], "has no json file"),
+        (["board", "report", "made/nothing.csv"], "nothing.csv"),
+        (["board", "report", "empty"], "has no json file"),
     ],
 )
 def test_mistakes_are_one_line(command, folder, arguments, message, monkeypatch):
@@ -133,7 +133,7 @@ def test_evaluate_and_compare_write_it_too(command, folder, tmp_path):
     out = command("evaluate", folder / "good.npy", *given)
     assert "open it in a browser" in out
     assert "R@1" in (tmp_path / "r.html").read_text("utf-8")
-    command("compare", folder / "good.npy", folder / "weak.npy", "--samples", 200, *given)
+    command("compare", folder / "good.npy", folder / "weak.npy", "--resamples", 200, *given)
     assert "Who beats whom" in (tmp_path / "r.html").read_text("utf-8")
 
 
@@ -145,7 +145,7 @@ def test_cut_lists_and_odd_names(command, folder, tmp_path):
     lists = {str(1000 + c): row for c, row in enumerate(top.item.reshape(-1, 5).tolist())}
     (tmp_path / "cut.json").write_text(json.dumps({"t2i": lists}))
     page = tmp_path / "r.html"
-    given = ["-b", folder / "made", "--samples", 200, "-o", page]
+    given = ["-b", folder / "made", "--resamples", 200, "-o", page]
     command("report", tmp_path / "cut.json", folder / "good.npy", "-m", "R@1", *given)
     command("report", folder / "good.npy", "-m", "RSUM", *given)
     command("report", folder / "good.npy", "--title", "a\udcff", "-m", "R@1", *given)

@@ -6,15 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 
 pytest.importorskip("sqlalchemy")
 
 import karat
+from estimation.scenes import scene, write
 from judging.publication.published import small_project
-from karat.benchmarks import BenchmarkSummary, list_benchmarks
-from karat.captions import audit_filter, parse_captions, score_candidates, score_pairs
-from karat.cli.main import app
+from karat.cli.main import every_command
 from karat.estimation import estimate_project, next_pairs
 from karat.judging import (
     AcceptanceRule,
@@ -27,8 +25,6 @@ from karat.judging import (
     project_quality,
 )
 from karat.judging.machine_judges import CalibrationTable
-from karat.measures import list_measures
-from karat.scores import score_agreement
 from karat.stats import Intervals
 from karat.world import simulate_systems
 
@@ -51,8 +47,12 @@ def place(tmp_path_factory):
         rows.append(f"{bench.images[k // 2]},{bench.captions[k]},{1 + k % 4},{1 + (k + k // 9) % 4}")
         rows.append(f"{bench.images[k // 2]},{bench.captions[(k + 7) % 60]},1,{1 + k % 2}")
     (folder / "ratings.csv").write_text("\n".join(rows) + "\n")
+    (folder / "rules.csv").write_text("red,failed\n" + "1,1\n1,1\n0,0\n0,1\n" * 5)
     (folder / "dog.txt").write_text("a dog runs\na black dog\n")
-    karat.perturb_captions(bench, "full-stop").save(folder / "queries.tsv")
+    content, results = scene(0, images=6)
+    for written, name in zip(write(folder, content, results), ("instances.json", "detections.json")):
+        written.rename(folder / name)
+    karat.perturb(bench, "full-stop").save(folder / "queries.tsv")
     return folder
 
 
@@ -96,25 +96,30 @@ def test_evaluate(prints, place, bench, runs):
 @pytest.mark.parametrize("detail", [False, True])
 def test_compare(prints, place, bench, runs, detail):
     card = karat.evaluate(runs, bench, ["R@1", "MedR"], truth="original")
-    compared = replace(karat.compare(card, intervals=FEW, samples=99), detail=detail)
-    prints(compared, "compare", *run_files(place), "-b", place / "world", *MEASURED, "--resamples", 50,
-           "--samples", 99, *(["--detail"] if detail else []))  # fmt: skip
+    compared = replace(karat.compare(card, resamples=99), detail=detail)
+    prints(compared, "compare", *run_files(place), "-b", place / "world", *MEASURED, "--resamples", 99,
+           *(["--detail"] if detail else []))  # fmt: skip
 
 
 @pytest.mark.parametrize("detail", [False, True])
 def test_correlate(prints, place, detail):
-    table = replace(karat.correlate(place / "board.csv", intervals=FEW), detail=detail)
-    prints(table, "correlate", place / "board.csv", "--resamples", 50, *(["--intervals"] if detail else []))
+    table = replace(karat.board.correlate(place / "board.csv", intervals=FEW), detail=detail)
+    prints(
+        table,
+        "board",
+        "correlate",
+        place / "board.csv",
+        "--resamples",
+        50,
+        *(["--intervals"] if detail else []),
+    )
 
 
 def test_agree(prints, place, bench):
     path = place / "ratings.csv"
     prints(karat.agree(path, intervals=FEW), "agree", path, "--resamples", 50)
-    located = karat.scores.locate(karat.scores.read_ratings(path), bench)
-    scores = karat.captions.collect_scores(located, ["rouge-l"], bench)
-    agreed = score_agreement(located.ratings, scores, original=located.original, intervals=FEW)
-    agreed = replace(agreed, notes=(*located.notes, *agreed.notes))
-    prints(agreed, "agree", path, "--score", "rouge-l", "-b", place / "world", "--resamples", 50)
+    agreed = karat.captions.agree(path, "rouge-l", bench, intervals=FEW)
+    prints(agreed, "captions", "agree", path, "--score", "rouge-l", "-b", place / "world", "--resamples", 50)
 
 
 def test_inspect(prints, place, bench):
@@ -123,15 +128,15 @@ def test_inspect(prints, place, bench):
 
 
 def test_filter(prints, place, bench):
-    audit = audit_filter(bench, [place / "ratings.csv"], thresholds=[0.25, 0.5], intervals=FEW)
-    prints(audit, "filter", place / "world", "--ratings", place / "ratings.csv", "--from", "0.25,0.5",
-           "--resamples", 50)  # fmt: skip
+    audit = karat.captions.filter(bench, [place / "ratings.csv"], from_=[0.25, 0.5], intervals=FEW)
+    prints(audit, "captions", "filter", place / "world", "--ratings", place / "ratings.csv",
+           "--from", "0.25,0.5", "--resamples", 50)  # fmt: skip
 
 
 def test_quality(prints, place):
     with open_project(place / "p.db") as project:
         report = project_quality(project, intervals=FEW)
-    prints(report, "quality", place / "p.db", "--resamples", 50)
+    prints(report, "project", "quality", place / "p.db", "--resamples", 50)
 
 
 def test_bias(prints, place, runs):
@@ -139,16 +144,26 @@ def test_bias(prints, place, runs):
         alone = project_bias(project, intervals=FEW)
         report = project_bias(project, runs, complete="complete", intervals=FEW)
     assert report.notes
-    prints(alone, "bias", place / "p.db", "--resamples", 50)
+    prints(alone, "project", "bias", place / "p.db", "--resamples", 50)
     files = ",".join(map(str, run_files(place)))
-    prints(report, "bias", place / "p.db", "--run", files, "--complete", "complete", "--resamples", 50)
+    prints(
+        report, "project", "bias", place / "p.db", "--run", files, "--complete", "complete", "--resamples", 50
+    )
 
 
 def test_captions(prints, place, bench):
     path = place / "ratings.csv"
     names = ["cider", "rouge-l"]
-    prints(score_pairs(bench, path, names), "captions", "pairs", place / "world", path, "-m", ",".join(names))
-    scores = score_candidates(["a dog runs", "a black dog"], ["dogs"], names)
+    prints(
+        karat.captions.pairs(bench, path, names),
+        "captions",
+        "pairs",
+        place / "world",
+        path,
+        "-m",
+        ",".join(names),
+    )
+    scores = karat.captions.score(["a dog runs", "a black dog"], ["dogs"], names)
     assert scores.notes
     prints(
         scores,
@@ -165,13 +180,27 @@ def test_captions(prints, place, bench):
 
 @pytest.mark.parametrize("listing", [False, True])
 def test_parse(prints, listing):
-    parsed = replace(parse_captions(["a cat on a sofa", "[b]two[/b] dogs"]), listing=listing)
-    prints(parsed, "parse", "a cat on a sofa", "[b]two[/b] dogs", *(["--listing"] if listing else []))
+    parsed = replace(karat.captions.parse(["a cat on a sofa", "[b]two[/b] dogs"]), listing=listing)
+    prints(
+        parsed, "captions", "parse", "a cat on a sofa", "[b]two[/b] dogs", *(["--listing"] if listing else [])
+    )
 
 
 def test_pool(prints, place, bench, runs):
     cost = pool_cost(make_pool(runs, bench, top=2, form=load_form("pair")), load_form("pair"), overlap=2)
-    prints(cost, "pool", *run_files(place), "-b", place / "world", "--top", 2, "--overlap", 2, "--dry-run")
+    prints(
+        cost,
+        "project",
+        "pool",
+        *run_files(place),
+        "-b",
+        place / "world",
+        "--top",
+        2,
+        "--overlap",
+        2,
+        "--dry-run",
+    )
 
 
 def test_next_and_estimate(prints, place, runs):
@@ -180,19 +209,19 @@ def test_next_and_estimate(prints, place, runs):
     with open_project(place / "drawn.db") as project:
         drawn = next_pairs(project, runs[:2], budget=40, dry_run=True, **chosen)
         estimated = estimate_project(project, runs[:2], **chosen)
-    prints(drawn, "next", place / "drawn.db", *asking, "--budget", 40, "--dry-run")
-    prints(estimated, "estimate", place / "drawn.db", *asking)
+    prints(drawn, "project", "next", place / "drawn.db", *asking, "--budget", 40, "--dry-run")
+    prints(estimated, "project", "estimate", place / "drawn.db", *asking)
 
 
 def test_lists(prints, place, bench):
-    prints(list_measures(), "measures")
-    prints(list_benchmarks(), "benchmarks")
-    prints(BenchmarkSummary(bench), "benchmarks", place / "world")
-    prints(CalibrationTable(()), "judge", "list", place / "p.db")
+    prints(karat.measures.list(), "measures")
+    prints(karat.benchmarks.list(), "benchmarks")
+    prints(karat.benchmarks.show(bench), "benchmarks", "show", place / "world")
+    prints(CalibrationTable(()), "project", "judges", place / "p.db")
 
 
 def test_publish(both, place, tmp_path):
-    first = both("publish", place / "p.db", "-o", tmp_path / "a", "-a", "majority")
+    first = both("project", "publish", place / "p.db", "-o", tmp_path / "a", "-a", "majority")
     with open_project(place / "p.db") as project:
         published = karat.judging.publish(project, tmp_path / "b", acceptance=AcceptanceRule("majority"))
     assert first.out.replace(str(tmp_path / "a"), str(tmp_path / "b")) == f"{published}\n"
@@ -201,37 +230,58 @@ def test_publish(both, place, tmp_path):
 
 def commands_with_json():
     """The names of all commands that have the option --json."""
+    every = every_command().items()
+    return sorted(" ".join(words) for words, command in every if "--json" in options_of(command))
 
-    def walk(name, command):
-        for below, own in getattr(command, "commands", {}).items():
-            yield from walk([*name, below], own)
-        if any("--json" in param.opts for param in command.params):
-            yield " ".join(name)
 
-    return sorted(walk([], typer.main.get_command(app)))
+def options_of(command):
+    """The options of a command."""
+    return {name for param in command.params for name in param.opts}
 
 
 TO_STANDARD_OUTPUT = {
     "agree": ["ratings.csv", "--resamples", 50],
-    "bias": ["p.db", "--resamples", 50],
-    "compare": ["a.npy", "b.npy", "-b", "world", *MEASURED, "--resamples", 50, "--samples", 99],
-    "correlate": ["board.csv", "--resamples", 50],
-    "curve": ["a.npy", "-b", "world", "--by", "cider", "--truth", "original", "--m", "1,5"],
+    "benchmarks list": [],
+    "benchmarks show": ["world"],
+    "captions agree": ["ratings.csv", "--score", "rouge-l", "-b", "world", "--resamples", 50],
+    "captions pairs": ["world", "ratings.csv", "-m", "rouge-l"],
+    "captions score": ["--references", "dog.txt", "--candidate", "dogs", "-m", "rouge-l"],
+    "detections estimate": ["detections.json", "-b", "instances.json", "--draws", 2],
+    "detections simulate": ["detections.json", "-b", "instances.json", "--draws", 2, "--times", 1],
+    "measures list": [],
+    "measures show": ["R@5"],
+    "project bias": ["p.db", "--resamples", 50],
+    "compare": ["a.npy", "b.npy", "-b", "world", *MEASURED, "--resamples", 99],
+    "board correlate": ["board.csv", "--resamples", 50],
+    "captions curve": ["a.npy", "-b", "world", "--by", "cider", "--truth", "original", "--m", "1,5"],
     "estimate": ["a.npy", "-b", "world", "--noisy", "original", "--vetted", "complete", "-m", "P@3"],
     "evaluate": ["a.npy", "-b", "world", *MEASURED],
     "explain": ["a.npy", "-b", "world", "--truth", "original"],
-    "filter": ["world", "--ratings", "ratings.csv", "--from", "0.5", "--resamples", 50],
+    "captions filter": ["world", "--ratings", "ratings.csv", "--from", "0.5", "--resamples", 50],
     "inspect": ["-b", "world", "--duplicates"],
-    "judge calibrate": ["p.db", "--run", "a.npy"],
-    "judge list": ["p.db"],
-    "next": ["drawn.db", "--run", "a.npy", "-m", "P@3", "--direction", "t2i", "--budget", 40, "--dry-run"],
-    "parse": ["a cat on a sofa"],
+    "project calibrate": ["p.db", "--run", "a.npy"],
+    "project judges": ["p.db"],
+    "project next": [
+        "drawn.db",
+        "--run",
+        "a.npy",
+        "-m",
+        "P@3",
+        "--direction",
+        "t2i",
+        "--budget",
+        40,
+        "--dry-run",
+    ],
+    "captions parse": ["a cat on a sofa"],
     "perturb": ["world", "--kind", "colour"],
     "plan": ["a.npy", "-b", "world", "--noisy", "original", "-m", "P@3", "--rho", 0.5, "--prevalence", 0.3],
-    "publish": ["p.db", "-o", "published", "-a", "majority"],
-    "quality": ["p.db", "--resamples", 50],
+    "project publish": ["p.db", "-o", "published", "-a", "majority"],
+    "project quality": ["p.db", "--resamples", 50],
     "robustness": ["a.npy", "b.npy", "-b", "world", "--queries", "queries.tsv", "--resamples", 50],
-    "rules": ["p.db"],
+    "project estimate": ["drawn.db", "--run", "a.npy", "-m", "P@3", "--direction", "t2i"],
+    "project rules": ["p.db"],
+    "rules": ["rules.csv", "--min-support", 1],
     "simulate": [
         *("a.npy", "-b", "world", "--noisy", "original", "--vetted", "complete", "-m", "P@3"),
         *("--times", 1, "--batch", "50%", "--method", "random+naive"),
@@ -254,6 +304,6 @@ def test_json_goes_to_standard_output_and_nothing_else_does(both, place, tmp_pat
     assert not Path("-").exists()
     for line in piped.err.splitlines():
         assert line.startswith(("note: ", "wrote ")), line
-    if name != "judge calibrate":  # which calibrates anew
-        both(*arguments, "--json", "file.json", *(["--force"] if name == "publish" else []))
+    if name != "project calibrate":  # which calibrates anew
+        both(*arguments, "--json", "file.json", *(["--force"] if name == "project publish" else []))
         assert Path("file.json").read_text(encoding="utf-8") == piped.out

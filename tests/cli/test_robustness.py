@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.explanations import read_queries
+from karat.captions import read_queries
 from karat.world import make_world, simulate_reader
 
 
@@ -19,7 +19,7 @@ def made(tmp_path_factory):
     bench = karat.load_benchmark(folder / "my")
     np.save(folder / "before.npy", simulate_reader(world).scores)
     for kind in ("colour", "article"):
-        perturbed = karat.perturb_captions(bench, kind)
+        perturbed = karat.perturb(bench, kind)
         perturbed.save(folder / f"{kind}.tsv")
         scores = simulate_reader(world, [query.new for query in perturbed.queries]).scores
         np.save(folder / f"after-{kind}.npy", scores)
@@ -39,7 +39,7 @@ COLOUR = ("after-colour.npy", "-b", "my", "--queries", "colour.tsv", "--resample
 
 def test_what_is_printed_and_written(both, tmp_path):
     printed = both("robustness", "before.npy", *COLOUR, "--json", tmp_path / "r.json", "-m", "R@1,MRR").out
-    robust = karat.assess_robustness(
+    robust = karat.robustness(
         "before.npy", "after-colour.npy", "my", "colour.tsv", ["R@1", "MRR"], resamples=50
     )
     assert printed == f"{robust}\n"

@@ -1,14 +1,16 @@
-"""``karat rules`` as a user meets it: a project of the form misread, and tables."""
+"""``karat project rules`` of a project with the form misread, and ``karat rules`` of tables."""
 
 import json
 
 import numpy as np
 import pytest
 
+import karat
+
 pytest.importorskip("sqlalchemy")
 
 from karat.benchmarks import save_benchmark
-from karat.explanations import find_rules, summarise_marks
+from karat.explanations import summarise_marks
 from karat.judging import (
     create_project,
     load_form,
@@ -44,7 +46,7 @@ def folder(tmp_path_factory):
 
 
 def test_marks_of_a_project(both, folder, tmp_path):
-    found = both("rules", folder / "p.db", "--json", tmp_path / "r.json", "-o", tmp_path / "r.csv")
+    found = both("project", "rules", folder / "p.db", "--json", tmp_path / "r.json", "-o", tmp_path / "r.csv")
     with open_project(folder / "p.db") as project:
         summary = summarise_marks(project_marks(project))
         quality = project_quality(project, intervals=Intervals(resamples=10))
@@ -81,13 +83,16 @@ def test_marks_of_a_project(both, folder, tmp_path):
 
 
 def test_which_answers_count(both, folder):
-    every, some = both("rules", folder / "p.db"), both("rules", folder / "p.db", "--exclude")
+    every, some = (
+        both("project", "rules", folder / "p.db"),
+        both("project", "rules", folder / "p.db", "--exclude"),
+    )
     assert "annotators who fail the gold check are left out" in some.err
     assert every.out.splitlines()[0] != some.out.splitlines()[0]
 
 
 def test_slices_of_captions(command, folder):
-    out = command("rules", folder / "p.db", "--slices", "--min-support", 5)
+    out = command("project", "rules", folder / "p.db", "--slices", "--min-support", 5)
     rules = out.partition("Rules from slices of the captions")[2]
     assert "colour: any →" in rules
     with open_project(folder / "p.db") as project:
@@ -120,7 +125,7 @@ def table(tmp_path):
 def test_rules_of_a_table(command, table, tmp_path):
     named = ("--then", "failed", "--given", "red,large", "--clusters", "image")
     out = command("rules", table, *named, "--json", tmp_path / "r.json")
-    report = find_rules(table, "failed", given=["red", "large"], clusters="image")
+    report = karat.rules(table, "failed", given=["red", "large"], clusters="image")
     assert out == f"{report}\n"
     assert str(report.rules[0]) == "red → failed"
     assert "Of 300 rows in 100 clusters" in out
@@ -134,21 +139,16 @@ def test_rules_of_a_table(command, table, tmp_path):
 
 def test_mistakes(command, folder, table, tmp_path):
     assert "the form 'grid' has no question with several choices" in command(
-        "rules", folder / "grid.db", code=2
+        "project", "rules", folder / "grid.db", code=2
     )
-    assert "the project has no answers" in command("rules", folder / "misread.db", code=2)
-    assert "unknown question" in command("rules", folder / "p.db", "--question", "misraed", code=2)
-    assert "share is 2" in command("rules", folder / "p.db", "--share", 2, code=2)
-    assert "--then with a project" in command("rules", folder / "p.db", "--then", "color", code=2)
-    assert "--slices with a table" in command("rules", table, "--slices", code=2)
-    assert "--approved-only with a table" in command("rules", table, "--approved-only", code=2)
-    for name, value in [("--aggregate", "majority"), ("--gold-share", 0.5), ("--captions-wrong", 1)]:
-        assert f"{name} with a table" in command("rules", table, name, value, code=2)
+    assert "the project has no answers" in command("project", "rules", folder / "misread.db", code=2)
+    assert "unknown question" in command("project", "rules", folder / "p.db", "--question", "misraed", code=2)
+    assert "share is 2" in command("project", "rules", folder / "p.db", "--share", 2, code=2)
     command("rules", table, "--then", "failed", "--given", "red", "-o", tmp_path / "rules.html")
     assert "<table" in (tmp_path / "rules.html").read_text()
     (tmp_path / "no.db").write_text("not a project")
-    assert "no.db" in command("rules", tmp_path / "no.db", code=2)
-    assert "none.db" in command("rules", tmp_path / "none.db", code=2)
+    assert "no.db" in command("project", "rules", tmp_path / "no.db", code=2)
+    assert "none.db" in command("project", "rules", tmp_path / "none.db", code=2)
     assert "there is no such file" in command("rules", tmp_path / "none.csv", code=2)
     (tmp_path / "other.csv").write_text("a,b\n" + "1,2\n" * 12)
     assert "column 'b' is 2.0 in row 1" in command("rules", tmp_path / "other.csv", code=2)

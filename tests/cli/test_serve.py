@@ -19,6 +19,7 @@ from karat.cli import serve
 from karat.errors import InputError, MissingDataError
 from karat.judging.store import open_project
 from karat.judging.store.accounts import credentials
+from karat.web import service
 from karat.web.settings import Settings
 from web.servers import PASSWORD, make_project
 
@@ -75,7 +76,7 @@ def test_an_owner_is_made_with_a_password_that_is_typed(place, monkeypatch):
         def run(self, sockets):
             started.append(sockets)
 
-    monkeypatch.setattr("karat.web.make_server", lambda app, settings, logs: Server())
+    monkeypatch.setattr("karat.web.service.make_server", lambda app, settings, logs: Server())
     typed = f"{PASSWORD}\n{PASSWORD}\n"
     found = run(place, "--port", "0", "--host", "0.0.0.0", "--owner", "ann", input=typed)
     assert len(started) == 1
@@ -97,7 +98,7 @@ def unstarted(monkeypatch):
         def run(self, sockets):
             pass
 
-    monkeypatch.setattr("karat.web.make_server", lambda app, settings, logs: Server())
+    monkeypatch.setattr("karat.web.service.make_server", lambda app, settings, logs: Server())
 
 
 @pytest.fixture
@@ -154,13 +155,13 @@ def test_a_password_comes_from_a_file_or_the_environment(fresh, unstarted, tmp_p
     with pytest.raises(InputError, match=r"every user of this machine can read this password; chmod 600"):
         public(fresh, "--owner", "ann", "--password-file", file)
     file.chmod(0o640)
-    monkeypatch.setenv(serve.PASSWORD, f"{PASSWORD} two")
+    monkeypatch.setenv(service.PASSWORD, f"{PASSWORD} two")
     public(fresh, "--owner", "ann", "--password-file", file)
     assert can_sign_in(fresh, "ann", f"{PASSWORD} one")
     found = public(fresh, "--owner", "bob")
     assert can_sign_in(fresh, "bob", f"{PASSWORD} two")
     assert PASSWORD not in found.output
-    assert serve.PASSWORD not in os.environ, "programs that the server starts do not see it"
+    assert service.PASSWORD not in os.environ, "programs that the server starts do not see it"
     file.write_text("\n")
     with pytest.raises(InputError, match="the first line is empty"):
         public(fresh, "--owner", "eve", "--password-file", file)
@@ -256,7 +257,7 @@ def test_the_demonstration_makes_a_world_and_leaves_nothing(monkeypatch):
             )
             assert project.queue.lease("somebody new") is not None
 
-    monkeypatch.setattr("karat.web.make_server", lambda app, settings, logs: Server(app))
+    monkeypatch.setattr("karat.web.service.make_server", lambda app, settings, logs: Server(app))
     assert "works once" in run("--demo", "--port", "0").output
     where, assignments, roles = seen[0]
     assert roles == ["owner"]
@@ -281,7 +282,7 @@ def test_wrong_input_is_a_sentence(arguments, said):
 
 
 def test_the_password_of_a_database_is_not_printed(place, capsys):
-    serve.announce("postgresql://ann:***@host/db", Settings("postgresql://ann:secret@host/db"), None)
+    service.announce("postgresql://ann:***@host/db", Settings("postgresql://ann:secret@host/db"), None)
     assert "secret" not in capsys.readouterr().out
     assert "secret" not in repr(Settings("postgresql://ann:secret@host/db"))
 

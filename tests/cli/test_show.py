@@ -1,12 +1,14 @@
 """What a terminal shows: tables in parts that fit, the best values in bold, names as plain text."""
 
 import io
+import time
 
 import numpy as np
+import pytest
 from rich.console import Console
 
 import karat
-from karat._util import Layout, Result
+from karat._util import Layout, Result, current_reporter, stage
 from karat.cli import show
 
 from worlds import build
@@ -44,27 +46,40 @@ def test_names_are_text_and_not_markup():
 def test_a_terminal_shows_the_table_and_progress(monkeypatch, capsys):
     wide = screen(200)
     monkeypatch.setattr(show, "console", lambda stderr=False: wide)
-    with show.progress(2) as step:
-        step("one [of]")
+    with show.working("scoring one [of]"):
+        assert "scoring one [of]" not in capsys.readouterr().out
     show.show(card(["a", "b"]))
     text = wide.file.getvalue()
-    assert "scoring one [of] (1 of 2)" in text
+    assert "scoring one [of]" in text
     assert "unjudged pairs count as misses, [bounds] say what they could change" in text
     assert "100.00 [100.00, 100.00]" in text
-    with show.progress(1) as step:
-        assert step is None
 
 
 def test_a_terminal_shows_how_far_a_pass_is(monkeypatch):
     wide = screen(200)
     monkeypatch.setattr(show, "console", lambda stderr=False: wide)
-    with show.scoring(2) as (say, step, tiles):
-        say("reading [1] pictures")
-        step("one [of]")
-        tiles(3, 12)
+    with show.working("scoring"), stage("tiles [of]", 12, done=3):
+        with show.working("writing"):
+            assert show.console(stderr=True) is wide
+        time.sleep(0.3)
     text = wide.file.getvalue()
-    assert "scoring one [of] (1 of 2)" in text
+    assert "tiles [of]" in text
     assert "25%" in text
+
+
+def test_nothing_but_errors_is_shown_when_quiet(monkeypatch, capsys):
+    wide = screen(200)
+    monkeypatch.setattr(show, "console", lambda stderr=False: wide)
+    with show.silenced():
+        assert show.quiet()
+        with show.working("scoring"):
+            assert current_reporter() is None
+        show.print_notes(["one"])
+        with pytest.raises(KeyboardInterrupt), show.working():
+            raise KeyboardInterrupt("stopped; the same command goes on from there")
+    assert not show.quiet()
+    assert wide.file.getvalue() == ""
+    assert capsys.readouterr().err == "karat: stopped; the same command goes on from there\n"
 
 
 def test_one_run_has_bars_where_there_is_room():

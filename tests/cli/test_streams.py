@@ -56,11 +56,23 @@ def test_what_cannot_be_printed_is_one_sentence(printing, words):
 
 
 def test_files_are_written_though_nobody_reads(printing, tmp_path):
-    words = ["world", "-o", str(tmp_path / "w"), "--images", "3", "--captions", "2", "--systems"]
+    words = ["world", "make", "-o", str(tmp_path / "w"), "--images", "3", "--captions", "2", "--systems"]
     assert printing(unread(), *words)[0] == 0
     runs = sorted(map(str, (tmp_path / "w" / "runs").iterdir()))[:2]
     project = tmp_path / "p.db"
-    words = ["pool", *runs, "-b", str(tmp_path / "w"), "-o", str(project), "--gold", "0", "--top", "1"]
+    words = [
+        "project",
+        "pool",
+        *runs,
+        "-b",
+        str(tmp_path / "w"),
+        "-o",
+        str(project),
+        "--gold",
+        "0",
+        "--top",
+        "1",
+    ]
     assert printing(unread(), *words)[0] == 0
     assert project.stat().st_size
 
@@ -74,7 +86,7 @@ def test_standard_output_is_written_where_it_leads(command, tmp_path, monkeypatc
             kept = os.dup(1)
             os.dup2(stream.fileno(), 1)
             try:
-                command("correlate", tmp_path / "board.csv", "--json", place, "-q")
+                command("board", "correlate", tmp_path / "board.csv", "--json", place, "-q")
             finally:
                 os.dup2(kept, 1)
                 os.close(kept)
@@ -88,7 +100,7 @@ def test_standard_output_is_written_where_it_leads(command, tmp_path, monkeypatc
 def test_a_world_that_was_interrupted_can_be_made_again(command, tmp_path, number):
     folder = tmp_path / "w"
     folder.mkdir()
-    words = ["world", "-o", str(folder), "--images"]
+    words = ["world", "make", "-o", str(folder), "--images"]
     process = subprocess.Popen(
         [sys.executable, "-m", "karat", *words, "600"],
         stderr=subprocess.PIPE,

@@ -14,9 +14,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 
-from karat.cli.main import app
+from karat.cli.main import every_command
 from karat.judging.exchange import FORMATS
 from karat.models import ImageTextModel
 from karat.runs.formats import FOLDER, WRITERS
@@ -25,10 +24,8 @@ from karat.scores import Scorecard
 FILES = Path(__file__).parents[1] / "net" / "files"
 SCORES = "karat evaluate a.npy b.npy -b my -m R@1 --truth original --direction t2i"
 READ_ONLY = {
-    "measures": "prints",
-    "benchmarks list": "prints",
-    "captions score": "prints",
     "serve": "runs until it is stopped; tests/web fills its disk",
+    "settings": "prints only",
 }
 """Commands that write no file, and why they have no case."""
 
@@ -43,15 +40,21 @@ OLD = b'{"yours": {"source": "saved", "options": {"folder": "my"}}}'
 ESTIMATE = "karat estimate a.npy -b my --noisy original --vetted complete -m P@3"
 SIMULATE = f"{ESTIMATE.replace('estimate', 'simulate')} --times 1 --batch 50% --method random+naive"
 PLAN = "karat plan a.npy -b my --noisy original -m P@3 --rho 0.5 --prevalence 0.3"
-NEXT = "karat next OUT/empty.db --run a.npy,b.npy -m P@3"
+NEXT = "karat project next OUT/empty.db --run a.npy,b.npy -m P@3"
 EXPLAIN = "karat explain a.npy -b my --truth original --direction t2i"
+CURVE = "karat captions curve a.npy -b my --by hodosh-bleu --m 2 --at 5"
+FILTER = "karat captions filter my --ratings ratings.csv --resamples 20"
+AGREE = "karat captions agree ratings.csv --score bow -b my --resamples 20"
+SCORE = "karat captions score --references refs.txt --candidate dog -m bow"
+TRAIN = "karat train my-photos --image-input pixels --epochs 1 --dimensions 8 --device cpu"
+DETECTIONS = "detections.json -b instances.json --draws 2"
 ROBUSTNESS = "karat robustness a.npy b.npy -b my --queries queries.tsv -m R@1 --resamples 20"
 CASES = {
     "evaluate --json": f"{SCORES} --json OUT/scores.json",
     "evaluate --output": [f"{SCORES} -o OUT/table{kind}" for kind in Scorecard.formats if kind != ".htm"],
     "evaluate --per-query": [f"{SCORES} --per-query OUT/values.{kind}" for kind in ("csv", "parquet")],
-    "compare --json": f"{SCORES.replace('evaluate', 'compare')} --samples 100 --json OUT/tests.json",
-    "compare --output": f"{SCORES.replace('evaluate', 'compare')} --samples 100 -o OUT/tests.tex",
+    "compare --json": f"{SCORES.replace('evaluate', 'compare')} --resamples 100 --json OUT/tests.json",
+    "compare --output": f"{SCORES.replace('evaluate', 'compare')} --resamples 100 -o OUT/tests.tex",
     "report --output": "karat report a.npy -b my -m R@1 --resamples 20 -o OUT/report.html",
     "convert": [
         *(f"karat convert a.npy OUT/run{name} -b my {wanted(name)}" for name in WRITERS if name != FOLDER),
@@ -64,18 +67,22 @@ CASES = {
     "explain --clean": f"{EXPLAIN} --clean OUT/cleaning.csv",
     "robustness --json": f"{ROBUSTNESS} --json OUT/robustness.json",
     "robustness --output": f"{ROBUSTNESS} -o OUT/robustness.csv",
-    "rules --json": "karat rules partly.db --json OUT/rules.json",
-    "rules --output": "karat rules partly.db -o OUT/rules.csv",
-    "leaderboard --output": "karat leaderboard board.csv -o OUT/report.html",
-    "curve --json": "karat curve a.npy -b my --by hodosh-bleu --m 2 --at 5 --json OUT/curve.json",
-    "curve --output": "karat curve a.npy -b my --by hodosh-bleu --m 2 --at 5 -o OUT/curve.csv",
-    "correlate --json": "karat correlate board.csv --json OUT/table.json",
-    "correlate --output": "karat correlate board.csv -o OUT/table.md",
+    "project rules --json": "karat project rules partly.db --json OUT/rules.json",
+    "project rules --output": "karat project rules partly.db -o OUT/rules.csv",
+    "rules --json": "karat rules rules.csv --min-support 1 --json OUT/rules.json",
+    "rules --output": "karat rules rules.csv --min-support 1 -o OUT/found.csv",
+    "board report --output": "karat board report board.csv -o OUT/report.html",
+    "captions curve --json": f"{CURVE} --json OUT/curve.json",
+    "captions curve --output": f"{CURVE} -o OUT/curve.csv",
+    "board correlate --json": "karat board correlate board.csv --json OUT/table.json",
+    "board correlate --output": "karat board correlate board.csv -o OUT/table.md",
     "agree --json": "karat agree expert.csv --resamples 20 --json OUT/agree.json",
-    "parse --json": "karat parse 'a man on a horse' --json OUT/graph.json",
-    "filter --json": "karat filter my --ratings ratings.csv --resamples 20 --json OUT/filter.json",
+    "captions parse --json": "karat captions parse 'a man on a horse' --json OUT/graph.json",
+    "captions filter --json": f"{FILTER} --json OUT/filter.json",
+    "captions agree --json": f"{AGREE} --json OUT/a.json",
+    "captions score --json": f"{SCORE} --json OUT/s.json",
     "fit --output": "karat fit my-photos -o OUT/model",
-    "train --output": "karat train my-photos -o OUT/model --pixels --epochs 1 --dimensions 8 --device cpu",
+    "train --output": f"{TRAIN} -o OUT/model",
     "encode --output": "karat encode model -b my-photos -o OUT/run.safetensors",
     "search --output": "karat search model 'a dog' --in my-photos -o OUT/found.html",
     "estimate --json": f"{ESTIMATE} --json OUT/e.json",
@@ -84,56 +91,66 @@ CASES = {
     "inspect --json": "karat inspect a.npy -b my --json OUT/seen.json",
     "inspect --output": "karat inspect -b my --duplicates -o OUT/pairs.csv",
     "normalise --output": "karat normalise a.npy -b my --how csls -o OUT/normal.npy",
-    "pool --output": "karat pool a.npy b.npy -b my --top 2 --gold-depth 5 -o OUT/new.db --force",
-    "tasks": "karat tasks OUT/pooled.db --task-size 16 --gold 2",
-    "answers import": "karat answers import OUT/packed.db results.csv",
-    "answers export --output": [
-        f"karat answers export packed.db --format {name} -o OUT/tasks.{name} --image-url https://h/{{id}}"
+    "project pool --output": "karat project pool a.npy b.npy -b my --top 2 --gold-depth 5 --force"
+    " -o OUT/new.db",
+    "project tasks": "karat project tasks OUT/pooled.db --task-size 16 --gold 2",
+    "project import": "karat project import OUT/packed.db results.csv",
+    "project export --output": [
+        f"karat project export packed.db --format {name} -o OUT/tasks.{name} --image-url https://h/{{id}}"
         for name in FORMATS
     ]
-    + ["karat answers export partly.db --what answers -o OUT/answers.csv"],
-    "quality": "karat quality OUT/partly.db --approve-passed --reviewer ann --resamples 20",
-    "quality --export-review": "karat quality partly.db --resamples 20 --export-review OUT/review.csv",
-    "quality --json": "karat quality partly.db --resamples 20 --json OUT/quality.json",
-    "publish --output": "karat publish partly.db -o OUT/published --force",
-    "publish --json": "karat publish partly.db -o NEW/published --json OUT/published.json",
-    "bias --json": "karat bias partly.db -a majority --resamples 20 --json OUT/bias.json",
-    "backup --output": "karat backup partly.db -o OUT/copy.db --force",
-    "restore": "karat restore partly.db OUT/packed.db --force",
-    "world --output": "karat world --images 4 --captions 2 --systems -o OUT/world --force",
-    "benchmarks show --ids": "karat benchmarks my --ids OUT/order.json",
-    "benchmarks show --save": "karat benchmarks my --save OUT/saved",
+    + ["karat project export partly.db --what answers -o OUT/answers.csv"],
+    "project quality": "karat project quality OUT/partly.db --approve-passed --reviewer ann --resamples 20",
+    "project quality --export-review": "karat project quality partly.db --resamples 20"
+    " --export-review OUT/review.csv",
+    "project quality --json": "karat project quality partly.db --resamples 20 --json OUT/quality.json",
+    "project publish --output": "karat project publish partly.db -o OUT/published --force",
+    "project publish --json": "karat project publish partly.db -o NEW/published --json OUT/published.json",
+    "project bias --json": "karat project bias partly.db -a majority --resamples 20 --json OUT/bias.json",
+    "project backup --output": "karat project backup partly.db -o OUT/copy.db --force",
+    "project restore": "karat project restore partly.db OUT/packed.db --force",
+    "world make --output": "karat world make --images 4 --captions 2 --systems -o OUT/world --force",
+    "measures list --json": "karat measures list --json OUT/measures.json",
+    "measures show --json": "karat measures show R@5 --json OUT/measure.json",
+    "benchmarks list --json": "karat benchmarks list --json OUT/benchmarks.json",
+    "benchmarks show --json": "karat benchmarks show my --json OUT/benchmark.json",
+    "benchmarks show --ids": "karat benchmarks show my --ids OUT/order.json",
+    "benchmarks show --save": "karat benchmarks show my --save OUT/saved",
     "benchmarks add": "karat benchmarks add my --name mine",
     "benchmarks add --ids": "karat benchmarks add my --name NAME --ids OUT/order.json",
     "benchmarks add --save": "karat benchmarks add my --name NAME --save OUT/saved",
     "benchmarks remove": "karat benchmarks remove yours",
     "captions table --output": "karat captions table my -m hodosh-bleu -o OUT/table.npy",
+    "captions pairs --json": "karat captions pairs my pairs.csv -m hodosh-bleu --json OUT/pairs.json",
     "captions pairs --output": "karat captions pairs my pairs.csv -m hodosh-bleu -o OUT/pairs.csv",
     "captions corpus --output": "karat captions corpus my -o OUT/corpus.npz",
-    "judge calibrate": "karat judge calibrate OUT/partly.db --run a.npy",
-    "judge calibrate --json": "karat judge calibrate NEW/partly.db --run a.npy --json OUT/judge.json",
-    "judge run": "karat judge run OUT/calibrated.db --run a.npy --min-pairs 1 --min-kappa -1",
-    "judge list --json": "karat judge list calibrated.db --json OUT/judges.json",
-    "next": f"{NEXT} --direction t2i --budget 20",
-    "next --json": f"{NEXT.replace('OUT', 'NEW')} --direction t2i --budget 20 --json OUT/n.json",
+    "project calibrate": "karat project calibrate OUT/partly.db --run a.npy",
+    "project calibrate --json": "karat project calibrate NEW/partly.db --run a.npy --json OUT/judge.json",
+    "project judge": "karat project judge OUT/calibrated.db --run a.npy --min-pairs 1 --min-kappa -1",
+    "project judges --json": "karat project judges calibrated.db --json OUT/judges.json",
+    "project next": f"{NEXT} --direction t2i --budget 20",
+    "project next --json": f"{NEXT.replace('OUT', 'NEW')} --direction t2i --budget 20 --json OUT/n.json",
     "perturb --json": "karat perturb my --kind full-stop --json OUT/queries.json",
     "perturb --output": "karat perturb my --kind full-stop -o OUT/queries.tsv",
     "plan --json": f"{PLAN} --json OUT/p.json",
     "plan --output": f"{PLAN} -o OUT/p.csv",
+    "detections pool --output": "karat detections pool -b instances.json --set images=pictures"
+    " -o OUT/masks.db",
+    "project estimate --json": f"{NEXT.replace('next', 'estimate')} --json OUT/e.json",
+    "project estimate --output": f"{NEXT.replace('next', 'estimate')} -o OUT/e.csv",
+    "detections estimate --json": f"karat detections estimate {DETECTIONS} --json OUT/e.json",
+    "detections estimate --output": f"karat detections estimate {DETECTIONS} -o OUT/e.csv",
+    "detections simulate --json": f"karat detections simulate {DETECTIONS} --times 1 --json OUT/s.json",
+    "detections simulate --output": f"karat detections simulate {DETECTIONS} --times 1 -o OUT/s.csv",
     "simulate --json": f"{SIMULATE} --json OUT/s.json",
     "simulate --output": f"{SIMULATE} -o OUT/s.csv",
 }
 
 
-def commands(group=None, name=""):
+def commands():
     """Yield every command of the registry with its words."""
-    group = group or typer.main.get_command(app)
-    for word, command in group.commands.items():
-        words = f"{name} {word}".strip()
-        if hasattr(command, "commands"):
-            yield from commands(command, words)
-        else:
-            yield words, command
+    for words, command in every_command().items():
+        yield " ".join(words), command
 
 
 def outputs(command):

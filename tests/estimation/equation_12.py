@@ -1,6 +1,6 @@
 """How far are eq. 12 of Active testing as printed, and G_j with N = Σ p, from the expected change of AP?
 
-``python -m tests.estimate.equation_12`` prints the tables of docs/estimate-formulas.md.
+``python -m tests.estimation.equation_12`` prints the tables of docs/estimate-formulas.md.
 """
 
 import numpy as np

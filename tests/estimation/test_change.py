@@ -6,18 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from karat.estimation import expected_ap_change, expected_change, expected_values, printed_change
-from karat.estimation.change import covariances
-from karat.estimation.expectation import form_of
-from karat.measures import Ranked, parse_measure
-from tests.estimate.enumeration import (
+from estimation.enumeration import (
     DEFINITIONS,
     average_precision,
     changes,
     random_lists,
     ranked_of,
 )
-from tests.estimate.equation_12 import ap_table
+from estimation.equation_12 import ap_table
+from karat.estimation import expected_ap_change, expected_change, expected_values, printed_change
+from karat.estimation.change import covariances
+from karat.estimation.expectation import form_of
+from karat.measures import Ranked, parse_measure
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)

@@ -8,7 +8,7 @@ import pytest
 import karat
 from karat.benchmarks import Judgments, Provenance, Share, Truth
 from karat.errors import InputError
-from karat.estimation import ESTIMATORS, VettedLabels, estimate_scores, make_candidates
+from karat.estimation import ESTIMATORS, VettedLabels, make_candidates
 from karat.estimation.estimation import draw_scores
 from karat.estimation.estimator import run_probabilities
 from karat.estimation.relevance import labels_of
@@ -44,7 +44,7 @@ def part(bench):
 @pytest.mark.parametrize("estimator", ["naive", "mixed"])
 def test_everything_vetted_is_the_score_itself(bench, runs, rounded, ties, estimator):
     systems = [*runs, rounded]
-    found = estimate_scores(
+    found = karat.estimate(
         systems, bench, MEASURES, noisy="original", vetted="complete", ties=ties, estimator=estimator, draws=8
     )
     card = evaluated(systems, bench, MEASURES, truth="complete", ties=ties)
@@ -60,7 +60,7 @@ def test_everything_vetted_is_the_score_itself(bench, runs, rounded, ties, estim
 
 
 def test_ranked_lists(bench, ranked):
-    found = estimate_scores(
+    found = karat.estimate(
         ranked, bench, "P@10", noisy="original", vetted="complete", estimator="mixed", draws=8
     )
     for column in evaluated(ranked, bench, ["P@10"], truth="complete"):
@@ -70,7 +70,7 @@ def test_ranked_lists(bench, ranked):
 def test_naive_is_the_score_by_noisy_labels_where_nothing_is_vetted(bench, runs):
     # The one label that is vetted says what the noisy one says.
     one = with_truth(bench, "one", [0], [0], [1])
-    found = estimate_scores(
+    found = karat.estimate(
         runs, one, MEASURES, noisy="original", vetted="one", estimator="naive", depth=60, draws=8
     )
     for column in evaluated(runs, one, MEASURES, truth="original", ties="stable"):
@@ -80,13 +80,11 @@ def test_naive_is_the_score_by_noisy_labels_where_nothing_is_vetted(bench, runs)
 
 
 def test_records_tables_and_gaps(part, runs):
-    found = estimate_scores(
+    found = karat.estimate(
         runs, part, "P@5", noisy="original", vetted="part", direction="t2i", estimator="mixed"
     )
     assert str(found) == str(
-        estimate_scores(
-            runs, part, "P@5", noisy="original", vetted="part", direction="t2i", estimator="mixed"
-        )
+        karat.estimate(runs, part, "P@5", noisy="original", vetted="part", direction="t2i", estimator="mixed")
     )
     [column] = found.columns
     assert len(column.candidates) > column.looked_at.sum()
@@ -109,7 +107,7 @@ def test_records_tables_and_gaps(part, runs):
 
 
 def test_the_spread_is_that_of_independent_labels(part, runs):
-    [column] = estimate_scores(
+    [column] = karat.estimate(
         runs, part, "P@5", noisy="original", vetted="part", direction="t2i", estimator="mixed", draws=4000
     ).columns
     p = column.probability
@@ -122,8 +120,8 @@ def test_the_spread_is_that_of_independent_labels(part, runs):
 
 def test_the_target(part, runs):
     options = {"noisy": "original", "vetted": "part", "direction": "t2i", "estimator": "mixed"}
-    here = estimate_scores(runs, part, "P@5", **options)
-    anywhere = estimate_scores(runs, part, "P@5", target="population", **options)
+    here = karat.estimate(runs, part, "P@5", **options)
+    anywhere = karat.estimate(runs, part, "P@5", target="population", **options)
     assert here.value("P@5", "seer") == anywhere.value("P@5", "seer")
     for first, second, values in zip(here.records(), anywhere.records(), here.columns[0].values):
         assert second["target"] == "population"
@@ -136,7 +134,7 @@ def test_the_target(part, runs):
 
 def test_unlisted_pairs_that_are_not_relevant(part, runs):
     options = {"noisy": "original", "vetted": "part", "direction": "t2i", "estimator": "naive"}
-    found = estimate_scores(runs, part, ["AP", "P@5"], unlisted="no", **options)
+    found = karat.estimate(runs, part, ["AP", "P@5"], unlisted="no", **options)
     card = karat.evaluate(runs, part, ["AP", "P@5"], truth="part", direction="t2i", ties="stable")
     for column in card:
         expected = np.nan_to_num(column.values).mean()
@@ -144,7 +142,7 @@ def test_unlisted_pairs_that_are_not_relevant(part, runs):
 
 
 def test_other_estimators_beside(part, runs):
-    found = estimate_scores(
+    found = karat.estimate(
         runs, part, "P@5", noisy="original", vetted="part", direction="t2i", estimator="mixed"
     )
     [column] = found.columns
@@ -175,7 +173,7 @@ def test_labels_outside_the_candidates(bench, runs):
     only = {"i2t": np.arange(10), "t2i": np.arange(20)}
     few = with_truth(bench, "few", np.arange(10), 2 * np.arange(10), np.ones(10), queries=only)
     both = with_truth(few, "both", [0, 29], [3, 59], [0, 1])
-    found = estimate_scores(
+    found = karat.estimate(
         runs, both, "P@60", noisy="few", vetted="both", direction="i2t", estimator="naive", draws=4
     )
     assert found.notes[0] == (
@@ -184,19 +182,19 @@ def test_labels_outside_the_candidates(bench, runs):
     )
     away = with_truth(few, "away", [29], [59], [1])
     with pytest.raises(InputError, match=r"all labels of truth 'away' are outside the candidates \(i2t\); n"):
-        estimate_scores(runs, away, "P@10", noisy="few", vetted="away", estimator="naive")
+        karat.estimate(runs, away, "P@10", noisy="few", vetted="away", estimator="naive")
     deep = int(np.argmin(runs[0].scores[0]))
     low = with_truth(bench, "low", [0], [deep], [0])
     said = r"none of the 1 vetted pair is among what P@2 looks at \(i2t\); vet pairs that the runs rank first"
     with pytest.raises(InputError, match=said):
-        estimate_scores(runs[0], low, "P@2", noisy="original", vetted="low", estimator="naive")
+        karat.estimate(runs[0], low, "P@2", noisy="original", vetted="low", estimator="naive")
 
 
 def test_labels_that_cannot_be_used(bench, runs):
     def refused(name, rating, measure="P@10", **judged):
         made = with_truth(bench, name, [0] * len(rating), [0] * len(rating), rating, **judged)
         with pytest.raises(InputError) as error:
-            estimate_scores(runs, made, measure, noisy="original", vetted=name, estimator="naive")
+            karat.estimate(runs, made, measure, noisy="original", vetted=name, estimator="naive")
         return str(error.value)
 
     assert refused("empty", []) == "truth 'empty' has no labels; name another truth, or vet some pairs."
@@ -208,7 +206,7 @@ def test_labels_that_cannot_be_used(bench, runs):
     assert "as in P(rel=1)@10, or rel=any" in said
     graded = with_truth(bench, "graded", [0, 0], [0, 1], [0.5, 1], **half)
     for measure, positives in (("P(rel=any)@60", 2), ("P(rel=0.75)@60", 1)):
-        found = estimate_scores(
+        found = karat.estimate(
             runs, graded, measure, noisy="original", vetted="graded", estimator="naive", direction="i2t"
         )
         assert found.columns[0].labels.relevant.sum() == positives
@@ -222,14 +220,14 @@ def test_measures_without_an_estimate(bench, runs):
         ("NCS(cider)@10", "looks at similarities, not at labels"),
     ):
         with pytest.raises(InputError, match=said):
-            estimate_scores(runs, bench, measure, noisy="original", vetted="complete")
+            karat.estimate(runs, bench, measure, noisy="original", vetted="complete")
     with pytest.raises(InputError, match="ties is 'pessimistic', which orders equal scores by their labels"):
-        estimate_scores(runs, bench, "P@5", noisy="original", vetted="complete", ties="pessimistic")
+        karat.estimate(runs, bench, "P@5", noisy="original", vetted="complete", ties="pessimistic")
     with pytest.raises(InputError, match="depth is 0; give a whole number from 1"):
-        estimate_scores(runs, bench, "P@5", noisy="original", vetted="complete", depth=0)
+        karat.estimate(runs, bench, "P@5", noisy="original", vetted="complete", depth=0)
 
 
 def test_a_run_without_scores(bench, ranked):
     for estimator in ("learned", "direct"):
         with pytest.raises(InputError, match="lists: ranked lists have no scores, and this estimator learns"):
-            estimate_scores(ranked, bench, "P@10", noisy="original", vetted="complete", estimator=estimator)
+            karat.estimate(ranked, bench, "P@10", noisy="original", vetted="complete", estimator=estimator)

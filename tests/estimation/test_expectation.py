@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from karat.errors import InputError
-from karat.estimation import expected_ap, expected_values, value_draws
-from karat.estimation.expectation import FORMS, ClosedForm, form_of, gauss_legendre, register_form
-from karat.measures import MEASURES, Measure, Ranked, parse_measure
-from tests.estimate.enumeration import (
+from estimation.enumeration import (
     DEFINITIONS,
     average_precision,
     expectation,
     random_lists,
     ranked_of,
 )
+from karat.errors import InputError
+from karat.estimation import expected_ap, expected_values, value_draws
+from karat.estimation.expectation import FORMS, ClosedForm, form_of, gauss_legendre, register_form
+from karat.measures import MEASURES, Measure, Ranked, parse_measure
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)

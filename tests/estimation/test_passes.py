@@ -6,18 +6,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from karat.estimation import (
-    estimate_goal,
-    estimate_project,
-    estimate_scores,
-    make_candidates,
-    next_pairs,
-    plan_vetting,
-    simulate_vetting,
-)
+import karat
+from karat._util import reporting
+from karat.estimation import estimate_goal, estimate_project, make_candidates, next_pairs
 from karat.estimation.candidates import CandidateRequest, scan_candidates
 from karat.judging import Goal
 from karat.runs import Compute, MatrixRun, TableRun, table
+from told import Told
 
 from .projects import answer, new_project
 
@@ -104,14 +99,14 @@ def test_files_simulations_and_plans_read_each_run_once(place, monkeypatch, runs
     systems, bench = systems[:runs], world.benchmark()
     labels = {"noisy": "original", "vetted": "complete"}
     with counted(monkeypatch) as passes:
-        estimate_scores(systems, bench, "P@10,P@5", **labels, draws=10)
+        karat.estimate(systems, bench, "P@10,P@5", **labels, draws=10)
     assert passes == once(systems)
     with counted(monkeypatch) as passes:
-        simulate_vetting(systems, bench, "P@10,P@5", **labels, times=1, batch=0.5, draws=10)
+        karat.simulate(systems, bench, "P@10,P@5", **labels, times=1, batch=0.5, draws=10)
     assert passes == once(systems)
     for pilot in (None, "original"):
         with counted(monkeypatch) as passes:
-            plan_vetting(systems, bench, "P@10", direction="t2i", pilot=pilot)
+            karat.plan(systems, bench, "P@10", direction="t2i", pilot=pilot)
         assert passes == once(systems)
 
 
@@ -119,12 +114,12 @@ def test_files_simulations_and_plans_read_each_run_once(place, monkeypatch, runs
 def test_measures_without_a_cut_off_take_one_pass_more(place, monkeypatch, runs):
     systems, bench = place[2][:runs], place[1].benchmark()
     with counted(monkeypatch) as passes:
-        estimate_scores(systems, bench, "P@10,RP", noisy="original", vetted="complete", draws=10)
+        karat.estimate(systems, bench, "P@10,RP", noisy="original", vetted="complete", draws=10)
     assert passes == (twice(systems) if runs > 1 else once(systems))
 
 
 def test_passes_are_made_as_asked(place, monkeypatch):
-    systems, bench, tiles = place[2][:2], place[1].benchmark(), []
+    systems, bench, told = place[2][:2], place[1].benchmark(), Told()
     seen, scan = [], TableRun.scan
 
     def noted(run, items=(), threads=None, first=False, *, tops=(), options=None):
@@ -132,11 +127,14 @@ def test_passes_are_made_as_asked(place, monkeypatch):
         return scan(run, items, threads, first, tops=tops, options=options)
 
     monkeypatch.setattr(TableRun, "scan", noted)
-    compute = Compute(threads=1, device="cpu", tiles=lambda done, all_tiles: tiles.append(done))
-    made = make_candidates(systems, bench, "original", direction="t2i", depth=5, compute=compute, exact=False)
+    compute = Compute(threads=1, device="cpu")
+    with reporting(told):
+        made = make_candidates(
+            systems, bench, "original", direction="t2i", depth=5, compute=compute, exact=False
+        )
     assert made.exact is not made
     assert set(seen) == {(1, "cpu")}
-    assert tiles
+    assert told.reached["tiles"]
 
 
 @pytest.mark.parametrize("ties", ["stable", "expected"])

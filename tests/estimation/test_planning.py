@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import karat
 from karat.benchmarks import Judgments, Provenance, Truth, save_benchmark
 from karat.errors import InputError
 from karat.estimation import (
@@ -14,7 +15,6 @@ from karat.estimation import (
     interval_estimates,
     make_candidates,
     parse_name,
-    plan_vetting,
     sequence_factor,
     truth_labels,
 )
@@ -48,7 +48,7 @@ def pilot_of(labelled, number: int = 300, seed: int = 0) -> Truth:
 
 def test_one_run_with_an_assumed_correlation_follows_the_formula(world):
     bench, runs = world
-    plan = plan_vetting(runs[:1], bench, P10, direction="t2i", rho=0.7, prevalence=0.3)
+    plan = karat.plan(runs[:1], bench, P10, direction="t2i", rho=0.7, prevalence=0.3)
     uniform = next(design for design in plan.designs if design.name == "uniform" and design.predicted)
     alone = next(design for design in plan.designs if design.name == "uniform" and not design.predicted)
     for n in (100, 1000, 3000):
@@ -68,7 +68,7 @@ def test_one_run_with_an_assumed_correlation_follows_the_formula(world):
 
 def test_the_needed_labels_give_the_wanted_width(world):
     bench, runs = world
-    plan = plan_vetting(runs, bench, P10, direction="t2i", rho=0.6, prevalence=0.4, within=3)
+    plan = karat.plan(runs, bench, P10, direction="t2i", rho=0.6, prevalence=0.4, within=3)
     for design in plan.designs:
         n = plan.needed_score(design)
         assert plan.half_width(design, n) <= 0.03 < plan.half_width(design, n - 1)
@@ -78,12 +78,12 @@ def test_the_needed_labels_give_the_wanted_width(world):
 
 def test_nothing_known_is_the_worst_case(world):
     bench, runs = world
-    plan = plan_vetting(runs[:1], bench, P10, direction="t2i")
+    plan = karat.plan(runs[:1], bench, P10, direction="t2i")
     assert plan.basis.prevalence == 0.5
     assert "label 100 pairs and plan again" in str(plan)
-    assert plan.labels("uniform") > plan_vetting(
-        runs[:1], bench, P10, direction="t2i", prevalence=0.2
-    ).labels("uniform")
+    assert plan.labels("uniform") > karat.plan(runs[:1], bench, P10, direction="t2i", prevalence=0.2).labels(
+        "uniform"
+    )
 
 
 @pytest.mark.parametrize("number", [200, 400, 1500])
@@ -92,7 +92,7 @@ def test_widths_are_those_of_drawn_samples(world, labelled, number):
     pairs, label = labelled
     rows = np.flatnonzero(pairs.matter(P10))
     plans = [
-        plan_vetting(runs, bench, P10, direction="t2i", pilot=pilot_of(labelled, seed=seed))
+        karat.plan(runs, bench, P10, direction="t2i", pilot=pilot_of(labelled, seed=seed))
         for seed in range(2)
     ]
     for method, predicted in (("difference", True), ("hajek", False)):
@@ -116,7 +116,7 @@ def test_widths_are_those_of_drawn_samples(world, labelled, number):
 
 def test_power_over_queries_is_the_usual_formula(world):
     bench, runs = world
-    plan = plan_vetting(runs, bench, P10, direction="t2i", rho=0.5, prevalence=0.3)
+    plan = karat.plan(runs, bench, P10, direction="t2i", rho=0.5, prevalence=0.3)
     # Noncentral t: a true difference of this size is found in 80% of samples.
     n, alpha = 300, 0.05
     gap = plan.detectable_over_queries(n) / (plan.spread / np.sqrt(n))
@@ -127,13 +127,13 @@ def test_power_over_queries_is_the_usual_formula(world):
 
 def test_other_measures_are_planned_by_whole_queries(world):
     bench, runs = world
-    plan = plan_vetting(runs, bench, "RP", direction="t2i", rho=0.6, prevalence=0.15, depth=20)
+    plan = karat.plan(runs, bench, "RP", direction="t2i", rho=0.6, prevalence=0.15, depth=20)
     assert {design.name for design in plan.designs} == {"whole-queries"}
 
 
 def test_a_plan_fits_into_a_hundred_columns(world):
     bench, runs = world
-    plan = plan_vetting(runs, bench, P10, direction="t2i", world=True)
+    plan = karat.plan(runs, bench, P10, direction="t2i", world=True)
     lines = str(plan).splitlines()
     assert max(len(line) for line in lines if not line.startswith("note:")) <= 100
     assert "As in the known-truth world" in lines[1]
@@ -143,7 +143,7 @@ def test_a_plan_fits_into_a_hundred_columns(world):
 def test_the_picture_has_a_line_for_each_design(world):
     pytest.importorskip("plotly")
     bench, runs = world
-    plan = plan_vetting(runs, bench, P10, direction="t2i", rho=0.7, prevalence=0.3)
+    plan = karat.plan(runs, bench, P10, direction="t2i", rho=0.7, prevalence=0.3)
     lines = plan.plot().data
     assert [line.name for line in lines] == [design.title for design in plan.designs]
     assert lines[0].y[-1] == 0
@@ -164,13 +164,13 @@ def test_the_picture_has_a_line_for_each_design(world):
 def test_what_makes_no_sense_is_refused(world, options, message):
     bench, runs = world
     with pytest.raises(InputError, match=message):
-        plan_vetting(runs, bench, direction="t2i", **options)
+        karat.plan(runs, bench, direction="t2i", **options)
 
 
 def test_a_small_pilot_is_refused(world, labelled):
     bench, runs = world
     with pytest.raises(InputError, match="too few for a plan"):
-        plan_vetting(runs, bench, P10, direction="t2i", pilot=pilot_of(labelled, 12))
+        karat.plan(runs, bench, P10, direction="t2i", pilot=pilot_of(labelled, 12))
 
 
 def test_the_command_prints_the_plan(tmp_path, monkeypatch, capsys):
@@ -191,6 +191,6 @@ def test_the_command_prints_the_plan(tmp_path, monkeypatch, capsys):
         main()
     printed = capsys.readouterr()
     assert not stop.value.code, printed.err
-    plan = plan_vetting(runs, bench, P10, within=3, direction="t2i", rho=0.7, prevalence=0.3)
+    plan = karat.plan(runs, bench, P10, within=3, direction="t2i", rho=0.7, prevalence=0.3)
     assert f"{plan.labels():,} labels" in printed.out
     assert len(json.loads((tmp_path / "plan.json").read_text())) == len(plan.records())

@@ -314,7 +314,7 @@ def test_goals_and_rules(project, place):
     assert any("needs 50 labels, and there are 40" in note for note in few.notes)
     next_pairs(project, runs[:2], budget=160)
     answer(project, world, asked, seed=1)
-    found, loaded = estimate_goal(project), estimate_goal(project, runs=runs[:2])
+    found, loaded = estimate_goal(project), estimate_goal(project, run=runs[:2])
     assert found.records() == loaded.records()
     fixed = estimate_project(project, runs[:2], "P@10", direction="t2i")
     assert found.scores[0].half_width > fixed.scores[0].half_width
@@ -363,7 +363,7 @@ def test_further_mistakes(project, place, tmp_path):
         with pytest.raises(InputError, match=sentence):
             estimate_project(project, run, direction="t2i", rule=rule)
     with pytest.raises(InputError, match="has no intervals that hold at any time"):
-        estimate_project(project, run, direction="t2i", method="bounds", anytime=True)
+        estimate_project(project, run, direction="t2i", interval_method="bounds", anytime=True)
     shutil.rmtree(tmp_path / "world")
     with open_project(tmp_path / "p.db") as again, pytest.raises(KaratError, match="no such folder"):
         next_pairs(again, run, budget=10, direction="t2i")
@@ -390,6 +390,6 @@ def test_answers_that_are_there_need_no_question(project, place):
     first = project.draws.read()[0]
     assert len(np.unique(key_of(first.image, first.caption))) == 60
     # Bounds use every answer, drawn or not.
-    bounds = estimate_project(project, runs[:1], method="bounds")
+    bounds = estimate_project(project, runs[:1], interval_method="bounds")
     assert bounds.scores[0].n == 60
     assert len(PEOPLE) == 12

@@ -8,7 +8,7 @@ import pytest
 import karat
 from karat.benchmarks import Judgments, Provenance, Truth
 from karat.errors import InputError
-from karat.estimation import Method, make_candidates, simulate_candidates, simulate_vetting
+from karat.estimation import Method, make_candidates, simulate_candidates
 from karat.estimation.relevance import labels_of
 from karat.estimation.vetting import truth_labels, values_per_query, vet
 from karat.measures import parse_measure
@@ -18,7 +18,7 @@ BOTH = {"noisy": "original", "vetted": "complete", "direction": "t2i"}
 
 @pytest.fixture(scope="module")
 def simulation(bench, runs):
-    return simulate_vetting(
+    return karat.simulate(
         runs, bench, "P@5", **BOTH, method="random+naive,mcm+naive", times=3, batch=0.2, budget=0.5, seed=2
     )
 
@@ -79,7 +79,7 @@ def test_gaps_by_hand(simulation):
 
 
 def test_one_run_has_no_gaps(bench, runs):
-    done = simulate_vetting(runs[:1], bench, "P@5", **BOTH, method="random+naive", times=1, batch=0.5)
+    done = karat.simulate(runs[:1], bench, "P@5", **BOTH, method="random+naive", times=1, batch=0.5)
     assert {record["wrong_order"] for record in done.records()} == {None}
     assert "wrong order" not in str(done)
 
@@ -87,7 +87,7 @@ def test_one_run_has_no_gaps(bench, runs):
 def test_the_same_seed_gives_the_same_curves(bench, runs):
     options = {**BOTH, "method": "random+naive", "times": 2, "batch": 0.3, "budget": 0.6}
     one, same, other = (
-        simulate_vetting(runs, bench, "P@5", **options, seed=seed).results[0].curves[0] for seed in (1, 1, 2)
+        karat.simulate(runs, bench, "P@5", **options, seed=seed).results[0].curves[0] for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(one.estimate, same.estimate)
     assert (one.estimate != other.estimate).any()
@@ -102,7 +102,7 @@ def test_unlisted_pairs(bench, runs):
     part = replace(bench, truths={**bench.truths, "part": Truth("part", judged, asked)})
     options = {**BOTH, "vetted": "part", "method": "random+naive", "times": 1, "batch": 0.5}
     # It lists pairs that are not relevant, so its own pairs are ranked alone.
-    condensed = simulate_vetting(runs, part, "AP", **options)
+    condensed = karat.simulate(runs, part, "AP", **options)
     assert condensed.results[0].candidates == len(image)
     assert condensed.results[0].recall == 1
     assert "condensed to the" in condensed.notes[0]
@@ -110,11 +110,11 @@ def test_unlisted_pairs(bench, runs):
     # A query without a relevant pair counts as 0.
     expected = [np.nan_to_num(column.values).mean() for column in card]
     np.testing.assert_allclose(condensed.results[0].truth, expected, atol=1e-12)
-    missing = simulate_vetting(runs, part, "AP", **options, unlisted="no", depth=8)
+    missing = karat.simulate(runs, part, "AP", **options, unlisted="no", depth=8)
     assert missing.results[0].recall < 1
     assert "are not listed in part and count as no" in missing.notes[0]
     with pytest.raises(InputError, match="unlisted is 'yes'"):
-        simulate_vetting(runs, part, "AP", **options, unlisted="yes")
+        karat.simulate(runs, part, "AP", **options, unlisted="yes")
 
 
 def test_given_candidates(bench, runs):
@@ -129,15 +129,15 @@ def test_given_candidates(bench, runs):
 
 def test_mistakes(bench, runs):
     with pytest.raises(InputError, match="'naive' is not a method; write STRATEGY\\+ESTIMATOR, as in random"):
-        simulate_vetting(runs, bench, "P@5", **BOTH, method="naive")
+        karat.simulate(runs, bench, "P@5", **BOTH, method="naive")
     with pytest.raises(InputError, match="times is 0; give a whole number from 1"):
-        simulate_vetting(runs, bench, "P@5", **BOTH, times=0, method="random+naive")
+        karat.simulate(runs, bench, "P@5", **BOTH, times=0, method="random+naive")
     with pytest.raises(InputError, match="unknown estimator 'magic'"):
-        simulate_vetting(runs, bench, "P@5", **BOTH, method="random+magic")
+        karat.simulate(runs, bench, "P@5", **BOTH, method="random+magic")
 
 
 def test_commas_inside_of_parentheses_do_not_separate(bench, runs):
-    done = simulate_vetting(
+    done = karat.simulate(
         runs[:1], bench, "P(rel=0.5)@5, R@1", **BOTH,
         method="random+learned(by=query, C=2), random+naive", times=1, batch=0.5,
     )  # fmt: skip

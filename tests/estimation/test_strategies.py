@@ -8,12 +8,12 @@ from itertools import combinations, pairwise, product
 import numpy as np
 import pytest
 
+from estimation.enumeration import average_precision, precision
 from karat.errors import InputError
 from karat.estimation import STRATEGIES, Candidates, Ranking, VettedLabels, parse_name
 from karat.estimation.strategies.minimal_test_collections import MinimalTestCollections
 from karat.estimation.strategy import highest
 from karat.measures import Ranked, parse_measure
-from tests.estimate.enumeration import average_precision, precision
 
 from house import ROOT
 

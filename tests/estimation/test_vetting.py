@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat
+from karat._util import reporting
 from karat.benchmarks import Judgments, Provenance, Truth
 from karat.errors import InputError
 from karat.estimation import annotator_oracle, make_candidates, truth_oracle, vet
@@ -16,6 +17,7 @@ from karat.estimation.strategies.random_pairs import RandomPairs
 from karat.estimation.vetting import as_number, truth_labels
 from karat.measures import parse_measure
 from karat.world import adversarial, ask, average, careful, make_world, simulate_systems
+from told import Told
 
 P10 = parse_measure("P@10")
 SMALL = make_world(images=20, captions=1, seed=2)
@@ -288,6 +290,7 @@ def test_estimators_that_look_at_scores(bench, ranked):
 
 
 def test_progress_is_told():
-    numbers = []
-    loop(budget=70, progress=numbers.append)
-    assert numbers == [30, 60, 70]
+    told = Told()
+    with reporting(told):
+        loop(budget=70)
+    assert told.numbers("vetting") == [(0, 70), (30, 70), (60, 70), (70, 70)]

@@ -18,7 +18,7 @@ WORLD = make_world(40, captions=3, seed=5)
 
 @pytest.fixture(scope="module")
 def explained():
-    return karat.explain_failures(
+    return karat.explain(
         list(simulate_systems(WORLD)[:2]),
         WORLD.benchmark(),
         rank=[1, 3],
@@ -127,7 +127,7 @@ def test_what_is_printed_and_saved(explained, tmp_path):
 
 def test_nothing_is_counted_from_captions():
     bench = replace(WORLD.benchmark(), objects=None)
-    explained = karat.explain_failures(simulate_systems(WORLD)[0], bench, direction="t2i")
+    explained = karat.explain(simulate_systems(WORLD)[0], bench, direction="t2i")
     (row,) = explained.records()
     assert row["agreement"] is not None
     assert row["enumeration"] is row["size"] is row["differing_share"] is row["enumeration_mode"] is None
@@ -137,7 +137,7 @@ def test_nothing_is_counted_from_captions():
 def test_a_perfect_run_has_no_failures():
     scores = WORLD.relevance().astype(float)
     bench = WORLD.benchmark()
-    explained = karat.explain_failures(scores, bench, truth="complete", concepts=find_concepts(bench))
+    explained = karat.explain(scores, bench, truth="complete", concepts=find_concepts(bench))
     assert [row["failures"] for row in explained.records()] == [0, 0]
     assert explained.records()[0]["agreement"] is None
     assert explained.local.records() == []
@@ -167,7 +167,7 @@ def test_a_perfect_run_has_no_failures():
 def test_wrong_options_are_one_sentence(options, words):
     def explain(comparison=None, **others):
         how = ConceptComparison(**(comparison or {}))
-        karat.explain_failures(np.zeros((40, 120)), WORLD.benchmark(), comparison=how, **others)
+        karat.explain(np.zeros((40, 120)), WORLD.benchmark(), comparison=how, **others)
 
     with pytest.raises(KaratError) as error:
         explain(**options)
@@ -180,8 +180,8 @@ def test_captions_without_images_explain_t2i_only():
     concepts = make_concepts([{"dog.n.01": 1}, {"cat.n.01": 1}])
     alone = replace(tiny, caption_image=None)
     wrong = np.array([[0.1, 0.9], [0.9, 0.1]])
-    explained = karat.explain_failures(wrong, alone, concepts=concepts)
+    explained = karat.explain(wrong, alone, concepts=concepts)
     assert [row["direction"] for row in explained.records()] == ["t2i"]
     assert "t does not say which images its captions belong to: t2i only" in explained.notes
     with pytest.raises(KaratError, match="choose t2i"):
-        karat.explain_failures(wrong, alone, concepts=concepts, direction="i2t")
+        karat.explain(wrong, alone, concepts=concepts, direction="i2t")

@@ -8,7 +8,7 @@ import pytest
 import karat
 from karat.benchmarks import build
 from karat.errors import KaratError
-from karat.explanations import FaultChoices, FaultFinder, explain_failures, find_failures
+from karat.explanations import FaultChoices, FaultFinder, find_failures
 from karat.world import make_world, simulate
 
 
@@ -20,7 +20,7 @@ def world():
 @pytest.fixture(scope="module")
 def explained(world):
     run = simulate(world, strength=3)
-    return explain_failures(run, world.benchmark(), faults=FaultChoices("complete", 2), rank=(1, 2))
+    return karat.explain(run, world.benchmark(), faults=FaultChoices("complete", 2), rank=(1, 2))
 
 
 @pytest.mark.parametrize("direction", ["t2i", "i2t"])
@@ -56,7 +56,7 @@ def test_queries_that_a_better_truth_does_not_cover_have_no_alternatives(world):
 
 def test_left_out_failures_are_counted_and_not_averaged(world, explained):
     run = simulate(world, strength=3)
-    strict = explain_failures(
+    strict = karat.explain(
         run, world.benchmark(), faults=FaultChoices("complete", without="alternative"), direction="t2i"
     )
     [row], [column] = strict.records(), strict.columns
@@ -112,7 +112,7 @@ def test_other_captions_that_are_not_ranked_count_too():
 )
 def test_what_cannot_be_looked_for(world, options, message):
     def explain(slices=False, **faults):
-        explain_failures(
+        karat.explain(
             simulate(world), world.benchmark(), direction="t2i", faults=FaultChoices(**faults), slices=slices
         )
 

@@ -14,13 +14,7 @@ import karat.explanations.failure_analysis as failure_analysis
 import karat.explanations.query_values as query_values
 import karat.runs.table as table
 from karat.cli.main import main
-from karat.explanations import (
-    assess_robustness,
-    explain_failures,
-    find_rules,
-    find_slices,
-    make_cleaning_list,
-)
+from karat.explanations import find_slices, make_cleaning_list
 from karat.runs import MatrixRun
 from karat.world import make_world, simulate, simulate_reader
 
@@ -106,7 +100,7 @@ def test_what_is_read_beside_a_pass_is_counted(counts):
     "asked", [{}, {"slices": True}, {"clean": True}, {"slices": True, "clean": True, "rank": [1, 3]}]
 )
 def test_explaining_reads_each_run_once(counts, number, asked):
-    explained = explain_failures(runs(number), world().benchmark(), truth=["original", "complete"], **asked)
+    explained = karat.explain(runs(number), world().benchmark(), truth=["original", "complete"], **asked)
     counts.check(number)
     assert len(explained.columns) == 4 * number
     assert (explained.cleaning is not None) == ("clean" in asked)
@@ -116,7 +110,7 @@ def test_explaining_reads_each_run_once(counts, number, asked):
 
 @pytest.mark.parametrize("number", [1, 2, 5])
 def test_a_page_reads_nothing_again(counts, tmp_path, number):
-    explained = explain_failures(runs(number), world().benchmark(), slices=True, clean=True)
+    explained = karat.explain(runs(number), world().benchmark(), slices=True, clean=True)
     explained.save(tmp_path / "page.html")
     explained.local.save(tmp_path / "local.csv")
     explained.cleaning.save(tmp_path / "cleaning.csv")
@@ -168,21 +162,21 @@ def test_slices_of_two_runs_are_checked_once(counts):
 def test_robustness_reads_the_run_before_and_each_after_once(counts, number):
     bench = world().benchmark()
     kinds = ["colour", "article", "letter-case", "full-stop", "shuffle"][:number]
-    perturbed = [karat.perturb_captions(bench, kind) for kind in kinds]
+    perturbed = [karat.perturb(bench, kind) for kind in kinds]
     texts = [None, *([query.new for query in each.queries] for each in perturbed)]
     before, *after = (
         MatrixRun(simulate_reader(world(), each).scores, f"run{k}") for k, each in enumerate(texts)
     )
     intervals = karat.stats.Intervals(resamples=50)
-    robust = assess_robustness(before, after, bench, perturbed, "R@1", per="caption", intervals=intervals)
+    robust = karat.robustness(before, after, bench, perturbed, "R@1", per="caption", intervals=intervals)
     assert len(robust.effects) == number
     counts.check(number + 1)
 
 
 def test_rules_read_no_run(counts):
-    explained = explain_failures(runs(1), world().benchmark(), direction="t2i")
+    explained = karat.explain(runs(1), world().benchmark(), direction="t2i")
     counts.check(1)
     (column,) = explained.columns
     failed = np.isin(np.arange(IMAGES * CAPTIONS), column.failures.query)
-    find_rules({"failed": failed, "odd": np.arange(len(failed)) % 2 == 1}, "failed", deals=39)
+    karat.rules({"failed": failed, "odd": np.arange(len(failed)) % 2 == 1}, "failed", deals=39)
     counts.check(1)

@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 
+import karat
 from karat.benchmarks import build
-from karat.explanations import PERTURBATIONS, perturb_captions
+from karat.explanations import PERTURBATIONS
 from karat.explanations.wording import read_wordings
 from karat.lexicon import COLOURS, colour_distance
 
@@ -19,7 +20,7 @@ def made(texts, images=None):
 
 def new_texts(kind, *texts, **options):
     """Return the new text of every caption, None where it stays."""
-    new = {query.old: query.new for query in perturb_captions(made(list(texts)), kind, **options).queries}
+    new = {query.old: query.new for query in karat.perturb(made(list(texts)), kind, **options).queries}
     return [new.get(text) for text in texts]
 
 
@@ -115,7 +116,7 @@ def test_what_a_kind_leaves_alone(kind):
 @pytest.mark.parametrize("seed", range(6))
 def test_colours_are_far_enough_and_articles_fit(seed):
     texts = ["An orange cat.", "A dark blue bus and a red car.", "The house is white.", "a light-green shirt"]
-    for query in perturb_captions(made(texts), "colour", words="all", seed=seed).queries:
+    for query in karat.perturb(made(texts), "colour", words="all", seed=seed).queries:
         for change in query.changes:
             if change.kind == "colour":
                 old = change.word.replace("-", " ").split()[-1]
@@ -130,7 +131,7 @@ def test_colours_are_far_enough_and_articles_fit(seed):
 def test_colours_of_the_data_alone():
     texts = ["A red bus.", "A blue car.", "A white house."]
     for seed in range(5):
-        for query in perturb_captions(made(texts), "colour(in)", seed=seed).queries:
+        for query in karat.perturb(made(texts), "colour(in)", seed=seed).queries:
             assert query.changes[0].new in ("red", "blue", "white")
 
 

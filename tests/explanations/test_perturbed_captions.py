@@ -6,11 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import karat
 from explanations.test_perturbations import made
-from karat.captions import tokenise, word_spans
+from karat.captions import (
+    PerturbedQuery,
+    WordChange,
+    apply_changes,
+    read_queries,
+    tokenise,
+    word_spans,
+    write_queries,
+)
 from karat.errors import InputError
-from karat.explanations import PERTURBATIONS, perturb_captions, read_queries, write_queries
-from karat.explanations.word_changes import PerturbedQuery, WordChange, apply_changes
+from karat.explanations import PERTURBATIONS
 from karat.world import make_world
 
 WORLD = make_world(images=20, captions=3, seed=3).benchmark()
@@ -28,8 +36,8 @@ ODD = [
 @pytest.mark.parametrize("words", ["one", "all"])
 def test_nothing_but_the_logged_spans_changes(kind, words):
     texts = [*ODD, *WORLD.needed_texts]
-    result = perturb_captions(made(texts), kind, words=words, seed=4)
-    assert result == perturb_captions(made(texts), kind, words=words, seed=4)
+    result = karat.perturb(made(texts), kind, words=words, seed=4)
+    assert result == karat.perturb(made(texts), kind, words=words, seed=4)
     assert {query.old for query in result.queries} <= set(texts)
     for query in result.queries:
         assert query.new != query.old
@@ -43,28 +51,28 @@ def test_nothing_but_the_logged_spans_changes(kind, words):
 
 def test_a_draw_depends_on_the_seed_and_the_caption_alone():
     texts = ["A red bus.", "A blue car near a green tree.", "A white dog."]
-    whole = {query.caption: query.new for query in perturb_captions(made(texts), "colour").queries}
-    part = {query.caption: query.new for query in perturb_captions(made(texts[:2]), "colour").queries}
+    whole = {query.caption: query.new for query in karat.perturb(made(texts), "colour").queries}
+    part = {query.caption: query.new for query in karat.perturb(made(texts[:2]), "colour").queries}
     assert part == {name: whole[name] for name in part}
-    other = {tuple(q.new for q in perturb_captions(made(texts), "colour", seed=s).queries) for s in range(5)}
+    other = {tuple(q.new for q in karat.perturb(made(texts), "colour", seed=s).queries) for s in range(5)}
     assert len(other) == 5
 
 
 def test_one_word_or_all():
     bench = made(["A red bus, a blue car and a green tree."])
-    (one,) = perturb_captions(bench, "colour").queries
-    (every,) = perturb_captions(bench, "colour", words="all").queries
+    (one,) = karat.perturb(bench, "colour").queries
+    (every,) = karat.perturb(bench, "colour", words="all").queries
     assert sum(change.kind == "colour" for change in one.changes) == 1
     assert sum(change.kind == "colour" for change in every.changes) == 3
 
 
 def test_shares_of_captions_and_of_sets():
     bench = made(["A red bus.", "A bus.", "A dog.", "A cat."], ["x", "x", "y", "y"])
-    result = perturb_captions(bench, "colour", keep_unchanged=True)
+    result = karat.perturb(bench, "colour", keep_unchanged=True)
     assert (result.share, result.set_share) == (0.25, 0.5)
     assert "captions            1   4  25.0\ncaption sets        1   2  50.0" in str(result)
     assert len(result.unchanged) == 3
-    nothing = perturb_captions(bench, "antonym-verb")
+    nothing = karat.perturb(bench, "antonym-verb")
     assert nothing.queries == ()
     assert nothing.notes == ("no caption has a word that antonym-verb changes",)
 
@@ -81,12 +89,12 @@ def test_shares_of_captions_and_of_sets():
 )
 def test_other_languages_are_refused(texts):
     with pytest.raises(InputError, match="karat rewrites English alone"):
-        perturb_captions(made(texts), "colour")
+        karat.perturb(made(texts), "colour")
 
 
 def test_single_captions_in_another_language_are_left_alone():
     texts = ["A red bus.", "A black dog.", "ein rotes auto in der stadt"]
-    result = perturb_captions(made(texts), "full-stop")
+    result = karat.perturb(made(texts), "full-stop")
     assert [query.old for query in result.queries] == texts[:2]
     assert result.notes == ("1 caption has too few English words and is left as written",)
 
@@ -102,9 +110,9 @@ def test_single_captions_in_another_language_are_left_alone():
 )
 def test_unknown_kinds(kind, message):
     with pytest.raises(InputError, match=message):
-        perturb_captions(WORLD, kind)
+        karat.perturb(WORLD, kind)
     with pytest.raises(InputError, match="words"):
-        perturb_captions(WORLD, "colour", words="some")
+        karat.perturb(WORLD, "colour", words="some")
 
 
 @given(st.text(max_size=60))
@@ -131,7 +139,7 @@ def test_spans_of_plain_captions_are_always_found():
 
 def test_the_file_comes_back(tmp_path):
     texts = ["A red\tbus.", "a blue\\n car", "a green tree\nand a white house"]
-    result = perturb_captions(made(texts), "colour", words="all", keep_unchanged=True)
+    result = karat.perturb(made(texts), "colour", words="all", keep_unchanged=True)
     result.save(tmp_path / "q.tsv")
     assert read_queries(tmp_path / "q.tsv", made(texts)) == (*result.queries, *result.unchanged)
     result.save(tmp_path / "q.csv")

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 import karat
-from karat import assess_robustness
 from karat.benchmarks import Fold
+from karat.captions import PerturbedQuery, WordChange, write_queries
 from karat.errors import InputError, KaratError
-from karat.explanations import PerturbedQuery, WordChange, write_queries
 from karat.stats import Intervals
 from karat.world import make_world, simulate_reader
 
@@ -64,7 +63,7 @@ def means_of_sets(table):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_ranks_and_scores_by_brute_force(ties, seed):
     before, after = tables(seed)
-    robust = assess_robustness(
+    robust = karat.robustness(
         before,
         after[:, CHANGED],
         BENCH,
@@ -109,7 +108,7 @@ def test_intervals_are_those_of_a_plain_bootstrap_over_images():
     before[bench.caption_image, np.arange(160)] += 4
     after[bench.caption_image, np.arange(160)] += 3
     changed = np.arange(0, 160, 2)
-    robust = assess_robustness(before, after[:, changed], bench, queries_of(changed, bench=bench), "R@1")
+    robust = karat.robustness(before, after[:, changed], bench, queries_of(changed, bench=bench), "R@1")
     (each,) = [m for m in robust.measures if (m.per, m.queries) == ("caption", "all")]
     after[:, 1::2] = before[:, 1::2]
     hits = [(t.argmax(axis=0) == bench.caption_image).reshape(80, 2).mean(axis=1) for t in (before, after)]
@@ -122,7 +121,7 @@ def test_intervals_are_those_of_a_plain_bootstrap_over_images():
 
 def test_rows_are_matched_by_id_order_or_what_was_not_changed(tmp_path):
     before, after = tables()
-    known = str(assess_robustness(before, after[:, CHANGED], BENCH, queries_of(CHANGED), intervals=FEW))
+    known = str(karat.robustness(before, after[:, CHANGED], BENCH, queries_of(CHANGED), intervals=FEW))
     rng = np.random.default_rng(1)
     mixed = rng.permutation(CHANGED)
     rest = np.setdiff1d(np.arange(36), CHANGED)
@@ -130,7 +129,7 @@ def test_rows_are_matched_by_id_order_or_what_was_not_changed(tmp_path):
     write_queries([*queries_of(CHANGED), *unchanged(rest)], path)
 
     def same(table, queries, **options):
-        return str(assess_robustness(before, table, BENCH, queries, intervals=FEW, **options)) == known
+        return str(karat.robustness(before, table, BENCH, queries, intervals=FEW, **options)) == known
 
     assert same(after[:, mixed], queries_of(mixed))
     assert same(after, queries_of(CHANGED))
@@ -150,7 +149,7 @@ def test_rows_are_matched_by_id_order_or_what_was_not_changed(tmp_path):
         "captions": BENCH.captions.gallery[columns].tolist(),
     }
     for table in (after[rows][:, columns], after[rows][:, CHANGED]):
-        moved = assess_robustness(
+        moved = karat.robustness(
             before[rows][:, columns],
             table,
             BENCH,
@@ -169,9 +168,9 @@ def test_embeddings_give_what_their_products_give():
     vectors = rng.integers(-3, 4, (len(CHANGED), 8))
     images, captions, vectors = (table.astype(np.float32) for table in (images, captions, vectors))
     queries = queries_of(CHANGED)
-    scores = assess_robustness(images @ captions.T, images @ vectors.T, BENCH, queries, intervals=FEW)
-    both = assess_robustness((images, captions), (images, vectors), BENCH, queries, intervals=FEW)
-    alone = assess_robustness((images, captions), vectors, BENCH, queries, intervals=FEW)
+    scores = karat.robustness(images @ captions.T, images @ vectors.T, BENCH, queries, intervals=FEW)
+    both = karat.robustness((images, captions), (images, vectors), BENCH, queries, intervals=FEW)
+    alone = karat.robustness((images, captions), vectors, BENCH, queries, intervals=FEW)
     assert str(both) == str(alone)
     cosine = [
         float(a @ b / np.linalg.norm(a) / np.linalg.norm(b)) for a, b in zip(captions[CHANGED], vectors)
@@ -182,11 +181,11 @@ def test_embeddings_give_what_their_products_give():
         for key in ours:
             assert ours[key] == (pytest.approx(theirs[key]) if isinstance(ours[key], float) else theirs[key])
     with pytest.raises(InputError, match="has 5 vectors for 11 queries"):
-        assess_robustness((images, captions), vectors[:5], BENCH, queries)
+        karat.robustness((images, captions), vectors[:5], BENCH, queries)
     other = images.copy()
     other[3] += 1
     with pytest.raises(InputError, match=r"image vectors are not those of .*000003\.png"):
-        assess_robustness((images, captions), (other, vectors), BENCH, queries)
+        karat.robustness((images, captions), (other, vectors), BENCH, queries)
 
 
 def test_ranked_lists_have_ranks_and_measures_alone():
@@ -197,8 +196,8 @@ def test_ranked_lists_have_ranks_and_measures_alone():
         order = {str(BENCH.captions[c]): np.argsort(-table[:, c], kind="stable") for c in captions}
         return {"t2i": {name: [names[i] for i in items] for name, items in order.items()}}
 
-    scored = assess_robustness(before, after[:, CHANGED], BENCH, queries_of(CHANGED), intervals=FEW)
-    ranked = assess_robustness(
+    scored = karat.robustness(before, after[:, CHANGED], BENCH, queries_of(CHANGED), intervals=FEW)
+    ranked = karat.robustness(
         lists(before, range(36)), lists(after, CHANGED), BENCH, queries_of(CHANGED), intervals=FEW
     )
     assert ranked.effect("colour").lower == scored.effect("colour").lower
@@ -207,14 +206,14 @@ def test_ranked_lists_have_ranks_and_measures_alone():
     assert "no caption sets" in " ".join(ranked.notes)
     assert "ranks lower for" in str(ranked)
     with pytest.raises(InputError, match=r"lacks 1 changed caption, first 000011\.png#2"):
-        assess_robustness(lists(before, range(36)), lists(after, CHANGED[:-1]), BENCH, queries_of(CHANGED))
+        karat.robustness(lists(before, range(36)), lists(after, CHANGED[:-1]), BENCH, queries_of(CHANGED))
     wrong = {
         str(BENCH.captions[c]): [next(name for k, name in enumerate(names) if k != OWN[c])] for c in range(36)
     }
     with pytest.raises(InputError, match="no changed query has a place of its own image: colour"):
-        assess_robustness({"t2i": wrong}, {"t2i": wrong}, BENCH, queries_of(CHANGED))
+        karat.robustness({"t2i": wrong}, {"t2i": wrong}, BENCH, queries_of(CHANGED))
     with pytest.raises(InputError, match="there are no caption sets"):
-        assess_robustness(
+        karat.robustness(
             lists(before, range(36)), lists(after, CHANGED), BENCH, queries_of(CHANGED), per="set"
         )
 
@@ -222,7 +221,7 @@ def test_ranked_lists_have_ranks_and_measures_alone():
 def test_without_an_own_image_the_relevant_one_that_ranked_first_is_followed():
     before, after = tables(levels=10**6)
     bench = replace(BENCH, caption_image=None)
-    robust = assess_robustness(
+    robust = karat.robustness(
         before, after[:, CHANGED], bench, queries_of(CHANGED), "R@1", truth="complete", intervals=FEW
     )
     truth = WORLD.relevance()
@@ -238,7 +237,7 @@ def test_folds_and_several_truths_give_what_evaluate_gives():
     folded = replace(BENCH.truth("original"), name="halves", folds=halves)
     bench = replace(BENCH, truths={**BENCH.truths, "halves": folded})
     measures, truths = ["R@1", "MedR", "mAP@R"], ["halves", "complete"]
-    robust = assess_robustness(
+    robust = karat.robustness(
         before, after[:, CHANGED], bench, queries_of(CHANGED), measures, truth=truths, intervals=FEW
     )
     cards = [karat.evaluate(t, bench, measures, truth=truths, direction="t2i") for t in (before, after)]
@@ -249,7 +248,7 @@ def test_folds_and_several_truths_give_what_evaluate_gives():
         assert (each.before, each.after) == pytest.approx(values)
     json.loads(robust.to_json())
     with pytest.raises(InputError, match="RSUM has no value of its own"):
-        assess_robustness(before, after, bench, queries_of(CHANGED), "RSUM")
+        karat.robustness(before, after, bench, queries_of(CHANGED), "RSUM")
     with pytest.raises(KaratError, match=r"has no effect 'size \(set\)'"):
         robust.effect("size", "set")
 
@@ -278,14 +277,14 @@ def other_text():
 )
 def test_what_does_not_fit_is_said(after, queries, message):
     with pytest.raises(InputError) as error:
-        assess_robustness(tables()[0], after, BENCH, queries)
+        karat.robustness(tables()[0], after, BENCH, queries)
     assert message in str(error.value)
 
 
 def test_notes_and_kinds():
     before, after = tables()
     noisy = after + 1
-    both = assess_robustness(
+    both = karat.robustness(
         before, [after, noisy], BENCH, [queries_of(CHANGED), queries_of(CHANGED, "article")], intervals=FEW
     )
     assert [(each.kind, each.control) for each in both.effects[::2]] == [("colour", False), ("article", True)]
@@ -293,7 +292,7 @@ def test_notes_and_kinds():
     assert both.effect("article").beyond_controls is None
     assert any("article: 25 of 25 captions that were not changed have another score" in n for n in both.notes)
     assert any(note.startswith("colour: the changed queries are of 8 images only") for note in both.notes)
-    twice = assess_robustness(
+    twice = karat.robustness(
         before, [after, after], BENCH, [queries_of(CHANGED)] * 2, "R@1", per="set", intervals=FEW
     )
     assert [each.kind for each in twice.effects] == ["colour 1", "colour 2"]
@@ -302,14 +301,14 @@ def test_notes_and_kinds():
 def test_a_colour_blind_reader_does_not_notice_colours_and_a_seer_does():
     world = make_world(images=100, captions=3, seed=1)
     bench = world.benchmark()
-    kinds = [karat.perturb_captions(bench, kind) for kind in ("colour", "article")]
+    kinds = [karat.perturb(bench, kind) for kind in ("colour", "article")]
     found = {}
     for name, blind, wording in (("seer", (), 0.25), ("blind", "colour", 0.25), ("deaf", "colour", 0)):
         runs = [
             simulate_reader(world, texts, blind=blind, wording=wording)
             for texts in (None, *([query.new for query in kind.queries] for kind in kinds))
         ]
-        found[name] = assess_robustness(
+        found[name] = karat.robustness(
             runs[0], runs[1:], bench, kinds, "R@1", per="caption", intervals=Intervals(resamples=500)
         )
     seer, blind, deaf = (each.effect("colour") for each in found.values())

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact
 
+import karat
 from karat.errors import KaratError
-from karat.explanations import Marks, find_rules, summarise_marks
+from karat.explanations import Marks, summarise_marks
 
 
 def random_table(rows=300, seed=0):
@@ -16,7 +17,7 @@ def random_table(rows=300, seed=0):
 
 def test_numbers_are_counts_by_hand():
     table = random_table()
-    for rule in find_rules(table, min_support=1).rules:
+    for rule in karat.rules(table, min_support=1).rules:
         (given,) = rule.given
         both = sum(x and y for x, y in zip(table[given], table[rule.then]))
         assert (rule.n, rule.of) == (both, sum(table[given]))
@@ -38,7 +39,7 @@ def test_one_rule_has_the_p_value_of_fisher(seed):
         [np.sum(table["a"] == x) and np.sum((table["a"] == x) & (table["b"] == y)) for y in (1, 0)]
         for x in (1, 0)
     ]
-    report = find_rules(table, "b", given="a", deals=4000, min_support=1)
+    report = karat.rules(table, "b", given="a", deals=4000, min_support=1)
     expected = fisher_exact(counts).pvalue
     if report.rules:
         assert report.rules[0].p == pytest.approx(expected, abs=0.02)
@@ -48,8 +49,8 @@ def test_one_rule_has_the_p_value_of_fisher(seed):
 
 def test_rows_of_a_cluster_count_once():
     table = {name: np.repeat(column, 4) for name, column in random_table(60, 5).items()}
-    alone = find_rules(table, "b", given="a", deals=499).rules[0]
-    together = find_rules(table, "b", given="a", clusters=np.repeat(np.arange(60), 4), deals=499).rules[0]
+    alone = karat.rules(table, "b", given="a", deals=499).rules[0]
+    together = karat.rules(table, "b", given="a", clusters=np.repeat(np.arange(60), 4), deals=499).rules[0]
     assert together.p > alone.p
     assert np.ptp(together.lift_ends) > 1.5 * np.ptp(alone.lift_ends)
     assert np.ptp(together.confidence_ends) > 1.5 * np.ptp(alone.confidence_ends)
@@ -59,10 +60,10 @@ def test_a_rule_from_two_columns_must_add_to_both():
     rng = np.random.default_rng(2)
     a, b, other = (rng.random(600) < 0.5 for _ in range(3))
     both = rng.random(600) < np.where(a & b, 0.9, 0.2)
-    rules = find_rules({"a": a, "b": b, "other": other, "failed": both}, "failed", parts=2, deals=199).rules
+    rules = karat.rules({"a": a, "b": b, "other": other, "failed": both}, "failed", parts=2, deals=199).rules
     assert rules[0].given == ("a", "b")
     plain = rng.random(600) < np.where(a, 0.9, 0.2)
-    rules = find_rules({"a": a, "b": b, "other": other, "failed": plain}, "failed", parts=2, deals=199).rules
+    rules = karat.rules({"a": a, "b": b, "other": other, "failed": plain}, "failed", parts=2, deals=199).rules
     assert rules[0].given == ("a",)
     assert all(len(rule.given) == 1 for rule in rules)
 
@@ -72,8 +73,8 @@ def test_a_file_gives_the_same_rules(tmp_path):
     image = [f"i{k // 3}" for k in range(300)]
     rows = [f"{i},{int(a)},{'yes' if b else 'no'},{int(c)}" for i, a, b, c in zip(image, *table.values())]
     (tmp_path / "t.csv").write_text("\n".join(["image,a,b,c", *rows]) + "\n")
-    read = find_rules(tmp_path / "t.csv", "b", clusters="image", deals=99)
-    assert read.records() == find_rules({"image": image, **table}, "b", clusters="image", deals=99).records()
+    read = karat.rules(tmp_path / "t.csv", "b", clusters="image", deals=99)
+    assert read.records() == karat.rules({"image": image, **table}, "b", clusters="image", deals=99).records()
     assert "confidence %" in str(read)
     assert "hold for all" in str(read)
 
@@ -95,7 +96,7 @@ def test_a_file_gives_the_same_rules(tmp_path):
 )
 def test_bad_inputs_are_refused_in_one_sentence(table, options, message):
     with pytest.raises(KaratError) as error:
-        find_rules(table, **options)
+        karat.rules(table, **options)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 

@@ -18,7 +18,7 @@ from .tiny_wordnet import write_tiny
 @pytest.fixture
 def nowhere(monkeypatch, tmp_path):
     """A machine without WordNet; it lends its home."""
-    for name in (files.ENVIRONMENT, "NLTK_DATA"):
+    for name in ("KARAT_WORDNET", "NLTK_DATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setattr(files.importlib.util, "find_spec", lambda name: None)

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import karat
+from karat._util import reporting
 from karat.errors import InputError, KaratError
 from karat.models import MODEL_FORMATS, Encoder
 from karat.models import encoder as encoder_module
+from told import Told
 
 MODULE = """
 import numpy as np
@@ -227,13 +229,13 @@ def test_finished_parts_are_kept_and_damaged_ones_are_made_again(counted, monkey
     asked, make = counted
     monkeypatch.setattr(encoder_module, "PART", 2)
 
-    def interrupt(done, total):
-        if done == 4:
+    def interrupt(stage):
+        if stage.done == 4:
             raise KeyboardInterrupt
 
     texts = [f"{'x' * k}" for k in range(1, 7)]
-    with pytest.raises(KeyboardInterrupt):
-        make("one").encode_texts(texts, progress=interrupt)
+    with pytest.raises(KeyboardInterrupt), reporting(Told(interrupt)):
+        make("one").encode_texts(texts)
     assert len(asked) == 4
     make("one").encode_texts(texts)
     assert asked == texts

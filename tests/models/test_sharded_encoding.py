@@ -96,7 +96,7 @@ def small(monkeypatch):
 def test_a_folder_is_read_as_the_run_that_was_written(world, tmp_path, small):
     model, asked = noise()
     bench = karat.load_benchmark(world)
-    run = karat.encode(model, bench, folder=tmp_path / "run")
+    run = karat.encode(model, bench, output=tmp_path / "run")
     assert len(asked) == bench.images.size + bench.captions.size
     assert run.name == "noise"
     # How many captions it cut, a model that states no limit does not say.
@@ -108,7 +108,7 @@ def test_a_folder_is_read_as_the_run_that_was_written(world, tmp_path, small):
         assert stored["images"].shape == (10, 8)
         np.testing.assert_allclose(np.linalg.norm(stored["captions"], axis=1), 1)
     with pytest.raises(InputError, match="already exists; name a new folder"):
-        karat.encode(model, bench, folder=tmp_path / "run")
+        karat.encode(model, bench, output=tmp_path / "run")
 
 
 def interrupted(world, folder):
@@ -119,7 +119,7 @@ def interrupted(world, folder):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        karat.encode(Encoder("noise", model.images, stop, facts=model.facts), world, folder=folder)
+        karat.encode(Encoder("noise", model.images, stop, facts=model.facts), world, output=folder)
 
 
 def test_another_model_or_benchmark_does_not_continue(world, tmp_path, small):
@@ -127,11 +127,11 @@ def test_another_model_or_benchmark_does_not_continue(world, tmp_path, small):
     with pytest.raises(
         InputError, match=r"begun with another model \(seed was 0 and is 1\); delete the folder"
     ):
-        karat.encode(noise(seed=1)[0], world, folder=tmp_path / "run")
+        karat.encode(noise(seed=1)[0], world, output=tmp_path / "run")
     bench = karat.load_benchmark(world)
     queries = {str(bench.captions.gallery[0]): "a changed caption"}
     with pytest.raises(InputError, match="was begun with other captions or pictures"):
-        karat.encode(noise()[0], bench, queries=queries, folder=tmp_path / "run")
+        karat.encode(noise()[0], bench, queries=queries, output=tmp_path / "run")
     picture, copy = Path(bench.image_paths[0]), tmp_path / "copy"
     shutil.copytree(world, copy)
     other = copy / picture.relative_to(world)
@@ -139,9 +139,9 @@ def test_another_model_or_benchmark_does_not_continue(world, tmp_path, small):
     # As many bytes as before.
     other.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(InputError, match="was begun with other captions or pictures"):
-        karat.encode(noise()[0], copy, folder=tmp_path / "run")
+        karat.encode(noise()[0], copy, output=tmp_path / "run")
     model, asked = noise()
-    karat.encode(model, world, folder=tmp_path / "run")
+    karat.encode(model, world, output=tmp_path / "run")
     # The pictures are there already.
     assert len(asked) == bench.captions.size
 
@@ -170,7 +170,7 @@ def test_another_model_or_benchmark_does_not_continue(world, tmp_path, small):
     ],
 )
 def test_a_damaged_folder_is_refused(world, tmp_path, small, damage, message):
-    karat.encode(noise()[0], world, folder=tmp_path / "run")
+    karat.encode(noise()[0], world, output=tmp_path / "run")
     damage(tmp_path / "run")
     with pytest.raises(KaratError, match=message) as caught:
         karat.load_run(tmp_path / "run")
@@ -179,12 +179,12 @@ def test_a_damaged_folder_is_refused(world, tmp_path, small, damage, message):
 
 def test_what_cannot_be_sharded_is_refused(world, tmp_path, small):
     with pytest.raises(InputError, match="encodes no pictures and gives a table of scores"):
-        karat.encode(lambda texts: [[1.0]] * len(texts), world, folder=tmp_path / "run")
+        karat.encode(lambda texts: [[1.0]] * len(texts), world, output=tmp_path / "run")
     wide, narrow = noise()[0], noise(width=4)[0]
     with pytest.raises(InputError, match="rows have 4 numbers, but those before have 8"):
-        karat.encode(Encoder("two", wide.images, narrow.texts), world, folder=tmp_path / "run")
+        karat.encode(Encoder("two", wide.images, narrow.texts), world, output=tmp_path / "run")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("")
     with pytest.raises(InputError, match="already exists"):
-        karat.encode(wide, world, folder=tmp_path / "full")
+        karat.encode(wide, world, output=tmp_path / "full")
     assert json.loads((tmp_path / "run" / "unfinished.json").read_text())["rows"] == 7

@@ -49,6 +49,8 @@ from net.forks import ROOT, Forks, environment
 
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE / "commands"
+SETTINGS = r"(?:KARAT_[A-Z]+=\S+ )*"
+"""What may stand before a command: settings for it alone."""
 AGAIN = (
     "a deliberate change is recorded again with `python tests/net/commands.py --record {page}` "
     "and named in CHANGELOG.md"
@@ -108,14 +110,14 @@ def pages() -> dict[str, str]:
 def written(text: str) -> list[str]:
     """Return the commands of a page: lines of fenced blocks, and whole commands between backticks.
 
-    >>> written("Use `karat measures`:\\n```\\n$ karat parse 'a # b' \\\\\\n  --json x.json  # all\\n```\\n")
-    ["karat parse 'a # b' --json x.json", 'karat measures']
+    >>> written("Use `karat measures`:\\n```\\n$ karat rules 'a # b' \\\\\\n  --json x.json  # all\\n```\\n")
+    ["karat rules 'a # b' --json x.json", 'karat measures']
     """
     fence = re.compile(r"^```[^\n]*\n(.*?)^```", re.S | re.M)
     found = []
     for block in fence.findall(text):
         for line in re.sub(r"\\\n\s*", " ", block).splitlines():
-            if match := re.match(r"\s*(?:\$ )?(karat .*)", line):
+            if match := re.match(rf"\s*(?:\$ )?({SETTINGS}karat .*)", line):
                 found.append(uncommented(match[1]))
     for inline in re.findall(r"`(karat\s[^`]*)`", fence.sub("", text)):
         found.append(" ".join(inline.split()))
@@ -306,10 +308,14 @@ class Runner:
                 self.endpoints["one"] = Endpoint(self.shared / "small")
             endpoint = self.endpoints["one"].url
         words = []
-        for word in shlex.split(step.replace("{endpoint}", endpoint))[1:]:
+        typed = shlex.split(step.replace("{endpoint}", endpoint))
+        settings = dict(
+            word.split("=", 1) for word in itertools.takewhile(lambda word: word != "karat", typed)
+        )
+        for word in typed[len(settings) + 1 :]:
             spread = sorted(glob.glob(word, root_dir=folder)) if "*" in word else []
             words += spread or [word]
-        env = self.env | {"KARAT_CONFIG": str(place / "config")}
+        env = self.env | {"KARAT_CONFIG": str(place / "config")} | settings
         clean = self.clean(place, endpoint)
         if words[0] == "serve":
             return self.serve(words, place, folder, env, clean)

@@ -119,13 +119,13 @@ def project_facts(place, folder):
     # In 0.4.0 an even split was a yes.
     for way, even in (("dawid-skene", "no"), ("majority", "yes")):
         options = ("-a", way, "--aggregate-set", f"even={even}", "--resamples", 200)
-        command("quality", place, *options, "--json", "quality.json", cwd=folder)
+        command("project", "quality", place, *options, "--json", "quality.json", cwd=folder)
         out[way] = rounded(json.loads((folder / "quality.json").read_text(encoding="utf-8")))
     # Most of it does not depend on how answers are aggregated.
     out["majority"] = out["majority"]["verdicts"]
-    command("judge", "list", place, "--json", "judges.json", cwd=folder)
+    command("project", "judges", place, "--json", "judges.json", cwd=folder)
     out["machines"] = rounded(json.loads((folder / "judges.json").read_text(encoding="utf-8")))
-    command("answers", "export", place, "-o", "out.jsonl", "--what", "answers", cwd=folder)
+    command("project", "export", place, "-o", "out.jsonl", "--what", "answers", cwd=folder)
     out["answers"] = answer_facts(folder / "out.jsonl")
     return out
 
@@ -163,8 +163,8 @@ def fresh_project(folder):
 
 def import_facts(project, file, folder):
     """What a file of answers says when it is imported into a project."""
-    said = re.findall(r"[0-9]+", command("answers", "import", project, file, cwd=folder))
-    command("answers", "export", project, "-o", "back.jsonl", "--what", "answers", cwd=folder)
+    said = re.findall(r"[0-9]+", command("project", "import", project, file, cwd=folder))
+    command("project", "export", project, "-o", "back.jsonl", "--what", "answers", cwd=folder)
     return {"numbers": [int(one) for one in said], **answer_facts(folder / "back.jsonl")}
 
 
@@ -270,7 +270,7 @@ def model_facts(model, folder):
 
 def make_world(folder):
     """Draw the world that everything comes from, by the command of the README."""
-    command("world", "-o", "world", *WORLD, cwd=folder)
+    command("world", "make", "-o", "world", *WORLD, cwd=folder)
     return folder / "world"
 
 

@@ -73,7 +73,7 @@ text = "Another product"
 """
 
 Karat = Callable[..., str]
-"""Run a command in a folder: ``karat(folder, "pool", "a.npy", …)``; it must succeed."""
+"""Run a command in a folder: ``karat(folder, "project", "pool", "a.npy", …)``; it must succeed."""
 
 
 QRELS = """# topic 0 document relevance
@@ -155,7 +155,7 @@ class World:
 def make_small(folder: Path, karat: Karat) -> None:
     """Make all small files."""
     sizes = ["--images", str(IMAGES), "--captions", str(CAPTIONS)]
-    karat(folder, "world", "-o", "my-world", *sizes, "--seed", "7", "--systems")
+    karat(folder, "world", "make", "-o", "my-world", *sizes, "--seed", "7", "--systems")
     shutil.copytree(folder / "my-world", folder / "my", ignore=shutil.ignore_patterns("runs"))
     world = World(folder / "my")
     make_runs(folder, world, karat)
@@ -325,22 +325,36 @@ def filled(sheet: Path, world: World, target: Path, tasks: int = 10**6) -> None:
 def make_projects(folder: Path, world: World, karat: Karat) -> None:
     """Write projects: pooled, packed into tasks, and judged by simulated annotators."""
     sample = ["--sample", "i2t=12,t2i=30", "--gold-depth", "5"]
-    karat(folder, "pool", "a.npy", "b.npy", "c.npy", "-b", "my/", "--top", "3", *sample, "-o", "pooled.db")
+    karat(
+        folder,
+        "project",
+        "pool",
+        "a.npy",
+        "b.npy",
+        "c.npy",
+        "-b",
+        "my/",
+        "--top",
+        "3",
+        *sample,
+        "-o",
+        "pooled.db",
+    )
     shutil.copy(folder / "pooled.db", folder / "packed.db")
-    karat(folder, "tasks", "packed.db", "--task-size", "16", "--gold", "2")
-    karat(folder, "answers", "export", "packed.db", "-o", "sheet.csv")
+    karat(folder, "project", "tasks", "packed.db", "--task-size", "16", "--gold", "2")
+    karat(folder, "project", "export", "packed.db", "-o", "sheet.csv")
     filled(folder / "sheet.csv", world, folder / "answers.csv")
     filled(folder / "sheet.csv", world, folder / "results.csv", tasks=2)
     for path, source in (("project.db", "answers.csv"), ("partly.db", "results.csv")):
         shutil.copy(folder / "packed.db", folder / path)
-        karat(folder, "answers", "import", path, source)
+        karat(folder, "project", "import", path, source)
     five = ["seer", "learner", "memoriser", "colour-blind", "number-blind"]
     runs = [f"{name}.npy" for name in five]
-    karat(folder, "pool", *runs, "-b", "my/", "--top", "3", "--gold-depth", "0", "-o", "five.db")
-    karat(folder, "tasks", "five.db", "--gold", "0", "--overlap", "1")
-    karat(folder, "answers", "export", "five.db", "-o", "sheet.csv")
+    karat(folder, "project", "pool", *runs, "-b", "my/", "--top", "3", "--gold-depth", "0", "-o", "five.db")
+    karat(folder, "project", "tasks", "five.db", "--gold", "0", "--overlap", "1")
+    karat(folder, "project", "export", "five.db", "-o", "sheet.csv")
     write_truth(folder / "sheet.csv", world, folder / "exact.csv")
-    karat(folder, "answers", "import", "five.db", "exact.csv")
+    karat(folder, "project", "import", "five.db", "exact.csv")
     for name in ("sheet.csv", "exact.csv", "answers.csv"):
         (folder / name).unlink()
 
@@ -366,7 +380,7 @@ def make_results(folder: Path, karat: Karat) -> None:
     karat(folder, "captions", "corpus", "my/", "-o", "coco.npz")
     karat(folder, "fit", "my-photos/", "-o", "model/")
     karat(folder, "encode", "model/", "-b", "my-test-photos/", "-o", "kcca.safetensors")
-    karat(folder, "publish", "project.db", "-o", "my-corrected/")
+    karat(folder, "project", "publish", "project.db", "-o", "my-corrected/")
     with open(folder / "my-corrected" / "invalid.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     header = list(rows[0]) if rows else ["kind", "id", "status"]
@@ -378,7 +392,7 @@ def make_results(folder: Path, karat: Karat) -> None:
 
 def make_coco(folder: Path, karat: Karat) -> None:
     """Make files of COCO's sizes: embeddings of few dimensions, products in half precision, ranked lists."""
-    karat(folder, "benchmarks", "coco", "--ids", "ids.json")
+    karat(folder, "benchmarks", "show", "coco", "--ids", "ids.json")
     ids = json.loads((folder / "ids.json").read_text())
     (folder / "ids.json").unlink()
     images, captions = ids["images"], ids["captions"]

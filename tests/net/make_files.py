@@ -6,8 +6,8 @@ uses names inside karat 0.4.0 that later versions need not have.
 
     python tests/net/make_files.py            # from the root of the repository, at version 0.4.0
 
-Everything comes from one small known-truth world (`karat world --images 16 --captions 5 --seed 11`). Times
-come from a clock of the script's own; tokens and the hashes of passwords are random nevertheless.
+Everything comes from one small known-truth world (`karat world make --images 16 --captions 5 --seed 11`).
+Times come from a clock of the script's own; tokens and the hashes of passwords are random nevertheless.
 """
 
 import gzip

@@ -164,7 +164,7 @@ def test_the_project_says_the_same(project, folder):
 
 def test_the_project_is_published_the_same(project, folder):
     out = folder / f"published-{project.kind}"
-    facts.command("publish", project.place, "-o", out, "--made", "0.4.0", cwd=folder)
+    facts.command("project", "publish", project.place, "-o", out, "--made", "0.4.0", cwd=folder)
     now, then = facts.published_tables(out), facts.published_tables(FILES / "published")
     assert now.keys() == then.keys()
     same(now["answers.parquet"], then["answers.parquet"])
@@ -255,7 +255,7 @@ def test_the_copy_before_a_migration_is_restored_by_one_command(tmp_path):
     assert after != before
     copy = tmp_path / "project.db.0003.backup"
     assert copy.stat().st_mode & 0o777 == 0o600
-    facts.command("restore", copy, project.place, "--force", cwd=tmp_path)
+    facts.command("project", "restore", copy, project.place, "--force", cwd=tmp_path)
     assert project.tables() == before
     assert facts.sqlite_tables(tmp_path / "project.db.replaced") == after
 
@@ -366,7 +366,7 @@ def fresh(folder):
 
 def test_tasks_are_exported_the_same(fresh, folder):
     """The same runs give the same pool and tasks, byte by byte: answers given elsewhere find their task."""
-    facts.command("answers", "export", fresh, "-o", "new.csv", cwd=folder)
+    facts.command("project", "export", fresh, "-o", "new.csv", cwd=folder)
     assert (folder / "new.csv").read_bytes() == (FILES / "tasks.csv").read_bytes()
 
 

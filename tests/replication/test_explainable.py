@@ -93,7 +93,7 @@ def test_tables_4_and_5_of_a_world(explainable, monkeypatch):
     part = sys.modules["_perturbed_queries"]
     bench = make_world(40, captions=4, seed=3).benchmark()
     titles = {"Color-all": "colour", "full-stop": "full-stop"}
-    kinds = [karat.perturb_captions(bench, kind) for kind in titles.values()]
+    kinds = [karat.perturb(bench, kind) for kind in titles.values()]
     robust = part.assess_on(bench, CAPTION_METRICS["bow"], kinds)
     monkeypatch.setattr(part, "kinds", lambda: titles)
     monkeypatch.setattr(part, "assess", lambda system, data: robust)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import karat
 from karat.estimation import (
     ESTIMATORS,
     Curve,
@@ -14,7 +15,6 @@ from karat.estimation import (
     Simulated,
     Simulation,
     VettedLabels,
-    estimate_scores,
     make_candidates,
 )
 from karat.measures import parse_measure
@@ -288,7 +288,7 @@ def test_everything_vetted_guesses_nothing(tmp_path):
     from karat.world import make_world, simulate_systems
 
     world = make_world(images=20, captions=1, seed=1)
-    done = estimate_scores(
+    done = karat.estimate(
         simulate_systems(world)[:1], world.benchmark(), "P@5", noisy="original", vetted="complete",
         estimator="naive", direction="t2i",
     )  # fmt: skip

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import karat
 from karat.benchmarks import Objects
-from karat.explanations import ConceptComparison, FaultChoices, explain_failures
+from karat.explanations import ConceptComparison, FaultChoices
 from karat.reports import PageOptions, write_report
 from karat.reports.bundle import source_hash
 from karat.reports.section import in_order
@@ -42,7 +43,7 @@ def hostile_failures(tmp_path_factory):
         synsets=("dog.n.01", "cat.n.01", "bus.n.01"),
     )  # fmt: skip
     slices = {IMAGE_TAG: rng.random(60) < 0.5, SCRIPT_END: rng.random(30) < 0.5}
-    return explain_failures(
+    return karat.explain(
         hostile_runs(bench)[:2],
         replace(bench, objects=things),
         faults=FaultChoices("complete"),
@@ -97,7 +98,7 @@ def test_numbers_are_those_of_the_failures(tmp_path):
     world = make_world(30, captions=3, seed=2)
     bench = world.benchmark()
     short = np.array([len(text) < 30 for text in world.texts])
-    explained = explain_failures(
+    explained = karat.explain(
         simulate(world, 2),
         bench,
         faults=FaultChoices("complete", 2),
@@ -156,10 +157,10 @@ def test_numbers_are_those_of_the_failures(tmp_path):
 def test_no_failure_and_no_objects(tmp_path):
     world = make_world(10, captions=1, seed=1)
     bench = replace(world.benchmark(), objects=None)
-    perfect = explain_failures(np.eye(10), bench, concepts="captions")
+    perfect = karat.explain(np.eye(10), bench, concepts="captions")
     perfect.save(tmp_path / "perfect.html")
     assert "There is no failure to show." in Page(tmp_path / "perfect.html").text
-    explain_failures(1 - np.eye(10), bench, concepts="captions").save(tmp_path / "words.html")
+    karat.explain(1 - np.eye(10), bench, concepts="captions").save(tmp_path / "words.html")
     found = Page(tmp_path / "words.html").data["failures"]
     assert found["objects"] is None
     assert found["thumbnails"] is None

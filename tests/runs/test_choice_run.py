@@ -123,7 +123,7 @@ def test_a_table_with_captions_before_images(tmp_path):
 
     example = ChoiceExample("a", ["1", "2"], ["x", "y", "z"], [(0, 0), (1, 1)])
     bench = build_choices("made", [example], where="made", about="")
-    with pytest.raises(karat.KaratError, match="it is examples by captions by images: pass --transpose"):
+    with pytest.raises(karat.KaratError, match="it is examples by captions by images: write"):
         load_choices(np.zeros((1, 3, 2)), bench)
     with pytest.raises(karat.KaratError, match="holds ranked lists, and choices need the scores"):
         load_choices({"i2t": {"1": ["a#0"]}}, bench)

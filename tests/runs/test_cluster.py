@@ -14,7 +14,7 @@ import pytest
 
 import karat
 from cli.conftest import both, command  # noqa: F401
-from karat._util import Scheduler, connected, workers
+from karat._util import Scheduler, connected, reporting, workers
 from karat.captions import all_pairs
 from karat.errors import InputError
 from karat.runs import EmbeddingRun, MatrixRun, PassOptions, remote_pass
@@ -22,6 +22,7 @@ from karat.runs.scan import Grid
 from karat.stats import Intervals
 from karat.world import make_world, simulate
 from tests.runs.test_one_pass import Shards, answers, brute_force, exact_products, requests, tables
+from told import Told
 
 from local_cluster import local_cluster
 
@@ -115,21 +116,17 @@ def test_evaluate_with_intervals(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr("karat.scores.intervals.WORTH_SENDING", 0)
     # Small blocks, so that there are several parts to draw.
     monkeypatch.setattr("karat.runs.one_pass.LEAST", (16, 16))
-    seen = []
-    card = karat.evaluate(
-        run,
-        bench,
-        **options,
-        compute=karat.Compute(
-            scheduler=cluster.address, checkpoint=tmp_path, tiles=lambda *at: seen.append(at)
-        ),
-    )
+    told = Told()
+    with reporting(told):
+        card = karat.evaluate(
+            run, bench, **options, compute=karat.Compute(scheduler=cluster.address, checkpoint=tmp_path)
+        )
     assert card.records() == expected.records()
     assert card.notes == expected.notes
     assert [column.values.tolist() for column in card if column.values is not None] == [
         column.values.tolist() for column in expected if column.values is not None
     ]
-    assert seen[-1][0] == seen[-1][1] > 4
+    assert told.reached["tiles"] > 4
     assert not list(tmp_path.iterdir())
 
 
@@ -159,37 +156,29 @@ class Weighted:
 def test_a_caption_table_is_the_same(cluster, metric, tmp_path):
     bench = make_world(50, captions=2, seed=3).benchmark()
     expected = all_pairs(bench, metric, leave_out=True)
-    done = []
-    table = all_pairs(
-        bench, metric, leave_out=True, out=tmp_path / "n.npy", scheduler=cluster.address,
-        progress=lambda *at: done.append(at),
-    )  # fmt: skip
+    told = Told()
+    with reporting(told):
+        table = all_pairs(bench, metric, leave_out=True, out=tmp_path / "n.npy", scheduler=cluster.address)
     assert table.tobytes() == expected.tobytes()
-    assert len(done) > 4
-    assert done[-1] == (50, 50)
+    assert len(told.heard) > 4
+    assert told.heard[-1][1:] == (50, 50)
 
 
-def test_commands_take_a_scheduler(cluster, command, tmp_path):  # noqa: F811
+def test_commands_take_the_scheduler_of_the_settings(cluster, command, tmp_path, monkeypatch):  # noqa: F811
     world = make_world(30, captions=2, seed=3)
     karat.save_benchmark(world.benchmark(), tmp_path / "my")
     scores = tmp_path / "scores.npy"
     np.save(scores, np.random.default_rng(0).random((30, 60)))
     here = (str(scores), "-b", str(tmp_path / "my"))
-    assert command("evaluate", *here, "--scheduler", cluster.address) == command("evaluate", *here)
-    pool = ("pool", *here, "--dry-run", "--top", "2")
-    assert command(*pool, "--scheduler", cluster.address) == command(*pool)
+    pool = ("project", "pool", *here, "--dry-run", "--top", "2")
+    # φ of NCS is a table that the same workers compute.
+    measure = ("-m", "R@1,NCS(cider)@5")
+    plain = [command("evaluate", *here, *measure), command(*pool)]
+    monkeypatch.setenv("KARAT_SCHEDULER", cluster.address)
+    assert [command("evaluate", *here, *measure), command(*pool)] == plain
     for name in ("a", "b"):
-        address = ("--scheduler", cluster.address) if name == "a" else ()
-        command(
-            "captions",
-            "table",
-            str(tmp_path / "my"),
-            "-m",
-            "cider",
-            "-o",
-            str(tmp_path / f"{name}.npy"),
-            *address,
-        )
+        monkeypatch.setenv("KARAT_SCHEDULER", cluster.address if name == "a" else "")
+        command("captions", "table", str(tmp_path / "my"), "-m", "cider", "-o", str(tmp_path / f"{name}.npy"))
     assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
 
 
@@ -249,12 +238,13 @@ def test_killed_workers_are_survived(tmp_path, caplog, monkeypatch):
     monkeypatch.setattr(logging.getLogger("karat"), "propagate", True)
     with local_cluster(tmp_path, 2) as made, connected(made.address) as some:
 
-        def kill(done, total):
-            if done == half:
+        def kill(stage):
+            if stage.done == half:
                 made.workers[0].send_signal(signal.SIGKILL)
 
-        options = PassOptions(tile=tile, workers=some, progress=kill)
-        assert answers(run.scan(items, tops=tops, options=options)) == expected
+        with reporting(Told(kill)):
+            found = run.scan(items, tops=tops, options=PassOptions(tile=tile, workers=some))
+        assert answers(found) == expected
         made.add_workers(1)
         made.wait(3)
         # Killed at work, for sure.
@@ -342,7 +332,7 @@ def test_a_lost_scheduler_is_told_in_one_sentence(tmp_path):
         ("tcp://a..b:8786", "tcp://a..b:8786 is unknown here"),
         (
             "tls://127.0.0.1:8786",
-            "needs certificates on both sides; give --tls-ca and --tls-cert and --tls-key",
+            "needs certificates on both sides; give tls_ca and tls_cert and tls_key",
         ),
         ("tcp://127.0.0.1:1", "no scheduler answers at tcp://127.0.0.1:1; start one: dask scheduler --host"),
     ],

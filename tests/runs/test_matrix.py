@@ -21,7 +21,7 @@ def test_scores_must_be_finite(coco, bad, rng):
         (np.zeros(3), "1 dimension "),
         (np.zeros((2, 0)), "is empty"),
         (np.array([["a"]]), "not numbers"),
-        (np.zeros((25000, 5000), np.float32), "transposed: pass --transpose"),
+        (np.zeros((25000, 5000), np.float32), "transposed: karat convert --transpose turns it"),
         (np.zeros((5, 7), np.float32), "has 5 by 7 scores, but coco has 5,000 images by 25,000 captions"),
     ],
 )

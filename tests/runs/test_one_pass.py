@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat
+from karat._util import reporting
 from karat.runs import ArrayVectors, EmbeddingRun, MatrixRun, PassOptions, TopRequest, Vectors, pairs_to_place
 from karat.runs.device import DEVICES
 from karat.runs.devices import cpu
 from karat.runs.embeddings import exact_products
 from karat.runs.scan import Grid, Partial
+from told import Told
 
 
 class Shards(Vectors):
@@ -206,6 +208,16 @@ class Interrupted(BaseException):
     pass
 
 
+def interrupt_after(tiles):
+    """What interrupts a pass when so many tiles are done."""
+
+    def hear(stage):
+        if stage.what == "tiles" and stage.done == tiles:
+            raise Interrupted
+
+    return hear
+
+
 def test_an_interrupted_pass_goes_on_where_it_was(tmp_path, rng, monkeypatch):
     monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
     images, captions = tables(rng)
@@ -213,21 +225,23 @@ def test_an_interrupted_pass_goes_on_where_it_was(tmp_path, rng, monkeypatch):
     run = EmbeddingRun(images, captions, "my run")
     expected = answers(run.scan(items, tops=tops))
     seen = []
+    options = PassOptions(checkpoint=tmp_path / "new", tile=(10, 20))
     for stop in (3, 8, 100):
 
-        def progress(done, total, stop=stop):
-            seen.append(done)
-            if done == stop:
-                raise Interrupted
+        def hear(stage, stop=stop):
+            if stage.what == "tiles":
+                seen.append(stage.done)
+                if stage.done == stop:
+                    raise Interrupted
 
-        options = PassOptions(checkpoint=tmp_path / "new", tile=(10, 20), progress=progress)
         if stop < 100:
             # Stopped after the tile, before it was saved: only that one is computed again.
-            with pytest.raises(Interrupted):
+            with pytest.raises(Interrupted), reporting(Told(hear)):
                 run.scan(items, tops=tops, options=options)
             assert len(list((tmp_path / "new").iterdir())) == 1
         else:
-            assert answers(run.scan(items, tops=tops, options=options)) == expected
+            with reporting(Told(hear)):
+                assert answers(run.scan(items, tops=tops, options=options)) == expected
     assert seen == [0, 1, 2, 3, 2, 3, 4, 5, 6, 7, 8, *range(7, 21)]
     assert list((tmp_path / "new").iterdir()) == []
 
@@ -237,21 +251,17 @@ def test_a_checkpoint_of_something_else_is_not_used(tmp_path, rng, monkeypatch):
     images, captions = tables(rng)
     items, _ = requests(rng, len(images), len(captions))
 
-    def progress(done, total):
-        if done == 5:
-            raise Interrupted
-
-    options = PassOptions(checkpoint=tmp_path, tile=(10, 20), progress=progress)
-    with pytest.raises(Interrupted):
+    options = PassOptions(checkpoint=tmp_path, tile=(10, 20))
+    with pytest.raises(Interrupted), reporting(Told(interrupt_after(5))):
         EmbeddingRun(images, captions).scan(items, options=options)
     changed = captions.copy()
     changed[33, 2] += 1
     others = (EmbeddingRun(images, changed), items), (EmbeddingRun(images, captions), items[:2])
     for run, asked in others:
-        done: list[int] = []
-        again = PassOptions(checkpoint=tmp_path, tile=(10, 20), progress=lambda n, _, to=done: to.append(n))
-        scanned = run.scan(asked, options=again)
-        assert done[0] == 0
+        told = Told()
+        with reporting(told):
+            scanned = run.scan(asked, options=options)
+        assert told.numbers("tiles")[0][0] == 0
         assert answers(scanned) == answers(run.scan(asked))
     (path,) = tmp_path.iterdir()
     path.write_bytes(path.read_bytes()[:1000])
@@ -262,12 +272,8 @@ def test_a_checkpoint_of_something_else_is_not_used(tmp_path, rng, monkeypatch):
 def stopped(run, items, folder, after=5, tile=(10, 20)):
     """A pass that ends after some tiles; return the file that is left."""
 
-    def progress(done, total):
-        if done == after:
-            raise Interrupted
-
-    with pytest.raises(Interrupted):
-        run.scan(items, options=PassOptions(checkpoint=folder, tile=tile, progress=progress))
+    with pytest.raises(Interrupted), reporting(Told(interrupt_after(after))):
+        run.scan(items, options=PassOptions(checkpoint=folder, tile=tile))
     (path,) = folder.iterdir()
     return path
 
@@ -279,20 +285,19 @@ def test_a_pass_goes_on_in_smaller_parts(tmp_path, rng, monkeypatch):
     run = EmbeddingRun(images, captions)
     expected = answers(run.scan(items))
     stopped(run, items, tmp_path)
-    shapes, done = [], []
+    shapes, told = [], Told()
     add = DEVICES["cpu"].add
     monkeypatch.setattr(
         type(DEVICES["cpu"]),
         "add",
         lambda self, scores, *rest: shapes.append(scores.tile.shape) or add(scores, *rest),
     )
-    options = PassOptions(
-        checkpoint=tmp_path, tile=(7, 15), progress=lambda n, total: done.append((n, total))
-    )
-    assert answers(run.scan(items, options=options)) == expected
+    with reporting(told):
+        scanned = run.scan(items, options=PassOptions(checkpoint=tmp_path, tile=(7, 15)))
+    assert answers(scanned) == expected
     # 20 tiles of 10 by 20 were begun and are counted, as memory for 7 by 15 is left.
     assert max(shapes) <= (7, 15)
-    assert done == [(n, 20) for n in range(4, 21)]
+    assert told.numbers("tiles") == [(n, 20) for n in range(4, 21)]
 
 
 def test_scores_in_memory_that_changed_anywhere_start_again(tmp_path, rng, monkeypatch):

@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import karat
-from karat.cli.main import app
+from karat._util import reporting
+from karat.cli.main import built
 from karat.runs import ArrayVectors, Loading, check_vectors, least_memory
 from karat.runs.files import read
 from karat.scores import inspect
 from karat.world import make_world
+from told import Told
 
 
 @pytest.fixture
@@ -35,17 +37,19 @@ def spoil(path, row, column, value):
 def test_norms_and_the_largest_number(tmp_path, bench, rng, monkeypatch):
     monkeypatch.setattr("karat.runs.preflight.PART_BYTES", 60)
     tables = fill(tmp_path, bench, rng)
-    said = []
+    told = Told()
     for table, vectors in zip(tables.values(), read(tmp_path).tables):
         for threads in (1, 3):
-            check = check_vectors(vectors, threads=threads, says=said.append)
+            with reporting(told):
+                check = check_vectors(vectors, threads=threads)
             np.testing.assert_allclose(
                 check.norms, np.linalg.norm(table.astype(np.float64), axis=1), rtol=1e-14
             )
             assert check.largest == np.abs(table).max()
             assert check.errors == check.warnings == ()
-    assert said[-1] == "checking the image embeddings: 100%"
-    assert any(text.endswith(" 41%") for text in said)
+    numbers = told.numbers("checking the image embeddings")
+    assert numbers[-1] == (len(vectors), len(vectors))
+    assert len(numbers) > 4
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -117,7 +121,7 @@ def test_memory_changes_no_result_and_too_little_is_refused(tmp_path, bench, rng
         least = least_memory((12, 24), [scores] if source is scores else read(tmp_path).tables)
         card = karat.evaluate(source, bench, ["R@1", "MedR"], compute=karat.Compute(memory=least))
         assert [column.value for column in card] == [column.value for column in plain]
-        with pytest.raises(karat.KaratError, match=r"does not fit into .*MB; give --memory 286MB or more"):
+        with pytest.raises(karat.KaratError, match=r"does not fit into .*MB; give 286MB or more"):
             karat.evaluate(source, bench, "R@1", compute=karat.Compute(memory=least - 10**6))
     run = karat.load_run(scores, memory="1 GiB")
     # What Python and the libraries and the table take is not left for the pass.
@@ -133,7 +137,7 @@ def test_mapped_files_are_not_counted_in_the_bound(tmp_path, rng):
         np.save(file, rng.random((rows, 50_000), dtype=np.float32))
     # 60 MB in two files, where 40 MB are left besides Python and the libraries.
     assert karat.load_run(*files, memory=296 << 20).memory == 40 << 20
-    with pytest.raises(karat.KaratError, match=r"does not fit into .*; give --memory 346MB or more"):
+    with pytest.raises(karat.KaratError, match=r"does not fit into .*; give 346MB or more"):
         karat.load_run(*map(np.load, files), memory=296 << 20)
 
 
@@ -163,9 +167,7 @@ def test_cosines_of_mapped_files_stay_within_the_bound(tmp_path, rng):
 def test_packed_scores_are_refused_before_they_are_unpacked(tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "scores.npz", scores=np.zeros((1000, 25_000), np.float32))
     monkeypatch.setattr("karat.runs.formats.npz.unpack", None)
-    with pytest.raises(
-        karat.KaratError, match=r"scores does not fit into 300MB; give --memory 387MB or more"
-    ):
+    with pytest.raises(karat.KaratError, match=r"scores does not fit into 300MB; give 387MB or more"):
         karat.load_run(tmp_path / "scores.npz", memory="300MB")
 
 
@@ -192,14 +194,14 @@ def test_memory_on_the_command_line(tmp_path, bench, rng):
         ["inspect", *common],
         ["report", *common, "-o", str(tmp_path / "r.html")],
     ):
-        assert CliRunner().invoke(app, [*command, "--memory", "1GB"]).exit_code == 0
+        assert CliRunner().invoke(built(), command, env={"KARAT_MEMORY": "1GB"}).exit_code == 0
     for command in (
         ["evaluate", *common],
-        ["pool", *common, "--dry-run"],
+        ["project", "pool", *common, "--dry-run"],
         ["convert", str(tmp_path / "run"), str(tmp_path / "x.npz")],
     ):
-        done = CliRunner().invoke(app, [*command, "--memory", "9MB"])
-        assert "does not fit into 9MB; give --memory 286MB or more" in str(done.exception or done.output)
+        done = CliRunner().invoke(built(), command, env={"KARAT_MEMORY": "9MB"})
+        assert "does not fit into 9MB; give 286MB or more" in str(done.exception or done.output)
 
 
 def test_an_unknown_device_is_refused_without_a_model(tmp_path, bench, rng):
@@ -208,8 +210,8 @@ def test_an_unknown_device_is_refused_without_a_model(tmp_path, bench, rng):
     save_benchmark(bench, tmp_path / "bench")
     (tmp_path / "run").mkdir()
     fill(tmp_path / "run", bench, rng)
-    command = ["evaluate", str(tmp_path / "run"), "-b", str(tmp_path / "bench"), "--device"]
-    assert CliRunner().invoke(app, [*command, "cpu"]).exit_code == 0
-    refused = CliRunner().invoke(app, [*command, "gpu"])
+    command = ["evaluate", str(tmp_path / "run"), "-b", str(tmp_path / "bench")]
+    assert CliRunner().invoke(built(), command, env={"KARAT_DEVICE": "cpu"}).exit_code == 0
+    refused = CliRunner().invoke(built(), command, env={"KARAT_DEVICE": "gpu"})
     assert refused.exit_code != 0
     assert "device is 'gpu'; choose one of auto, cpu, cuda" in str(refused.exception) + refused.output

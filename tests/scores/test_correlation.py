@@ -221,7 +221,7 @@ def test_other_mistakes(board, tmp_path):
         (board, {"lower_is_better": ["loss"]}, "has no metric 'loss'"),
         (3, {}, "int is not a leaderboard"),
         ("none.csv", {}, "there is no such file"),
-        (tmp_path, {}, "is a folder"),
+        (tmp_path, {}, "has no json file"),
         (["a.csv", "b.json"], {}, "there are 2 files and not all are json"),
         ("board.xls", {}, "there is no such file"),
         (tmp_path / "x.parquet", {}, "is not a Parquet table"),

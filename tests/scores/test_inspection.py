@@ -37,8 +37,9 @@ def test_a_good_table(scores, coco):
 
 def test_transposed(scores, coco):
     found = inspect_run(scores.T, benchmark=coco)
-    assert "is transposed: coco has 5,000 images by 25,000 captions; pass --transpose" in texts(
-        found, "warning"
+    assert (
+        "is transposed: coco has 5,000 images by 25,000 captions; karat convert --transpose turns it"
+        in texts(found, "warning")
     )
     assert "R@1 on coco-5k: i2t 9" in texts(found)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import karat
 from karat.benchmarks import Benchmark, Judgments, Provenance, Truth
 from karat.estimation import (
     DESIGNS,
@@ -21,7 +22,6 @@ from karat.estimation import (
     interval_estimates,
     make_candidates,
     parse_name,
-    plan_vetting,
     truth_labels,
 )
 from karat.estimation.vetting import values_per_query
@@ -71,7 +71,7 @@ class Setting:
         """Return a plan from a pilot, from assumptions that are right, or from another world."""
         how = {"pilot": lambda: {"pilot": self.pilot(seed)}, "assumed": lambda: self.assumed,
                "world": lambda: {"world": True}}[source]()  # fmt: skip
-        return plan_vetting(
+        return karat.plan(
             self.runs, self.benchmark, self.measure, direction="t2i", depth=self.depth, seed=seed + 10,
             **how, **options,
         )  # fmt: skip
@@ -167,7 +167,7 @@ def test_the_labels_that_are_named_reach_the_width(measure, design):
 def test_the_smallest_gap_is_found_in_four_of_five_samples(measure):
     here = setting(measure)
     labelled = here.pilot(0, number=len(here.pairs))
-    plan = plan_vetting(
+    plan = karat.plan(
         here.runs, here.benchmark, here.measure, direction="t2i", depth=here.depth, pilot=labelled
     )
     values = values_per_query(here.pairs, here.label, here.measure)

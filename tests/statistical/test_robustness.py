@@ -18,12 +18,12 @@ def assessed():
     for seed in range(WORLDS):
         world = make_world(images=80, captions=3, seed=seed)
         bench = world.benchmark()
-        kinds = [karat.perturb_captions(bench, kind) for kind in ("colour", "article")]
+        kinds = [karat.perturb(bench, kind) for kind in ("colour", "article")]
         texts = [None, *([query.new for query in kind.queries] for kind in kinds)]
         for name, blind in (("seer", ()), ("colour-blind", "colour")):
             before, *after = (simulate_reader(world, each, blind=blind, seed=seed) for each in texts)
             found[name].append(
-                karat.assess_robustness(
+                karat.robustness(
                     before, after, bench, kinds, "MRR", per="caption", intervals=Intervals(resamples=500)
                 )
             )

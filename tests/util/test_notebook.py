@@ -12,7 +12,6 @@ from karat._util.figures import MOST_MARKS
 from karat._util.notebook import MOST_COLUMNS, MOST_LINES, MOST_ROWS
 from karat.benchmarks import Benchmark, Fold, Ids, Judgments, Provenance, Truth
 from karat.errors import MissingDataError
-from karat.measures import list_measures
 from karat.models import NearestNeighbour
 from karat.world import make_world, simulate_systems
 
@@ -104,7 +103,7 @@ def test_large_tables_and_texts_are_cut_with_a_sentence(tmp_path):
     # What fits is not cut, and a page has everything.
     assert "The first" not in fragment([Layout(["a"], [["b"]] * MOST_ROWS)])
     assert "1233/89" in fragment([large], cut=False)
-    listed = list_measures()
+    listed = karat.measures.list()
     listed.save(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert all(row[0] in page for table in listed.tables() for row in table.rows)
@@ -150,4 +149,4 @@ def test_the_page_on_notebooks_runs(tmp_path, monkeypatch):
 def test_pandas_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingDataError, match=r"the package pandas is not installed; pip install pandas\."):
-        list_measures().to_pandas()
+        karat.measures.list().to_pandas()

@@ -15,10 +15,9 @@ import karat
 from estimation.projects import answer, new_project
 from estimation.scenes import scene, write
 from judging.publication.published import small_evidence, small_project
-from karat._util import PAGES, Layout, Result
+from karat._util import PAGES, Layout, Result, list_settings
 from karat._util.tables import text_of
-from karat.benchmarks import BenchmarkSummary, Pairs, build, list_benchmarks
-from karat.captions import audit_filter, parse_captions, score_candidates, score_pairs
+from karat.benchmarks import BenchmarkSummary, Pairs, build
 from karat.errors import InputError
 from karat.estimation import (
     DESIGNS,
@@ -30,14 +29,7 @@ from karat.estimation import (
     parse_name,
     truth_labels,
 )
-from karat.explanations import (
-    Marks,
-    find_concepts,
-    find_rules,
-    find_slices,
-    make_cleaning_list,
-    summarise_marks,
-)
+from karat.explanations import Marks, find_concepts, find_slices, make_cleaning_list, summarise_marks
 from karat.judging import (
     AcceptanceRule,
     JudgedPool,
@@ -49,10 +41,11 @@ from karat.judging import (
     publish,
 )
 from karat.judging.machine_judges import CalibrationTable, Reply, calibrate
-from karat.measures import list_measures
-from karat.models.search import Hit, SearchResult
+from karat.models import FitSummary
+from karat.models.picture_search import Hit, SearchResult
 from karat.scores import Leaderboard, Ratings, score_agreement
 from karat.stats import Intervals
+from karat.training.trained_model import TrainingSummary
 from karat.world import make_world, simulate, simulate_systems
 
 from house import MODULES
@@ -150,6 +143,40 @@ def published(folder):
         return publish(project, folder / "out", acceptance=AcceptanceRule("majority"))
 
 
+def pooled(folder):
+    """Return what was pooled for a new project."""
+    WORLD.save(folder / "world", pictures=False)
+    return karat.project.pool(runs(), folder / "world", folder / "pooled.db", top=2, gold_depth=5)
+
+
+def exported(folder):
+    """Return what an export of answers wrote."""
+    return karat.project.export(small_project(folder), folder / f"{HOSTILE[1:7]}.csv", what="answers")
+
+
+def imported(folder):
+    """Return what an import read into a project."""
+    place = pooled(folder).where
+    karat.project.tasks(place)
+    (folder / "in.csv").write_text("task,item,worker,answer\n0,1,ann,yes\n")
+    return karat.project.import_(place, folder / "in.csv")
+
+
+def judged_pairs(folder):
+    """Return what a run answered in a project, after it was compared with people."""
+    place = small_project(folder)
+    world = make_world(images=30, captions=2, seed=5)
+    run = replace_name(simulate_systems(world)[0], HOSTILE)
+    karat.project.calibrate(place, run)
+    return karat.project.judge(place, run, all=True, min_pairs=1, min_kappa=-1)
+
+
+def restored(folder):
+    """Return what a copy of a project was put in the place of."""
+    copy = karat.project.backup(small_project(folder), folder / "copy.db").path
+    return karat.project.restore(copy, folder / "p.db", force=True)
+
+
 def drawn_intervals():
     """Return intervals from half of the candidates, drawn at random."""
     candidates = make_candidates(runs(), WORLD.benchmark(), "original", direction="t2i", depth=3)
@@ -179,61 +206,79 @@ def project_estimate(folder):
 
 
 def explained(folder=None):
-    return karat.explain_failures(runs(), WORLD.benchmark(), direction="t2i").with_notes([HOSTILE])
+    return karat.explain(runs(), WORLD.benchmark(), direction="t2i").with_notes([HOSTILE])
 
 
 def robustness(folder=None):
     bench = WORLD.benchmark()
     first, second = runs()[:2]
-    queries = karat.perturb_captions(bench, "full-stop")
-    return karat.assess_robustness(first, second, bench, queries, "R@1", intervals=FEW)
+    queries = karat.perturb(bench, "full-stop")
+    return karat.robustness(first, second, bench, queries, "R@1", intervals=FEW)
 
 
 MADE = {
     "Scorecard": scorecard,
     "Comparison": comparison,
     "Leaderboard": leaderboard,
-    "CorrelationTable": lambda folder: karat.correlate(leaderboard(), intervals=FEW),
+    "CorrelationTable": lambda folder: karat.board.correlate(leaderboard(), intervals=FEW),
     "Agreement": lambda folder: karat.agree(ratings(), intervals=FEW),
     "ScoreAgreement": lambda folder: score_agreement(ratings(), {HOSTILE: range(6)}, intervals=FEW),
     "Inspection": lambda folder: karat.inspect(np.full((12, 24), 0.5), benchmark=WORLD.benchmark()),
     "DuplicateReport": lambda folder: karat.find_duplicates(captioned(), near_words=0.1),
-    "FilterAudit": lambda folder: audit_filter(captioned(), [ratings()], intervals=FEW),
-    "PairScores": lambda folder: score_pairs(captioned(), (["x", "y"], ["4", "1"]), ["cider", "rouge-l"]),
-    "CandidateScores": lambda folder: score_candidates(["a dog"], [HOSTILE, "dogs run"], ["cider", "bleu-1"]),
-    "ParsedCaptions": lambda folder: parse_captions([f"a dog on {HOSTILE}", "..."]),
+    "FilterAudit": lambda folder: karat.captions.filter(captioned(), [ratings()], intervals=FEW),
+    "PairScores": lambda folder: karat.captions.pairs(
+        captioned(), (["x", "y"], ["4", "1"]), ["cider", "rouge-l"]
+    ),
+    "CandidateScores": lambda folder: karat.captions.score(
+        ["a dog"], [HOSTILE, "dogs run"], ["cider", "bleu-1"]
+    ),
+    "ParsedCaptions": lambda folder: karat.captions.parse([f"a dog on {HOSTILE}", "..."]),
     "SliceReport": slices,
-    "RuleReport": lambda folder: find_rules(misread(), deals=39).with_notes(["one note"]),
+    "RuleReport": lambda folder: karat.rules(misread(), deals=39).with_notes(["one note"]),
     "MarkSummary": lambda folder: summarise_marks(Marks(misread(), np.full(60, 7))),
-    "PerturbedCaptions": lambda folder: karat.perturb_captions(captioned(), "full-stop"),
+    "PerturbedCaptions": lambda folder: karat.perturb(captioned(), "full-stop"),
     "Robustness": robustness,
     "SearchResult": lambda folder: SearchResult(HOSTILE, (Hit(HOSTILE, "a.png", 0.5),), (HOSTILE,)),
     "BiasReport": bias,
     "QualityReport": judged_quality,
     "Calibration": calibration,
     "CalibrationTable": lambda folder: CalibrationTable((calibration(), calibration())),
+    "PooledPairs": pooled,
+    "PooledTasks": lambda folder: karat.project.tasks(pooled(folder).where),
+    "Exported": exported,
+    "Imported": imported,
+    "JudgedPairs": judged_pairs,
+    "Backup": lambda folder: karat.project.backup(small_project(folder), folder / "copy.db"),
+    "Restored": restored,
     "Cost": lambda folder: pool_cost(make_pool(runs(), WORLD.benchmark(), top=2), load_form("pair")),
     "Published": published,
     "BenchmarkList": lambda folder: replace(
-        list_benchmarks(), added={HOSTILE: {"source": "folder", "options": {"folder": HOSTILE}}}
+        karat.benchmarks.list(), added={HOSTILE: {"source": "folder", "options": {"folder": HOSTILE}}}
     ),
     "BenchmarkSummary": lambda folder: BenchmarkSummary(captioned()),
-    "MeasureList": lambda folder: list_measures(),
-    "ScoreEstimate": lambda folder: karat.estimate_scores(
+    "SettingList": lambda folder: list_settings(),
+    "MeasureList": lambda folder: karat.measures.list(),
+    "FitSummary": lambda folder: FitSummary("BoW5", HOSTILE, 12, 2, (0.5, 0.25), 1, folder),
+    "TrainingSummary": lambda folder: TrainingSummary(({"epoch": 1, "RSUM": 2.5},), "RSUM", True, folder),
+    "MeasureCard": lambda folder: karat.measures.show("R@5"),
+    "SimilarityTable": lambda folder: karat.captions.table(captioned(), "rouge-l", output=folder / "t.npy"),
+    "FrequencyFile": lambda folder: karat.captions.corpus(captioned()),
+    "WorldSummary": lambda folder: karat.world.make(4, 2, output=folder / "w", no_images=True).summary(),
+    "ScoreEstimate": lambda folder: karat.estimate(
         runs(), WORLD.benchmark(), "P@3", noisy="original", vetted="complete", direction="t2i"
     ),
     "DetectionEstimate": detected,
     "IntervalEstimates": lambda folder: drawn_intervals(),
     "NextPairs": next_of_project,
     "ProjectEstimate": project_estimate,
-    "Plan": lambda folder: karat.plan_vetting(
+    "Plan": lambda folder: karat.plan(
         runs(), WORLD.benchmark(), "P@3", noisy="original", direction="t2i", rho=0.5, prevalence=0.3
     ),
     "Explanation": explained,
     "LocalFailures": lambda folder: explained().local,
     "CleaningList": lambda folder: make_cleaning_list(runs(), WORLD.benchmark()),
     "Concepts": lambda folder: find_concepts(WORLD.benchmark()),
-    "Simulation": lambda folder: karat.simulate_vetting(
+    "Simulation": lambda folder: karat.simulate(
         runs(),
         WORLD.benchmark(),
         "P@3",
@@ -455,5 +500,5 @@ def test_markdown_has_no_drawings_and_keeps_lines(tmp_path):
     assert text.count("\n- ") == len(compared.notes) > 0
     assert (
         "Least alike, and how many pairs of systems change places:  \n"
-        in karat.correlate(leaderboard(), intervals=FEW).to_markdown()
+        in karat.board.correlate(leaderboard(), intervals=FEW).to_markdown()
     )

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from karat import load_benchmark
-from karat.cli.main import app
+from karat.cli.project import app
 from karat.judging import AcceptanceRule, load_form, publish
 from karat.judging.quality.report import answer_quality
 from karat.judging.store import AnswerRows, create_project

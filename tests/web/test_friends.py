@@ -50,10 +50,10 @@ def test_five_friends_finish_the_page(call):
 def test_gold_lets_everybody_finish(call):
     """Whichever queries are drawn, the gold needs no more annotators than answer each task."""
     lines = commands_of_page()
-    pool = next(line for line in lines if line.startswith("karat pool"))
+    pool = next(line for line in lines if line.startswith("karat project pool"))
     for line in lines[: lines.index(pool)]:
         if not line.startswith("pip "):
             call(line)
     for seed in range(1, 4):
         call(f"{pool} --seed {seed} --force")
-        assert "; 3 are enough in any order" in call("karat tasks project.db")
+        assert "; 3 are enough in any order" in call("karat project tasks project.db")

@@ -1,4 +1,4 @@
-"""Helpers that know nothing of retrieval: registry, lazy imports, threads, cache, files, text."""
+"""Helpers that know nothing of retrieval: registry, lazy imports, settings, threads, cache, files, text."""
 
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from karat._util.files import cannot_write as cannot_write
     from karat._util.files import check_folder as check_folder
     from karat._util.files import check_writable as check_writable
-    from karat._util.files import config_folder as config_folder
     from karat._util.files import fill_folder as fill_folder
     from karat._util.files import filling_folder as filling_folder
     from karat._util.files import is_database as is_database
@@ -44,12 +43,20 @@ if TYPE_CHECKING:
     from karat._util.files import write_errors as write_errors
     from karat._util.files import write_file as write_file
     from karat._util.files import write_folder as write_folder
+    from karat._util.long_work import Reporter as Reporter
+    from karat._util.long_work import Stage as Stage
+    from karat._util.long_work import current_reporter as current_reporter
+    from karat._util.long_work import reporting as reporting
+    from karat._util.long_work import say as say
+    from karat._util.long_work import stage as stage
+    from karat._util.long_work import track as track
     from karat._util.notebook import fragment as fragment
     from karat._util.parallel import Loop as Loop
     from karat._util.parallel import alone as alone
-    from karat._util.parallel import default_threads as default_threads
     from karat._util.parallel import thread_count as thread_count
     from karat._util.parallel import threads as threads
+    from karat._util.progress_bar import bars as bars
+    from karat._util.progress_bar import progress as progress
     from karat._util.registry import REQUIRED as REQUIRED
     from karat._util.registry import Param as Param
     from karat._util.registry import Registry as Registry
@@ -72,6 +79,13 @@ if TYPE_CHECKING:
     from karat._util.result import latex_text as latex_text
     from karat._util.result import pandas_of as pandas_of
     from karat._util.result import write_text as write_text
+    from karat._util.settings import SETTINGS as SETTINGS
+    from karat._util.settings import SettingList as SettingList
+    from karat._util.settings import check_setting as check_setting
+    from karat._util.settings import config_folder as config_folder
+    from karat._util.settings import list_settings as list_settings
+    from karat._util.settings import setting_of as setting_of
+    from karat._util.settings import ways_to_set as ways_to_set
     from karat._util.tables import Layout as Layout
     from karat._util.tables import bar as bar
     from karat._util.tables import grouped as grouped

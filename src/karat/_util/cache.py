@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,16 +11,15 @@ import numpy as np
 
 import karat
 from karat._util.files import write_file
+from karat._util.settings import setting_of
 from karat.errors import KaratError
 
 Arrays = dict[str, np.ndarray]
 
 
 def cache_folder() -> Path:
-    """Return the folder: ``KARAT_CACHE``, else ``karat`` in the user's cache folder."""
-    if chosen := os.environ.get("KARAT_CACHE"):
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "karat"
+    """Return the folder: the setting, by default ``karat`` in the user's cache folder."""
+    return setting_of("cache")
 
 
 def cached(name: str, inputs: Sequence[Path], parse: Callable[[], Arrays]) -> Arrays:

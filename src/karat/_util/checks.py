@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from karat._util.text import plural
 from karat.errors import InputError, KaratError
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+PORT = 8786
+"""Of a Dask scheduler, where an address names none."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """How text in UTF-16 begins, as Windows programs save it."""
 
@@ -169,3 +172,22 @@ def not_finite(
     if dtype == np.float16 and np.isinf(value):
         fix = "float16 holds numbers up to 65,504 only: save float32"
     return InputError(f"row {row}, column {column} is {value}", where=where, fix=fix)
+
+
+def split_address(address: str) -> tuple[str, str, int]:
+    """Return the protocol, the host and the port of an address.
+
+    >>> split_address("tls://head"), split_address("localhost:9000")
+    (('tls', 'head', 8786), ('tcp', 'localhost', 9000))
+    """
+    try:
+        parts = urlsplit(address if "://" in address else f"tcp://{address}")
+        scheme, host, port = parts.scheme, parts.hostname, parts.port or PORT
+    except ValueError:
+        scheme, host, port = "", None, PORT
+    if scheme not in ("tcp", "tls") or not host:
+        raise InputError(
+            f"{address!r} is not the address of a scheduler",
+            fix="write tls://host:8786, or tcp://127.0.0.1:8786 on this machine",
+        )
+    return scheme, host, port

@@ -43,13 +43,6 @@ FIXES = {
 """By the system's number of an error, what to do; anything else: choose another place."""
 
 
-def config_folder() -> Path:
-    """Return the folder: ``KARAT_CONFIG``, else ``karat`` in the user's configuration folder."""
-    if chosen := os.environ.get("KARAT_CONFIG"):
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "karat"
-
-
 def check_writable(path: Path | None) -> None:
     """Raise before the work starts when a file could not be written."""
     if path is None or stream_of(path) is not None:

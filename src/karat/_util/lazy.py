@@ -6,7 +6,7 @@ This file is part of every import of karat, so it imports nothing that Python ha
 from __future__ import annotations
 
 import importlib
-import itertools
+import os
 import sys
 
 TYPE_CHECKING = False
@@ -15,17 +15,22 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def exports(package: str, file: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+def exports(
+    package: str, file: str, hint: Callable[[str], str] | None = None
+) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a package.
 
-    The public names are those that its ``__init__.py`` imports under ``if TYPE_CHECKING:``, each as itself
-    (``from karat.stats.alpha import SCALES as SCALES``). Type checkers and editors follow these imports; at
-    run time each happens when its name is first used. So a name is listed once.
+    The public names are those that its ``__init__.py`` imports under ``if TYPE_CHECKING:``, each under the
+    name that it has there (``from karat.stats.alpha import SCALES as SCALES``). Type checkers and editors
+    follow these imports; at run time each happens when its name is first used. So a name is listed once.
+    Packages inside it need no listing to be found.
 
     Parameters
     ----------
     package, file
         Its ``__name__`` and ``__file__``.
+    hint
+        Returns what else a wrong name may mean, or nothing; by default the nearest public names.
 
     Examples
     --------
@@ -37,10 +42,15 @@ def exports(package: str, file: str) -> tuple[list[str], Callable[[str], Any], C
     home = homes(file)
 
     def get(name: str) -> Any:
+        if home.get(name, (package, ""))[0] == package and is_package(file, name):
+            return importlib.import_module(f"{package}.{name}")
         if name not in home:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            said = "" if name.startswith("_") else (hint or (lambda wrong: near(wrong, home)))(name)
+            wrong = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(f"{wrong}; {said}" if said else wrong)
+        module, original = home[name]
         try:
-            value = getattr(importlib.import_module(home[name]), name)
+            value = getattr(importlib.import_module(module), original)
         except ModuleNotFoundError as error:
             from karat._util.extras import EXTRAS, missing
 
@@ -54,16 +64,39 @@ def exports(package: str, file: str) -> tuple[list[str], Callable[[str], Any], C
     return sorted(home), get, lambda: sorted(home)
 
 
-def homes(file: str) -> dict[str, str]:
-    """Return, for each name under ``if TYPE_CHECKING:`` of an ``__init__.py``, the module that defines it."""
+def homes(file: str) -> dict[str, tuple[str, str]]:
+    """Return per name under ``if TYPE_CHECKING:`` of an ``__init__.py`` its module and its name there."""
     with open(file, encoding="utf-8") as handle:
         block = handle.read().partition("if TYPE_CHECKING:\n")[2].partition("\n\n")[0]
     home = {}
     module = ""
     words = block.replace("(", " ").replace(")", " ").replace(",", " ").split()
-    for word, following in itertools.pairwise(words):
+    for before, word, following in zip(["", *words], words, words[1:]):
         if word == "from":
             module = following
         elif word == "as":
-            home[following] = module
+            home[following] = (module, before)
     return home
+
+
+def is_package(file: str, name: str) -> bool:
+    """Whether a package of this name lies in that of a file."""
+    return (
+        not name.startswith("_")
+        and name.isidentifier()
+        and os.path.isfile(os.path.join(os.path.dirname(file), name, "__init__.py"))
+    )
+
+
+def near(name: str, known: Any) -> str:
+    """Return which of some names may be meant, as part of a sentence; nothing where none is like it.
+
+    >>> near("eval", ["evaluate", "compare"])
+    'did you mean evaluate?'
+    """
+    import difflib
+
+    by_lower = {one.lower(): one for one in known}
+    likely = difflib.get_close_matches(name.lower(), by_lower, n=3)
+    likely += [one for one in by_lower if one.startswith(name.lower()) and one not in likely]
+    return f"did you mean {' or '.join(by_lower[one] for one in likely[:3])}?" if likely else ""

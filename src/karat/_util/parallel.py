@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from karat._util.settings import setting_of
 from karat.errors import InputError
 
 Loop = Callable[[Callable[[int, int], object], int, int], list[object]]
 
 
-def default_threads() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def thread_count(number: int | None = None) -> int:
-    """Return how many threads are meant: all processors where nothing is said."""
+    """Return how many threads are meant: the setting where nothing is said."""
     if number is not None and number < 1:
         raise InputError(f"{number} threads were requested", fix="give 1 or more")
-    return number or default_threads()
+    return setting_of("threads", number)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
-"""Things that are found by name: measures, sources, and later strategies, estimators, judges.
+"""Things that are found by name: measures, sources, strategies, estimators, judges.
 
-A thing is one file that registers itself; nothing else changes when one is added.
+A thing is one file that registers itself; nothing else changes when one is added. Other packages add theirs
+by entry points.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from karat._util.plug_ins import OWN, NameTakenError, load_plug_ins, note_registration, origin_here
 from karat.errors import InputError, unknown_name
 
 T = TypeVar("T")
@@ -140,6 +142,9 @@ def parse_params(params: Iterable[Param], owner: str, values: Mapping[str, Any])
         if name not in known:
             fix = f"it has {', '.join(known) or 'none'}"
             raise InputError(f"{owner} has no parameter {name!r}", fix=fix)
+    for name, param in known.items():
+        if param.default is REQUIRED and name not in values:
+            raise InputError(f"{owner} needs {name} ({param.help})", fix=f"give {name}=…")
     return {name: param.parse(values.get(name, param.default)) for name, param in known.items()}
 
 
@@ -154,8 +159,11 @@ class Registry(Generic[T]):
         Called when something is first looked up: imports the files that register themselves, which
         is not done for a program that looks nothing up.
     sort
-        Whether they are listed by name once all are known. Otherwise they are in the order of registration,
-        which depends on what was imported first.
+        Whether they are listed by name. Otherwise they are in the order of registration, which depends on
+        what was imported first.
+    group
+        The entry points by which other packages add theirs, such as ``karat.measures``: their modules are
+        imported when a name is unknown and when things are listed. None where this is empty.
 
     Examples
     --------
@@ -167,14 +175,17 @@ class Registry(Generic[T]):
     >>> fruit.add("apple", 2)
     Traceback (most recent call last):
     ...
-    ValueError: fruit 'apple' is registered already
+    karat._util.plug_ins.NameTakenError: fruit 'apple' is registered already, by karat
     """
 
-    def __init__(self, kind: str, fill: Callable[[], object] | None = None, sort: bool = False) -> None:
-        self.kind = kind
-        self.sort = sort
+    def __init__(
+        self, kind: str, fill: Callable[[], object] | None = None, sort: bool = False, group: str = ""
+    ) -> None:
+        self.kind, self.sort, self.group = kind, sort, group
         self._things: dict[str, T] = {}
         self._names: dict[str, str] = {}
+        self._origins: dict[str, str] = {}
+        self._copies: list[tuple[Registry[Any], Callable[[str], Any]]] = []
         self._fill = fill
 
     def _complete(self) -> None:
@@ -182,44 +193,99 @@ class Registry(Generic[T]):
         fill, self._fill = self._fill, None
         if fill is not None:
             fill()
-            if self.sort:
-                self._things = {name: self._things[name] for name in sorted(self._things, key=str.lower)}
+
+    def _find(self, name: str) -> str | None:
+        """Return the name that a name or an alias stands for; None where nothing has it."""
+        self._complete()
+        if name and self.group and name.lower() not in self._names:
+            load_plug_ins(self.group)
+        return self._names.get(name.lower())
 
     def add(self, name: str, thing: T, aliases: Iterable[str] = ()) -> T:
         """Register `thing` and return it."""
+        return self._add(name, thing, tuple(aliases), origin_here())
+
+    def _add(self, name: str, thing: T, aliases: tuple[str, ...], origin: str) -> T:
+        if origin != OWN:
+            # First karat's own, whose names nobody else can take.
+            self._complete()
+        labels = dict[str, str]()
         for label in (name, *aliases):
-            if label.lower() in self._names:
-                raise ValueError(f"{self.kind} {label!r} is registered already")
-            self._names[label.lower()] = name
-        self._things[name] = thing
+            if label.lower() in self._names or label.lower() in labels:
+                owner = self._origins.get(self._names.get(label.lower(), ""), origin)
+                raise NameTakenError(f"{self.kind} {label!r} is registered already, by {owner}")
+            labels[label.lower()] = name
+        self._names |= labels
+        self._things[name], self._origins[name] = thing, origin
+        note_registration(origin, self.group, lambda: self._remove(name))
+        for other, make in self._copies:
+            self._copy(name, other, make)
         return thing
 
-    def __getitem__(self, name: str) -> T:
+    def _remove(self, name: str) -> None:
+        del self._things[name], self._origins[name]
+        self._names = {label: known for label, known in self._names.items() if known != name}
+
+    def copy_to(self, other: Registry[Any], make: Callable[[str], Any]) -> None:
+        """Register in another registry what `make` returns of each name, now and when names are added.
+
+        Names that are taken there stay as they are.
+        """
         self._complete()
-        try:
-            return self._things[self._names[name.lower()]]
-        except KeyError:
-            raise unknown_name(self.kind, name, self._things) from None
+        self._copies.append((other, make))
+        for name in self._things:
+            self._copy(name, other, make)
+
+    def _copy(self, name: str, other: Registry[Any], make: Callable[[str], Any]) -> None:
+        aliases = tuple(a for a, known in self._names.items() if known == name and a not in other._names)
+        if name.lower() in aliases:
+            rest = tuple(alias for alias in aliases if alias != name.lower())
+            other._add(name, make(name), rest, self._origins[name])
+
+    def __getitem__(self, name: str) -> T:
+        known = self._find(name)
+        if known is None:
+            raise unknown_name(self.kind, name, self)
+        return self._things[known]
 
     def __contains__(self, name: object) -> bool:
-        self._complete()
-        return isinstance(name, str) and name.lower() in self._names
+        return isinstance(name, str) and self._find(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         self._complete()
-        return iter(self._things)
+        if self.group:
+            load_plug_ins(self.group)
+        return iter(sorted(self._things, key=str.lower) if self.sort else list(self._things))
 
     def values(self) -> Iterable[T]:
         """Return what is registered, in order."""
+        return [self._things[name] for name in self]
+
+    def own(self) -> dict[str, T]:
+        """Return what karat itself registers, by name, in order of registration; no plug-in is loaded."""
         self._complete()
-        return self._things.values()
+        return {name: thing for name, thing in self._things.items() if self._origins[name] == OWN}
+
+    def spelled(self, name: str) -> str:
+        """Return the registered name that a name or an alias stands for."""
+        self[name]
+        return self._names[name.lower()]
+
+    def origin(self, name: str) -> str:
+        """Return where something comes from: "karat", a distribution with its version, or a program's module.
+
+        >>> from karat.measures import MEASURES
+        >>> MEASURES.origin("nDCG")
+        'karat'
+        """
+        return self._origins[self.spelled(name)]
 
 
 PLUGINS = {
     "exchange": ("karat.scores.exchange",),
     "model": ("karat.models.image_text_model", "karat.training.trained_model"),
     "run": ("karat.models.encoding",),
-    "page": ("karat.reports.page",),
+    "page": ("karat.reports.page", "karat.reports.search_page"),
     "similarity": ("karat.captions.similarity",),
     "text-only": ("karat.captions.language_model",),
     "truth": ("karat.captions.machine_truths", "karat.duplicates.truths"),

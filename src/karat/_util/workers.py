@@ -19,16 +19,15 @@ from itertools import islice
 from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
+from karat._util.checks import split_address
 from karat._util.extras import extra, require
 from karat._util.parallel import stay_alone
+from karat._util.settings import setting_of
 from karat._util.text import plural
 from karat.errors import InputError
 
 LOG = logging.getLogger("karat.workers")
-PORT = 8786
-"""Of a Dask scheduler, where an address names none."""
 PATIENCE = 10.0
 """Seconds until a scheduler that does not answer, or has no workers, is given up."""
 LOOK = 5.0
@@ -57,7 +56,7 @@ class Scheduler:
         ``tls://host:8786``, or ``tcp://127.0.0.1:8786`` on this machine.
     tls_ca, tls_cert, tls_key
         Files in PEM format: the authority that signed all certificates, the own certificate and its key. By
-        default what Dask's configuration names.
+        default the settings of these names, else what Dask's configuration names.
 
     Examples
     --------
@@ -67,7 +66,7 @@ class Scheduler:
     Traceback (most recent call last):
     ...
     karat.errors.InputError: tcp://192.0.2.7:8786 is another machine, and tcp:// is not encrypted: Dask \
-executes what comes over it; use tls:// with --tls-ca, --tls-cert and --tls-key.
+executes what comes over it; use tls:// with tls_ca, tls_cert and tls_key.
     """
 
     address: str
@@ -77,8 +76,14 @@ executes what comes over it; use tls:// with --tls-ca, --tls-cert and --tls-key.
 
     @property
     def files(self) -> dict[str, str | Path]:
-        """The files of TLS that are given, by the names that Dask has for them."""
+        """The files of TLS that are given or set, by the names that Dask has for them."""
         files = {"tls_ca_file": self.tls_ca, "tls_client_cert": self.tls_cert, "tls_client_key": self.tls_key}
+        if split_address(self.address)[0] == "tls":
+            # Not for an address on this machine: there they would be a mistake, and settings stay.
+            files = {
+                name: setting_of(option, path)
+                for option, (name, path) in zip(("tls_ca", "tls_cert", "tls_key"), files.items())
+            }
         return {name: path for name, path in files.items() if path is not None}
 
     def checked(self) -> str:
@@ -101,9 +106,9 @@ executes what comes over it; use tls:// with --tls-ca, --tls-cert and --tls-key.
             require_encryption=True, **{name: str(path) for name, path in self.files.items()}
         )
         needed = {
-            "--tls-ca": security.tls_ca_file,
-            "--tls-cert": security.tls_client_cert,
-            "--tls-key": security.tls_client_key,
+            "tls_ca": security.tls_ca_file,
+            "tls_cert": security.tls_client_cert,
+            "tls_key": security.tls_client_key,
         }
         lacking = [option for option, value in needed.items() if value is None]
         if lacking:
@@ -120,25 +125,6 @@ executes what comes over it; use tls:// with --tls-ca, --tls-cert and --tls-key.
 def as_scheduler(scheduler: Scheduler | str) -> Scheduler:
     """Return a scheduler that may be given as its address alone."""
     return scheduler if isinstance(scheduler, Scheduler) else Scheduler(scheduler)
-
-
-def split_address(address: str) -> tuple[str, str, int]:
-    """Return the protocol, the host and the port of an address.
-
-    >>> split_address("tls://head"), split_address("localhost:9000")
-    (('tls', 'head', 8786), ('tcp', 'localhost', 9000))
-    """
-    try:
-        parts = urlsplit(address if "://" in address else f"tcp://{address}")
-        scheme, host, port = parts.scheme, parts.hostname, parts.port or PORT
-    except ValueError:
-        scheme, host, port = "", None, PORT
-    if scheme not in ("tcp", "tls") or not host:
-        raise InputError(
-            f"{address!r} is not the address of a scheduler",
-            fix="write tls://host:8786, or tcp://127.0.0.1:8786 on this machine",
-        )
-    return scheme, host, port
 
 
 def bracketed(host: str) -> str:
@@ -161,7 +147,7 @@ def check_loopback(address: str) -> str:
     if not all(ip_address(number.partition("%")[0]).is_loopback for number in numbers):
         raise InputError(
             f"{address} is another machine, and tcp:// is not encrypted: Dask executes what comes over it",
-            fix="use tls:// with --tls-ca, --tls-cert and --tls-key",
+            fix="use tls:// with tls_ca, tls_cert and tls_key",
         )
     return min(numbers, key=lambda number: ":" in number)
 
@@ -278,7 +264,7 @@ class Workers:
 
     def _lost(self) -> InputError:
         """Return the error for a scheduler that is gone."""
-        fix = "start again; what --checkpoint kept is not computed again"
+        fix = "start again; what a checkpoint kept is not computed again"
         return InputError(f"the connection to {self.address} was lost", fix=fix)
 
 
@@ -436,7 +422,8 @@ def check_versions(
 
 @contextmanager
 def connected(scheduler: Scheduler | str | None) -> Iterator[Workers | None]:
-    """Connect to a scheduler, yield its workers, and disconnect; without a scheduler yield None."""
+    """Connect to the scheduler that is given or set, yield its workers, and disconnect; None without one."""
+    scheduler = setting_of("scheduler", scheduler)
     if scheduler is None:
         yield None
         return

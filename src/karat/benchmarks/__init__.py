@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from karat.benchmarks.benchmark import BenchmarkSummary as BenchmarkSummary
     from karat.benchmarks.benchmark import build as build
     from karat.benchmarks.catalogue import BenchmarkList as BenchmarkList
-    from karat.benchmarks.catalogue import list_benchmarks as list_benchmarks
+    from karat.benchmarks.catalogue import add_benchmark as add
+    from karat.benchmarks.catalogue import list_benchmarks as list
+    from karat.benchmarks.catalogue import show_benchmark as show
     from karat.benchmarks.choices import ALL as ALL
     from karat.benchmarks.choices import Choices as Choices
     from karat.benchmarks.coco_records import box_of as box_of
@@ -49,12 +51,10 @@ if TYPE_CHECKING:
     from karat.benchmarks.pool_design import PoolDesign as PoolDesign
     from karat.benchmarks.registry import SOURCES as SOURCES
     from karat.benchmarks.registry import Source as Source
-    from karat.benchmarks.registry import add_benchmark as add_benchmark
     from karat.benchmarks.registry import as_benchmark as as_benchmark
-    from karat.benchmarks.registry import forget as forget
+    from karat.benchmarks.registry import forget as remove
     from karat.benchmarks.registry import load_benchmark as load_benchmark
     from karat.benchmarks.registry import of_size as of_size
-    from karat.benchmarks.registry import read_from as read_from
     from karat.benchmarks.registry import register as register
     from karat.benchmarks.registry import registered as registered
     from karat.benchmarks.sources.trec import write_qrels as write_qrels

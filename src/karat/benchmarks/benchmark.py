@@ -197,7 +197,7 @@ class Benchmark:
         """What has the order of its ids, for messages."""
         if not self.shown_as:
             return f"images and captions of {self.name} have"
-        return f"`karat benchmarks {self.shown_as} --ids ids.json` writes"
+        return f"`karat benchmarks show {self.shown_as} --ids ids.json` writes"
 
     def summary(self) -> list[dict[str, Any]]:
         """Return, per truth, how many queries and judged pairs it has in each direction."""
@@ -330,6 +330,13 @@ def choice_parts(choices: Choices) -> list[Part]:
 class BenchmarkSummary(Result):
     """A benchmark with the counts of its truths.
 
+    Parameters
+    ----------
+    benchmark
+        What is shown.
+    added
+        The name under which it was just remembered.
+
     Examples
     --------
     >>> from karat.benchmarks import build
@@ -348,6 +355,7 @@ class BenchmarkSummary(Result):
     """
 
     benchmark: Benchmark
+    added: str | None = None
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record per truth and direction; of choices, one per truth."""
@@ -373,7 +381,8 @@ class BenchmarkSummary(Result):
     def parts(self) -> list[Part]:
         """Return the counts of every truth, and what each is."""
         bench = self.benchmark
-        counts = f"{bench.name}: {bench.images.size:,} images, {bench.captions.size:,} captions"
+        counts = "" if self.added is None else f"added; use it as --benchmark {self.added}\n"
+        counts += f"{bench.name}: {bench.images.size:,} images, {bench.captions.size:,} captions"
         if bench.choices is not None:
             return [f"{counts}\n{bench.about}", *choice_parts(bench.choices)]
         summary = bench.summary()

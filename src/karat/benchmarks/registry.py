@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import REQUIRED, Param, Registry, config_folder, import_all, write_file
+from karat._util import REQUIRED, Param, Registry, config_folder, import_all, setting_of, write_file
 from karat.benchmarks.benchmark import Benchmark
 from karat.errors import InputError, MissingDataError, unknown_name
 
@@ -37,7 +37,7 @@ class Source:
         What `load` takes, as data.
     recognise
         Whether a path is one of these: that of a folder where `load` takes ``folder``, of a file where it
-        takes ``file``. A file may be large: its first lines are enough.
+        takes ``file`` or ``qrels``. A file may be large: its first lines are enough.
     sizes
         How many images and captions its usual splits have. For a run that does not fit the benchmark it is
         scored on, the message names those that it fits.
@@ -52,12 +52,12 @@ class Source:
 
     @property
     def reads(self) -> str:
-        """What `recognise` takes and `load` takes it as: "folder" or "file"."""
-        return "file" if any(param.name == "file" for param in self.params) else "folder"
+        """What `load` takes the path as that `recognise` takes: "folder", "file" or "qrels"."""
+        return next((param.name for param in self.params if param.name in ("file", "qrels")), "folder")
 
 
 SOURCES: Registry[Source] = Registry(
-    "benchmark", fill=lambda: import_all("karat.benchmarks.sources"), sort=True
+    "benchmark", fill=lambda: import_all("karat.benchmarks.sources"), sort=True, group="karat.benchmarks"
 )
 
 
@@ -98,11 +98,7 @@ def as_benchmark(benchmark: Benchmark | str | Path, setting: Mapping[str, Any] |
 
 def load(name: str | Path, options: dict[str, Any]) -> Benchmark:
     """Return the benchmark by name or path, with the source's parameters."""
-    if name in SOURCES:
-        return load_from(SOURCES[str(name)], options)
-    added = registered()
-    if str(name) in added:
-        entry = added[str(name)]
+    if (entry := entry_of(name)) is not None:
         return load_from(SOURCES[entry["source"]], {**entry["options"], **options})
     if os.path.exists(name):
         source = recognise(Path(name))
@@ -110,14 +106,23 @@ def load(name: str | Path, options: dict[str, Any]) -> Benchmark:
     if isinstance(name, Path) or "/" in name or os.sep in name or Path(name).suffix in FILES:
         what = "file" if Path(name).suffix in FILES else "folder"
         raise MissingDataError(f"there is no such {what}", where=name, fix="check its name")
-    raise unknown_name("benchmark", str(name), [*SOURCES, *added])
+    raise unknown_name("benchmark", str(name), [*SOURCES, *registered()])
+
+
+def entry_of(name: str | Path) -> dict[str, Any] | None:
+    """Return the source and the settings behind a name; None where it is not the name of a benchmark.
+
+    What the user has added comes before plug-ins, which may have been installed later.
+    """
+    added = {} if name in SOURCES.own() else registered()
+    if str(name) in added:
+        return added[str(name)]
+    return {"source": str(name), "options": {}} if name in SOURCES else None
 
 
 def read_from(name: str | Path, options: Mapping[str, Any]) -> Path | None:
     """Return the folder or file that a benchmark is read from, by its name; None where none is named."""
-    own: dict[str, Any] = {"source": str(name), "options": {}}
-    entry = own if name in SOURCES else registered().get(str(name))
-    if entry is not None:
+    if (entry := entry_of(name)) is not None:
         place = {**entry["options"], **options}.get(SOURCES[entry["source"]].reads)
         return None if place is None else Path(place)
     return Path(name)
@@ -143,11 +148,15 @@ def recognise(path: Path) -> Source:
     """Return the source that reads a folder or a file."""
     if not path.exists():
         raise MissingDataError(f"there is no such {'file' if path.suffix in FILES else 'folder'}", where=path)
-    reads = "folder" if path.is_dir() else "file"
-    # Karat's own format first, since such a folder may look like others too, whatever was imported first.
+    # Karat's own format first, since such a folder may look like others too, whatever was imported first;
+    # plug-ins last.
     sources = sorted(
-        (source for source in SOURCES.values() if source.recognise is not None and source.reads == reads),
-        key=lambda source: (source.name != "saved", source.name),
+        (
+            source
+            for source in SOURCES.values()
+            if source.recognise is not None and (source.reads == "folder") == path.is_dir()
+        ),
+        key=lambda source: (source.name != "saved", source.name not in SOURCES.own(), source.name),
     )
     for source in sources:
         if source.recognise is not None and source.recognise(path):
@@ -156,13 +165,13 @@ def recognise(path: Path) -> Source:
     raise InputError(
         "is not a benchmark that karat recognises",
         where=path,
-        fix=f"of {reads}s it knows {kinds}: see `karat benchmarks`",
+        fix=f"of {'folders' if path.is_dir() else 'files'} it knows {kinds}: see `karat benchmarks`",
     )
 
 
 def find_file(source: str, setting: str, name: str) -> Path:
     """Return a file of a source below the folder ``KARAT_DATA``, or raise an error that names the setting."""
-    data = os.environ.get("KARAT_DATA")
+    data = setting_of("data")
     path = Path(data, source, name) if data else None
     if path is not None and path.is_file():
         return path
@@ -176,7 +185,7 @@ def find_file(source: str, setting: str, name: str) -> Path:
 
 def find_folder(source: str, holds: str) -> Path:
     """Return the folder of a source below ``KARAT_DATA``, or raise an error that says what it holds."""
-    data = os.environ.get("KARAT_DATA")
+    data = setting_of("data")
     path = Path(data, source) if data else None
     if path is not None and path.is_dir():
         return path
@@ -187,19 +196,8 @@ def find_folder(source: str, holds: str) -> Path:
     )
 
 
-def add_benchmark(folder: str | Path, name: str | None = None, **options: Any) -> tuple[str, Benchmark]:
-    """Check the benchmark in a folder or a file and remember it under a name; return both.
-
-    Parameters
-    ----------
-    folder
-        A folder or a file that karat recognises: its own format, images with captions, corpus and queries,
-        Karpathy's dataset_*.json.
-    name
-        The name for `load_benchmark`; the benchmark's own name when left out.
-    **options
-        Further settings of the source.
-    """
+def added_as(folder: str | Path, name: str | None, options: Mapping[str, Any]) -> tuple[str, Benchmark]:
+    """Check the benchmark in a folder or a file and remember it under a name; return both."""
     path = Path(folder).resolve()
     source = recognise(path)
     settings = {source.reads: str(path), **options}
@@ -227,7 +225,10 @@ def registry_file() -> Path:
 
 def registered() -> dict[str, dict[str, Any]]:
     """Return the user's own benchmarks: by name, the source and its options."""
-    path = registry_file()
+    try:
+        path = registry_file()
+    except MissingDataError:  # no home, and no list
+        return {}
     if not path.is_file():
         return {}
     try:
@@ -260,7 +261,13 @@ def remember(name: str, source: str, options: dict[str, Any]) -> None:
 
 
 def forget(name: str) -> None:
-    """Remove a benchmark from the user's list; its files stay."""
+    """Remove a benchmark from the user's list; its files stay.
+
+    Parameters
+    ----------
+    name
+        The name under which `karat.benchmarks.add` remembered it.
+    """
     entries = registered()
     if name not in entries:
         raise MissingDataError(

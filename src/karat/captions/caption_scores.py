@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import Layout, Result
-from karat.benchmarks import Benchmark
+from karat._util import Layout, Result, track
+from karat.benchmarks import Benchmark, as_benchmark
+from karat.captions.caption_file import read_captions
+from karat.captions.frequencies import DocumentFrequencies
 from karat.captions.metric import CAPTION_METRICS, CaptionMetric
-from karat.captions.similarity import pair_scores
+from karat.captions.similarity import find_metric, pair_scores
 from karat.errors import InputError, MissingDataError
 from karat.scores import COLUMN_NAMES, read_cells
 
 if TYPE_CHECKING:
     import polars as pl
 
-Metrics = Mapping[str, CaptionMetric] | Iterable[str]
-"""Caption metrics by name, or their names alone."""
+Metrics = str | CaptionMetric | Iterable[str] | Mapping[str, CaptionMetric]
+"""One caption metric or its name, or several."""
 WIDEST_HEAD = 24
 """How many letters of a candidate are shown above its column."""
 
@@ -102,52 +104,56 @@ class CandidateScores(Result):
 
 
 def score_pairs(
-    benchmark: Benchmark,
+    benchmark: Benchmark | str | Path,
     pairs: str | Path | tuple[Sequence[Any], Sequence[Any]],
-    metrics: Metrics | None = None,
+    metric: Metrics | None = None,
     *,
     leave_out: bool = False,
-    progress: Callable[[str], object] | None = None,
+    corpus: str | Path | DocumentFrequencies | None = None,
+    setting: Mapping[str, Any] | None = None,
 ) -> PairScores:
     """Score listed pairs by caption metrics.
 
     Parameters
     ----------
     benchmark
-        One that holds its captions.
+        One with captions, its name or its folder.
     pairs
         A table file with the columns image and caption, or the ids of images and of captions.
-    metrics
-        By name, or the names alone; all by default.
+    metric
+        One or several; all by default.
     leave_out
         Whether a caption is left out of the references of its own image; see `pair_scores`.
-    progress
-        Called with the name of each metric before it is computed.
+    corpus
+        For cider, document frequencies or a file of them; by default those of the benchmark.
+    setting
+        Settings of a benchmark that is given by name.
 
     Examples
     --------
+    >>> import karat
     >>> from karat.benchmarks import build
     >>> texts = ["a black dog runs", "a dog", "two men sit on a bench", "men on a bench"]
     >>> whose = ["x", "x", "y", "y"]
     >>> tiny = build("tiny", ["x", "y"], ["1", "2", "3", "4"], whose, texts, where="tiny", about="")
-    >>> print(score_pairs(tiny, (["x", "y"], ["4", "4"]), ["hodosh-bleu"]))
+    >>> print(karat.captions.pairs(tiny, (["x", "y"], ["4", "4"]), ["hodosh-bleu"]))
     image  caption  hodosh-bleu
     ─────  ───────  ───────────
     x      4             0.2500
     y      4             1.0000
     """
+    metrics = find_metrics(metric, corpus)
     where = Path(pairs) if isinstance(pairs, str | Path) else None
     image, caption = map(np.asarray, pairs if isinstance(pairs, tuple) else read_pair_list(Path(pairs)))
+    benchmark = as_benchmark(benchmark, setting)
     at = benchmark.images.index(image), benchmark.captions.index(caption)
     for ids, index in zip((benchmark.images, benchmark.captions), at):
         if (index >= ids.size).any():
             strange = ids[index[index >= ids.size][0]]
             raise InputError(f"{ids.kind} {strange} is not in the gallery", where=where, fix="leave it out")
     scores = {}
-    for name, metric in find_metrics(metrics).items():
-        if progress is not None:
-            progress(name)
-        scores[name] = pair_scores(benchmark, metric, *at, leave_out=leave_out)
+    for name, found in track(metrics.items(), lambda item: f"scoring by {item[0]}"):
+        scores[name] = pair_scores(benchmark, found, *at, leave_out=leave_out)
     return PairScores(image, caption, scores)
 
 
@@ -164,56 +170,74 @@ def read_pair_list(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def score_candidates(
-    references: Sequence[str],
-    candidates: Sequence[str],
-    metrics: Metrics | None = None,
+    references: Sequence[str] | str | Path,
+    candidate: Sequence[str] | str,
+    metric: Metrics | None = None,
     *,
-    skip_missing: bool | None = None,
+    corpus: str | Path | DocumentFrequencies | None = None,
 ) -> CandidateScores:
     """Score captions against the captions of one image.
 
     Parameters
     ----------
     references
-        The image's captions.
-    candidates
-        The captions to score.
-    metrics
-        By name, or the names alone; all by default.
-    skip_missing
-        Whether metrics whose data is not installed are left out, with a note; by default if none are named.
+        The image's captions, or a text file with one per line.
+    candidate
+        The caption to score, or several.
+    metric
+        One or several. By default all, but those whose data is not installed, with a note.
+    corpus
+        For cider, document frequencies or a file of them, from `karat.captions.corpus`.
 
     Examples
     --------
-    >>> print(score_candidates(["two dogs run", "dogs on a beach"], ["dogs run"], ["bleu-1", "rouge-l"]))
+    >>> import karat
+    >>> print(karat.captions.score(["two dogs run", "dogs on a beach"], ["dogs run"], ["bleu-1", "rouge-l"]))
     metric   dogs run  highest
     ───────  ────────  ───────
     bleu-1     0.6065        1
     rouge-l    0.7722        1
     """
-    skip_missing = metrics is None if skip_missing is None else skip_missing
+    metrics = find_metrics(metric, corpus)
+    own = read_captions(references) if isinstance(references, str | Path) else list(references)
+    candidates = [candidate] if isinstance(candidate, str) else list(candidate)
     each = np.arange(len(candidates))
     scores, highest, notes = {}, {}, []
-    for name, metric in find_metrics(metrics).items():
+    for name, found in metrics.items():
         try:
-            scores[name] = metric.prepare([references], candidates).at(0 * each, each)
+            scores[name] = found.prepare([own], candidates).at(0 * each, each)
         except MissingDataError as error:
-            if not skip_missing:
+            if metric is not None:
                 raise
             notes.append(f"{name} is left out: {error}")
             continue
-        highest[name] = metric.highest
-        if getattr(metric, "frequencies", metric) is None:
+        highest[name] = found.highest
+        if getattr(found, "frequencies", found) is None:
             notes.append(f"{name} is 0, since one image alone has no rare words; give --corpus")
     return CandidateScores(tuple(candidates), scores, highest, tuple(notes))
 
 
-def find_metrics(metrics: Metrics | None) -> dict[str, CaptionMetric]:
-    """Return caption metrics by their names; all when none are named."""
-    if isinstance(metrics, Mapping):
-        return dict(metrics)
-    chosen = [CAPTION_METRICS[name] for name in (CAPTION_METRICS if metrics is None else metrics)]
-    return {metric.name: metric for metric in chosen}
+def find_metrics(
+    metric: Metrics | None, corpus: str | Path | DocumentFrequencies | None = None
+) -> dict[str, CaptionMetric]:
+    """Return caption metrics by their names, all when none are named; with the frequencies of a corpus."""
+    if isinstance(metric, Mapping):
+        found = dict(metric)
+    else:
+        several = [metric] if isinstance(metric, str | CaptionMetric) else metric
+        chosen = [find_metric(one) for one in (CAPTION_METRICS if several is None else several)]
+        found = {one.name: one for one in chosen}
+    if metric is not None:
+        for known in found.values():
+            known.check_installed()
+    if corpus is None:
+        return found
+    frequencies = corpus if isinstance(corpus, DocumentFrequencies) else DocumentFrequencies.load(corpus)
+    users = [name for name, known in found.items() if hasattr(known, "frequencies")]
+    if not users:
+        raise InputError(f"none of {', '.join(found)} uses document frequencies", fix="leave corpus out")
+    made: dict[str, Callable[..., CaptionMetric]] = {name: type(found[name]) for name in users}
+    return {**found, **{name: make(frequencies=frequencies) for name, make in made.items()}}
 
 
 def show_score(value: float) -> str:

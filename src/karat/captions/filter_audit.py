@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,33 +13,36 @@ from typing import Any
 import numpy as np
 
 from karat._util import TEXT_FORMATS, Result, plural
-from karat.benchmarks import Benchmark
-from karat.captions.filter import HAIR, caption_filter
+from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions.metric import CaptionMetric
+from karat.captions.pair_filter import HAIR, caption_filter
+from karat.captions.similarity import find_metric
 from karat.errors import InputError
 from karat.scores import Located, Ratings, cut_texts, estimate_record, locate, name_of, read_ratings
 from karat.stats import Estimate, Intervals, bootstrap_interval, how_intervals, percent
 
 
 def audit_filter(
-    benchmark: Benchmark,
-    ratings: Sequence[Ratings | str | Path],
+    benchmark: Benchmark | str | Path,
+    ratings: Ratings | str | Path | Sequence[Ratings | str | Path],
     *,
-    thresholds: Sequence[float] = (0.25,),
+    from_: Sequence[float] = (0.25,),
     metric: str | CaptionMetric = "bleu-pre",
     relevant_from: Sequence[float] | None = None,
     rated_captions: bool = False,
     intervals: Intervals | None = None,
+    setting: Mapping[str, Any] | None = None,
 ) -> FilterAudit:
     """Return what a filter by captions drops at several thresholds, with intervals over images.
 
     Parameters
     ----------
     benchmark
-        One that holds its captions.
+        One with captions, its name or its folder.
     ratings
-        People's ratings, or files of them: the relevant pairs among them are what must not be lost.
-    thresholds
+        People's ratings or a file of them, one or several: the relevant pairs among them
+        are what must not be lost.
+    from_
         Of φ: from here on a pair is kept.
     metric
         φ.
@@ -51,16 +54,19 @@ def audit_filter(
         pairs; all of the gallery by default.
     intervals
         How intervals are made; images are drawn, with all of their pairs.
+    setting
+        Settings of a benchmark that is given by name.
 
     Examples
     --------
+    >>> import karat
     >>> from karat.benchmarks import build
     >>> texts = ["a black dog runs", "a dog", "two men sit on a bench", "men on a bench"]
     >>> whose = ["x", "x", "y", "y"]
     >>> tiny = build("tiny", ["x", "y"], ["1", "2", "3", "4"], whose, texts, where="tiny", about="")
     >>> said = np.array([[4.0, 3], [1, 1], [3, 4]])
     >>> people = Ratings(["x", "x", "y"], ["2", "3", "1"], ("ann", "bob"), said, "people")
-    >>> audit = audit_filter(tiny, [people])
+    >>> audit = karat.captions.filter(tiny, people)
     >>> audit
     FilterAudit(bleu-pre on tiny, 1 threshold)
     >>> print(audit.parts()[1])
@@ -71,15 +77,18 @@ def audit_filter(
         all said no to 50.0% (no interval), most to 50.0% (no interval).
     """
     intervals = intervals or Intervals()
-    if not ratings or not len(thresholds):
+    listed = [ratings] if isinstance(ratings, Ratings | str | Path) else list(ratings)
+    if not listed or not len(from_):
         raise InputError("there is nothing to audit", fix="give ratings and thresholds")
-    located = located_ratings(ratings, benchmark, relevant_from)
+    metric = find_metric(metric)
+    benchmark = as_benchmark(benchmark, setting)
+    located = located_ratings(listed, benchmark, relevant_from)
     captions = np.concatenate([table.caption for table in located]) if rated_captions else None
-    plausible = caption_filter(benchmark, thresholds[0], metric, captions)
-    kept = plausible.counts(thresholds)
+    plausible = caption_filter(benchmark, from_[0], metric, captions)
+    kept = plausible.counts(from_)
     phi = [plausible.scores(table.image, table.caption) for table in located]
     audits = []
-    for row, threshold in zip(kept, thresholds):
+    for row, threshold in zip(kept, from_):
         lost: list[Lost] = []
         judged: list[DroppedRatings] = []
         for table, score in zip(located, phi):

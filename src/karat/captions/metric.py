@@ -8,14 +8,14 @@ block, in memory or streamed into a file.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from karat._util import Registry, Workers, import_all, plural, write_file
+from karat._util import Registry, Workers, import_all, plural, stage, write_file
 from karat.errors import InputError
 
 References = Sequence[Sequence[str]]
@@ -23,9 +23,6 @@ References = Sequence[Sequence[str]]
 
 Own = tuple[np.ndarray, np.ndarray]
 """Per candidate, its image and its number among that image's references; −1 where it has none."""
-
-Progress = Callable[[int, int], object]
-"""Called with how many images are done, and how many there are."""
 
 
 class Prepared(ABC):
@@ -118,7 +115,6 @@ class CaptionMetric(ABC):
         own: Own | None = None,
         out: str | Path | None = None,
         threads: int | None = None,
-        progress: Progress | None = None,
         workers: Workers | None = None,
     ) -> np.ndarray:
         """Return N[i, j] = φ(captions of image i, candidate j), float32 (Semantic margin eq. 3).
@@ -133,13 +129,11 @@ class CaptionMetric(ABC):
             under its name only when it is complete.
         threads
             How many to use; all processors by default.
-        progress
-            Called after each block with how many images are done, and how many there are.
         workers
             Those of a cluster, which compute the blocks; by default this machine does.
         """
         prepared = self.prepare(references, candidates)
-        return table_of(prepared, own=own, out=out, threads=threads, progress=progress, workers=workers)
+        return table_of(prepared, own=own, out=out, threads=threads, workers=workers)
 
     def blocks(
         self,
@@ -148,15 +142,14 @@ class CaptionMetric(ABC):
         *,
         own: Own | None = None,
         threads: int | None = None,
-        progress: Progress | None = None,
     ) -> Iterator[tuple[int, np.ndarray]]:
         """Yield the rows of `matrix` in blocks, each after the number of its first image."""
         prepared = self.prepare(references, candidates)
-        return blocks(prepared, None if own is None else check_own(own, prepared), threads, progress)
+        return blocks(prepared, None if own is None else check_own(own, prepared), threads)
 
 
 CAPTION_METRICS: Registry[CaptionMetric] = Registry(
-    "caption metric", fill=lambda: import_all("karat.captions.metrics")
+    "caption metric", fill=lambda: import_all("karat.captions.metrics"), group="karat.caption_metrics"
 )
 
 M = TypeVar("M", bound=type[CaptionMetric])
@@ -179,7 +172,6 @@ def table_of(
     own: Own | None = None,
     out: str | Path | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
     workers: Workers | None = None,
 ) -> np.ndarray:
     """Return N[i, j] = φ(image i, candidate j), float32; see `CaptionMetric.matrix`.
@@ -194,7 +186,7 @@ def table_of(
            [0.5, 0. ]], dtype=float32)
     """
     shape = prepared.n_images, prepared.n_captions
-    parts = blocks(prepared, None if own is None else check_own(own, prepared), threads, progress, workers)
+    parts = blocks(prepared, None if own is None else check_own(own, prepared), threads, workers)
     if out is None:
         table = np.empty(shape, dtype=TYPE)
         for begin, part in parts:
@@ -218,7 +210,6 @@ def blocks(
     prepared: Prepared,
     own: Own | None,
     threads: int | None,
-    progress: Progress | None,
     workers: Workers | None = None,
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield each block with its first image; a candidate meets its own image without itself."""
@@ -237,13 +228,12 @@ def blocks(
         if workers is None
         else workers.map(block_of, prepared, spans)
     )
-    with closing(parts):
+    with closing(parts), stage("comparing images with captions", prepared.n_images) as images:
         for (begin, end), part in zip(spans, parts):
             here = (begin <= image) & (image < end)
             part[image[here] - begin, caption[here]] = alone[here]
             yield begin, part
-            if progress is not None:
-                progress(end, prepared.n_images)
+            images.at(end)
 
 
 def block_of(prepared: Prepared, span: tuple[int, int]) -> np.ndarray:

@@ -2,29 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from karat._util import parsing
-from karat.benchmarks import Benchmark
+from karat._util import check_choice, parsing
+from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions.metric import CAPTION_METRICS
 from karat.captions.similarity import pair_scores
 from karat.errors import InputError, MissingDataError, unknown_name
 from karat.runs import Loading, group_sources, read_run
 from karat.scores import (
     COLUMN_NAMES,
+    RESAMPLED,
     SEPARATORS,
     Located,
+    Ratings,
+    ScoreAgreement,
     first_lines,
+    locate,
     read_ratings,
     run_scores,
+    score_agreement,
     table_scores,
 )
+from karat.stats import Intervals
 
 ORIGINAL = "original"
 """The score that is 1 where the caption was written for the image, and 0 elsewhere."""
+
+
+def agree_with_scores(
+    ratings: Ratings | str | Path,
+    score: str | Path | Sequence[str | Path],
+    benchmark: Benchmark | str | Path | None = None,
+    *,
+    leave_out: bool = False,
+    rater: Sequence[str] | None = None,
+    rating_from: Sequence[float] | None = None,
+    score_from: Sequence[float] | None = None,
+    resample: str = "image",
+    intervals: Intervals | None = None,
+    loading: Loading | None = None,
+    setting: Mapping[str, Any] | None = None,
+) -> ScoreAgreement:
+    """Return how far scores agree with people's ratings of the same pairs.
+
+    Pearson, Spearman and Kendall of every score with the mean ratings, and the best Cohen's kappa of the two,
+    each cut into yes and no (Hodosh et al. 2013, tables 3 to 5); all with bootstrap intervals.
+
+    Parameters
+    ----------
+    ratings
+        A table of ratings; see `karat.agree`.
+    score
+        One or several: names of caption metrics; "original", the benchmark's own pairs; files of runs; tables
+        with the columns image, caption, score.
+    benchmark
+        What metrics, runs and the original pairs are about; tables need none.
+    leave_out
+        Whether a metric leaves a caption out of the references of its own image.
+    rater
+        Only these raters, or columns.
+    rating_from, score_from
+        Thresholds of the ratings and of the scores; by default every value above the lowest or, where
+        there are many, nine that divide the pairs.
+    resample
+        What is drawn for the intervals: all pairs of an "image" or "caption", or each "item" by itself.
+    intervals
+        How intervals are made; by default 95%, percentile, 10,000 resamples.
+    loading
+        How runs are read.
+    setting
+        Settings of a benchmark that is given by name.
+
+    Examples
+    --------
+    >>> import karat
+    >>> agreed = karat.captions.agree("ratings.csv", ["cider", "spice"], "my/")  # doctest: +SKIP
+    """
+    check_choice(resample, RESAMPLED, "resample")
+    sources = [score] if isinstance(score, str | Path) else list(score)
+    if not sources:
+        raise InputError("there is no score", fix="name one, such as cider")
+    for source in sources:
+        is_file(source)
+    read = ratings if isinstance(ratings, Ratings) else read_ratings(ratings, rater)
+    known = None if benchmark is None else as_benchmark(benchmark, setting)
+    located = locate(read, known)
+    scores = collect_scores(located, sources, known, leave_out=leave_out, loading=loading)
+    found = score_agreement(
+        located.ratings, scores, original=located.original, first_from=rating_from, second_from=score_from,
+        resample=resample, intervals=intervals,
+    )  # fmt: skip
+    return replace(found, notes=(*located.notes, *found.notes))
 
 
 def collect_scores(

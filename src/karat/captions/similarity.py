@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +18,12 @@ import karat
 from karat._util import Scheduler, cache_folder, connected
 from karat.benchmarks import Benchmark
 from karat.captions.metric import CAPTION_METRICS, CaptionMetric
+from karat.captions.query_file import read_queries
 from karat.errors import InputError
 from karat.scores import SIMILARITIES
 
-Queries = Mapping[str, str]
-"""By the id of a caption, the text that is asked in its place."""
+Queries = Mapping[str, str] | str | Path | Any
+"""Changed captions: what `karat.perturb` returned or wrote, or by the id of a caption its new text."""
 LARGE = 1 << 30
 """Tables of more bytes than this are kept in a file of the cache folder instead of in memory."""
 
@@ -116,7 +118,6 @@ def all_pairs(
     queries: Queries | None = None,
     out: str | Path | None = None,
     threads: int | None = None,
-    progress: Callable[[int, int], object] | None = None,
     scheduler: Scheduler | str | None = None,
 ) -> np.ndarray:
     """Return N[i, j] = φ(captions of image i, caption j) over a benchmark (Semantic margin eq. 3).
@@ -130,14 +131,16 @@ def all_pairs(
     leave_out
         Whether a caption is left out of the references of its own image.
     queries
-        Other texts in place of captions, by the captions' ids, such as perturbed ones: the columns are these,
-        in their order. With `leave_out`, the original caption is what is left out.
+        Changed captions in place of the benchmark's: what `karat.perturb` returned or wrote, or new texts by
+        the captions' ids. The columns are these, in their order. With `leave_out`, the original
+        caption is what is left out.
     out
         Write the table into this npy file, block by block, and return it mapped into memory.
-    threads, progress
+    threads
         See `CaptionMetric.matrix`.
     scheduler
         The address of a Dask scheduler, or `karat.Scheduler`: its workers compute the table, block by block.
+        By default that of the settings.
 
     Returns
     -------
@@ -155,7 +158,7 @@ def all_pairs(
     own = own_references(benchmark, caption) if leave_out else None
     with connected(scheduler) as workers:
         return find_metric(metric).matrix(
-            references, texts, own=own, out=out, threads=threads, progress=progress, workers=workers
+            references, texts, own=own, out=out, threads=threads, workers=workers
         )
 
 
@@ -169,15 +172,27 @@ def asked_texts(benchmark: Benchmark, queries: Queries | None) -> tuple[np.ndarr
     """
     if queries is None:
         return np.arange(benchmark.captions.size), benchmark.needed_texts
-    if not queries:
+    texts = texts_by_id(queries, benchmark)
+    if not texts:
         raise InputError("there are no queries", fix="give at least one")
-    names = list(queries)
+    names = list(texts)
     caption = benchmark.captions.find(names)
     outside = np.flatnonzero((caption < 0) | (caption >= benchmark.captions.size))
     if outside.size:
         fix = "give the benchmark that the queries were made from"
         raise InputError(f"{benchmark.name} has no caption {names[outside[0]]!r}", fix=fix)
-    return caption, list(queries.values())
+    return caption, list(texts.values())
+
+
+def texts_by_id(queries: Queries, benchmark: Benchmark) -> Mapping[str, str]:
+    """Return changed captions by the ids of the captions."""
+    if isinstance(queries, Mapping):
+        return queries
+    if isinstance(queries, str | Path):
+        listed = read_queries(queries, benchmark)
+    else:
+        listed = (*queries.queries, *queries.unchanged)
+    return {query.caption: query.new for query in listed}
 
 
 class KeptTable:
@@ -220,5 +235,4 @@ def fingerprint(benchmark: Benchmark) -> str:
     return digest.hexdigest()[:24]
 
 
-for _name in CAPTION_METRICS:
-    SIMILARITIES.add(_name, KeptTable(_name), CAPTION_METRICS[_name].aliases)
+CAPTION_METRICS.copy_to(SIMILARITIES, KeptTable)

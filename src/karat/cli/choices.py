@@ -36,6 +36,7 @@ CHOICES = {
     "inspection_files": "karat.scores:Inspection.formats",
     "interval_kinds": "karat.estimation:INTERVAL_KINDS",
     "interval_methods": "karat.stats:INTERVAL_METHODS",
+    "judges": "karat.judging.machine_judges:JUDGES",
     "likes": "karat.scores:LIKES",
     "list_files": "karat.cli.choices:list_files",
     "measures": "karat.measures:MEASURES",
@@ -48,7 +49,6 @@ CHOICES = {
     "precisions": "karat.models:PRECISIONS",
     "query_files": "karat.explanations:PerturbedCaptions.formats",
     "readings": "karat.measures:READINGS",
-    "relative_to": "karat.explanations:RELATIVE_TO",
     "resampled": "karat.scores:RESAMPLED",
     "robustness_files": "karat.explanations:Robustness.formats",
     "robustness_units": "karat.explanations:ROBUSTNESS_UNITS",
@@ -65,7 +65,7 @@ CHOICES = {
     "text_kernels": "karat.models.text:TEXT_KERNELS",
     "ties": "karat.measures:TIE_POLICIES",
     "unlisted": "karat.estimation:UNLISTED",
-    "vector_files": "karat.cli.choices:vector_files",
+    "vector_files": "karat.models:vector_files",
 }
 """For each placeholder, the package and the registry, tuple or function that has its names."""
 
@@ -127,11 +127,3 @@ def list_files() -> list[str]:
     from karat.runs import WRITERS
 
     return [name for name in WRITERS if "lists" in WRITERS[name].holds]
-
-
-def vector_files() -> list[str]:
-    """Return the extensions of files that hold tables of scores or vectors."""
-    from karat.runs import WRITERS
-
-    kinds = {"scores", "embeddings"}
-    return [name for name in WRITERS if name.startswith(".") and kinds & {*WRITERS[name].holds}]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import itertools
-import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import redirect_stdout
+from copy import copy
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from karat._util import split_names
 from karat.cli.choices import filled, unfilled
 from karat.errors import InputError, MissingDataError
+from karat.guesses import meant
 
 WHOLE = ("NAME=VALUE", "CAPTION", "MODEL")
 """The metavars of options that are repeated but not separated by commas: commas belong to the value."""
@@ -40,9 +41,12 @@ PANELS = (INPUT, MODEL, SCORED, ESTIMATED, JUDGE, ANSWERS, REVIEW, COST, SURE, O
 
 
 def silence(ctx: typer.Context, value: bool) -> None:
-    """Send standard output nowhere for as long as the command runs."""
+    """Send standard output nowhere while the command runs, and print no notes; errors are printed."""
     if value and not ctx.resilient_parsing:
+        from karat.cli.show import silenced
+
         ctx.with_resource(redirect_stdout(io.StringIO()))
+        ctx.with_resource(silenced())
 
 
 def every_command(
@@ -54,32 +58,18 @@ def every_command(
             callback=silence,
             expose_value=False,
             rich_help_panel=OTHER,
-            help="Print nothing; only write the requested files.",
+            help="Print nothing but errors; only write the requested files.",
         ),
     ] = False,
 ) -> None:
     """Take the options that all commands have."""
 
 
-def every_benchmark(
-    qrels: Annotated[
-        Path | None,
-        typer.Option(
-            "--qrels",
-            expose_value=False,
-            rich_help_panel=INPUT,
-            help="TREC qrels as the benchmark: short for -b trec --set qrels=FILE.",
-        ),
-    ] = None,
-) -> None:
-    """Take the options that all commands with a benchmark and its settings have."""
-
-
 @cache
-def shared_params(holder_of: Callable[..., None]) -> list[Any]:
-    """Return the options of a function that only holds them."""
+def shared_params() -> list[Any]:
+    """Return the options that all commands have."""
     holder = typer.Typer(add_completion=False)
-    holder.command()(holder_of)
+    holder.command()(every_command)
     return typer.main.get_command(holder).params
 
 
@@ -91,78 +81,12 @@ class Command(TyperCommand):
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
-        names = {name for param in self.params for name in param.opts}
-        more = shared_params(every_benchmark) if names >= {"--benchmark", "--set"} else []
-        self.params = [*self.params, *more, *shared_params(every_command)]
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Bring the words into the form that typer reads: one value per option."""
-        if ctx.resilient_parsing:
-            return super().parse_args(ctx, args)
-        words = self.one_by_one(self.with_qrels(args))
-        if any(param.metavar in FILES for param in self.params):
-            self.check_files(words)
-        return super().parse_args(ctx, words)
-
-    def with_qrels(self, args: list[str]) -> list[str]:
-        """Return the words with the benchmark ``trec`` and its setting in place of ``--qrels``."""
-        if "--qrels" not in {name for param in self.params for name in param.opts}:
-            return args
-        words, file = list[str](), None
-        rest = iter(args)
-        for word in rest:
-            if word == "--":
-                words += [word, *rest]
-            elif word == "--qrels" or word.startswith("--qrels="):
-                file = word.partition("=")[2] or next(rest, None)
-            else:
-                words.append(word)
-        if not file:
-            return args
-        named = [word for word in words if word in ("-b", "--benchmark") or word.startswith("--benchmark=")]
-        if named:
-            raise InputError("--qrels names the benchmark", fix=f"leave out {named[0]}")
-        return ["--benchmark", "trec", "--set", f"qrels={file}", *words]
-
-    def one_by_one(self, args: list[str]) -> list[str]:
-        """Return the words with one value per option."""
-        several = {name: param for param in self.params if is_repeatable(param) for name in param.opts}
-        takes_value = {name for param in self.params if not is_flag(param) for name in param.opts}
-        words: list[str] = []
-        rest = iter(args)
-        for word in rest:
-            option, equals, value = word.partition("=")
-            if word[:2] in several and word[:2] != "--" and len(word) > 2:
-                # -mR@1
-                option, equals, value = word[:2], "=", word[2:].removeprefix("=")
-            if word == "--":
-                words += [word, *rest]
-                break
-            if option in several and (equals or word == option):
-                given = value if equals else next(rest, None)
-                words += [option] if given is None else spread(option, given, several[option])
-            else:
-                words.append(word)
-                if word in takes_value:
-                    words += itertools.islice(rest, 1)
-        return words
-
-    def check_files(self, words: list[str]) -> None:
-        """Raise where values of an option are followed by a word that is no file but may be a value."""
-        options = {name: param for param in self.params if not is_flag(param) for name in param.opts}
-        option, values = "", list[str]()
-        rest = iter(words)
-        for word in rest:
-            if word == "--":
-                return
-            if word in options:
-                listed = is_repeatable(options[word]) and separable(options[word])
-                values = [*(values if word == option else []), next(rest, "")]
-                option = word if listed else ""
-            else:
-                if option:
-                    check_file(word, option, values)
-                option, values = "", []
+        self.params = [*self.params, *shared_params()]
+        for param in self.params:
+            if getattr(param, "multiple", False) and param.metavar not in WHOLE:
+                param.callback = separated
+            elif param.metavar in FILES:
+                param.callback = checked_files
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments, dressed for the help."""
@@ -204,42 +128,70 @@ class Group(TyperGroup):
         """Return the options, dressed for the help."""
         return dressed(super().get_params(ctx))
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is named, or raise with those that may be meant."""
+        word = args[0]
+        if self.get_command(ctx, word) is None and not word.startswith("-") and not ctx.resilient_parsing:
+            every = ctx.obj() if ctx.obj else [(name,) for name in self.commands]
+            names = dict.fromkeys(" ".join(words[:length]) for length in (1, 2) for words in every)
+            likely = [f"`karat {name}`" for name in meant(word, names, " ")]
+            if not likely and "show" in self.commands:
+                likely = [f"`{ctx.command_path} show {word}`"]
+            raise InputError(
+                f"there is no command `{ctx.command_path} {word}`",
+                fix=f"did you mean {' or '.join(likely)}?" if likely else f"see {ctx.command_path} --help",
+            )
+        return super().resolve_command(ctx, args)
+
+
+def group(about: str, *modules: ModuleType, **keywords: Any) -> typer.Typer:
+    """Return a group with the commands of modules, each of which has an `app`, in the order of the help."""
+    made = typer.Typer(cls=Group, **{"no_args_is_help": True, **keywords}, help=about)
+    for module in modules:
+        made.registered_commands += module.app.registered_commands
+    return made
+
+
+def alone(made: typer.Typer, name: str) -> typer.Typer:
+    """Return a group with the one command of this name, or as it is where it has none.
+
+    Typer reads the signatures of all commands, which takes longer than most commands take to start.
+    """
+    chosen = [info for info in made.registered_commands if name_of(info) == name]
+    one = copy(made)
+    one.registered_commands = chosen or made.registered_commands
+    return one
+
+
+def name_of(info: Any) -> str:
+    """Return what a registered command is called."""
+    return info.name or info.callback.__name__.replace("_", "-")
+
 
 def is_flag(param: Any) -> bool:
     """Whether a parameter is an option without a value."""
     return bool(getattr(param, "is_flag", False))
 
 
-def is_repeatable(param: Any) -> bool:
-    """Whether a parameter is an option that may be given several times."""
-    return bool(getattr(param, "multiple", False))
+def separated(ctx: Any, param: Any, values: Any) -> list[Any] | None:
+    """Return the values of an option that may be repeated, each of which may be several between commas."""
+    kept = list[Any]()
+    for value in values or ():
+        text = str(value)
+        parts = [text] if Path(text).exists() else split_names(text) or [text]
+        kept += [type(value)(part) for part in parts] if isinstance(value, str | Path) else [value]
+    return kept or None
 
 
-def separable(param: Any) -> bool:
-    """Whether commas separate the values of an option."""
-    return param.metavar not in WHOLE
-
-
-def spread(option: str, given: str, param: Any) -> list[str]:
-    """Return the option before each of the values that a word holds."""
-    values = split_names(given) or [given] if separable(param) and not Path(given).exists() else [given]
-    return [part for value in values for part in (option, value)]
-
-
-def check_file(word: str, option: str, values: list[str]) -> None:
-    """Raise for a word in the place of a file that looks like a further value of the option before it.
-
-    >>> check_file("RP", "-m", ["R@1"])
-    Traceback (most recent call last):
-    karat.errors.MissingDataError: RP: there is no such file; separate values of -m by commas: -m R@1,RP.
-    """
-    named = word.startswith("-") or ":" in word or Path(word).suffix[1:].isalpha()
-    if not named and not Path(word).exists():
-        raise MissingDataError(
-            "there is no such file",
-            where=word,
-            fix=f"separate values of {option} by commas: {option} {shlex.quote(','.join([*values, word]))}",
-        )
+def checked_files(ctx: Any, param: Any, values: Any) -> Any:
+    """Raise for a word in the place of a file that may be a further value of the option before it."""
+    for path in values or ():
+        word = str(path)
+        named = word.startswith("-") or ":" in word or Path(word).suffix[1:].isalpha()
+        if not named and not Path(word).exists():
+            fix = "values of one option are separated by commas, such as -m R@1,RP"
+            raise MissingDataError("there is no such file", where=word, fix=fix)
+    return values
 
 
 def dressed(params: Iterable[Any]) -> list[Any]:

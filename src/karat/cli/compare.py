@@ -11,7 +11,7 @@ import typer
 from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.options import parse_files, parse_settings
+from karat.cli.options import parse_settings
 
 app = typer.Typer()
 
@@ -27,24 +27,16 @@ def compare(
     ties: options.Ties = "pessimistic",
     unjudged: options.Unjudged = "misses",
     like: options.Like = None,
-    text_only: options.TextOnly = "none",
-    phi: options.Phi = None,
     test: options.Test = "randomisation",
-    samples: options.Samples = 100_000,
     alpha: options.Alpha = 0.05,
     correction: options.Correction = "column",
     margin: options.Margin = None,
     power: options.Power = None,
-    intervals: Annotated[
-        bool, options.intervals("below the scores in LaTeX, by default.", "--intervals/--no-intervals")
-    ] = True,
     interval_method: options.IntervalMethod = "percentile",
     level: options.Level = 0.95,
-    resamples: options.Resamples = 10_000,
+    resamples: options.OptionalResamples = None,
     seed: options.Seed = 0,
-    ids: options.Ids = None,
     similarity: options.Similarity = "dot",
-    transpose: options.Transpose = False,
     setting: options.Setting = None,
     detail: Annotated[
         bool,
@@ -54,11 +46,6 @@ def compare(
     ] = False,
     json: options.Json = None,
     output: Annotated[Path | None, options.output("{comparison_files}; html is a report.")] = None,
-    threads: options.Threads = None,
-    scheduler: options.SchedulerAddress = None,
-    tls_ca: options.TlsCa = None,
-    tls_cert: options.TlsCert = None,
-    tls_key: options.TlsKey = None,
 ) -> None:
     """Show which run is better, and how certain that is.
 
@@ -68,23 +55,20 @@ def compare(
     differ are not shown to be equal: --margin says which are, --power what would have been found.
     """
     from karat._util import is_page
-    from karat.cli.show import finish, progress
-    from karat.runs import Compute, Loading
+    from karat.cli.show import finish, working
+    from karat.runs import Loading
     from karat.scores import Comparison
-    from karat.scores import compare as compare_runs
+    from karat.scores import compare as compared
 
     for path in (json, output):
         check_writable(path)
     Comparison.check_path(output)
-    cluster = options.scheduler_of(scheduler, tls_ca, tls_cert, tls_key)
-    with progress(len(files)) as step:
-        compute = Compute(threads=threads, progress=step, scheduler=cluster)
-        comparison = compare_runs(
+    with working():
+        comparison = compared(
             files, benchmark, measure, truth=truth, direction=direction, ties=ties, unjudged=unjudged,
-            like=like, test=test, samples=samples, alpha=alpha, correction=correction, margin=margin,
-            power=power, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
-            loading=Loading(name, ids, similarity, transpose), text_only=text_only,
-            phi=parse_files(phi), setting=parse_settings(setting),
-            details=is_page(output), compute=compute,
+            like=like, test=test, alpha=alpha, correction=correction, margin=margin, power=power,
+            interval_method=interval_method, level=level, resamples=resamples, seed=seed,
+            setting=parse_settings(setting), details=is_page(output),
+            loading=Loading(name, similarity=similarity),
         )  # fmt: skip
-    finish(replace(comparison, detail=detail, show_intervals=intervals), json, output)
+    finish(replace(comparison, detail=detail), json, output)

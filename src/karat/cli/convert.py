@@ -40,9 +40,19 @@ def convert(
     top: options.OptionalTop = None,
     direction: options.Direction = None,
     similarity: options.Similarity = "dot",
-    ids: options.Ids = None,
+    ids: Annotated[
+        list[Path] | None,
+        options.option(
+            "--ids",
+            panel=options.INPUT,
+            help="Order of rows and columns: ids one per line, json or csv; by default NAME.ids.json beside "
+            "NAME.npy.",
+        ),
+    ] = None,
+    transpose: Annotated[
+        bool, options.option("--transpose", panel=options.INPUT, help="Score tables are captions by images.")
+    ] = False,
     setting: options.Setting = None,
-    memory: options.Memory = None,
 ) -> None:
     """Write a run in another file format.
 
@@ -50,7 +60,7 @@ def convert(
     Embeddings become scores, and both become ranked lists with --top.
     """
     from karat.benchmarks import load_benchmark
-    from karat.cli.show import console
+    from karat.cli.show import working
     from karat.runs import convert as write
     from karat.runs import writer_of
 
@@ -70,12 +80,8 @@ def convert(
         "direction": direction[0] if direction and len(set(direction)) == 1 else None,
         "similarity": similarity,
         "ids": ids,
-        "memory": memory,
+        "transpose": transpose,
     }
-    screen = console(stderr=True)
-    if screen.is_terminal:
-        with screen.status(f"writing {target.name}"):
-            written = write(*sources, target=target, **choices)
-    else:
+    with working(f"writing {target.name}"):
         written = write(*sources, target=target, **choices)
     print(f"wrote {' and '.join(str(path) for path in written)}")

@@ -54,23 +54,6 @@ def explain(
             help="Also count only the concepts that the query mentions.",
         ),
     ] = False,
-    relative_to: Annotated[
-        str,
-        options.option(
-            "--relative-to",
-            panel=options.SCORED,
-            choices="relative_to",
-            help="Whose area a difference of sizes is divided by: {relative_to}.",
-        ),
-    ] = "ground-truth",
-    size_threshold: Annotated[
-        float,
-        options.option(
-            "--size-threshold",
-            panel=options.SCORED,
-            help="The difference from which on sizes disagree; 1 is 100%.",
-        ),
-    ] = 1.0,
     ties: options.FailureTies = "pessimistic",
     better: Annotated[
         str | None,
@@ -105,9 +88,7 @@ def explain(
     ] = False,
     seed: options.Seed = 0,
     name: options.Name = None,
-    ids: options.Ids = None,
     similarity: options.Similarity = "dot",
-    transpose: options.Transpose = False,
     setting: options.Setting = None,
     json: options.Json = None,
     output: Annotated[Path | None, options.output("{explanation_files}.")] = None,
@@ -126,48 +107,37 @@ def explain(
             "{explanation_files}.",
         ),
     ] = None,
-    title: options.Title = None,
     image_folder: options.ImageFolder = None,
-    inline_images: options.InlineImages = 2.0,
-    threads: options.Threads = None,
 ) -> None:
     """Explain failures: what wrong items show instead.
 
     For every query whose first item is wrong, the image that should have come is compared with the one that
     came: common concepts, similarity of the others, numbers, sizes, positions.
     """
-    from karat.cli.show import finish, waiting
-    from karat.explanations import (
-        CleaningList,
-        ConceptComparison,
-        Explanation,
-        FaultChoices,
-        LocalFailures,
-        explain_failures,
-    )
+    from karat.cli.show import finish, working
+    from karat.explanations import CleaningList, ConceptComparison, Explanation, FaultChoices, LocalFailures
+    from karat.explanations import explain as explained
     from karat.reports import PageOptions
-    from karat.runs import Compute, Loading
+    from karat.runs import Loading
 
     for path in (json, output, local, clean):
         check_writable(path)
     Explanation.check_path(output)
     LocalFailures.check_path(local)
     CleaningList.check_path(clean)
-    page = PageOptions(title, image_folder, inline_images)
-    with waiting("explaining failures"):
-        explained = explain_failures(
+    page = PageOptions(None, image_folder)
+    with working("explaining failures"):
+        result = explained(
             files, benchmark, truth=truth, direction=direction, rank=parse_ranks(rank), ties=ties,
-            concepts=concepts,
-            comparison=ConceptComparison(synset_map, query_informed, relative_to, size_threshold),
+            concepts=concepts, comparison=ConceptComparison(synset_map, query_informed),
             faults=FaultChoices(better, keywords, without or ()), slices=slices, clean=clean is not None,
-            seed=seed, setting=parse_settings(setting), loading=Loading(name, ids, similarity, transpose),
-            compute=Compute(threads=threads),
+            seed=seed, setting=parse_settings(setting), loading=Loading(name, similarity=similarity),
         )  # fmt: skip
     if local is not None:
-        explained.local.save(local)
-    if clean is not None and explained.cleaning is not None:
-        explained.cleaning.save(clean)
-    finish(explained, json, output, page)
+        result.local.save(local)
+    if clean is not None and result.cleaning is not None:
+        result.cleaning.save(clean)
+    finish(result, json, output, page)
 
 
 def parse_ranks(given: list[str] | None) -> list[int]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from karat._util import check_folder
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -37,22 +35,12 @@ def fit(
 
     By kernel canonical correlation analysis (KCCA): minutes, and no pretrained model.
     """
-    from karat.benchmarks import load_benchmark
-    from karat.cli.show import saying
-    from karat.models import ImageTextModel
-    from karat.models import fit as fit_model
+    from karat.cli.show import show, working
+    from karat.models import fit
 
-    check_folder(output)
-    ImageTextModel.check_installed()
-    bench = load_benchmark(benchmark, **parse_settings(setting))
-    with saying() as say:
-        model = fit_model(bench, text=text, image=image, image_power=image_power, kappa=kappa, n=n, says=say)
-        model.save(output)
-    used = len(model.captions_)
-    strongest = ", ".join(f"{value:.2f}" for value in model.kcca_.correlations_[:3])
-    print(f"fitted {text} and {image} to {used:,} pictures: {model.kcca_.n_} dimensions, "
-          f"strongest correlations {strongest}")  # fmt: skip
-    if used < bench.images.size:
-        print(f"note: {bench.images.size - used:,} pictures without a caption were left out")
-    print(f"wrote {output}")
-    print(f'try: karat search {shlex.quote(str(output))} "a dog on a beach" --in {shlex.quote(benchmark)}')
+    with working("reading pictures"):
+        model = fit(
+            benchmark, output=output, text=text, image=image, image_power=image_power, kappa=kappa, n=n,
+            setting=parse_settings(setting),
+        )  # fmt: skip
+    show(model.summary())

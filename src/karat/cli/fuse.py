@@ -42,9 +42,7 @@ def fuse(
     ] = None,
     top: options.OptionalTop = None,
     direction: options.Direction = None,
-    ids: options.Ids = None,
     similarity: options.Similarity = "dot",
-    transpose: options.Transpose = False,
     setting: options.Setting = None,
 ) -> None:
     """Fuse several runs into one ranking.
@@ -53,7 +51,7 @@ def fuse(
     """
     from karat._util import check_choice
     from karat.benchmarks import DIRECTIONS, load_benchmark
-    from karat.cli.show import console
+    from karat.cli.show import working
     from karat.models import check_fusion
     from karat.models import fuse as fuse_runs
     from karat.runs import Loading, convert, writer_of
@@ -65,7 +63,7 @@ def fuse(
     ways: Any = direction and [check_choice(way, DIRECTIONS, "direction") for way in direction]
     weights, params = parse_numbers(weight, "--weight"), parse_settings(method_set)
     check_fusion(method, weights, top, params)
-    loading = Loading(None, ids, similarity, transpose)
+    loading = Loading(similarity=similarity)
     bench = load_benchmark(benchmark, **parse_settings(setting))
     check_number([path.stem for path in files])
     runs = options.load_runs(files, bench, loading)
@@ -74,18 +72,11 @@ def fuse(
     if writer.one_direction and len(shared) > 1:
         raise InputError("holds one direction", where=output, fix="choose --direction i2t or t2i")
 
-    def work() -> list[Path]:
+    with working(f"fusing {len(runs)} runs"):
         fused = fuse_runs(
             runs, runs[0].benchmark or bench, method, weight=weights, top=top, direction=ways, **params
         )
-        return convert(fused.raw, target=output, made_with=fused.made_with)
-
-    screen = console(stderr=True)
-    if screen.is_terminal:
-        with screen.status(f"fusing {len(runs)} runs"):
-            written = work()
-    else:
-        written = work()
+        written = convert(fused.raw, target=output, made_with=fused.made_with)
     print(f"wrote {' and '.join(str(path) for path in written)}")
 
 

@@ -69,11 +69,8 @@ def inspect(
             help="How similar near-duplicates are at least: picture=0.8, words=0.8, vector=0.98.",
         ),
     ] = None,
-    ids: options.Ids = None,
     similarity: options.Similarity = "dot",
-    transpose: options.Transpose = False,
     setting: options.Setting = None,
-    memory: options.Memory = None,
     json: options.Json = None,
     output: Annotated[Path | None, options.output("{inspection_files}.")] = None,
 ) -> None:
@@ -83,9 +80,9 @@ def inspect(
     not be scored as it is; warnings leave it at 0. With --duplicates, look for items that are in the gallery
     twice, or in the training set, too.
     """
-    from karat.cli.show import saying, show, waiting, write_json
+    from karat.cli.show import keep, working
     from karat.duplicates import find_duplicates
-    from karat.runs import Compute, Loading
+    from karat.runs import Loading
     from karat.scores import Inspection
     from karat.scores import inspect as inspect_run
 
@@ -93,12 +90,10 @@ def inspect(
         check_writable(path)
     Inspection.check_path(output)
     settings = parse_settings(setting)
-    loading = Loading(None, ids, similarity, transpose)
+    loading = Loading(similarity=similarity)
     seen: Inspection | DuplicateReport
     if duplicates:
-        if memory is not None:
-            raise InputError("--memory does not bound the search for duplicates", fix="leave it out")
-        with waiting("looking for duplicates"):
+        with working("looking for duplicates"):
             seen = find_duplicates(
                 benchmark, *(files or ()), against=against, setting=settings,
                 against_setting=parse_settings(against_set), **parse_near(near), loading=loading,
@@ -108,17 +103,9 @@ def inspect(
             raise InputError("no run was given", fix="name its file, or pass --duplicates")
         if against or against_set or near:
             raise InputError("--against and --near are about duplicates", fix="pass --duplicates, too")
-        with saying() as say:
-            seen = inspect_run(
-                *files,
-                benchmark=benchmark,
-                setting=settings,
-                loading=loading,
-                compute=Compute(memory=memory, says=say),
-            )
-    if output is not None:
-        seen.save(output)
-    show(seen, quiet=write_json(seen, json))
+        with working("reading scores"):
+            seen = inspect_run(*files, benchmark=benchmark, setting=settings, loading=loading)
+    keep(seen, json, output)
     if isinstance(seen, Inspection) and seen.worst == "error":
         raise typer.Exit(2)
 

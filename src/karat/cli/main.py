@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
 from typing import Annotated, Any
@@ -15,68 +15,48 @@ import typer
 
 from karat.cli import (
     agree,
-    answers,
-    backup,
     benchmarks,
-    bias,
+    board,
     captions,
     compare,
     convert,
-    correlate,
-    curve,
+    detections,
     encode,
     estimate,
     evaluate,
     explain,
-    filter,
     fit,
     fuse,
     inspect,
-    judge,
-    leaderboard,
     measures,
-    next,
     normalise,
-    parse,
     perturb,
     plan,
-    pool,
-    publish,
-    quality,
+    project,
     report,
-    restore,
     robustness,
     rules,
     search,
     serve,
+    settings,
     simulate,
-    tasks,
     train,
     world,
 )
-from karat.cli.command import Group
-from karat.cli.streams import guarded_streams, orderly_end
+from karat.cli.command import Command, Group, alone
+from karat.cli.streams import guarded_streams, orderly_end, warnings_as_notes
 from karat.errors import KaratError
 
 PANELS = {
-    "Every day": (evaluate, compare, report, inspect, convert, benchmarks, measures, serve),
-    "Scores": (explain, rules, leaderboard, curve, correlate, agree),
-    "Estimates": (plan, next, estimate, simulate),
-    "Captions": (captions, parse, filter, perturb, robustness),
-    "Models": (fit, train, encode, search, fuse, normalise),
-    "Judging": (pool, tasks, answers, quality, judge, publish, bias, backup, restore),
-    "Data": (world,),
+    "Scores": (evaluate, compare, report, explain, rules, robustness, agree),
+    "Runs": (inspect, convert, normalise, fuse),
+    "Models": (fit, train, encode, search),
+    "True scores from few labels": (estimate, plan, simulate, detections),
+    "Judging": (project, serve),
+    "Captions": (captions, perturb),
+    "Data and settings": (benchmarks, measures, board, world, settings),
 }
-"""The commands in the order of the help, under its headings."""
-ORDER = [module.__name__.rpartition(".")[2] for modules in PANELS.values() for module in modules]
-
-
-class MainGroup(Group):
-    """The command ``karat`` itself."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the commands in the order of the help."""
-        return sorted(super().list_commands(ctx), key=ORDER.index)
+"""The commands and groups of commands in the order of the help, under its headings."""
 
 
 def show_version(asked: bool) -> None:
@@ -99,10 +79,16 @@ def options(
         os.environ["KARAT_DEBUG"] = "1"
 
 
-def joined(panels: Mapping[str, Iterable[ModuleType]]) -> typer.Typer:
-    """Return the command line with the commands of these modules."""
+def named(module: ModuleType) -> str:
+    """Return what the command or the group of a module is called."""
+    return module.__name__.rpartition(".")[2]
+
+
+@cache
+def built(name: str | None = None, inner: str = "") -> Any:
+    """Return the command line; with the name of a command that alone, of a group with one of its commands."""
     made = typer.Typer(
-        cls=MainGroup,
+        cls=Group,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         help="Score image–text retrieval when labels are incomplete and noisy.\n\n"
@@ -110,30 +96,31 @@ def joined(panels: Mapping[str, Iterable[ModuleType]]) -> typer.Typer:
         epilog="karat COMMAND --help shows the options of a command.",
     )
     made.callback()(options)
-    for panel, modules in panels.items():
+    for panel, modules in PANELS.items():
         for module in modules:
-            for info in (*module.app.registered_commands, *module.app.registered_groups):
-                info.rich_help_panel = panel
-            made.registered_commands += module.app.registered_commands
-            made.registered_groups += module.app.registered_groups
-    return made
+            if name not in (None, named(module)):
+                continue
+            if module.app.info.cls is Group:
+                made.add_typer(alone(module.app, inner), name=named(module), rich_help_panel=panel)
+            else:
+                for info in module.app.registered_commands:
+                    info.rich_help_panel = panel
+                made.registered_commands += module.app.registered_commands
+    return typer.main.get_command(made)
 
 
-app = joined(PANELS)
+def every_command() -> dict[tuple[str, ...], Command]:
+    """Return every command by its words after ``karat``."""
+    found: dict[tuple[str, ...], Command] = {}
 
+    def walk(command: Any, words: tuple[str, ...]) -> None:
+        for word, one in getattr(command, "commands", {}).items():
+            walk(one, (*words, word))
+        if isinstance(command, Command):
+            found[words] = command
 
-@cache
-def built(name: str | None) -> Any:
-    """Return the command line, with a single command when its name is given.
-
-    Typer reads the signatures of all commands, which takes longer than most commands take to start. After the
-    name of a command no other can be meant.
-    """
-    if name is None:
-        return typer.main.get_command(app)
-    of_name = f"{__package__}.{name}"
-    alone = {panel: [one for one in modules if one.__name__ == of_name] for panel, modules in PANELS.items()}
-    return typer.main.get_command(joined(alone))
+    walk(built(), ())
+    return found
 
 
 def main() -> None:
@@ -141,16 +128,16 @@ def main() -> None:
 
     A signal that ends it gives 128 and its number, as in a shell: 130 for Ctrl+C.
     """
-    with guarded_streams(), orderly_end():
+    with guarded_streams(), orderly_end(), warnings_as_notes():
         run()
 
 
 def run() -> None:
     """Run a command, and print its error in one line."""
     try:
-        word = sys.argv[1] if len(sys.argv) > 1 else ""
         # Not standalone: typer would frame its own messages in boxes of several lines.
-        code = built(word if word in ORDER else None).main(prog_name="karat", standalone_mode=False)
+        command = needed(sys.argv[1:])
+        code = command.main(prog_name="karat", standalone_mode=False, obj=every_command)
         # What cannot be printed is an error too.
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
@@ -171,6 +158,13 @@ def run() -> None:
             sys.exit(2)
         context = getattr(error, "ctx", None)
         fail(f"{message}; see {context.command_path if context else 'karat'} --help.")
+
+
+def needed(words: Sequence[str]) -> Any:
+    """Return the command line with what the words name: after the name of a command no other can be meant."""
+    first, inner = [*words, "", ""][:2]
+    known = {named(module) for modules in PANELS.values() for module in modules}
+    return built(first, inner) if first in known else built()
 
 
 def fail(sentence: str) -> None:

@@ -46,9 +46,7 @@ def normalise(
     bank: options.Bank = None,
     direction: options.Direction = None,
     top: options.OptionalTop = None,
-    ids: options.Ids = None,
     similarity: options.Similarity = "dot",
-    transpose: options.Transpose = False,
     setting: options.Setting = None,
 ) -> None:
     """Normalise scores by other queries, and record it.
@@ -58,7 +56,7 @@ def normalise(
     ranks one query at a time. Evaluations of the result say so.
     """
     from karat.benchmarks import load_benchmark
-    from karat.cli.show import print_notes, waiting
+    from karat.cli.show import print_notes, working
     from karat.runs import (
         NORMALISATIONS,
         Loading,
@@ -74,9 +72,9 @@ def normalise(
     step, params = NORMALISATIONS[how], parse_settings(how_set)
     check_kind(output, "lists" if step.dynamic else "scores", top)
     check_normalisation(how, bank, direction, params)
-    loading = Loading(None, ids, similarity, transpose)
+    loading = Loading(similarity=similarity)
     bench = load_benchmark(benchmark, **parse_settings(setting))
-    with waiting(f"writing {output.name}"):
+    with working(f"writing {output.name}"):
         run = load_tables(files, bench, loading)
         scores = normalised_scores(
             run,

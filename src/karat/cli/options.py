@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from karat.cli.choices import completion
-from karat.cli.command import ANSWERS, COST, ESTIMATED, INPUT, JUDGE, MODEL, OTHER, OUTPUT, SCORED, SURE
+from karat.cli.command import ANSWERS, COST, ESTIMATED, INPUT, JUDGE, MODEL, OUTPUT, SCORED, SURE
 from karat.errors import InputError
 
 if TYPE_CHECKING:
-    from karat._util import Scheduler
     from karat.benchmarks import Benchmark
     from karat.runs import Compute, Loading, Run
 
@@ -49,6 +48,28 @@ def metric(which: str, choices: str = "") -> Any:
         choices=choices,
         show_default=bool(choices),
         help=f"Which metrics: {which}",
+    )
+
+
+def measure(more: str = "") -> Any:
+    """Return the option ``-m`` of commands that have measures, given what else there is to say."""
+    return option(
+        "--measure",
+        "-m",
+        panel=SCORED,
+        choices="measures",
+        help=f"Measures such as R@1,mAP@R; see `karat measures`.{more}",
+    )
+
+
+def estimator(more: str = "", **keywords: Any) -> Any:
+    """Return the option ``--estimator``, given what else there is to say."""
+    return option(
+        "--estimator",
+        panel=ESTIMATED,
+        choices="estimators",
+        help=f"How vetted labels become probabilities of the others: {{estimators}}{more}.",
+        **keywords,
     )
 
 
@@ -134,6 +155,16 @@ def slices(what: str) -> Any:
     return option("--slices", panel=SCORED, help=f"Slices of the queries: {what}")
 
 
+def min_support(of: str) -> Any:
+    """Return the option ``--min-support``, given what is counted."""
+    return option("--min-support", min=1, panel=SCORED, help=f"The fewest with both sides of a rule: {of}.")
+
+
+def level(more: str = "", **keywords: Any) -> Any:
+    """Return the option ``--level``, given what it is by default."""
+    return option("--level", panel=SURE, help=f"Confidence level of intervals{more}.", **keywords)
+
+
 def original(more: str) -> Any:
     """Return the option ``--original``, given what it is by default."""
     return option(
@@ -152,9 +183,35 @@ def run_files(more: str = "") -> Any:
 
 # Input.
 Files = Annotated[list[Path], run_files()]
+DetectionFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...",
+        help="Detections, as json in COCO's form: a file for each model.",
+        show_default=False,
+    ),
+]
+InstancesFile = Annotated[
+    str,
+    option(
+        "--benchmark",
+        "-b",
+        panel=INPUT,
+        metavar="FILE",
+        show_default=False,
+        help="Instances with boxes and masks, json in COCO's form.",
+    ),
+]
+BoardFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...",
+        help="A table (csv, tsv, Parquet: the first column names the system, the others are metrics), "
+        "json files of `karat evaluate --json`, or a folder of such files.",
+        show_default=False,
+    ),
+]
 FilesOrModels = Annotated[list[Path] | None, run_files("Optional with --model.")]
-FilesOrNone = Annotated[list[Path] | None, run_files("With -b instances.json detections, or none.")]
-FilesOrProject = Annotated[list[str], run_files("Or one project: its file, or its postgresql:// address.")]
 ProjectPlace = Annotated[
     str,
     typer.Argument(
@@ -261,19 +318,9 @@ Setting = Annotated[
     ),
 ]
 Name = Annotated[list[str] | None, option("--name", panel=INPUT, help="Names of the runs: A,B.")]
-Ids = Annotated[
-    list[Path] | None,
-    option(
-        "--ids",
-        panel=INPUT,
-        help="Order of rows and columns: ids one per line, json or csv; by default NAME.ids.json beside "
-        "NAME.npy.",
-    ),
-]
 Similarity = Annotated[
     str, option("--similarity", panel=INPUT, choices="similarities", help="For embeddings: {similarities}.")
 ]
-Transpose = Annotated[bool, option("--transpose", panel=INPUT, help="Score tables are captions by images.")]
 Corpus = Annotated[
     Path | None,
     option("--corpus", panel=INPUT, help="For cider: document frequencies, from `karat captions corpus`."),
@@ -286,6 +333,10 @@ ChangedCaptions = Annotated[
         show_default=False,
         help="Changed captions in place of the benchmark's, in the order of the file, from `karat perturb`.",
     ),
+]
+Rater = Annotated[
+    list[str] | None,
+    option("--rater", panel=INPUT, help="Of one table, only these raters, or columns."),
 ]
 LeaveOut = Annotated[bool, option("--leave-out", panel=SCORED, help="Do not compare a caption with itself.")]
 
@@ -301,16 +352,7 @@ Bank = Annotated[
 ]
 
 # What is scored.
-Measure = Annotated[
-    list[str] | None,
-    option(
-        "--measure",
-        "-m",
-        panel=SCORED,
-        choices="measures",
-        help="Measures such as R@1,mAP@R; see `karat measures`.",
-    ),
-]
+Measure = Annotated[list[str] | None, measure()]
 Truth = Annotated[
     list[str] | None,
     option(
@@ -371,10 +413,30 @@ CaptionMetricNames = Annotated[list[str] | None, metric("{metrics}.", "metrics")
 BoardMetric = Annotated[list[str] | None, metric("columns of the table, in this order; all by default.")]
 
 # Intervals and tests.
+Resample = Annotated[
+    str,
+    option(
+        "--resample", panel=SURE, choices="resampled", help="What to resample for intervals: {resampled}."
+    ),
+]
+ThresholdIntervals = Annotated[
+    bool | None,
+    intervals("in the table of thresholds; by default where they fit.", "--intervals/--no-intervals"),
+]
 ScoreIntervals = Annotated[bool, intervals("bootstrap over images with their captions.")]
 IntervalMethod = Annotated[str, interval_method("interval_methods")]
-Level = Annotated[float, option("--level", panel=SURE, help="Confidence level of intervals.")]
+Level = Annotated[float, level()]
 Resamples = Annotated[int, option("--resamples", min=1, panel=SURE, help="How many bootstrap draws.")]
+OptionalResamples = Annotated[
+    int | None,
+    option(
+        "--resamples",
+        min=1,
+        panel=SURE,
+        show_default=False,
+        help="How many bootstrap draws, 10,000; with it as many swaps of a test, otherwise 100,000.",
+    ),
+]
 LabelUncertainty = Annotated[
     bool,
     option(
@@ -383,12 +445,8 @@ LabelUncertainty = Annotated[
         help="Draw labels from their probabilities, too: intervals then hold for queries and labels.",
     ),
 ]
-LabelVersions = Annotated[
-    int, option("--label-versions", min=1, panel=SURE, help="How many versions of uncertain labels.")
-]
 Seed = Annotated[int, option("--seed", min=0, panel=SURE, help="Seed of every random draw.")]
 Test = Annotated[str, option("--test", panel=SURE, choices="tests", help="The paired test: {tests}.")]
-Samples = Annotated[int, option("--samples", min=1, panel=SURE, help="How many random swaps.")]
 Correction = Annotated[
     str,
     option(
@@ -474,19 +532,19 @@ Reviewer = Annotated[
 ]
 
 # Estimates.
-LabelEstimator = Annotated[
+LabelEstimator = Annotated[str, estimator()]
+Target = Annotated[
     str,
     option(
-        "--estimator",
+        "--target",
         panel=ESTIMATED,
-        choices="estimators",
-        help="How vetted labels become probabilities of the others: {estimators}.",
+        choices="targets",
+        help="What is estimated: {targets}, the score on these queries or on queries like these.",
     ),
 ]
 NoisyTruth = Annotated[str, noisy()]
 OptionalNoisyTruth = Annotated[str | None, noisy("; by default the benchmark's first", show_default=False)]
 VettedTruth = Annotated[str, vetted()]
-OptionalVettedTruth = Annotated[str | None, vetted(" A project has its own.", show_default=False)]
 PilotTruth = Annotated[
     str | None,
     option(
@@ -511,11 +569,34 @@ Feature = Annotated[
         help="What else may tell whether a pair is relevant, a score table: clip=sims.npy.",
     ),
 ]
+SimulatedMethod = Annotated[
+    list[str] | None,
+    option(
+        "--method",
+        panel=ESTIMATED,
+        metavar="STRATEGY+ESTIMATOR",
+        help="Which, such as random+naive,meec+learned. Strategies: {strategies}. Estimators: {estimators}.",
+    ),
+]
+Times = Annotated[int, option("--times", min=1, panel=ESTIMATED, help="How many repetitions.")]
+VettedBatch = Annotated[
+    str,
+    option("--batch", panel=ESTIMATED, help="How many pairs are vetted at a time: a number, or a share."),
+]
 LabelDraws = Annotated[
     int, option("--draws", min=2, panel=ESTIMATED, help="How many versions of the labels to draw.")
 ]
 
 # Judging: tasks.
+AskedForm = Annotated[
+    str,
+    option(
+        "--form",
+        panel=SCORED,
+        choices="forms",
+        help="What annotators are asked: {forms}; or a .toml file.",
+    ),
+]
 TaskSize = Annotated[
     int | None,
     option("--task-size", min=1, panel=COST, help="Pairs to judge per task; by default as in the form."),
@@ -526,17 +607,6 @@ Gold = Annotated[
 ]
 Overlap = Annotated[int, option("--overlap", min=1, panel=COST, help="How many annotators answer each task.")]
 PerHour = Annotated[float, option("--per-hour", min=0, panel=COST, help="Pay per hour, in any currency.")]
-Seconds = Annotated[
-    float | None,
-    option(
-        "--seconds",
-        min=0,
-        panel=COST,
-        help="Seconds per answer; by default as in the form.",
-        show_default=False,
-    ),
-]
-PerTask = Annotated[float | None, option("--per-task", min=0, panel=COST, help="Pay per task, instead.")]
 Fee = Annotated[float, option("--fee", min=0, panel=COST, help="The platform's share on top of the pay.")]
 DryRun = Annotated[bool, option("--dry-run", panel=COST, help="Only print what it would cost.")]
 AnswerFormat = Annotated[
@@ -582,6 +652,26 @@ Threshold = Annotated[
     list[float] | None,
     option(
         "--threshold", panel=JUDGE, help="With --run: rising scores, one fewer than the form has answers."
+    ),
+]
+JudgeKind = Annotated[
+    str | None,
+    option(
+        "--judge",
+        panel=JUDGE,
+        choices="judges",
+        show_default=False,
+        help="In place of these, a kind of machine judge, such as one of a plug-in: {judges}.",
+    ),
+]
+JudgeSetting = Annotated[
+    list[str] | None,
+    option(
+        "--judge-set",
+        panel=JUDGE,
+        metavar="NAME=VALUE",
+        show_default=False,
+        help="A setting of --judge.",
     ),
 ]
 MaxCost = Annotated[
@@ -632,65 +722,6 @@ InlineImages = Annotated[
 ]
 Title = Annotated[str | None, option("--title", panel=OUTPUT, help="The page's title.")]
 Force = Annotated[bool, option("--force", panel=OUTPUT, help="Replace what is there.")]
-Threads = Annotated[int | None, option("--threads", min=1, panel=OTHER, help="How many; all by default.")]
-Memory = Annotated[
-    str | None,
-    option(
-        "--memory",
-        panel=OTHER,
-        metavar="SIZE",
-        show_default=False,
-        help="How much memory to use at most: 4GB, 512MiB. Results do not depend on it.",
-    ),
-]
-Checkpoint = Annotated[
-    Path | None,
-    option(
-        "--checkpoint",
-        metavar="FOLDER",
-        panel=OTHER,
-        show_default=False,
-        help="Keep what is done here: after an interruption the same command goes on from there.",
-    ),
-]
-SchedulerAddress = Annotated[
-    str | None,
-    option(
-        "--scheduler",
-        metavar="ADDRESS",
-        panel=OTHER,
-        show_default=False,
-        help="Let the workers of this Dask scheduler compute: tls://host:8786, or tcp://127.0.0.1:8786.",
-    ),
-]
-
-
-def tls(name: str, what: str) -> Any:
-    """Return an option with a file of TLS, given what it is."""
-    return option(name, metavar="FILE", panel=OTHER, show_default=False, help=f"For tls://: {what}")
-
-
-TlsCa = Annotated[
-    Path | None, tls("--tls-ca", "who signed all certificates; by default as Dask is configured.")
-]
-TlsCert = Annotated[Path | None, tls("--tls-cert", "the own certificate.")]
-TlsKey = Annotated[Path | None, tls("--tls-key", "the key of the own certificate.")]
-
-
-def scheduler_of(
-    address: str | None, tls_ca: Path | None, tls_cert: Path | None, tls_key: Path | None
-) -> Scheduler | None:
-    """Return the scheduler that the options name, or raise before the work starts."""
-    from karat._util import Scheduler, require
-
-    if address is None:
-        if tls_ca or tls_cert or tls_key:
-            raise InputError("files of TLS without a scheduler", fix="give --scheduler tls://host:8786")
-        return None
-    scheduler = Scheduler(address, tls_ca, tls_cert, tls_key)
-    scheduler.checked()
-    require("distributed")
-    return scheduler
 
 
 def parse_settings(given: list[str] | None) -> dict[str, str]:
@@ -761,12 +792,3 @@ def load_runs(
     runs = load(files, benchmark, loading, compute)
     print_notes(notes_on_loading(runs))
     return runs
-
-
-def read_changed(path: Path | None, benchmark: Benchmark) -> dict[str, str] | None:
-    """Return the new texts of `ChangedCaptions` by the ids of the captions; None without a file."""
-    from karat.explanations import read_queries
-
-    if path is None:
-        return None
-    return {query.caption: query.new for query in read_queries(path, benchmark)}

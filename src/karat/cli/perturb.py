@@ -53,16 +53,15 @@ def perturb(
 
     Encode the new queries with your model: if the ranks do not change, it does not read those words.
     """
-    from karat.benchmarks import load_benchmark
-    from karat.cli.show import show, waiting, write_json
-    from karat.explanations import PerturbedCaptions, perturb_captions
+    from karat.cli.show import keep, working
+    from karat.explanations import PerturbedCaptions, perturb
 
+    for path in (json, output):
+        check_writable(path)
     PerturbedCaptions.check_path(output)
-    check_writable(json)
-    check_writable(output)
-    bench = load_benchmark(benchmark, **parse_settings(setting))
-    with waiting("changing words"):
-        perturbed = perturb_captions(bench, kind, words=words, seed=seed, keep_unchanged=keep_unchanged)
-    if output is not None:
-        perturbed.save(output)
-    show(perturbed, quiet=write_json(perturbed, json))
+    with working("changing words"):
+        perturbed = perturb(
+            benchmark, kind, words=words, seed=seed, keep_unchanged=keep_unchanged,
+            setting=parse_settings(setting),
+        )  # fmt: skip
+    keep(perturbed, json, output)

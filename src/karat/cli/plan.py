@@ -68,18 +68,13 @@ def plan(
     depth: options.CandidateDepth = 50,
     ties: options.FixedTies = "stable",
     overlap: options.Overlap = 3,
-    seconds: options.Seconds = None,
     per_hour: options.PerHour = 15.0,
-    fee: options.Fee = 0.2,
     seed: options.Seed = 0,
     name: options.Name = None,
-    ids: options.Ids = None,
     similarity: options.Similarity = "dot",
-    transpose: options.Transpose = False,
     setting: options.Setting = None,
     json: options.Json = None,
     output: Annotated[Path | None, options.output("{plan_files}.")] = None,
-    threads: options.Threads = None,
 ) -> None:
     """Plan how many answers a score will take.
 
@@ -87,21 +82,21 @@ def plan(
     is narrow enough, or until the better of two runs is known, for several ways to choose pairs, and what it
     costs.
     """
-    from karat.cli.show import finish, waiting
-    from karat.estimation import Plan, plan_vetting
+    from karat.cli.show import finish, working
+    from karat.estimation import Plan
+    from karat.estimation import plan as planned
     from karat.judging import Rates
-    from karat.runs import Compute, Loading
+    from karat.runs import Loading
 
     for path in (json, output):
         check_writable(path)
     Plan.check_path(output)
-    with waiting("planning"):
-        result = plan_vetting(
+    with working("planning"):
+        result = planned(
             files, benchmark, ",".join(measure or ["P@10"]), within=within, pilot=pilot, world=world, rho=rho,
             prevalence=prevalence, noisy=noisy, difference=difference, level=level,
             power=0.8 if power is None else power, direction=direction, depth=depth, ties=ties,
-            overlap=overlap, rates=Rates(seconds, per_hour, fee=fee), seed=seed,
-            loading=Loading(name, ids, similarity, transpose), compute=Compute(threads),
-            setting=parse_settings(setting),
+            overlap=overlap, rates=Rates(None, per_hour), seed=seed,
+            setting=parse_settings(setting), loading=Loading(name, similarity=similarity),
         )  # fmt: skip
     finish(result, json, output)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from karat._util import check_writable, plural
+from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
-from karat.errors import InputError
-
-if TYPE_CHECKING:
-    from karat.benchmarks import Benchmark
 
 app = typer.Typer()
 
@@ -62,13 +58,10 @@ def robustness(
     level: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
-    ids: options.Ids = None,
     similarity: options.Similarity = "dot",
-    transpose: options.Transpose = False,
     setting: options.Setting = None,
     json: options.Json = None,
     output: Annotated[Path | None, options.output("{robustness_files}.")] = None,
-    threads: options.Threads = None,
 ) -> None:
     """Show whether a model reads what was changed in its queries.
 
@@ -76,40 +69,17 @@ def robustness(
     and on all, per caption and per image's set of captions, with paired intervals over images. Controls,
     which keep the meaning, show how much the mere wording moves.
     """
-    from karat.benchmarks import load_benchmark
-    from karat.cli.show import show, waiting, write_json
-    from karat.explanations import Robustness, assess_robustness
-    from karat.runs import Compute, Loading
+    from karat.cli.show import keep, working
+    from karat.explanations import Robustness, robustness
+    from karat.runs import Loading
 
     for path in (json, output):
         check_writable(path)
     Robustness.check_path(output)
-    bench = load_benchmark(benchmark, **parse_settings(setting))
-    before, after = split_files(files, bench, len(queries))
-    with waiting("ranking the changed queries"):
-        found = assess_robustness(
-            before, after, bench, list(queries), measure, per=per, truth=truth, ties=ties, unjudged=unjudged,
-            interval_method=interval_method, level=level, resamples=resamples, seed=seed,
-            loading=Loading(name, ids, similarity, transpose), compute=Compute(threads=threads),
+    with working("ranking the changed queries"):
+        found = robustness(
+            files, None, benchmark, list(queries), measure, per=per, truth=truth, ties=ties,
+            unjudged=unjudged, interval_method=interval_method, level=level, resamples=resamples, seed=seed,
+            loading=Loading(name, similarity=similarity), setting=parse_settings(setting),
         )  # fmt: skip
-    if output is not None:
-        found.save(output)
-    show(found, quiet=write_json(found, json))
-
-
-def split_files(
-    files: list[Path], benchmark: Benchmark, kinds: int
-) -> tuple[tuple[Path, ...], list[tuple[Path, ...]]]:
-    """Return the files of the run before, and those of the run on each kind of changed queries."""
-    from karat.runs import group_sources
-
-    before = group_sources(files[:2], benchmark)[0]
-    rest = files[len(before) :]
-    width = 2 if len(rest) == 2 * kinds else 1
-    if len(rest) not in (kinds, 2 * kinds):
-        raise InputError(
-            f"{plural(len(rest), 'file')} after {' and '.join(map(str, before))}, but "
-            f"{plural(kinds, 'file')} of queries",
-            fix="give, for each --queries, one run on the changed queries",
-        )
-    return before, [tuple(rest[at : at + width]) for at in range(0, len(rest), width)]
+    keep(found, json, output)

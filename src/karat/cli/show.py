@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -25,72 +26,54 @@ NARROWEST_BAR = 10
 
 def console(stderr: bool = False) -> Console:
     """Return a console; one that goes to a file never wraps a line."""
+    from karat._util import current_reporter
+
+    showing = getattr(current_reporter(), "console", None)
+    if stderr and showing is not None:
+        # What it prints appears above the bars.
+        return showing
     made = Console(stderr=stderr, highlight=False)
     return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=10_000)
 
 
-@contextmanager
-def progress(
-    total: int, say: Callable[[str], object] | None = None
-) -> Iterator[Callable[[str], object] | None]:
-    """Yield what shows the run being scored, on a terminal and for more than one run; by `say` if given."""
-    if total < 2:
-        yield None
-        return
-    done = 0
-    with saying() if say is None else nullcontext(say) as say:
-
-        def step(name: str) -> None:
-            nonlocal done
-            done += 1
-            say(f"scoring {name} ({done} of {total})")
-
-        yield step
+QUIET: ContextVar[bool] = ContextVar("QUIET", default=False)
 
 
-Steps = tuple[
-    Callable[[str], object] | None, Callable[[str], object] | None, Callable[[int, int], object] | None
-]
+def quiet() -> bool:
+    """Return whether only errors are printed."""
+    return QUIET.get()
 
 
 @contextmanager
-def scoring(total: int) -> Iterator[Steps]:
-    """Yield what shows the part of the work, the run being scored, and how far the pass is, on a terminal.
-
-    An interrupted pass says how to go on.
-    """
-    screen = console(stderr=True)
+def silenced() -> Iterator[None]:
+    """Print no notes and show no progress in this block; errors are always printed."""
+    token = QUIET.set(True)
     try:
-        with scoring_bar(total, screen) if screen.is_terminal else nullcontext((None, None, None)) as steps:
-            yield steps
+        yield
+    finally:
+        QUIET.reset(token)
+
+
+@contextmanager
+def working(what: str = "") -> Iterator[None]:
+    """Show on a terminal how far the work in this block is; an interrupted pass says how to go on.
+
+    `what` is shown until the library says what it does.
+    """
+    from karat._util import bars, current_reporter, say, stage
+
+    if current_reporter() is not None:
+        with stage(what):
+            yield
+        return
+    try:
+        with nullcontext() if quiet() else bars(console(stderr=True)):
+            say(what)
+            yield
     except KeyboardInterrupt as interruption:
         if str(interruption):
             print(f"karat: {interruption}", file=sys.stderr)
         raise
-
-
-@contextmanager
-def scoring_bar(total: int, screen: Console) -> Iterator[Steps]:
-    """Show a bar with the time that is left."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-    scored = 0
-    with Progress(*columns, console=screen, transient=True) as bar:
-        task = bar.add_task("loading", total=None)
-
-        def say(what: str) -> None:
-            bar.reset(task, description=escape(what), total=None)
-
-        def step(name: str) -> None:
-            nonlocal scored
-            scored += 1
-            bar.reset(task, description=escape(f"scoring {name} ({scored} of {total})"), total=None)
-
-        def tiles(done: int, number: int) -> None:
-            bar.update(task, completed=done, total=number)
-
-        yield say, step, tiles
 
 
 @contextmanager
@@ -101,25 +84,6 @@ def opening(place: str) -> Iterator[Project]:
     with open_project(place) as project:
         print_notes(project.notes)
         yield project
-
-
-@contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Show on a terminal what is being done."""
-    with saying() as say:
-        say(what)
-        yield
-
-
-@contextmanager
-def saying() -> Iterator[Callable[[str], object]]:
-    """Yield what shows the part of the work that is being done, on a terminal."""
-    screen = console(stderr=True)
-    if not screen.is_terminal:
-        yield lambda what: None
-        return
-    with screen.status("") as status:
-        yield lambda what: status.update(escape(what))
 
 
 def show(result: Result, quiet: bool = False) -> None:
@@ -153,10 +117,18 @@ def finish(result: Result, json: Path | None, output: Path | None, page: PageOpt
 
     taken = write_json(result, json)
     if output is not None and is_page(output):
-        with waiting(f"writing {output.name}"):
+        with working(f"writing {output.name}"):
             write_report(result, output, page=replace(page or PageOptions(), command=as_typed()))  # type: ignore[arg-type]
         say_where(output, sys.stderr if taken else sys.stdout)
     elif output is not None:
+        result.save(output)
+    show(result, quiet=taken)
+
+
+def keep(result: Result, json: Path | None, output: Path | None = None) -> None:
+    """Write a result that has no report of its own where `--json` and `-o` say, then print it."""
+    taken = write_json(result, json)
+    if output is not None:
         result.save(output)
     show(result, quiet=taken)
 
@@ -184,6 +156,8 @@ def write_json(result: Result, path: Path | None) -> bool:
 
 def print_notes(notes: Iterable[str]) -> None:
     """Print what a reader should know on standard error."""
+    if quiet():
+        return
     errors = console(stderr=True)
     for note in notes:
         errors.print(escape(f"note: {note}"))

@@ -7,13 +7,14 @@ import io
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
 from karat._util import cannot_write
-from karat.errors import KaratError
+from karat.errors import KaratError, KaratWarning
 
 ENDING = ("SIGTERM", "SIGHUP")
 """The signals that end a command after it has removed what is unfinished."""
@@ -80,6 +81,26 @@ def guarded_streams() -> Iterator[None]:
             with contextlib.suppress(KaratError):
                 stream.flush()
         sys.stdout, sys.stderr = before
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Print warnings of karat in one line, as notes, for as long as the block runs."""
+    before = warnings.showwarning
+
+    def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, KaratWarning):
+            from karat.cli.show import print_notes
+
+            print_notes([str(message)])
+        else:
+            before(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        # They are notes, whatever is asked of warnings elsewhere (PYTHONWARNINGS=error).
+        warnings.simplefilter("always", KaratWarning)
+        warnings.showwarning = show
+        yield
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from karat._util import cached, extra, threads
+from karat._util import cached, extra, stage, threads
 from karat.duplicates.pairs import DuplicatePairs, equal_items
 from karat.duplicates.vectors import close_rows
 from karat.errors import KaratError
@@ -90,8 +90,11 @@ def read_prints(paths: Sequence[Path]) -> dict[str, np.ndarray]:
     digests = np.zeros((len(paths), 16), np.uint8)
     outlines = np.zeros((len(paths), 2 * CELLS * CELLS), np.float32)
 
+    read = stage("reading pictures", len(paths))
+
     def part(begin: int, end: int) -> None:
         for index in range(begin, end):
+            read.advance()
             try:
                 data = paths[index].read_bytes()
                 # Small pictures are not enlarged.
@@ -102,7 +105,7 @@ def read_prints(paths: Sequence[Path]) -> dict[str, np.ndarray]:
             digests[index] = np.frombuffer(blake2b(data, digest_size=16).digest(), np.uint8)
 
     extra("PIL.Image")  # a missing package is not an unreadable picture
-    with threads() as loop:
+    with threads() as loop, read:
         loop(part, 0, len(paths))
     return {"digests": digests, "outlines": outlines}
 

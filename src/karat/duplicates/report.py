@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import TEXT_FORMATS, Layout, Part, Result, plural
+from karat._util import TEXT_FORMATS, Layout, Part, Result, plural, say, track
 from karat.benchmarks import Benchmark, as_benchmark, find_images, load_benchmark, note_on_duplicates
 from karat.duplicates.pairs import DuplicatePairs, Side, equal_items, group_items
 from karat.duplicates.pictures import NEAR_PICTURE, PicturePrints, picture_duplicates, print_pictures
@@ -360,6 +360,7 @@ def item_duplicates(
         mine, theirs = own.material(side), None if other is None else other.material(side)
         lacking = own if mine is None else other if theirs is None else None
         if lacking is None:
+            say(f"comparing {side}")
             pairs += compare(mine, theirs, near)
             notes += [*own.notes_on_unread(mine), *(other.notes_on_unread(theirs) if other else ())]
         elif not vectors:
@@ -370,7 +371,7 @@ def item_duplicates(
 def vector_duplicates(own: Collection, other: Collection | None, least: float) -> list[DuplicatePairs]:
     """Return rows of embeddings that are equal, and others that are nearly parallel."""
     found: list[DuplicatePairs] = []
-    for side, table in own.vectors.items():
+    for side, table in track(own.vectors.items(), lambda item: f"comparing vectors of {item[0]}"):
         theirs = None if other is None else other.vectors.get(side)
         if other is not None and theirs is None:
             continue

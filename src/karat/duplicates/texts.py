@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import track
 from karat.captions import tokenise
 from karat.duplicates.pairs import MOST_PAIRS, DuplicatePairs, equal_items
 from karat.errors import InputError
@@ -155,7 +156,7 @@ def candidates(
     # Parts of at most CHUNK pairs, of whole rows.
     parts = np.searchsorted(np.cumsum(count), np.arange(CHUNK, count.sum() + CHUNK, CHUNK), side="left") + 1
     begin = 0
-    for stop in np.unique(np.minimum(parts, len(row))):
+    for stop in track(np.unique(np.minimum(parts, len(row))), "comparing captions"):
         part = count[begin:stop]
         left = np.repeat(np.arange(begin, stop), part)
         right = left + 1 + np.arange(len(left)) - np.repeat(np.cumsum(part) - part, part)

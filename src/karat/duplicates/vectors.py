@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import track
 from karat.duplicates.pairs import MOST_PAIRS
 from karat.errors import InputError
 
@@ -49,7 +50,7 @@ def close_rows(table: Any, least: float, other: Any = None) -> tuple[np.ndarray,
     columns = rows if other is None else unit_rows(other)
     found: list[tuple[np.ndarray, ...]] = []
     total = 0
-    for top in range(0, len(rows), ROWS):
+    for top in track(range(0, len(rows), ROWS), "comparing blocks of vectors"):
         for left in range(0 if other is not None else top, len(columns), COLUMNS):
             block = rows[top : top + ROWS] @ columns[left : left + COLUMNS].T
             first, second = np.divmod(np.flatnonzero(block >= least - SLACK), block.shape[1])

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from karat.estimation.detection_estimate import DetectionEstimate as DetectionEstimate
     from karat.estimation.detection_estimate import estimate_detections as estimate_detections
     from karat.estimation.estimation import DEFAULT_ESTIMATOR as DEFAULT_ESTIMATOR
-    from karat.estimation.estimation import estimate_scores as estimate_scores
+    from karat.estimation.estimation import estimate as estimate
     from karat.estimation.estimator import ESTIMATORS as ESTIMATORS
     from karat.estimation.estimator import LabelEstimator as LabelEstimator
     from karat.estimation.estimator import register_estimator as register_estimator
@@ -49,10 +49,9 @@ if TYPE_CHECKING:
     from karat.estimation.interval_estimate import IntervalEstimates as IntervalEstimates
     from karat.estimation.intervals import INTERVAL_KINDS as INTERVAL_KINDS
     from karat.estimation.intervals import interval_estimates as interval_estimates
-    from karat.estimation.plan import Plan as Plan
     from karat.estimation.plan_basis import PlanBasis as PlanBasis
     from karat.estimation.planned_designs import PlannedDesign as PlannedDesign
-    from karat.estimation.planning import plan_vetting as plan_vetting
+    from karat.estimation.planning import plan as plan
     from karat.estimation.project_draws import NextPairs as NextPairs
     from karat.estimation.project_draws import next_pairs as next_pairs
     from karat.estimation.project_estimate import ProjectEstimate as ProjectEstimate
@@ -66,9 +65,9 @@ if TYPE_CHECKING:
     from karat.estimation.simulation import DETECTION_METHODS as DETECTION_METHODS
     from karat.estimation.simulation import METHODS as METHODS
     from karat.estimation.simulation import Method as Method
+    from karat.estimation.simulation import simulate as simulate
     from karat.estimation.simulation import simulate_candidates as simulate_candidates
     from karat.estimation.simulation import simulate_detections as simulate_detections
-    from karat.estimation.simulation import simulate_vetting as simulate_vetting
     from karat.estimation.statistics.boundaries import BOUNDARIES as BOUNDARIES
     from karat.estimation.statistics.boundaries import sequence_factor as sequence_factor
     from karat.estimation.statistics.boundaries import sequence_level as sequence_level
@@ -100,6 +99,7 @@ if TYPE_CHECKING:
     from karat.estimation.vetting import truth_labels as truth_labels
     from karat.estimation.vetting import truth_oracle as truth_oracle
     from karat.estimation.vetting import vet as vet
+    from karat.estimation.vetting_plan import Plan as Plan
     from karat.measures import parse_name as parse_name
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

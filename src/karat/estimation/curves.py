@@ -162,7 +162,7 @@ class Simulated:
 
 @dataclass(frozen=True, eq=False)
 class Simulation(Result):
-    """How errors fall with the number of vetted labels; `simulate_vetting` makes it.
+    """How errors fall with the number of vetted labels; `simulate` makes it.
 
     Parameters
     ----------

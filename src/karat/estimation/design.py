@@ -63,7 +63,7 @@ class SamplingDesign(Named):
 
 
 DESIGNS: Registry[type[SamplingDesign]] = Registry(
-    "design", fill=lambda: import_all("karat.estimation.designs")
+    "design", fill=lambda: import_all("karat.estimation.designs"), group="karat.designs"
 )
 
 D = TypeVar("D", bound=type[SamplingDesign])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, plural
+from karat._util import check_choice, plural, track
 from karat.benchmarks import Benchmark, Truth
 from karat.errors import InputError
 from karat.estimation.candidates import DEPTH, CandidateRequest, Candidates, VettedLabels, scan_candidates
@@ -30,7 +30,7 @@ FEW_LABELS = 30
 """Below so many vetted pairs a note says that the estimate rests on few."""
 
 
-def estimate_scores(
+def estimate(
     runs: Run | Sequence[Run] | Any,
     benchmark: Benchmark | str | Path,
     measure: Iterable[str | Named] | str | None = None,
@@ -99,7 +99,7 @@ def estimate_scores(
     >>> from karat.world import make_world, simulate_systems
     >>> world = make_world(images=60, captions=2, seed=1)
     >>> runs = simulate_systems(world)[:2]
-    >>> full = estimate_scores(runs, world.benchmark(), "P@10", noisy="original", vetted="complete",
+    >>> full = estimate(runs, world.benchmark(), "P@10", noisy="original", vetted="complete",
     ...     direction="t2i")
     >>> round(full.value("P@10", "seer"), 4)  # everything is vetted, so this is the score itself
     0.2433
@@ -133,7 +133,8 @@ def estimate_scores(
         labels = vetted_labels(candidates, second, rel, unlisted)
         cluster = clusters_of(bench, candidates)
         columns += [
-            estimate_column(candidates, labels, one, chosen, target, draws, seed, cluster) for one in group
+            estimate_column(candidates, labels, one, chosen, target, draws, seed, cluster)
+            for one in track(group, lambda one: f"estimating {one}")
         ]
     unused = outside_notes(columns, first, second)
     notes = [*inputs.notes, *unused, *estimation_notes(columns)]
@@ -220,7 +221,7 @@ def draw_scores(
     chance = np.nan_to_num(each)
     rng = np.random.default_rng([seed, 9])
     blocks = []
-    for block in version_blocks(draws, len(candidates)):
+    for block in track(list(version_blocks(draws, len(candidates))), "drawing labels"):
         luck = candidates.luck(block.stop - block.start, rng)
         scores = [
             np.nan_to_num(measure(ranking.under(luck < own))).mean(axis=-1)

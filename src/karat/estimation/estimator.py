@@ -49,7 +49,10 @@ class LabelEstimator(Named):
 
 
 ESTIMATORS: Registry[type[LabelEstimator]] = Registry(
-    "estimator", fill=lambda: import_all("karat.estimation.estimators"), sort=True
+    "estimator",
+    fill=lambda: import_all("karat.estimation.estimators"),
+    sort=True,
+    group="karat.estimators",
 )
 
 E = TypeVar("E", bound=type[LabelEstimator])

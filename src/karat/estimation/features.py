@@ -259,7 +259,7 @@ def judge_features(
         if objections:
             raise InputError(
                 f"the answers of {annotator} are not fit to be features: {' and '.join(objections)}",
-                fix="compare it with people on more pairs (karat judge calibrate), or leave its answers out",
+                fix="compare it with people on more pairs (karat project calibrate), or leave it out",
             )
         made[annotator] = np.full(len(candidates), np.nan)
         made[annotator][row[own]] = answers.rating[own]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, split_names
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth, as_benchmark
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth, as_benchmark, is_instances
 from karat.errors import InputError, MissingDataError
 from karat.estimation.candidates import Candidates, check_ties
 from karat.estimation.features import score_features
@@ -71,10 +71,13 @@ def load_inputs(
     Parameters
     ----------
     runs, benchmark, measure, direction, ties, depth, loading, compute, setting
-        As in `karat.estimate_scores`.
+        As in `karat.estimate`.
     truths
         Names, files of labels, or truths; None is the benchmark's first.
     """
+    if isinstance(benchmark, str | Path) and is_instances(benchmark):
+        fix = "karat detections estimates their AP, karat.detections in Python"
+        raise InputError("holds instances, which have no rankings", where=benchmark, fix=fix)
     bench = as_benchmark(benchmark, setting)
     measures = check_measures(measure)
     check_ties(ties)

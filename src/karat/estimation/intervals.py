@@ -192,7 +192,7 @@ def drawn_totals(question: LabelQuestion, kind: str) -> tuple[Totals, list[str]]
     if not question.draws:
         raise InputError(
             "no label was drawn with a known probability, so that there is no interval",
-            fix="draw pairs with karat next, or ask for bounds: method bounds",
+            fix="draw pairs with karat project next, or ask for bounds: method bounds",
         )
     weights, draws = question.weights, list(question.answered.values())
     if not draws:

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from karat._util import track
 from karat.estimation.candidates import Candidates
 from karat.estimation.design import DESIGNS, run_weights
 from karat.estimation.plan_basis import PlanBasis
@@ -163,7 +164,8 @@ def drawn_values(
     labels = alike_labels(basis.probability, candidates.query, basis.alike_rest, VERSIONS, rng)
     if known is not None:
         labels = np.where(np.isnan(known), labels, known)
-    return np.stack([np.nan_to_num(values_per_query(candidates, label, measure)) for label in labels])
+    versions = track(labels, "scoring versions of the labels", len(labels))
+    return np.stack([np.nan_to_num(values_per_query(candidates, label, measure)) for label in versions])
 
 
 def alike_labels(

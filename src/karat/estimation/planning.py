@@ -37,18 +37,18 @@ from karat.estimation.inputs import (
     load_inputs,
     one_direction,
 )
-from karat.estimation.plan import Plan
 from karat.estimation.plan_basis import assumed_basis, assumed_notes, pilot_basis, pilot_notes, world_basis
 from karat.estimation.planned_designs import planned_designs, spread_over_queries
 from karat.estimation.query_means import clusters_of
 from karat.estimation.relevance import covered_queries, without_grade
 from karat.estimation.statistics import error_rate
+from karat.estimation.vetting_plan import Plan
 from karat.judging import Rates
 from karat.measures import Named, parse_name
 from karat.runs import Compute, Loading, Run
 
 
-def plan_vetting(
+def plan(
     runs: Run | Sequence[Run] | Any,
     benchmark: Benchmark | str | Path,
     measure: str | Named = "P@10",
@@ -102,7 +102,7 @@ def plan_vetting(
     direction
         "i2t" or "t2i"; by default "t2i", image search, if the runs and the truth have it.
     depth, ties
-        As in `karat.estimate_scores`.
+        As in `karat.estimate`.
     overlap, rates
         Of the cost: annotators per pair; how long an answer takes, and what annotators are paid.
     seed
@@ -113,7 +113,7 @@ def plan_vetting(
     >>> from karat.world import make_world, simulate_systems
     >>> world = make_world(images=200, captions=2, seed=1)
     >>> runs = simulate_systems(world)[:2]
-    >>> plan = plan_vetting(runs, world.benchmark(), "P@10", direction="t2i", rho=0.7, prevalence=0.3)
+    >>> plan = plan(runs, world.benchmark(), "P@10", direction="t2i", rho=0.7, prevalence=0.3)
     >>> plan.labels("uniform")
     1223
     """

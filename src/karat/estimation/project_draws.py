@@ -133,10 +133,10 @@ def reason(design: SamplingDesign) -> str:
 
 def next_pairs(
     project: Project,
-    runs: Run | Sequence[Run] | Any,
+    run: Run | Sequence[Run] | Any,
     measure: Iterable[str | Named] | str | Named | None = None,
     *,
-    budget: int,
+    budget: int = 200,
     design: str | SamplingDesign | None = None,
     estimator: str | LabelEstimator = DEFAULT_ESTIMATOR,
     noisy: str | Truth | None = None,
@@ -160,9 +160,9 @@ def next_pairs(
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it.
-    runs
-        What `karat.evaluate` takes: the runs whose scores are wanted.
+        An open project; `karat.project.next` takes its file or address, too.
+    run
+        What `karat.evaluate` takes, one run or several: those whose scores are wanted.
     measure
         A measure that is a mean over queries; that of the latest batch by default, or P@10.
     budget
@@ -173,7 +173,7 @@ def next_pairs(
     estimator
         What guesses labels, so that pairs that may move the score have a larger chance.
     noisy, direction, depth, ties
-        What the candidates are, as in `karat.estimate_scores`; as for the latest batch by default.
+        What the candidates are, as in `karat.estimate`; as for the latest batch by default.
     task_size, gold, overlap
         Of the tasks, as for `karat.judging.make_tasks`.
     rates
@@ -207,7 +207,7 @@ def next_pairs(
     chosen = None if design is None else parse_name(design, DESIGNS)
     guess = parse_name(estimator, ESTIMATORS)
     known = read_project(
-        project, runs, measure, direction=direction, noisy=noisy, depth=depth, ties=ties,
+        project, run, measure, direction=direction, noisy=noisy, depth=depth, ties=ties,
         loading=loading, compute=compute,
     )  # fmt: skip
     chosen = fitting(chosen, known)

@@ -145,14 +145,14 @@ class ProjectEstimate(Result):
 
 def estimate_project(
     project: Project,
-    runs: Run | Sequence[Run] | Any,
+    run: Run | Sequence[Run] | Any = None,
     measure: Iterable[str | Named] | str | Named | None = None,
     *,
     direction: Iterable[str] | str | None = None,
     target: str = "test-set",
-    level: float = 0.95,
-    estimator: str | LabelEstimator = DEFAULT_ESTIMATOR,
-    method: str = "difference",
+    level: float | None = None,
+    estimator: str | LabelEstimator | None = None,
+    interval_method: str = "difference",
     anytime: bool = False,
     rule: str | StoppingRule | Sequence[str | StoppingRule] | None = None,
     certain: bool = False,
@@ -170,19 +170,20 @@ def estimate_project(
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it.
-    runs
-        What `karat.evaluate` takes. They may be other runs than those for which pairs were drawn: pairs that
-        were drawn from the lists of these runs count.
+        An open project; `karat.project.estimate` takes its file or address, too.
+    run
+        What `karat.evaluate` takes: one run or several. They may be other runs than those for which pairs
+        were drawn: pairs that were drawn from the lists of these runs count. By default the goal of the
+        project says what is estimated, and how.
     measure, direction
         What is estimated; as for the latest batch by default.
     target
         "test-set" or "population".
     level
-        How often the interval should hold.
+        How often the interval should hold; 0.95 by default.
     estimator
-        What predicts labels.
-    method
+        What predicts labels; "mixed" by default.
+    interval_method
         "difference", "hajek", "horvitz-thompson", "model-based" or "bounds", as in `interval_estimates`.
     anytime
         Whether intervals should hold at all looks together, so that one may look after every answer and stop
@@ -193,7 +194,7 @@ def estimate_project(
     certain
         Take verdicts as right. By default the interval carries that annotators err.
     noisy, depth, ties
-        What the candidates are, as in `karat.estimate_scores`; as for the latest batch by default.
+        What the candidates are, as in `karat.estimate`; as for the latest batch by default.
     seed
         Of the folds.
     loading, compute
@@ -221,22 +222,29 @@ def estimate_project(
     >>> found.answered, found.differences[0].verdict
     (100, 'not yet')
     """
-    kind = check_choice(method, list(INTERVAL_KINDS), "method of the intervals")
+    if run is None:
+        return estimate_goal(
+            project, measure=measure, direction=direction, target=target, level=level, estimator=estimator,
+            interval_method=interval_method, anytime=anytime, rule=rule, certain=certain, noisy=noisy,
+            depth=depth, ties=ties, seed=seed, loading=loading, compute=compute,
+        )  # fmt: skip
+    kind = check_choice(interval_method, list(INTERVAL_KINDS), "method of the intervals")
+    level = 0.95 if level is None else level
     error_rate(level)
     check_choice(target, list(TARGETS), "target")
     rules = [] if rule is None else parse_rules(rule)
     anytime = anytime or bool(rules)
     if anytime and kind not in DRAWN_METHODS:
         raise InputError(
-            f"the method {method} has no intervals that hold at any time",
+            f"the method {interval_method} has no intervals that hold at any time",
             fix="choose the method difference, or leave out the rule",
         )
     compares = any(one.name == "winner" for one in rules)
     if compares:
-        check_several(runs, COMPARES)
-    guess = parse_name(estimator, ESTIMATORS)
+        check_several(run, COMPARES)
+    guess = parse_name(DEFAULT_ESTIMATOR if estimator is None else estimator, ESTIMATORS)
     known = read_project(
-        project, runs, measure, direction=direction, noisy=noisy, depth=depth, ties=ties, certain=certain,
+        project, run, measure, direction=direction, noisy=noisy, depth=depth, ties=ties, certain=certain,
         loading=loading, compute=compute,
     )  # fmt: skip
     if compares:
@@ -301,11 +309,11 @@ def lacking(known: ProjectLabels, question: LabelQuestion) -> str:
     """Return why there is no interval."""
     draws = [draw for draw in known.draws if len(draw)]
     if not draws:
-        return "no pairs were drawn, so that there is no interval: draw some with karat next"
+        return "no pairs were drawn, so that there is no interval: draw some with karat project next"
     if question.weights is None and all(draw.unit == "pair" for draw in draws):
         return (
             f"single pairs were drawn, and {known.measure} depends on all labels of a query together: draw "
-            f"whole queries with karat next -m {known.measure}"
+            f"whole queries with karat project next -m {known.measure}"
         )
     return f"too few drawn pairs have an answer for an interval of {known.measure}"
 
@@ -329,7 +337,7 @@ def without_draws(known: ProjectLabels, labels: VettedLabels, options: dict[str,
                 for b in runs[k + 1 :]
             ),
             known.measure,
-            (f"bounds say nothing about {known.measure}: it needs whole queries, drawn by karat next",),
+            (f"bounds say nothing about {known.measure}: it needs whole queries (karat project next)",),
         )
 
 
@@ -400,10 +408,7 @@ def further(estimate: IntervalEstimate, goal: float, labels: int, frame: int) ->
 
 
 def estimate_goal(
-    project: Project,
-    goal: Goal | None = None,
-    runs: Run | Sequence[Run] | Any = None,
-    **options: Any,
+    project: Project, goal: Goal | None = None, run: Run | Sequence[Run] | Any = None, **options: Any
 ) -> ProjectEstimate:
     """Estimate what the goal of a project asks for, and say whether it is reached.
 
@@ -413,10 +418,10 @@ def estimate_goal(
         As `karat.judging.open_project` returns it.
     goal
         The stored one by default.
-    runs
+    run
         The runs of the goal where they are loaded already; its files by default.
     **options
-        Further keyword arguments of `estimate_project`.
+        Further keyword arguments of `estimate_project`; what is None is as the goal says.
 
     Returns
     -------
@@ -428,14 +433,15 @@ def estimate_goal(
         raise InputError(
             "the project has no goal", where=project.where, fix="name runs (--run a.npy), or set a goal"
         )
+    if options.pop("measure", None) is not None:
+        raise InputError("the goal of the project names the measure", fix="name the runs, too: --run a.npy")
     rule = {"width": "within"}.get(goal.rule, goal.rule)
     given: dict[str, Any] = {
         "direction": goal.direction,
         "level": goal.level,
         "estimator": goal.estimator or DEFAULT_ESTIMATOR,
-        "certain": not goal.noisy,
         "rule": StoppingRule(rule, goal.number or 0.0),
     }
-    return estimate_project(
-        project, list(goal.runs) if runs is None else runs, goal.measure, **(given | options)
-    )
+    given |= {name: value for name, value in options.items() if value is not None}
+    given["certain"] = given.get("certain", False) or not goal.noisy
+    return estimate_project(project, list(goal.runs) if run is None else run, goal.measure, **given)

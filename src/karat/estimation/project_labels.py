@@ -171,7 +171,7 @@ def read_project(
     direction
         "i2t" or "t2i"; before the first batch "t2i", image search, if the runs have it.
     noisy, depth, ties
-        As in `karat.estimate_scores`; before the first batch the benchmark's first truth,
+        As in `karat.estimate`; before the first batch the benchmark's first truth,
         50 and "stable".
     certain
         Take verdicts as right, instead of as probable as the answers make them.

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import plural, track
 from karat.errors import InputError
 from karat.estimation.candidates import Candidates, VettedLabels
 from karat.estimation.estimator import LabelEstimator
@@ -71,7 +71,7 @@ def cross_fitted(
         return guessed(predicted(before))
     out = np.empty(len(labels.candidates))
     mine = fold[labels.rows]
-    for number in np.unique(fold):
+    for number in track(np.unique(fold), "predicting labels"):
         train = before | (until & (mine != number))
         out[fold == number] = predicted(train)[fold == number] if train.any() else np.nan
     return guessed(out)

@@ -14,6 +14,7 @@ from hashlib import sha256
 
 import numpy as np
 
+from karat._util import track
 from karat.benchmarks import Direction, JudgedItems
 from karat.estimation.relevance import KEY_BASE
 from karat.runs import PassOptions, Run, TableRun, Top, TopRequest, pairs_to_place
@@ -113,7 +114,7 @@ class RunLists:
 
     def complete(self) -> None:
         """Find the places of all wanted pairs of the group, in one more pass of the runs that lack some."""
-        for run in self.runs:
+        for run in track(self.runs, lambda run: f"reading the scores of {run.name} again"):
             parts = [(lists, keys) for lists in self.group if len(keys := lists.missing(run.name))]
             if isinstance(run, TableRun) and parts:
                 items = [lists.items(keys) for lists, keys in parts]
@@ -129,7 +130,7 @@ def scan_runs(group: Sequence[RunLists]) -> None:
     """
     for one in group:
         one.group = group
-    for run in group[0].runs:
+    for run in track(group[0].runs, lambda run: f"reading the scores of {run.name}"):
         deep = [one for one in group if one.list_depth]
         asked = []
         if isinstance(run, TableRun):

@@ -123,7 +123,7 @@ class EstimatedColumn:
 
 @dataclass(frozen=True, eq=False)
 class ScoreEstimate(Result):
-    """Estimated scores, with what they rest on; `estimate_scores` makes it.
+    """Estimated scores, with what they rest on; `estimate` makes it.
 
     Parameters
     ----------

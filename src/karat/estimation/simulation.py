@@ -6,14 +6,14 @@ the errors are kept after every batch: what figures 5 to 8 of Nguyen et al. (201
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, plural, split_names
+from karat._util import check_choice, plural, split_names, track
 from karat.benchmarks import Benchmark, Direction, Instances, Truth
 from karat.errors import InputError
 from karat.estimation.candidates import DEPTH, CandidateRequest, Candidates, scan_candidates
@@ -75,7 +75,7 @@ class Method:
         return f"{self.strategy}+{self.estimator}"
 
 
-def simulate_vetting(
+def simulate(
     runs: Run | Sequence[Run] | Any,
     benchmark: Benchmark | str | Path,
     measure: Iterable[str | Named] | str = "P@10",
@@ -97,7 +97,6 @@ def simulate_vetting(
     loading: Loading | None = None,
     compute: Compute | None = None,
     setting: Mapping[str, Any] | None = None,
-    progress: Callable[[str], object] | None = None,
 ) -> Simulation:
     """Simulate vetting on labels that are known in full: how many would have been enough?
 
@@ -106,7 +105,7 @@ def simulate_vetting(
     runs, benchmark, loading, compute, setting
         As in `karat.evaluate`.
     measure, noisy, direction, depth, sample, ties, draws, features, seed
-        As in `estimate_scores`.
+        As in `estimate`.
     vetted
         The truth that answers about every candidate, or a file of labels.
     method
@@ -120,14 +119,12 @@ def simulate_vetting(
         What a candidate means that `vetted` does not list: "no", not relevant; or "leave-out", which takes
         the listed pairs as the only candidates and leaves other items out of the rankings. By default "no"
         where the truth lists relevant pairs only or is complete, and "leave-out" where it lists others too.
-    progress
-        Called with a line after each repetition.
 
     Examples
     --------
     >>> from karat.world import make_world, simulate_systems
     >>> world = make_world(images=60, captions=2, seed=1)
-    >>> done = simulate_vetting(simulate_systems(world)[:1], world.benchmark(), "P@10", noisy="original",
+    >>> done = simulate(simulate_systems(world)[:1], world.benchmark(), "P@10", noisy="original",
     ...     vetted="complete", direction="t2i", method="random+naive", times=2, batch=0.5)
     >>> done.results[0].curves[0].error.round(3).tolist()
     [[0.075, 0.0], [0.073, 0.0]]
@@ -165,7 +162,7 @@ def simulate_vetting(
             positives = positives_of(second, way, candidates, rel)
             result = simulate_candidates(
                 candidates, label > 0, one, methods, times=times, budget=budget, batch=batch, draws=draws,
-                seed=seed, positives=positives, progress=progress,
+                seed=seed, positives=positives,
             )  # fmt: skip
             results.append(result)
             notes += candidates.notes
@@ -185,7 +182,6 @@ def simulate_detections(
     draws: int = DRAWS,
     seed: int = 0,
     name: Iterable[str] | str | None = None,
-    progress: Callable[[str], object] | None = None,
 ) -> Simulation:
     """Simulate the vetting of instances whose masks are all known: how many masks would have been enough?
 
@@ -195,8 +191,8 @@ def simulate_detections(
     ----------
     runs, instances, measure, name
         As in `estimate_detections`; all instances have masks.
-    method, times, draws, seed, progress
-        As in `simulate_vetting`. Strategies choose instances: random takes categories in turn, whole-images
+    method, times, draws, seed
+        As in `simulate`. Strategies choose instances: random takes categories in turn, whole-images
         all instances of an image.
     budget, batch
         How many instances are vetted, in all and at a time: numbers, or shares.
@@ -222,7 +218,7 @@ def simulate_detections(
     results = [
         simulate_candidates(
             pairs, pairs.labels > 0, one, methods, times=times, budget=budget, batch=batch, draws=draws,
-            seed=seed, progress=progress,
+            seed=seed,
         )
         for one in check_measures(measure)
     ]  # fmt: skip
@@ -242,15 +238,14 @@ def simulate_candidates(
     before: bool = True,
     seed: int = 0,
     positives: int | None = None,
-    progress: Callable[[str], object] | None = None,
 ) -> Simulated:
-    """Simulate vetting of given candidates whose labels are all known; see `simulate_vetting`.
+    """Simulate vetting of given candidates whose labels are all known; see `simulate`.
 
     Parameters
     ----------
     candidates, relevant
         The pairs, and whether each is relevant.
-    measure, methods, times, budget, batch, draws, seed, progress
+    measure, methods, times, budget, batch, draws, seed
         As there.
     before
         See `vet`; without it, errors before each refit are NaN.
@@ -268,7 +263,7 @@ def simulate_candidates(
     curves = []
     for method in methods:
         repeats = []
-        for time in range(times):
+        for time in track(range(times), f"repetitions of {method}"):
             # What does not look at labels may choose the first batch, too.
             first = "random" if method.strategy.adaptive else method.strategy
             repeat = vet(
@@ -277,8 +272,6 @@ def simulate_candidates(
                 before=before, seed=seed * 1_000_003 + time,
             )  # fmt: skip
             repeats.append(repeat)
-            if progress is not None:
-                progress(f"{method} {time + 1} of {times}")
         after, earlier = (
             candidates.averaged(np.stack([repeat.values(when) for repeat in repeats]))
             for when in ("after", "before")

@@ -55,7 +55,10 @@ class VettingStrategy(Named):
 
 
 STRATEGIES: Registry[type[VettingStrategy]] = Registry(
-    "strategy", fill=lambda: import_all("karat.estimation.strategies"), sort=True
+    "strategy",
+    fill=lambda: import_all("karat.estimation.strategies"),
+    sort=True,
+    group="karat.strategies",
 )
 
 S = TypeVar("S", bound=type[VettingStrategy])

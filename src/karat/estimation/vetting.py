@@ -8,7 +8,7 @@ vetted labels and a better model, are different (their figure 6).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from karat._util import plural, write_file
+from karat._util import plural, stage, write_file
 from karat.benchmarks import Truth
 from karat.errors import InputError
 from karat.estimation.candidates import Candidates, VettedLabels
@@ -76,7 +76,7 @@ def check_contradictions(truth: Truth) -> None:
         raise InputError(
             f"truth {truth.name!r} has contradictory labels of {plural(len(apart), 'pair')}, first of image "
             f"{image} with caption {caption} (numbers in the benchmark)",
-            fix="name a truth of one source, or let karat publish decide",
+            fix="name a truth of one source, or let karat project publish decide",
         )
 
 
@@ -190,7 +190,6 @@ def vet(
     before: bool = True,
     seed: int = 0,
     log: str | Path | None = None,
-    progress: Callable[[int], object] | None = None,
 ) -> Vetting:
     """Vet candidates batch by batch, and estimate the score after each.
 
@@ -218,8 +217,6 @@ def vet(
     log
         A file that keeps every batch. Where it exists, its answers are used before the oracle is asked, so
         that an interrupted loop goes on where it ended.
-    progress
-        Called with the number of vetted candidates after each batch.
 
     Examples
     --------
@@ -256,23 +253,23 @@ def vet(
         ranked = candidates.vetted_by(labels.vetted)
         return values_per_query(ranked, labels.filled(probability), plain, draws, seed)
 
-    while left > 0:
-        rng = np.random.default_rng([seed, len(rounds)])
-        open_rows = np.flatnonzero(asked & ~labels.vetted)
-        how = strategy if rounds else start
-        # A log may end with a smaller batch: that of a budget which has been raised since.
-        size = min(step, left, *journal.next_size)
-        chosen = how.choose(labels, shared(probability), plain, open_rows, size, rng)
-        rows = candidates.whole_units(chosen)
-        relevant = journal.answers(rows, oracle, len(chosen))
-        labels = labels.add(rows, relevant)
-        old = estimate() if before else None
-        probability = run_probabilities(estimator, labels, plain, rng)
-        new = estimate()
-        rounds.append(Round(rows, relevant, np.full(new.shape, np.nan) if old is None else old, new))
-        left -= len(chosen)
-        if progress is not None:
-            progress(len(labels))
+    with stage("vetting", left) as vetted:
+        while left > 0:
+            rng = np.random.default_rng([seed, len(rounds)])
+            open_rows = np.flatnonzero(asked & ~labels.vetted)
+            how = strategy if rounds else start
+            # A log may end with a smaller batch: that of a budget which has been raised since.
+            size = min(step, left, *journal.next_size)
+            chosen = how.choose(labels, shared(probability), plain, open_rows, size, rng)
+            rows = candidates.whole_units(chosen)
+            relevant = journal.answers(rows, oracle, len(chosen))
+            labels = labels.add(rows, relevant)
+            old = estimate() if before else None
+            probability = run_probabilities(estimator, labels, plain, rng)
+            new = estimate()
+            rounds.append(Round(rows, relevant, np.full(new.shape, np.nan) if old is None else old, new))
+            left -= len(chosen)
+            vetted.advance(len(chosen))
     return Vetting(candidates, measure, estimator, strategy, tuple(rounds), total, shared(probability))
 
 

@@ -6,7 +6,7 @@ from karat._util.lazy import exports
 
 if TYPE_CHECKING:
     from karat.explanations.assessment import ROBUSTNESS_UNITS as ROBUSTNESS_UNITS
-    from karat.explanations.assessment import assess_robustness as assess_robustness
+    from karat.explanations.assessment import robustness as robustness
     from karat.explanations.cleaning_list import CleaningList as CleaningList
     from karat.explanations.cleaning_list import make_cleaning_list as make_cleaning_list
     from karat.explanations.concept_metrics import RELATIVE_TO as RELATIVE_TO
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from karat.explanations.explained_failures import INFORMED as INFORMED
     from karat.explanations.explained_failures import ExplainedFailures as ExplainedFailures
     from karat.explanations.explanation import Explanation as Explanation
-    from karat.explanations.failure_analysis import explain_failures as explain_failures
+    from karat.explanations.failure_analysis import explain as explain
+    from karat.explanations.failure_rules import FailureRule as FailureRule
+    from karat.explanations.failure_rules import RuleReport as RuleReport
+    from karat.explanations.failure_rules import rules as rules
     from karat.explanations.failures import FAILURE_TIES as FAILURE_TIES
     from karat.explanations.failures import RunFailures as RunFailures
     from karat.explanations.failures import find_failures as find_failures
@@ -44,17 +47,12 @@ if TYPE_CHECKING:
     from karat.explanations.perturbation import Perturbation as Perturbation
     from karat.explanations.perturbation import register_perturbation as register_perturbation
     from karat.explanations.perturbed_captions import PerturbedCaptions as PerturbedCaptions
-    from karat.explanations.perturbed_captions import perturb_captions as perturb_captions
-    from karat.explanations.query_file import read_queries as read_queries
-    from karat.explanations.query_file import write_queries as write_queries
+    from karat.explanations.perturbed_captions import perturb as perturb
     from karat.explanations.query_words import Mentions as Mentions
     from karat.explanations.query_words import read_mentions as read_mentions
-    from karat.explanations.robustness import MeasureEffect as MeasureEffect
-    from karat.explanations.robustness import QueryEffect as QueryEffect
-    from karat.explanations.robustness import Robustness as Robustness
-    from karat.explanations.rules import FailureRule as FailureRule
-    from karat.explanations.rules import RuleReport as RuleReport
-    from karat.explanations.rules import find_rules as find_rules
+    from karat.explanations.robustness_report import MeasureEffect as MeasureEffect
+    from karat.explanations.robustness_report import QueryEffect as QueryEffect
+    from karat.explanations.robustness_report import Robustness as Robustness
     from karat.explanations.slice_columns import SliceTable as SliceTable
     from karat.explanations.slice_columns import slice_table as slice_table
     from karat.explanations.slice_columns import slice_texts as slice_texts
@@ -66,8 +64,6 @@ if TYPE_CHECKING:
     from karat.explanations.slice_search import Slice as Slice
     from karat.explanations.slices import find_slices as find_slices
     from karat.explanations.slices import search_slices as search_slices
-    from karat.explanations.word_changes import PerturbedQuery as PerturbedQuery
-    from karat.explanations.word_changes import WordChange as WordChange
     from karat.explanations.wording import Replacement as Replacement
     from karat.explanations.wording import Wording as Wording
     from karat.explanations.wording import read_wordings as read_wordings

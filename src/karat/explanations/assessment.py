@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, connected, plural
+from karat._util import check_choice, connected, plural, track
 from karat.benchmarks import Benchmark, JudgedItems, Truth, as_benchmark
+from karat.captions import PerturbedQuery
 from karat.errors import InputError
 from karat.explanations.caption_sets import caption_sets
 from karat.explanations.changed_run import SAME, ChangedQueries, ChangedRun, changed_queries, changed_run
 from karat.explanations.requests import pairs_of
-from karat.explanations.robustness import MeasureEffect, QueryEffect, Robustness
-from karat.explanations.word_changes import PerturbedQuery
+from karat.explanations.robustness_report import MeasureEffect, QueryEffect, Robustness
 from karat.measures import Combined, Named, Semantic, parse_measures
 from karat.runs import (
     Compute,
@@ -25,6 +25,7 @@ from karat.runs import (
     Loading,
     Run,
     TableRun,
+    group_sources,
     load_runs,
     notes_on_loading,
     notes_on_making,
@@ -50,11 +51,11 @@ NO_SHARES = ("score_change", "cosine")
 """The columns of `QueryChanges` that are not 0, 0.5 or 1."""
 
 
-def assess_robustness(
+def robustness(
     before: Any,
-    after: Any,
-    benchmark: Benchmark | str | Path,
-    queries: Any,
+    after: Any = None,
+    benchmark: Benchmark | str | Path = "coco",
+    queries: Any = (),
     measure: Iterable[str | Named] | str | None = None,
     *,
     per: str | None = None,
@@ -83,6 +84,7 @@ def assess_robustness(
     ----------
     before
         The run on the captions as they are: a run or what `karat.load_run` takes, embeddings as a tuple.
+        Without `after`, the files of all runs in a list: those of this one, then those of the others.
     after
         The same model's run on the changed captions: on those of `queries`, in that order or with ids, or on
         all captions. Where `before` is embeddings, the vectors of the queries are enough. A list for several
@@ -90,7 +92,7 @@ def assess_robustness(
     benchmark
         A benchmark, its name or its folder.
     queries
-        What `karat perturb` wrote or `karat.perturb_captions` returned; as many as `after`.
+        What `karat perturb` wrote or `karat.perturb` returned; as many as `after`.
     measure
         One or several; by default R@1, R@10, MRR@10, MRR and the benchmark's own choice.
     per
@@ -120,11 +122,11 @@ def assess_robustness(
     >>> from karat.world import make_world, simulate_reader
     >>> world = make_world(images=100, captions=3, seed=1)
     >>> bench = world.benchmark()
-    >>> perturbed = karat.perturb_captions(bench, "colour")
+    >>> perturbed = karat.perturb(bench, "colour")
     >>> changed = [query.new for query in perturbed.queries]
     >>> for blind in ((), "colour"):  # doctest: +ELLIPSIS
     ...     runs = [simulate_reader(world, texts, blind=blind) for texts in (None, changed)]
-    ...     robust = assess_robustness(*runs, bench, perturbed, per="caption")
+    ...     robust = robustness(*runs, bench, perturbed, per="caption")
     ...     print(robust.effect("colour").answer())
     Does it notice colour? Yes: the own image's score fell for ...
     Does it notice colour? Not shown: the own image's score fell for ...
@@ -140,6 +142,8 @@ def assess_robustness(
     wanted = _wanted(measure, options)
     options = replace(options, measures=dict.fromkeys(options.measures, wanted))
     bench = options.benchmark
+    if after is None:
+        before, after = _split_files(before, bench, len(_listed_queries(queries)))
     kinds, sources = _matched(queries, after, bench)
     with connected(compute.scheduler) as workers:
         runs = load_runs(before, bench, loading, compute)
@@ -164,6 +168,22 @@ def assess_robustness(
         run.name, bench.name, options.ties, sorted(effects, key=lambda effect: order.index(effect.kind)),
         sorted(measures, key=lambda effect: order.index(effect.kind)), drawn, tuple(dict.fromkeys(notes)),
     )  # fmt: skip
+
+
+def _split_files(
+    files: Sequence[str | Path], benchmark: Benchmark, kinds: int
+) -> tuple[tuple[Path, ...], list[tuple[Path, ...]]]:
+    """Return the files of the run before, and those of the run on each kind of changed queries."""
+    before = group_sources(files[:2], benchmark)[0]
+    rest = [Path(file) for file in files[len(before) :]]
+    width = 2 if len(rest) == 2 * kinds else 1
+    if len(rest) not in (kinds, 2 * kinds):
+        raise InputError(
+            f"{plural(len(rest), 'file')} after {' and '.join(map(str, before))}, but "
+            f"{plural(kinds, 'file')} of queries",
+            fix="give, for each file of queries, one run on the changed queries",
+        )
+    return before, [tuple(rest[at : at + width]) for at in range(0, len(rest), width)]
 
 
 def _matched(queries: Any, after: Any, benchmark: Benchmark) -> tuple[list[ChangedQueries], list[Any]]:
@@ -359,7 +379,8 @@ class _BeforeAndAfter:
     @cached_property
     def after(self) -> list[tuple[Scorecard, QueryChanges]]:
         """What the passes over the runs after gave: their scores, and what became of changed queries."""
-        return [self._after(change, changed) for change, changed in zip(self.changes, self.changed)]
+        both = list(zip(self.changes, self.changed))
+        return [self._after(change, changed) for change, changed in track(both, "scoring changed queries")]
 
     def _after(self, after: ChangedRun, changed: np.ndarray) -> tuple[Scorecard, QueryChanges]:
         bench, before = self.options.benchmark, self.before

@@ -12,11 +12,10 @@ import numpy as np
 
 from karat._util import check_unique_ids, plural
 from karat.benchmarks import Benchmark, as_id_array
+from karat.captions import REPAIR, PerturbedQuery, check_queries, read_queries
 from karat.errors import InputError
 from karat.explanations.perturbation import PERTURBATIONS
 from karat.explanations.perturbed_captions import PerturbedCaptions
-from karat.explanations.query_file import check_captions, read_queries
-from karat.explanations.word_changes import REPAIR, PerturbedQuery
 from karat.runs import EmbeddingRun, Loading, MatrixRun, RankingsRun, Run, TableRun, read_run
 
 SAME = 1e-5
@@ -52,7 +51,7 @@ class ChangedQueries:
 
 
 def changed_queries(source: Any, benchmark: Benchmark) -> ChangedQueries:
-    """Return the changed captions of a file, of what `perturb_captions` returned, or of a list."""
+    """Return the changed captions of a file, of what `perturb` returned, or of a list."""
     where = str(source) if isinstance(source, str | Path) else None
     queries: Sequence[PerturbedQuery]
     if isinstance(source, str | Path):
@@ -60,7 +59,7 @@ def changed_queries(source: Any, benchmark: Benchmark) -> ChangedQueries:
     else:
         own = isinstance(source, PerturbedCaptions)
         queries = (*source.queries, *source.unchanged) if own else tuple(source)
-        check_captions(queries, benchmark)
+        check_queries(queries, benchmark)
     kinds = sorted({each.kind for query in queries for each in query.changes} - {REPAIR})
     listed = benchmark.captions.find([query.caption for query in queries]) if queries else np.zeros(0, int)
     changed = listed[[query.old != query.new for query in queries]] if queries else listed
@@ -184,7 +183,7 @@ def _check_shape(
         return
     what = f"has scores of {sizes[0]:,} images and {sizes[1]:,} queries"
     if sizes[1] == images and sizes[0] in (count, captions):
-        fix = "it is transposed: pass --transpose, or transpose=True in Python"
+        fix = "it is transposed: karat convert --transpose turns it, transpose=True in Python"
     elif sizes[0] != images:
         what += f", but {benchmark.name} has {images:,} images"
         fix = "score the changed queries with all images of the benchmark, in the order of the run before"

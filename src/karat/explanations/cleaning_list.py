@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, Part, Result, plural
+from karat._util import Layout, Part, Result, plural, say, track
 from karat.benchmarks import DIRECTIONS, Benchmark, JudgedItems, as_benchmark
 from karat.errors import InputError, KaratError
 from karat.explanations.concept_sources import find_concepts
@@ -143,7 +143,8 @@ def make_cleaning_list(
     bench = loaded[0].benchmark or bench if loaded else bench
     own = OwnPairs(bench)
     requests, passing = ScanRequests(own.pairs), compute.passing(loaded)
-    placed = [requests.of_run(run, compute.threads, passing).placed for run in loaded]
+    scored = track(loaded, lambda run: f"scoring {run.name}")
+    placed = [requests.of_run(run, compute.threads, passing).placed for run in scored]
     return rank_captions(own, placed, concepts)
 
 
@@ -154,6 +155,7 @@ def rank_captions(
     bench = own.benchmark
     signs = {}
     if concepts:
+        say("comparing the captions of images")
         signs["concepts"] = missing_concepts(bench)
     signs["words"] = missing_words(bench)
     if placed:

@@ -23,7 +23,7 @@ CONFUSIONS = 5
 
 @dataclass(frozen=True, eq=False)
 class Explanation(Result):
-    """Failures of runs with their concept metrics; `explain_failures` makes it.
+    """Failures of runs with their concept metrics; `explain` makes it.
 
     `records` and the tables are global: a row per run, truth, direction and rank. `local` has a row per
     failure.

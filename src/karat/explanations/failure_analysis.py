@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, connected, plural
+from karat._util import check_choice, connected, plural, say, track
 from karat.benchmarks import Benchmark, Direction, JudgedItems
 from karat.errors import InputError
 from karat.explanations.cleaning_list import CleaningList, OwnPairs, check_owners, rank_captions
@@ -70,7 +70,7 @@ class QueryMentions:
         return [references[query] for query in queries]
 
 
-def explain_failures(
+def explain(
     runs: Run | Sequence[Run] | Any,
     benchmark: Benchmark | str | Path,
     *,
@@ -141,7 +141,7 @@ def explain_failures(
     >>> from karat.world import make_world
     >>> bench = make_world(50, seed=3).benchmark()
     >>> scores = np.random.default_rng(0).random((50, 250))
-    >>> explained = karat.explain_failures(scores, bench, direction="t2i")
+    >>> explained = karat.explain(scores, bench, direction="t2i")
     >>> row = explained.records()[0]
     >>> row["failures"], round(row["agreement"], 2), round(row["failure_share"], 2)
     (246, 0.07, 0.98)
@@ -178,8 +178,9 @@ def explain_failures(
         passing = compute.passing(loaded, workers)
         scored = replace(options, benchmark=bench, measures=measures, ties="pessimistic", passing=passing)
         asked = questions.requests
-        scoring = scan_runs(loaded, scored, progress=compute.progress, more=asked.tops, pairs=asked.pairs)
+        scoring = scan_runs(loaded, scored, more=asked.tops, pairs=asked.pairs)
     answers = questions.answers(scoring.pairs_placed, scoring.tops)
+    say("finding concepts")
     known = find_known(bench, concepts, comparison.synset_map)
     failures, notes = run_failures(loaded, questions, answers, truths, options)
     compare = Comparer(bench, known, comparison, compute.threads)
@@ -212,14 +213,14 @@ def check_answered(runs: Iterable[Run], directions: Iterable[Direction]) -> None
 
 
 def explained(
-    failures: Iterable[RunFailures], compare: Comparer, finder: FaultFinder, faults: FaultChoices
+    failures: Sequence[RunFailures], compare: Comparer, finder: FaultFinder, faults: FaultChoices
 ) -> list[ExplainedFailures]:
     """Return failures with what their images have in common, and whose fault they are; or raise for none."""
     columns = [
         ExplainedFailures(
             one, compare.metrics(one), finder.of(one) if finder.looks else None, faults.left_out
         )
-        for one in failures
+        for one in track(failures, lambda one: f"comparing the images of {one.run} {one.direction}")
     ]
     if not columns:
         raise InputError(
@@ -361,17 +362,21 @@ def slices_of_runs(values: Sequence[QueryValues], seed: int) -> list[SliceReport
     read = read_queries(first.benchmark, truth, first.direction)
     tables: dict[int, SliceTable] = {}
     own: list[SliceReport] = []
-    for one in values:
+    for one in track(values, lambda one: f"slices of {one.run} {one.direction}"):
         alike = id(one.embeddings)
         if alike not in tables:
             tables[alike] = slice_table(
                 one.benchmark, one.direction, truth=one.truth, embeddings=one.embeddings, seed=seed, read=read
             )
         own.append(slices_of_values(one, None, SliceChoices(slices=tables[alike], seed=seed)))
+    pairs = [
+        pair
+        for other, report in zip(values[1:], own[1:])
+        for pair in ((first, other, own[0].table), (other, first, report.table))
+    ]
     paired = [
         slices_of_values(weak, strong, SliceChoices(slices=table, seed=seed))
-        for other, report in zip(values[1:], own[1:])
-        for weak, strong, table in ((first, other, own[0].table), (other, first, report.table))
+        for weak, strong, table in track(pairs, lambda pair: f"slices of {pair[0].run} against {pair[1].run}")
     ]
     return own + paired
 

@@ -17,13 +17,13 @@ import numpy as np
 
 from karat._util import Layout, Part, Result, plural
 from karat.errors import InputError
-from karat.explanations.rules import (
+from karat.explanations.failure_rules import (
     FEWEST_ROWS,
     RuleReport,
     as_booleans,
     clustered_error,
-    find_rules,
     in_percent,
+    rules,
     score_interval,
 )
 from karat.explanations.slice_columns import slice_texts
@@ -267,12 +267,12 @@ def summarise_marks(
         both = int((classes[NOTHING] & (number > 1)).sum())
         if both:
             notes.append(f"{plural(both, 'pair')} have both {NOTHING!r} and something misread")
-    rules = from_slices = None
-    search = partial(find_rules, clusters=cluster, min_support=min_support, level=level, seed=seed)
+    between = from_slices = None
+    search = partial(rules, clusters=cluster, min_support=min_support, level=level, seed=seed)
     if pairs < FEWEST_ROWS:
         notes.append(f"rules need {FEWEST_ROWS} pairs or more")
     elif len(misread) > 1:
-        rules = search(misread)
+        between = search(misread)
     if slices is not False:
         if marks.caption is None:
             raise InputError("the marks have no captions", fix="give them, or leave out slices")
@@ -283,11 +283,11 @@ def summarise_marks(
                 min_support=max(2, min_support),
             )
             from_slices = search({**given, **misread}, list(misread), given=list(given))
-    for heading, report in ((BETWEEN, rules), (FROM_SLICES, from_slices)):
+    for heading, report in ((BETWEEN, between), (FROM_SLICES, from_slices)):
         notes += [f"{heading}: {note}" for note in (report.notes if report is not None else ())]
     mean = None if rating is None else float(rating.mean())
     return MarkSummary(
-        tuple(shares), tuple(np.bincount(number).tolist()), ratings, mean, rules, pairs, len(marks), level,
+        tuple(shares), tuple(np.bincount(number).tolist()), ratings, mean, between, pairs, len(marks), level,
         tuple(notes), from_slices,
     )  # fmt: skip
 

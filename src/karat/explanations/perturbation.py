@@ -18,7 +18,7 @@ class Perturbation(Named):
 
     A subclass is one file in ``karat/explanations/perturbations`` that registers itself. It names the places
     that it can change and, for each, the options in order of preference; the rest, such as choosing among
-    places, parsing the result again and logging, is done for all in `perturb_captions`.
+    places, parsing the result again and logging, is done for all in `perturb`.
     """
 
     keeps_meaning: ClassVar[bool] = False
@@ -66,7 +66,10 @@ class Perturbation(Named):
 
 
 PERTURBATIONS: Registry[type[Perturbation]] = Registry(
-    "perturbation", fill=lambda: import_all("karat.explanations.perturbations"), sort=True
+    "perturbation",
+    fill=lambda: import_all("karat.explanations.perturbations"),
+    sort=True,
+    group="karat.perturbations",
 )
 
 P = TypeVar("P", bound=type[Perturbation])

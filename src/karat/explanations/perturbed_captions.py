@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from karat._util import Layout, Part, Result, check_choice, plural
-from karat.benchmarks import Benchmark
-from karat.captions import tokenise
+from karat._util import Layout, Part, Result, check_choice, plural, say, track
+from karat.benchmarks import Benchmark, as_benchmark
+from karat.captions import PerturbedQuery, WordChange, apply_changes, tokenise, write_queries
 from karat.errors import InputError
 from karat.explanations.perturbation import PERTURBATIONS, Perturbation
-from karat.explanations.query_file import write_queries
-from karat.explanations.word_changes import PerturbedQuery, WordChange, apply_changes
 from karat.explanations.wording import Option, Wording, english_share, read_wordings
 from karat.measures import parse_name
 
@@ -107,13 +105,14 @@ class PerturbedCaptions(Result):
             super().save(path)
 
 
-def perturb_captions(
-    benchmark: Benchmark,
+def perturb(
+    benchmark: Benchmark | str | Path,
     kind: str | Perturbation,
     *,
     words: str = "one",
     seed: int = 0,
     keep_unchanged: bool = False,
+    setting: Mapping[str, Any] | None = None,
 ) -> PerturbedCaptions:
     """Change words of captions, keeping the grammar, to see whether a model reads them.
 
@@ -124,7 +123,7 @@ def perturb_captions(
     Parameters
     ----------
     benchmark
-        One with English captions.
+        One with English captions, its name or its folder.
     kind
         A perturbation such as "colour" or "colour(in)"; docs/perturb.md lists them.
     words
@@ -133,6 +132,8 @@ def perturb_captions(
         Of every random draw. Draws depend on the seed and the caption's id alone.
     keep_unchanged
         Whether captions that the kind does not apply to are saved too, as they are.
+    setting
+        Settings of a benchmark that is given by name.
 
     Returns
     -------
@@ -148,12 +149,13 @@ def perturb_captions(
     --------
     >>> from karat.world import make_world
     >>> world = make_world(images=4, captions=2, seed=1).benchmark()
-    >>> query = perturb_captions(world, "article").queries[0]
+    >>> query = perturb(world, "article").queries[0]
     >>> query.old, query.new
     ('A cat.', 'The cat.')
     """
     perturbation = parse_name(kind, PERTURBATIONS)
     check_choice(words, WORDS, "words")
+    benchmark = as_benchmark(benchmark, setting)
     texts = list(benchmark.needed_texts)
     names = [str(name) for name in benchmark.captions.gallery.tolist()]
     rows, notes = _readable(texts, benchmark.name)
@@ -162,7 +164,11 @@ def perturb_captions(
         rows = [row for row in rows if not needs.isdisjoint(_pieces(texts[row]))]
     wordings = list(read_wordings([texts[row] for row in rows]))
     perturbation = perturbation.fit(wordings)
-    drafts = [_Draft(names[row], wording, perturbation, words, seed) for row, wording in zip(rows, wordings)]
+    drafts = [
+        _Draft(names[row], wording, perturbation, words, seed)
+        for row, wording in zip(track(rows, "changing words"), wordings)
+    ]
+    say("reading the changed captions")
     _settle(drafts, perturbation)
     changed = {
         row: PerturbedQuery(draft.name, draft.wording.text, *draft.result())

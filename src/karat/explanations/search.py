@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import track
 from karat.errors import InputError
 from karat.stats import check_count, check_level, check_seed
 
@@ -244,7 +245,7 @@ def largest(
     error = noise.error(rows, controls)
     scale = np.where(error > 1e-6, 1 / np.maximum(error, 1e-12), 0.0)
     top = np.zeros(number)
-    for part in blocks(rows.shape[0], number):
+    for part in track(list(blocks(rows.shape[0], number)), "searching"):
         reached = np.abs(rows[part] @ dealt) * scale[part, None]
         np.maximum(top, reached.max(axis=0), out=top)
     return (rows @ residual) * scale, top

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import plural, track
 from karat.benchmarks import Benchmark, Direction, Truth
 from karat.errors import InputError, unknown_name
 from karat.explanations.query_words import concepts_of, read_mentions
@@ -274,7 +274,8 @@ class SliceBuilder:
 
     def add_kinds(self, names: Iterable[str], queries: SlicedQueries) -> None:
         """Add the slices of some kinds."""
-        for kind in [SLICE_KINDS[name] for name in names]:
+        kinds = [SLICE_KINDS[name] for name in names]
+        for kind in track(kinds, lambda kind: f"slices by {kind.label}"):
             for label, column in queries.columns(kind).items():
                 self.add(kind.name, f"{kind.label}: {label}", column)
 

@@ -82,7 +82,7 @@ class SliceKind(ABC):
         """Return booleans per query, by the name of the slice."""
 
 
-SLICE_KINDS: Registry[SliceKind] = Registry("kind of slice")
+SLICE_KINDS: Registry[SliceKind] = Registry("kind of slice", group="karat.slice_kinds")
 
 K = TypeVar("K", bound=type[SliceKind])
 

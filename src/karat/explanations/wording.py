@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from karat.captions import STOP_WORDS, word_spans
+from karat.captions import REPAIR, STOP_WORDS, WordChange, word_spans
 from karat.captions.graphs import OPENERS, PARTICLES, PREPOSITIONS, Tagged, lemmas, tag_captions
-from karat.explanations.word_changes import REPAIR, WordChange
 from karat.lexicon import article_for, in_case_of, word_set, wordnet
 
 NOUNS = ("NOUN", "PROPN")

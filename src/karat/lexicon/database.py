@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import os
 import re
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
@@ -12,10 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from karat._util import Arrays
+from karat._util import Arrays, setting_of
 from karat.errors import InputError, UnknownNameError
 from karat.lexicon.arrays import LETTERS, RELATIONS, key, read_arrays
-from karat.lexicon.files import ENVIRONMENT, PARTS, REPAIR, Files, find_wordnet
+from karat.lexicon.files import PARTS, REPAIR, Files, find_wordnet
 from karat.lexicon.hierarchy import Ancestors, Hierarchy, lin, paths
 from karat.lexicon.vocabulary import Vocabulary, normal, parts_of
 
@@ -361,7 +360,7 @@ def wordnet(folder: str | Path | None = None) -> WordNet:
     Parameters
     ----------
     folder
-        The folder of the dictionary files, if not the one that is found; also in ``KARAT_WORDNET``.
+        The folder of the dictionary files, if not the one that is set or found.
 
     Examples
     --------
@@ -372,7 +371,7 @@ def wordnet(folder: str | Path | None = None) -> WordNet:
     >>> [wn.name(s) for s in wn.hypernyms(dog)], wn.max_depth(dog)
     (['canine.n.02', 'domestic_animal.n.01'], 13)
     """
-    return _wordnet(str(folder or os.environ.get(ENVIRONMENT) or ""))
+    return _wordnet(str(folder or setting_of("wordnet") or ""))
 
 
 @lru_cache(maxsize=4)

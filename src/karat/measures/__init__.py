@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from karat.measures.measure import trec_eval_name as trec_eval_name
     from karat.measures.names import parse_name as parse_name
     from karat.measures.ranked import Ranked as Ranked
+    from karat.measures.reference import MeasureCard as MeasureCard
     from karat.measures.reference import MeasureList as MeasureList
     from karat.measures.reference import describe_all as describe_all
-    from karat.measures.reference import list_measures as list_measures
+    from karat.measures.reference import list_measures as list
+    from karat.measures.reference import show_measure as show
     from karat.measures.semantic import Semantic as Semantic
     from karat.measures.semantic_recall import SemanticRecall as SemanticRecall
     from karat.measures.ties import READINGS as READINGS

@@ -269,7 +269,9 @@ class MeanOfBoth(Combined):
         return np.mean(np.stack(columns), axis=0)
 
 
-MEASURES: Registry[type[Named]] = Registry("measure", fill=lambda: import_all("karat.measures"))
+MEASURES: Registry[type[Named]] = Registry(
+    "measure", fill=lambda: import_all("karat.measures"), group="karat.measures"
+)
 
 N = TypeVar("N", bound=type[Named])
 
@@ -311,7 +313,9 @@ def from_trec_eval(name: str) -> str:
         return name
     base, cut = match["base"], match["cut"]
     theirs = base if cut is None else f"{base}_K"
-    return TREC_EVAL[theirs].replace("@K", f"@{cut}") if theirs in TREC_EVAL else name
+    # A measure that is unknown may come from a plug-in, with its names there.
+    known = theirs in TREC_EVAL or (base not in MEASURES and theirs in TREC_EVAL)
+    return TREC_EVAL[theirs].replace("@K", f"@{cut}") if known else name
 
 
 def trec_eval_name(measure: Named) -> str:
@@ -355,7 +359,7 @@ def parse_measure(name: str | Named) -> Named:
         raise InputError(f"karat does not compute trec_eval's {name!r}", fix=f"of trec_eval it has {known}")
     # "mAP@R" and "mAP(rel=0.5)@R" carry the cut-off in the name.
     full = f"{base}@{cut}"
-    if cut is not None and full in MEASURES:
+    if cut is not None and not cut.isdigit() and full in MEASURES:
         kind, cut = MEASURES[full], None
     else:
         kind = find_measure(base if base in MEASURES or cut is None else _bare(base, cut), name)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from karat._util import REQUIRED, Layout, Param, Result
+from karat._util import REQUIRED, Layout, Param, Part, Result
 from karat.measures.choice import ChoiceMeasure
 from karat.measures.measure import MEASURES, Combined, Measure, Named
 
@@ -20,6 +20,8 @@ class Entry:
     title: str
     details: str
     measure: type[Named]
+    origin: str
+    """"karat", or the distribution of a plug-in with its version."""
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """Yield labels and texts."""
@@ -32,6 +34,7 @@ class Entry:
             yield "trec_eval", ", ".join(f"{theirs} is {ours}" for theirs, ours in m.trec_eval.items())
         for param in [*([m.cutoff] if m.cutoff else []), *m.params]:
             yield "parameter", describe_param(param, after_at=param is m.cutoff)
+        yield "needs", needs_of(m)
         traits = [f"{m.better} is good"]
         if issubclass(m, Measure):
             traits.append(f"{m.aggregate.name} over queries")
@@ -51,24 +54,72 @@ class MeasureList(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record per measure."""
-        return [
-            {"measure": entry.usage, "title": entry.title, "formula": entry.measure.formula,
-             "paper": entry.measure.source, "also": ", ".join(entry.measure.aliases),
-             "better": entry.measure.better}
-            for entry in self.entries
-        ]  # fmt: skip
+        return [record_of(entry) for entry in self.entries]
 
     def parts(self) -> list[Layout]:
         """Return each measure as people read about it."""
         return [
-            Layout(["", ""], list(map(list, entry.lines())), labels=2, title=f"{entry.usage}  {entry.title}")
+            Layout(
+                ["", ""],
+                [*map(list, entry.lines()), ["from", entry.origin]],
+                labels=2,
+                title=f"{entry.usage}  {entry.title}",
+            )
             for entry in self.entries
         ]
 
 
+@dataclass(frozen=True)
+class MeasureCard(Result):
+    """One measure: what it says, its formula and paper, its parameters, and what it needs."""
+
+    entry: Entry
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record."""
+        return [record_of(self.entry)]
+
+    def parts(self) -> list[Part]:
+        """Return the title, what there is to say, and the labelled lines."""
+        entry = self.entry
+        prose = [entry.details] if entry.details else []
+        return [
+            f"{entry.usage}  {entry.title}",
+            *prose,
+            Layout(["", ""], list(map(list, entry.lines())), labels=2),
+        ]
+
+
 def list_measures() -> MeasureList:
-    """Return every registered measure, in order of name."""
+    """Return every registered measure, in order of name.
+
+    Examples
+    --------
+    >>> import karat
+    >>> [entry.usage for entry in karat.measures.list().entries][:2]
+    ['acc', 'AP[@K]']
+    """
     return MeasureList(tuple(describe_all()))
+
+
+def show_measure(name: str) -> MeasureCard:
+    """Return what there is to know about one measure: formula, paper, parameters, what it needs.
+
+    Parameters
+    ----------
+    name
+        With or without parameters: "R@5", "nDCG", "NCS(cider)@10".
+
+    Examples
+    --------
+    >>> import karat
+    >>> print(karat.measures.show("RSUM"))  # doctest: +ELLIPSIS
+    RSUM  ...
+    """
+    base = name.partition("(")[0].strip()
+    # "mAP@R" carries its cut-off in the name.
+    known = base if base in MEASURES else base.partition("@")[0]
+    return MeasureCard(entry_of(MEASURES[known]))
 
 
 def describe_param(param: Param, after_at: bool) -> str:
@@ -84,13 +135,29 @@ def describe_param(param: Param, after_at: bool) -> str:
 
 def describe_all() -> list[Entry]:
     """Return the entries of every registered measure, in order of name."""
-    entries = []
-    for name in sorted(MEASURES, key=str.lower):
-        kind = MEASURES[name]
-        title, _, rest = inspect.cleandoc(kind.__doc__ or "").partition("\n")
-        prose = rest.strip().split(">>>")[0].strip()
-        entries.append(Entry(kind.usage(), title, prose, kind))
-    return entries
+    return [entry_of(MEASURES[name]) for name in sorted(MEASURES, key=str.lower)]
+
+
+def entry_of(measure: type[Named]) -> Entry:
+    """Return a measure as people read about it."""
+    title, _, rest = inspect.cleandoc(measure.__doc__ or "").partition("\n")
+    prose = rest.strip().split(">>>")[0].strip()
+    return Entry(measure.usage(), title, prose, measure, MEASURES.origin(measure.name))
+
+
+def record_of(entry: Entry) -> dict[str, Any]:
+    """Return a measure as plain data."""
+    kind = entry.measure
+    return {"measure": entry.usage, "title": entry.title, "formula": kind.formula, "paper": kind.source,
+            "also": ", ".join(kind.aliases), "needs": needs_of(kind), "better": kind.better,
+            "origin": entry.origin}  # fmt: skip
+
+
+def needs_of(measure: type[Named]) -> str:
+    """Return what a query must have to get a value."""
+    if issubclass(measure, Measure):
+        return measure.wants if measure.of_relevance else "nothing"
+    return "examples of choices" if issubclass(measure, ChoiceMeasure) else "the columns that it is made of"
 
 
 def to_markdown() -> str:

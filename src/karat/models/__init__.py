@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from karat.models.encoder import load_model as load_model
     from karat.models.encoder import register_encoder as register_encoder
     from karat.models.encoding import encode as encode
-    from karat.models.encoding import notes_on as notes_on
+    from karat.models.encoding import vector_files as vector_files
     from karat.models.fusion import check_fusion as check_fusion
     from karat.models.fusion import fuse as fuse
     from karat.models.fusion_methods import FUSIONS as FUSIONS
     from karat.models.image_text_model import IMAGE_KERNELS as IMAGE_KERNELS
+    from karat.models.image_text_model import FitSummary as FitSummary
     from karat.models.image_text_model import ImageTextModel as ImageTextModel
     from karat.models.image_text_model import fit as fit
     from karat.models.image_text_model import pictures_of as pictures_of
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from karat.models.kernel_matrix import scale_diagonal as scale_diagonal
     from karat.models.nearest import DirectedRun as DirectedRun
     from karat.models.nearest import NearestNeighbour as NearestNeighbour
-    from karat.models.search import SearchResult as SearchResult
-    from karat.models.search import search_pictures as search_pictures
+    from karat.models.picture_search import SearchResult as SearchResult
+    from karat.models.picture_search import search as search
     from karat.models.selection import Setting as Setting
     from karat.models.selection import best_settings as best_settings
     from karat.models.selection import dev_scores as dev_scores

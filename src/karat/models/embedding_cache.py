@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat._util import cache_folder, default_threads, write_file
+from karat._util import cache_folder, thread_count, write_file
 from karat.errors import KaratError
 from karat.models.images import read_bytes
 from karat.runs import Fact, Fingerprint
@@ -108,7 +108,7 @@ def text_keys(texts: Iterable[str]) -> list[bytes]:
 
 def picture_keys(paths: Sequence[str | Path]) -> list[bytes]:
     """Return the digest of the bytes of each file; where a file lies and what it is called do not matter."""
-    with ThreadPoolExecutor(default_threads()) as pool:
+    with ThreadPoolExecutor(thread_count()) as pool:
         return list(pool.map(lambda path: hashlib.sha256(read_bytes(path)).digest()[:SIZE], paths))
 
 

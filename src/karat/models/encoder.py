@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._util import Registry, import_all, import_plugins, plural, printable, shorten
+from karat._util import Registry, import_all, import_plugins, plural, printable, setting_of, shorten, stage
 from karat.errors import InputError
 from karat.models.cosine import unit
 from karat.models.embedding_cache import KeptRow, VectorCache, picture_keys, text_keys
@@ -23,10 +23,6 @@ from karat.runs import ENCODED, Fact, Fingerprint
 
 Encode = Callable[[list[Any]], Any]
 """Takes pictures (paths) or texts, and returns one row of numbers for each."""
-Progress = Callable[[int, int], object]
-"""Called with how many items are done, and how many there are."""
-Says = Callable[[str], object]
-"""Called with a sentence before each part of the work."""
 PART = 1024
 """How many texts or pictures are encoded at a time: what is shown, and kept when the work is interrupted."""
 PROMPT = "{}"
@@ -112,7 +108,7 @@ class Encoder:
         own: dict[str, Fact] = {"model": self.name, ENCODED: VERSION, "text.prompt": self.prompt}
         return Fingerprint({**own, **self.facts()})
 
-    def encode_images(self, images: Sequence[Any], *, progress: Progress | None = None) -> np.ndarray:
+    def encode_images(self, images: Sequence[Any]) -> np.ndarray:
         """Return one row per picture, as the model gives it.
 
         With a `fingerprint`, the bytes of each distinct file are encoded once, and never again.
@@ -121,15 +117,15 @@ class Encoder:
         assert self.images is not None
         items = list(images)
         if self.fingerprint is None or not all(isinstance(item, str | Path) for item in items):
-            return self._encode(self.images, items, "picture", progress).rows
+            return self._encode(self.images, items, "picture").rows
         cache = VectorCache(self.fingerprint, PICTURES)
-        return self._kept(cache, self.images, items, picture_keys(items), "picture", progress).rows
+        return self._kept(cache, self.images, items, picture_keys(items), "picture").rows
 
-    def encode_texts(self, texts: Sequence[str], *, progress: Progress | None = None) -> np.ndarray:
+    def encode_texts(self, texts: Sequence[str]) -> np.ndarray:
         """Return one row per text, as the model gives it: the rows of `read_texts`."""
-        return self.read_texts(texts, progress=progress).rows
+        return self.read_texts(texts).rows
 
-    def read_texts(self, texts: Sequence[str], *, progress: Progress | None = None) -> Encoded:
+    def read_texts(self, texts: Sequence[str]) -> Encoded:
         """Return one row per text, and which texts were too long for the model.
 
         With a `fingerprint`, each distinct text is encoded once, and never again: rows are kept in the cache
@@ -140,13 +136,11 @@ class Encoder:
         check_texts(texts)
         prompted = [self.prompt.replace(PROMPT, text) for text in texts]
         if self.fingerprint is None:
-            return self._encode(self.texts, prompted, "text", progress)
+            return self._encode(self.texts, prompted, "text")
         cache = VectorCache(self.fingerprint)
-        return self._kept(cache, self.texts, prompted, text_keys(prompted), "text", progress, key=len)
+        return self._kept(cache, self.texts, prompted, text_keys(prompted), "text", key=len)
 
-    def search(
-        self, query: str, images: Sequence[Any], top: int = 10, *, says: Says | None = None
-    ) -> list[tuple[int, float]]:
+    def search(self, query: str, images: Sequence[Any], top: int = 10) -> list[tuple[int, float]]:
         """Return the numbers of the pictures that fit a sentence best, with their cosines.
 
         Nothing is found for a sentence whose vector is zero.
@@ -154,7 +148,6 @@ class Encoder:
         sentence = unit(self.encode_texts([query]))[0]
         if not sentence.any():
             return []
-        (says or (lambda _: None))(f"reading {len(images):,} pictures")
         scores = unit(self.encode_images(images)) @ sentence
         best = np.argsort(-scores, kind="stable")[:top]
         return [(int(image), float(scores[image])) for image in best]
@@ -164,12 +157,12 @@ class Encoder:
         if self.images is None:
             raise InputError(f"{self.name} encodes no pictures", fix="give a model of pictures and texts")
 
-    def _encode(self, encode: Encode, items: list[Any], kind: str, progress: Progress | None) -> Encoded:
+    def _encode(self, encode: Encode, items: list[Any], kind: str) -> Encoded:
         parts, step = list[Encoded](), self.part or PART
-        for begin in range(0, len(items), step):
-            parts.append(self._rows(encode, items[begin : begin + step], kind))
-            if progress is not None:
-                progress(min(begin + step, len(items)), len(items))
+        with stage(f"encoding {kind}s", len(items)) as encoded:
+            for begin in range(0, len(items), step):
+                parts.append(self._rows(encode, items[begin : begin + step], kind))
+                encoded.at(min(begin + step, len(items)))
         rows = stacked([row for part in parts for row in part.rows], self.name)
         return Encoded(rows, np.concatenate([part.cut for part in parts]) if parts else np.zeros(0, bool))
 
@@ -180,7 +173,6 @@ class Encoder:
         items: list[Any],
         keys: list[bytes],
         kind: str,
-        progress: Progress | None,
         key: Callable[[Any], int] | None = None,
     ) -> Encoded:
         """Return rows from the cache, after encoding what it lacks; `key` sorts what is encoded together."""
@@ -190,14 +182,14 @@ class Encoder:
         if key is not None:
             missing.sort(key=lambda pair: key(pair[1]))
         step = self.part or PART
-        for begin in range(0, len(missing), step):
-            part = missing[begin : begin + step]
-            own = [digest for digest, _ in part]
-            rows, cut = self._rows(encode, [item for _, item in part], kind)
-            cache.write(own, rows, np.asarray(cut))
-            known |= {digest: KeptRow(*row) for digest, *row in zip(own, rows, cut)}
-            if progress is not None:
-                progress(len(distinct) - len(missing) + begin + len(part), len(distinct))
+        with stage(f"encoding {kind}s", len(distinct), len(distinct) - len(missing)) as encoded:
+            for begin in range(0, len(missing), step):
+                part = missing[begin : begin + step]
+                own = [digest for digest, _ in part]
+                rows, cut = self._rows(encode, [item for _, item in part], kind)
+                cache.write(own, rows, np.asarray(cut))
+                known |= {digest: KeptRow(*row) for digest, *row in zip(own, rows, cut)}
+                encoded.advance(len(part))
         rows = stacked([known[digest].vector for digest in keys], self.name)
         return Encoded(rows, np.array([known[digest].cut for digest in keys], bool))
 
@@ -223,7 +215,7 @@ class Scheme:
     load
         Returns the model, given what follows the scheme, and settings as keywords.
     takes
-        Whether a name without a scheme is one of these.
+        Whether a name without a scheme is one of these; it counts for karat's own alone.
     settings
         The settings of `load_model` that `load` takes; a prompt applies to all models.
     """
@@ -241,7 +233,9 @@ class Scheme:
         return self.takes is never
 
 
-ENCODERS: Registry[Scheme] = Registry("kind of model", fill=lambda: import_all("karat.models.encoders"))
+ENCODERS: Registry[Scheme] = Registry(
+    "kind of model", fill=lambda: import_all("karat.models.encoders"), group="karat.models"
+)
 """The ways to name a model."""
 
 MODEL_FORMATS: Registry[Callable[[Path], Any]] = Registry(
@@ -287,7 +281,7 @@ def load_model(
     precision
         "float32" (the default), "bfloat16" or "float16".
     device
-        "auto" (the default: a GPU where there is one), "cpu" or "cuda".
+        "auto" (a GPU where there is one), "cpu" or "cuda"; by default the setting of this name, or "auto".
     batch
         How many items are computed at a time; halved where the memory does not suffice. Vectors do not depend
         on it, except for rounding.
@@ -307,6 +301,8 @@ def load_model(
     chosen = {key: value for key, value in settings.items() if value is not None}
     if isinstance(name, str | Path):
         scheme, rest = scheme_of(str(name))
+        if "device" in scheme.settings:
+            chosen["device"] = setting_of("device", device)
         taken = taken_settings(name, chosen, scheme.settings)
         encoder = scheme.load(rest, **taken)
     else:
@@ -322,7 +318,7 @@ def scheme_of(name: str) -> tuple[Scheme, str]:
     before, colon, rest = name.partition(":")
     if colon and before in ENCODERS:
         return ENCODERS[before], rest
-    return next(known for known in ENCODERS.values() if known.takes(name)), name
+    return next(known for known in ENCODERS.own().values() if known.takes(name)), name
 
 
 def taken_settings(name: Any, chosen: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:

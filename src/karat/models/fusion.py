@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import parse_params, plural
+from karat._util import parse_params, plural, track
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids, as_benchmark
 from karat.errors import InputError
 from karat.models.fusion_methods import FUSIONS, Ballot, FusionMethod
@@ -155,7 +155,7 @@ def fuse_direction(
     n_queries, n_items = bench.queries(direction).size, bench.items(direction).size
     step = max(1, BLOCK_BYTES // (8 * n_items * (2 * len(voting) + 6)))
     items, lengths = [], []
-    for begin in range(0, n_queries, step):
+    for begin in track(range(0, n_queries, step), f"fusing blocks of queries, {direction}"):
         queries = np.arange(begin, min(begin + step, n_queries))
         ballots = (ballot(run, direction, queries, n_items) for run, _ in voting)
         order, known = fused_order(ballots, [w for _, w in voting], method, settings)

@@ -52,7 +52,7 @@ class FusionMethod:
     params: tuple[Param, ...] = ()
 
 
-FUSIONS: Registry[FusionMethod] = Registry("fusion method")
+FUSIONS: Registry[FusionMethod] = Registry("fusion method", group="karat.fusions")
 """By name: the ways to fuse."""
 
 

@@ -6,19 +6,33 @@ On disk it is a folder: what was chosen as json, what was learned as arrays; not
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from karat._util import check_choice, fill_folder, parsing, read_head, require, write_file
+from karat._util import (
+    TEXT_FORMATS,
+    Result,
+    check_choice,
+    check_folder,
+    fill_folder,
+    parsing,
+    plural,
+    read_head,
+    require,
+    say,
+    write_file,
+)
 from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions import SystemWords, references_of
 from karat.errors import InputError, MissingDataError
 from karat.models.cosine import unit
-from karat.models.encoder import MODEL_FORMATS, MODEL_HEAD, Says, as_encoder
+from karat.models.encoder import MODEL_FORMATS, MODEL_HEAD, as_encoder
 from karat.models.estimator import Estimator
 from karat.models.images import ImageFeatures, Source, check_power, histogram_kernel, pyramid_kernel
 from karat.models.kcca import KCCA, LEARNED, check_settings
@@ -56,6 +70,8 @@ class ImageTextModel(Estimator):
         The fitted parts.
     counts_, captions_
         The training items, which every new item is compared with.
+    left_out_, folder_
+        How many pictures without a caption `karat.fit` left out, and where it wrote the model.
 
     Examples
     --------
@@ -84,10 +100,10 @@ class ImageTextModel(Estimator):
     kcca_: KCCA
     counts_: np.ndarray
     captions_: list[list[tuple[str, ...]]]
+    left_out_: int = 0
+    folder_: Path | None = None
 
-    def fit(
-        self, images: Sequence[Source], captions: Sequence[Sequence[str]], *, says: Says | None = None
-    ) -> Self:
+    def fit(self, images: Sequence[Source], captions: Sequence[Sequence[str]]) -> Self:
         """Learn from pictures and the captions of each.
 
         Parameters
@@ -96,15 +112,11 @@ class ImageTextModel(Estimator):
             Paths of picture files, or arrays.
         captions
             Per picture its captions, one or more.
-        says
-            Called with a sentence before each part of the work.
         """
         self.check_installed()
         self.check_parameters()
         kernel = text_kernel(self.text)
         check_items(images, captions)
-        say = says or (lambda _: None)
-        say(f"reading {len(captions):,} pictures")
         self.features_ = self.features or ImageFeatures()
         self.counts_ = self.features_.fit_transform(images)
         say("reading captions")
@@ -156,34 +168,44 @@ class ImageTextModel(Estimator):
         words = self.words_.transform([text])[0]
         return [word for word in dict.fromkeys(words) if word not in self.kernel_.vocabulary_]
 
-    def vectors(self, benchmark: Benchmark, *, says: Says | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def vectors(self, benchmark: Benchmark) -> tuple[np.ndarray, np.ndarray]:
         """Return the vectors of a benchmark's images and captions, of length 1 each (or 0)."""
         self.check_installed()
-        say = says or (lambda _: None)
         images, texts = pictures_of(benchmark), texts_of(benchmark)
-        say(f"reading {len(images):,} pictures")
         first = self.encode_images(images)
         say(f"reading {len(texts):,} captions")
         return unit(first), unit(self.encode_captions(texts))
 
-    def run(self, benchmark: Benchmark, name: str = "kcca", *, says: Says | None = None) -> EmbeddingRun:
+    def run(self, benchmark: Benchmark, name: str = "kcca") -> EmbeddingRun:
         """Return the images and captions of a benchmark that has both, as a run."""
-        return EmbeddingRun(*self.vectors(benchmark, says=says), name)
+        return EmbeddingRun(*self.vectors(benchmark), name)
 
-    def search(
-        self, query: str, images: Sequence[Source], top: int = 10, *, says: Says | None = None
-    ) -> list[tuple[int, float]]:
+    def search(self, query: str, images: Sequence[Source], top: int = 10) -> list[tuple[int, float]]:
         """Return the numbers of the pictures that fit a sentence best, with their cosines.
 
         Nothing is found for a sentence none of whose words was in the training captions.
         """
-        return as_encoder(self).search(query, images, top, says=says)
+        return as_encoder(self).search(query, images, top)
 
     def _image_rows(self, counts: np.ndarray) -> np.ndarray:
         # The training pictures with themselves take half of the work.
         training = None if counts is self.counts_ else self.counts_
         compare = IMAGE_KERNELS[self.image]
         return compare(counts, training, levels=self.features_.levels, power=self.image_power)
+
+    def summary(self) -> FitSummary:
+        """Return what it was fitted to, and how strongly both sides are correlated."""
+        self.check_fitted()
+        correlations = tuple(map(float, self.kcca_.correlations_))
+        return FitSummary(
+            self.text,
+            self.image,
+            len(self.captions_),
+            self.kcca_.n_,
+            correlations,
+            self.left_out_,
+            self.folder_,
+        )
 
     def save(self, folder: str | Path) -> None:
         """Write everything into a folder, as json, npz and safetensors."""
@@ -196,16 +218,66 @@ class ImageTextModel(Estimator):
         return read_model(Path(folder))
 
 
+@dataclass(frozen=True)
+class FitSummary(Result):
+    """What a baseline was fitted to.
+
+    Parameters
+    ----------
+    text, image
+        The kernels.
+    pictures, dimensions
+        How many pictures it was fitted to, and the dimensions of the common space.
+    correlations
+        Of both sides, per dimension.
+    left_out
+        How many pictures had no caption.
+    folder
+        Where it was written.
+    """
+
+    text: str
+    image: str
+    pictures: int
+    dimensions: int
+    correlations: tuple[float, ...] = field(repr=False)
+    left_out: int = 0
+    folder: Path | None = None
+    formats = TEXT_FORMATS
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many pictures were left out."""
+        left = self.left_out
+        return (f"{plural(left, 'picture')} without a caption left out",) if left else ()
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per dimension: how strongly both sides are correlated."""
+        return [{"dimension": k, "correlation": value} for k, value in enumerate(self.correlations, start=1)]
+
+    def parts(self) -> list[str]:
+        """Return what it was fitted to, where it is, and what to do next."""
+        strongest = ", ".join(f"{value:.2f}" for value in self.correlations[:3])
+        lines = [
+            f"fitted {self.text} and {self.image} to {plural(self.pictures, 'picture')}: {self.dimensions} "
+            f"dimensions, strongest correlations {strongest}"
+        ]
+        if self.folder is not None:
+            place = shlex.quote(str(self.folder))
+            lines += [f"wrote {self.folder}", f'try: karat search {place} "a dog on a beach" --in PICTURES']
+        return ["\n".join(lines)]
+
+
 def fit(
     benchmark: Benchmark | str | Path,
     *,
+    output: str | Path | None = None,
     text: str = "BoW5",
     image: str = "pyramid",
     image_power: float = 3.0,
     kappa: float = 0.1,
     n: int = 50,
     setting: Mapping[str, Any] | None = None,
-    says: Says | None = None,
 ) -> ImageTextModel:
     """Return a baseline trained on the pictures and captions of a benchmark, without a pretrained model.
 
@@ -216,12 +288,12 @@ def fit(
     ----------
     benchmark
         One with captions and picture files, its name or its folder.
+    output
+        The folder that the model is written into; by default none.
     text, image, image_power, kappa, n
         As `ImageTextModel` takes them.
     setting
         Settings of a benchmark that is given by name, as `karat.load_benchmark` takes them.
-    says
-        Called with a sentence before each part of the work.
 
     Examples
     --------
@@ -231,10 +303,18 @@ def fit(
     """
     model = ImageTextModel(text, image, image_power, kappa, n)
     model.check_parameters()
+    if output is not None:
+        check_folder(Path(output))
+    model.check_installed()
     benchmark = as_benchmark(benchmark, setting)
     pictures, captions = pictures_of(benchmark), references_of(benchmark)
     used = [k for k, own in enumerate(captions) if own]
-    return model.fit([pictures[k] for k in used], [captions[k] for k in used], says=says)
+    model.fit([pictures[k] for k in used], [captions[k] for k in used])
+    model.left_out_ = len(captions) - len(used)
+    if output is not None:
+        model.save(output)
+        model.folder_ = Path(output)
+    return model
 
 
 def save_model(model: ImageTextModel, folder: Path) -> None:

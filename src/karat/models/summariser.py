@@ -17,7 +17,7 @@ class Summariser(Protocol):
 
 
 SUMMARISERS: Registry[Callable[[str, Encoder], Summariser]] = Registry(
-    "summariser", fill=lambda: import_all("karat.models.summarisers")
+    "summariser", fill=lambda: import_all("karat.models.summarisers"), group="karat.summarisers"
 )
 """What makes a summariser, given what follows its name and a colon, and the model that it is for."""
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.captions import CaptionMetric, Prepared, References
 from karat.models.cosine import unit
-from karat.models.encoder import Progress, load_model
+from karat.models.encoder import load_model
 from karat.models.summariser import Summariser
 
 EMPTY = 1e-6
@@ -28,8 +28,6 @@ class TextMetric(CaptionMetric):
         One that encodes texts, or its name, as `karat.load_model` takes it.
     summariser
         What makes one text of an image's captions; None averages the vectors of all.
-    progress
-        Called with how many texts are encoded, and how many there are.
 
     Examples
     --------
@@ -43,10 +41,8 @@ class TextMetric(CaptionMetric):
     formula = "cos(mean_r v_r, v_s), vectors v of length 1"
     source = "Explainable, section 3.2"
 
-    def __init__(
-        self, model: Any, summariser: Summariser | None = None, progress: Progress | None = None
-    ) -> None:
-        self.encoder, self.summariser, self.progress = load_model(model), summariser, progress
+    def __init__(self, model: Any, summariser: Summariser | None = None) -> None:
+        self.encoder, self.summariser = load_model(model), summariser
 
     def prepare(self, references: References, candidates: Sequence[str]) -> Prepared:
         """Encode every distinct text once."""
@@ -64,7 +60,7 @@ class TextVectors:
     def __init__(self, metric: TextMetric, texts: Sequence[str]) -> None:
         distinct = list(dict.fromkeys(texts))
         self.number = {text: k for k, text in enumerate(distinct)}
-        rows = metric.encoder.encode_texts(distinct, progress=metric.progress)
+        rows = metric.encoder.encode_texts(distinct)
         self.rows = unit(rows.astype(np.float64))
 
     def of(self, texts: Sequence[str]) -> np.ndarray:

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from karat._util import check_choice, default_threads
+from karat._util import check_choice, thread_count
 from karat.errors import InputError
 from karat.models.encoder import Encoded
 from karat.models.images import open_picture
@@ -105,7 +105,7 @@ class TorchModel:
     def encode_images(self, paths: Sequence[Any]) -> torch.Tensor:
         """Return one row per picture; the next pictures are read while the network computes."""
         parts, rows = self.parts, []
-        with ThreadPoolExecutor(max(2, default_threads())) as pool:
+        with ThreadPoolExecutor(max(2, thread_count())) as pool:
             ready = read_ahead(pool, lambda path: parts.picture(open_picture(path)), paths, 3 * self.batch)
             while batch := list(islice(ready, self.batch)):
                 rows.append(self.compute(parts.embed_images, joined(batch)))

@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.reports.boards import marked_low as marked_low
-    from karat.reports.page import check_target as check_target
     from karat.reports.page import report as report
+    from karat.reports.page import report_board as report_board
     from karat.reports.page import write_report as write_report
     from karat.reports.page_options import PageOptions as PageOptions
-    from karat.reports.search_page import write_search_page as write_search_page
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -12,8 +12,9 @@ import hashlib
 import importlib.util
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,12 +33,15 @@ EXPORT = re.compile(r"^export\s+((?:async\s+)?function|const|class)\s+(\w+)", re
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def template(name: str, trim: bool = False) -> Template:
-    """Return a template: all that it shows is escaped, and a name that it was not given raises."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+def template(name: str, trim: bool = False, others: Mapping[str, str] = MappingProxyType({})) -> Template:
+    """Return a template: all that it shows is escaped, and a name that it was not given raises.
+
+    `others` are templates that have no file, by name.
+    """
+    from jinja2 import ChoiceLoader, DictLoader, Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=ChoiceLoader([FileSystemLoader(TEMPLATES), DictLoader(others)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=trim,

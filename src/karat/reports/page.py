@@ -5,16 +5,17 @@ Templates escape everything; the page's policy allows its own two scripts and no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import karat
-from karat._util import PAGE_NEEDS, PAGES, require, write_file
+from karat._util import PAGE_NEEDS, PAGES, check_writable, require, track, write_file
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.estimation import ScoreEstimate, Simulation
 from karat.explanations import Explanation
+from karat.reports.boards import marked_low
 from karat.reports.bundle import (
     packed_plotly,
     plotly_file,
@@ -34,11 +35,14 @@ from karat.scores import (
     Comparison,
     Leaderboard,
     Scorecard,
+    as_leaderboard,
     check_choices,
     check_published_labels,
     compare,
     comparison_intervals,
     evaluate,
+    number_of_swaps,
+    select_metrics,
     with_intervals,
 )
 from karat.stats import Intervals
@@ -76,7 +80,7 @@ def report(
     interval_method: str | None = None,
     level: float | None = None,
     resamples: int | None = None,
-    samples: int = 100_000,
+    samples: int | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Comparison | Scorecard:
@@ -113,6 +117,7 @@ def report(
     target = Path(output)
     # Wrong choices show before large files are read.
     check_page(target)
+    samples = number_of_swaps(samples, resamples)
     check_choices(test, alpha, samples, seed, correction)
     check_published_labels(options.get("label_uncertainty"))
     made = comparison_intervals(intervals, interval_method, level, resamples, seed)
@@ -126,6 +131,54 @@ def report(
         found = with_intervals(card, made)
     write_report(found, target, page=page, compute=options.get("compute"))
     return found
+
+
+def report_board(
+    source: Any,
+    *,
+    output: str | Path = "report.html",
+    metric: Iterable[str] | None = None,
+    lower_is_better: Iterable[str] = (),
+    page: PageOptions | None = None,
+) -> Leaderboard:
+    """Write one html page about models of which only numbers are known: who leads, whether metrics agree.
+
+    Parameters
+    ----------
+    source
+        A table (csv, tsv or Parquet, whose first column names the system), json files that `karat evaluate`
+        wrote, a folder of them, a `Leaderboard`, or Scorecards.
+    output, page
+        The file, and what is on it beside the numbers.
+    metric
+        Which metrics, in this order; all by default.
+    lower_is_better
+        Metrics where low is good, beside those whose names say so (MedR, MeanR).
+
+    Returns
+    -------
+    Leaderboard
+        The systems by metrics that the page shows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import karat
+    >>> board = Leaderboard(("a", "b", "c"), ("R@1", "RP"), np.array([[0.2, 0.3], [0.3, 0.2], [0.4, 0.4]]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     karat.board.report(board, output=f"{folder}/report.html").metrics
+    ('R@1', 'RP')
+    """
+    target = Path(output)
+    check_page(target)
+    check_writable(target)
+    board = as_leaderboard(source)
+    if metric is not None:
+        board = select_metrics(board, list(metric))
+    board = marked_low(board, list(lower_is_better))
+    write_report(board, target, page=page)
+    return board
 
 
 def write_report(
@@ -142,7 +195,7 @@ def write_report(
     ----------
     found
         What `karat.compare` or `karat.evaluate` returned, a leaderboard of numbers alone, or what
-        `karat.estimate_scores`, `karat.simulate_vetting` or `karat.explain_failures` returned. Several
+        `karat.estimate`, `karat.simulate` or `karat.explain` returned. Several
         runs of a scorecard are compared, and one run is given intervals, so that the page does not depend on
         what called it.
     path
@@ -224,7 +277,8 @@ def render(material: Material | EstimateMaterial | FailureMaterial) -> str:
 
     sections: list[dict[str, Any]] = []
     for_scripts: dict[str, Any] = {"systems": material.systems}
-    for section in in_order(material.kind):
+    shown = in_order(material.kind)
+    for section in track(shown, lambda section: f"writing {section.title}"):
         data = section.collect(material)
         if data is None:
             continue
@@ -238,7 +292,8 @@ def render(material: Material | EstimateMaterial | FailureMaterial) -> str:
     code = script(SCRIPTS[material.kind])
     plotly = None if material.kind in PLOTLESS else plotly_file()
     known = [code] if plotly is None else [code, plotly.read_text(encoding="utf-8")]
-    return template("page.html", trim=True).render(
+    others = {f"sections/{section.name}.html": section.template for section in shown if section.template}
+    return template("page.html", trim=True, others=others).render(
         title=material.heading,
         brand=BRANDS[material.kind],
         sections=sections,

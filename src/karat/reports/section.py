@@ -19,7 +19,7 @@ class Section:
     Parameters
     ----------
     name
-        Of its template (``templates/sections/NAME.html``), its part of the page's data, and its anchor.
+        Its part of the page's data, its anchor, and its template: ``templates/sections/NAME.html``.
     title, short
         Its headings on the page and in the navigation.
     order
@@ -31,6 +31,9 @@ class Section:
         is both rendered as html and handed to the page's scripts.
     pages
         The pages that it is a part of: "report", "estimate", "simulation", "failures".
+    template
+        The Jinja template itself, for a section of a plug-in: it is given ``title`` and ``data``, and what it
+        shows of them is escaped.
     """
 
     name: str
@@ -40,20 +43,29 @@ class Section:
     scripted: bool
     collect: Callable[[Any], SectionData]
     pages: tuple[str, ...] = ("report",)
+    template: str = ""
 
 
 C = TypeVar("C", bound=Callable[[Any], SectionData])
 
-SECTIONS: Registry[Section] = Registry("section", lambda: import_all("karat.reports.sections"))
+SECTIONS: Registry[Section] = Registry(
+    "section", fill=lambda: import_all("karat.reports.sections"), group="karat.report_sections"
+)
 
 
 def section(
-    name: str, title: str, short: str, order: int, scripted: bool = True, pages: Sequence[str] = ("report",)
+    name: str,
+    title: str,
+    short: str,
+    order: int,
+    scripted: bool = True,
+    pages: Sequence[str] = ("report",),
+    template: str = "",
 ) -> Callable[[C], C]:
     """Register the function below as what collects a section."""
 
     def add(collect: C) -> C:
-        SECTIONS.add(name, Section(name, title, short, order, scripted, collect, tuple(pages)))
+        SECTIONS.add(name, Section(name, title, short, order, scripted, collect, tuple(pages), template))
         return collect
 
     return add

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from karat._util import track
 from karat.benchmarks import Benchmark
 from karat.reports.material import Material
 from karat.reports.page_options import PageOptions
@@ -51,7 +52,7 @@ def small_pictures(
     inline: list[str | None] = []
     links: list[str | None] = []
     left = most
-    for path in paths:
+    for path in track(paths, "making small pictures"):
         file = inside(root, path)
         small = None if file is None or left <= 0 else shrunk(file, side)
         if small is not None and len(small) <= left:

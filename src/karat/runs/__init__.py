@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from karat.runs.detections import load_detections as load_detections
     from karat.runs.device import DEVICES as DEVICES
     from karat.runs.device import Device as Device
-    from karat.runs.embeddings import SIMILARITIES as SIMILARITIES
     from karat.runs.embeddings import EmbeddingRun as EmbeddingRun
     from karat.runs.files import READERS as READERS
     from karat.runs.files import RUN_MAKERS as RUN_MAKERS
@@ -69,6 +68,7 @@ if TYPE_CHECKING:
     from karat.runs.run import TopRequest as TopRequest
     from karat.runs.run import pairs_to_place as pairs_to_place
     from karat.runs.run import with_whole_ties as with_whole_ties
+    from karat.runs.table import SIMILARITIES as SIMILARITIES
     from karat.runs.table import TableRun as TableRun
     from karat.runs.vectors import ArrayVectors as ArrayVectors
     from karat.runs.vectors import Shards as Shards

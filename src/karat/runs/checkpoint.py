@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+import karat
 from karat._util import replacing
 from karat.errors import InputError
 from karat.runs.scan import Partial
@@ -22,8 +23,9 @@ SHARE = 0.05
 class Checkpoint:
     """What is kept of a pass in a folder, so that it can go on after an interruption.
 
-    The name of the file has a digest of what was asked and of the tables: another request, or other scores,
-    never find it. When the pass is complete, the file is removed.
+    The name of the file has a digest of what was asked, of the tables and of karat's version: another
+    request, or other scores, never find it, so that all passes of all commands can share a folder. When the
+    pass is complete, the file is removed.
 
     Parameters
     ----------
@@ -38,7 +40,7 @@ class Checkpoint:
     """
 
     def __init__(self, folder: Path, name: str, table: bytes, partial: Partial) -> None:
-        digest = hashlib.blake2b(table, digest_size=8)
+        digest = hashlib.blake2b(table + karat.__version__.encode(), digest_size=8)
         for part in partial.parts:
             changing = part.arrays()
             for field, value in vars(part).items():

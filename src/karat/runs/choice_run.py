@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import parsing, plural, read_json_lines
+from karat._util import parsing, plural, read_json_lines, track
 from karat.benchmarks import Benchmark, Choices
 from karat.errors import InputError
 from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun
 from karat.runs.files import as_content, as_run, give_names, is_model, list_sources, notes_on_lengths
 from karat.runs.fingerprint import Fingerprint, made_with_beside, read_made_with
+from karat.runs.id_files import TURN, facts_beside
 from karat.runs.loading import Loading
 from karat.runs.run import Run
 from karat.runs.table import TableRun
@@ -77,10 +78,8 @@ def load_choices(
     """
     loading, compute = loading or Loading(), compute or Compute()
     groups, names, given = list_sources(sources, benchmark, loading.name)
-    runs = [
-        load_choice(group, benchmark, called or "run", loading, compute)
-        for group, called in zip(groups, names)
-    ]
+    read = track(list(zip(groups, names)), lambda source: f"reading {source[1] or 'a run'}")
+    runs = [load_choice(group, benchmark, called or "run", loading, compute) for group, called in read]
     return give_names(runs, given, lambda run, called: replace(run, name=called))
 
 
@@ -110,6 +109,8 @@ def read_examples(
     whole = (benchmark.images.size, benchmark.captions.size)
     if len(content.tables) != 1 or tuple(content.tables[0].shape) in (whole, whole[::-1]):
         return None
+    if isinstance(source, str | Path):
+        transpose = transpose or facts_beside([Path(source)]).get("transposed", False)
     scores = as_examples(np.asarray(content.tables[0]), benchmark, where, transpose)
     return ChoiceRun(name, scores, where=where, made_with=content.made_with)
 
@@ -156,7 +157,7 @@ def as_examples(table: np.ndarray, benchmark: Benchmark, where: str | None, tran
         shape = " by ".join(f"{size:,}" for size in table.shape)
         fix = f"score {choices.shape_shown()}, in this order"
         if scores.ndim == 3 and scores.shape == (expected[0], expected[2], expected[1]):
-            fix = "it is examples by captions by images: pass --transpose, or transpose=True in Python"
+            fix = f"it is examples by captions by images: {TURN}"
         elif scores.ndim == 3 and scores.shape[1:] == expected[1:]:
             fix = f"score every example, in the order of {benchmark.name}'s file"
         raise InputError(

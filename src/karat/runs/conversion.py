@@ -23,12 +23,13 @@ from karat._util import (
     replacing_all,
     scratch_file,
     write_errors,
+    write_file,
 )
 from karat.benchmarks import DIRECTIONS, Benchmark, as_id_array
 from karat.errors import InputError
 from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun, Similarity
-from karat.runs.files import Memory, as_table_run, gather, table_shape, with_directions
+from karat.runs.files import Memory, as_table_run, gather, stated, table_shape, with_directions
 from karat.runs.fingerprint import Fingerprint, made_with_beside, write_made_with
 from karat.runs.formats import (
     FOLDER,
@@ -58,6 +59,7 @@ def convert(
     direction: str | None = None,
     similarity: Similarity = "dot",
     ids: Order | None = None,
+    transpose: bool = False,
     made_with: Fingerprint | None = None,
     memory: Memory = None,
 ) -> list[Path]:
@@ -68,8 +70,9 @@ def convert(
 
     Parameters
     ----------
-    *sources, ids, similarity
-        See `karat.load_run`.
+    *sources, ids, similarity, transpose
+        See `karat.load_run`. The target says all of it itself: tables are images by captions, with the ids
+        of rows and columns in the file or beside it; cosines of embeddings are noted beside them.
     target
         Its extension is the format; a name without one is a folder as clip-retrieval writes it.
     benchmark
@@ -88,7 +91,7 @@ def convert(
     """
     target = Path(target)
     writer = writer_of(target)
-    loading, compute = Loading(None, ids, similarity), Compute(memory=memory)
+    loading, compute = Loading(None, ids, similarity, transpose), Compute(memory=memory)
     if kind is not None:
         kind = check_choice(kind, CONTENT_KINDS, "kind")
     if direction is not None:
@@ -96,10 +99,11 @@ def convert(
     if (have := kind_of_tables(sources)) is not None:
         target_kind(have, writer, kind, top, direction, target)
     content = gather(sources, loading.ids)
+    loading = stated(loading, content)
     kind = target_kind(content.kind, writer, kind, top, direction, target)
     made_with = made_with or content.made_with
     if made_with is not None and content.kind == "embeddings" != kind:
-        made_with = made_with.with_facts({"scores.similarity": similarity})
+        made_with = made_with.with_facts({"scores.similarity": loading.similarity})
     with scratch_file(target) as scratch:
         if content.lists is not None:
             output = cut_lists(content, benchmark, top, direction)
@@ -201,6 +205,9 @@ def checked_tables(
     compute: Compute,
 ) -> tuple[TableRun, Content]:
     """Return a run of the tables, checked, and the tables to write, as far as possible not read yet."""
+    if content.kind == "scores" and loading.transpose:
+        turned = map_table(content.tables[0], scratch, content.where).T
+        content, loading = replace(content, tables=(turned,), facts={}), replace(loading, transpose=False)
     read = content
     if content.kind == "scores":
         table = content.tables[0]
@@ -214,7 +221,8 @@ def checked_tables(
         ids = {"images": benchmark.images.gallery, "captions": benchmark.captions.gallery} | ids
     if kind == "scores" and isinstance(run, EmbeddingRun):
         return run, Content(tables=(products(run, content.tables),), ids=ids, where=content.where)
-    return run, replace(content, ids=ids)
+    cosine = kind == "embeddings" and loading.similarity == "cosine"
+    return run, replace(content, ids=ids, facts={"similarity": "cosine"} if cosine else {})
 
 
 def sides(content: Content) -> Iterator[tuple[str, Content]]:
@@ -241,13 +249,16 @@ def save(contents: Mapping[Path, Content], writer: FormatWriter) -> list[Path]:
                 fix="move it away first",
             )
         written[target] = partial(writer.write, content)
-        if content.ids and content.kind not in writer.keeps_ids:
-            written[beside] = partial(write_ids, content.ids)
+        ids = {} if content.kind in writer.keeps_ids else content.ids
+        if ids or content.facts:
+            written[beside] = partial(write_ids, ids, facts=content.facts)
         if content.made_with is not None and not writer.keeps_made_with:
             written[facts_beside] = partial(write_made_with, content.made_with)
     if not target.suffix:
-        fill_folder(target, written[target])
-        return [target]
+        fill_folder(target, written.pop(target))
+        for path, write in written.items():
+            write_file(path, write)
+        return [target, *written]
     with replacing_all(*written) as drafts:
         for write, draft in zip(written.values(), drafts):
             write(draft)
@@ -266,7 +277,7 @@ def first_items(run: TableRun, k: int, direction: Any = None) -> Content:
                 raise InputError(
                     f"has no ids of {kind}, which ranked lists need",
                     where=run.where,
-                    fix="give --benchmark NAME or --ids FILE",
+                    fix="give a benchmark (-b NAME), or their ids (--ids FILE)",
                 )
             check_unique_ids(ids[kind], kind[:-1], run.ids_where or run.where)
     lists: dict[str, dict[Any, Any]] = {}

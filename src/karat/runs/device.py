@@ -42,5 +42,7 @@ class Device(Protocol):
         """Add all scores of a tile to the counts and lists; `threads` may be ignored."""
 
 
-DEVICES: Registry[Device] = Registry("device", fill=lambda: import_all("karat.runs.devices"))
+DEVICES: Registry[Device] = Registry(
+    "device", fill=lambda: import_all("karat.runs.devices"), group="karat.devices"
+)
 """By name, as `PassOptions` takes it."""

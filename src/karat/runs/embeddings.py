@@ -16,7 +16,7 @@ from karat.errors import InputError
 from karat.runs.preflight import VectorCheck, check_dimensions
 from karat.runs.run import PassOptions, Scanned, TopRequest
 from karat.runs.scan import Span, Tile, TileScores, spans
-from karat.runs.table import TableRun, other_benchmark
+from karat.runs.table import SIMILARITIES, TableRun, other_benchmark
 from karat.runs.vectors import ArrayVectors, Vectors, as_vectors, is_mapped
 
 PART_BYTES = 32 << 20
@@ -25,7 +25,6 @@ PAIR_BYTES = 64 << 20
 """The same of single pairs, of both sides."""
 
 Similarity = Literal["dot", "cosine"]
-SIMILARITIES = ("dot", "cosine")
 
 
 class EmbeddingRun(TableRun):

@@ -10,14 +10,23 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
-from karat._util import Registry, check_table, import_plugins, plural
+from karat._util import Registry, check_table, import_plugins, plural, track
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import InputError, MissingDataError
 from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun
 from karat.runs.fingerprint import made_with_beside, merge_fingerprints, note_on_steps, read_made_with
 from karat.runs.formats import READERS, SHAPES, Blocks, Content, format_of, name_of, plain_path
-from karat.runs.id_files import KINDS, UNNAMED, Order, check_lengths, ids_beside, name_sides, read_order
+from karat.runs.id_files import (
+    KINDS,
+    UNNAMED,
+    Order,
+    check_lengths,
+    facts_beside,
+    ids_beside,
+    name_sides,
+    read_order,
+)
 from karat.runs.loading import Loading
 from karat.runs.matrix import MatrixRun
 from karat.runs.memory import check_memory, with_memory
@@ -27,8 +36,6 @@ from karat.runs.run import Run
 from karat.runs.table import TableRun
 from karat.runs.vectors import ArrayVectors, Vectors, as_vectors
 
-Says = Callable[[str], object]
-"""Called with a sentence before each part of the work."""
 Memory = int | float | str | None
 """A bound on memory: "4GB", a number of bytes, or none."""
 
@@ -94,7 +101,6 @@ def load_run(
     similarity: str = "dot",
     transpose: bool = False,
     memory: Memory = None,
-    says: Says | None = None,
 ) -> Run:
     """Return the run in a file, an array or a dictionary.
 
@@ -125,8 +131,6 @@ def load_run(
     memory
         How much memory scoring the run may use, such as "4GB" or a number of bytes; the sizes of blocks
         follow from it. A bound that is too small is refused.
-    says
-        Called with a sentence before each part of the work, and while tables in files are checked.
 
     Examples
     --------
@@ -140,7 +144,7 @@ def load_run(
     if len(sources) == 1 and isinstance(sources[0], list | tuple):
         paths = sources[0]
         sources = tuple(paths) if all(isinstance(path, str | os.PathLike) for path in paths) else sources
-    loading, compute = Loading(None, ids, similarity, transpose), Compute(memory=memory, says=says)
+    loading, compute = Loading(None, ids, similarity, transpose), Compute(memory=memory)
     if benchmark is None:
         if any(map(is_model, sources)):
             raise InputError("a model needs a benchmark to encode", fix="give `benchmark`")
@@ -191,6 +195,7 @@ def as_table_run(
 ) -> TableRun:
     """Return the run of a score table or of two embedding tables, with an id for each row and column."""
     run: TableRun
+    loading = stated(loading, content)
     if len(content.tables) == 1:
         if isinstance(content.tables[0], Blocks):
             rows, *_, columns = content.tables[0].shape
@@ -204,7 +209,7 @@ def as_table_run(
         check_dimensions(images.shape[1], captions.shape[1], content.where)
         sizes = dict(zip(KINDS, map(len, (images, captions))))
         content = replace(content, ids=name_sides(content.ids, sizes, content.ids_where or content.where))
-        checks = check_files((images, captions), content, benchmark, loading, compute.says)
+        checks = check_files((images, captions), content, benchmark, loading)
         run = EmbeddingRun(images, captions, name, loading.similarity, content.ids, content.where, checks)
     run.ids_where = content.ids_where
     run.made_with = content.made_with
@@ -212,18 +217,24 @@ def as_table_run(
     return run
 
 
+def stated(loading: Loading, content: Content) -> Loading:
+    """Return how a table is read with what the file beside it says."""
+    cosine = "cosine" in (loading.similarity, content.facts.get("similarity"))
+    transpose = loading.transpose or content.facts.get("transposed", False)
+    return replace(loading, similarity="cosine" if cosine else "dot", transpose=transpose)
+
+
 def check_files(
     tables: Sequence[Vectors],
     content: Content,
     benchmark: Benchmark | None,
     loading: Loading,
-    says: Says | None = None,
 ) -> tuple[VectorCheck, ...] | None:
     """Check embeddings in files that are not mapped as a whole; of others the run itself sees it."""
     if all(isinstance(table, ArrayVectors) for table in tables):
         return None
     where, cosine = content.ids_where or content.where, loading.similarity == "cosine"
-    return check_embeddings(tables, content.ids, benchmark, where, cosine=cosine, says=says)
+    return check_embeddings(tables, content.ids, benchmark, where, cosine=cosine)
 
 
 def as_rankings(content: Content, benchmark: Benchmark | None, name: str, where: str | None) -> RankingsRun:
@@ -251,8 +262,12 @@ def gather(
     made_with = contents[0].made_with
     if len(contents) == 2:
         made_with = merge_fingerprints({kind: part.made_with for kind, part in zip(KINDS, contents)})
-    known, ids_where = ids_of(contents, paths_among(sources)) if ids is None else read_order(ids)
-    return Content(tables=tables, ids=known, made_with=made_with, where=where, ids_where=ids_where)
+    paths = paths_among(sources)
+    known, ids_where = ids_of(contents, paths) if ids is None else read_order(ids)
+    return Content(
+        tables=tables, ids=known, made_with=made_with, where=where, ids_where=ids_where,
+        facts=facts_beside(paths),
+    )  # fmt: skip
 
 
 def check_tables(contents: Sequence[Content], tables: int, where: str | None) -> None:
@@ -374,7 +389,7 @@ def load_runs(
         How they are read. A name is by default that of the file, with its folder where two files share a
         name; the rest concerns what is not loaded yet.
     compute
-        How much memory scoring them may use, and what is told while they are read.
+        How much memory scoring them may use.
 
     Returns
     -------
@@ -385,14 +400,13 @@ def load_runs(
     loading, compute = loading or Loading(), compute or Compute()
     benchmark.check_gallery()
     groups, names, given = list_sources(sources, benchmark, loading.name)
-    runs = [as_run(group, benchmark, called, loading, compute) for group, called in zip(groups, names)]
+    read = track(list(zip(groups, names)), lambda source: f"reading {source[1] or 'a run'}")
+    runs = [as_run(group, benchmark, called, loading, compute) for group, called in read]
     if given is None or len(given) != len(runs):
         runs = join_directions(runs, groups)
     runs = give_names(runs, given, renamed)
     if all(isinstance(run, RankingsRun) for run in runs) and (loading.ids or loading.transpose):
-        raise InputError(
-            "ranked lists carry their own ids and directions", fix="leave out --ids and --transpose"
-        )
+        raise InputError("ranked lists carry their own ids and directions", fix="leave out ids and transpose")
     for run in runs:
         # All runs rank the same items: what one of them lists is an item for every other.
         benchmark = run.with_open_items(benchmark) if isinstance(run, RankingsRun) else benchmark

@@ -1,4 +1,8 @@
-"""Files of ids: which image each row of a table is, and which caption each column."""
+"""Files of ids: which image each row of a table is, and which caption each column.
+
+The file beside a table, ``NAME.ids.json``, may also say that the table is transposed, and how its embeddings
+are compared: facts that belong to the file and not to the command that reads it.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,13 @@ import numpy as np
 from karat._util import parsing, plural, read_text
 from karat.errors import InputError, MissingDataError
 from karat.runs.formats import plain
-from karat.runs.table import TableRun
+from karat.runs.table import SIMILARITIES, TableRun
 
 KINDS = ("images", "captions")
 UNNAMED = "unnamed"
 """The key of a list that does not say which side it is, until it is compared with a table."""
+FACTS = ("transposed", "similarity")
+"""What the file beside a table may say besides ids."""
 COLUMNS = {
     "images": ("image_id", "image_ids", "images", "image", "filename", "file_name", "cocoid", "imgid"),
     "captions": ("caption_id", "caption_ids", "captions", "sentid"),
@@ -29,6 +35,8 @@ ID_FORMS = (
     "or a csv or tsv file with the columns image_id, caption_id"
 )
 """What an ids file may hold, for messages."""
+TURN = 'write {"transposed": true} into NAME.ids.json beside it, or pass transpose=True in Python'
+"""What to do with a table whose sides are the other way round."""
 Order = Mapping[str, Sequence[Any]] | str | Path | Sequence[str | Path]
 """The order of rows and columns: the ids themselves, a file of them, or a file for each side."""
 
@@ -87,10 +95,24 @@ def from_json(text: str, path: Path) -> dict[str, Any]:
         raise InputError(f"is not json ({error})", where=path, fix=f"give {ID_FORMS}") from None
     if isinstance(content, list):
         return {UNNAMED: content}
-    good = isinstance(content, dict) and content.keys() <= set(KINDS)
-    if not good or not all(isinstance(listed, list) for listed in content.values()):
+    good = isinstance(content, dict) and content.keys() <= {*KINDS, *FACTS}
+    ids = {kind: content[kind] for kind in KINDS if kind in content} if good else {}
+    if not good or not all(isinstance(listed, list) for listed in ids.values()):
         raise InputError("is not an ids file", where=path, fix=f"give {ID_FORMS}")
-    return content
+    check_facts(content, path)
+    return ids
+
+
+def check_facts(content: Mapping[str, Any], path: Path) -> None:
+    """Raise where what is said of a table is not one of the things that can be said."""
+    for name, valid in {"transposed": (True, False), "similarity": SIMILARITIES}.items():
+        value = content.get(name, valid[0])
+        if type(value) is not type(valid[0]) or value not in valid:
+            raise InputError(
+                f"{name} is {json.dumps(value)}",
+                where=path,
+                fix=f"write {' or '.join(map(json.dumps, valid))}",
+            )
 
 
 def from_table(text: str, sign: str, columns: Mapping[str, int], path: Path) -> dict[str, Any]:
@@ -110,15 +132,32 @@ def from_table(text: str, sign: str, columns: Mapping[str, int], path: Path) -> 
     return ids
 
 
+def facts_beside(paths: Iterable[Path]) -> dict[str, Any]:
+    """Return what the files beside tables say of them besides ids."""
+    facts: dict[str, Any] = {}
+    for path in paths:
+        beside = path.with_suffix(".ids.json")
+        if beside.is_file():
+            read_ids(beside)
+            content = json.loads(read_text(beside))
+            facts |= (
+                {name: content[name] for name in FACTS if name in content}
+                if isinstance(content, dict)
+                else {}
+            )
+    return facts
+
+
 def ids_beside(path: Path) -> dict[str, Any]:
     """Return the ids in ``NAME.ids.json`` beside a table ``NAME.npy``; nothing when there is none."""
     beside = path.with_suffix(".ids.json")
     return read_ids(beside) if beside.is_file() else {}
 
 
-def write_ids(ids: dict[str, Any], path: Path) -> None:
-    """Write an ids file, as it is kept beside a table."""
-    path.write_text(json.dumps({kind: plain(listed) for kind, listed in ids.items()}), encoding="utf-8")
+def write_ids(ids: dict[str, Any], path: Path, facts: Mapping[str, Any] | None = None) -> None:
+    """Write an ids file, as it is kept beside a table, with what else is to be said of the table."""
+    listed = {kind: plain(one) for kind, one in ids.items()}
+    path.write_text(json.dumps({**(facts or {}), **listed}), encoding="utf-8")
 
 
 def check_lengths(run: TableRun, where: str | None) -> None:

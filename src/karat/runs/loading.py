@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from karat._util import check_choice
 from karat.errors import InputError
-from karat.runs.embeddings import SIMILARITIES
 from karat.runs.id_files import Order, check_order
+from karat.runs.table import SIMILARITIES
 
 
 @dataclass(frozen=True, eq=False)

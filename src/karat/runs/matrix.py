@@ -72,7 +72,7 @@ class MatrixRun(TableRun):
         scores = f"{shape[0]:,} by {shape[1]:,}"
         pairs = f"{expected[0]:,} images by {expected[1]:,} captions"
         if shape == expected[::-1]:
-            fix = "it is transposed: pass --transpose, or transpose=True in Python"
+            fix = "it is transposed: karat convert --transpose turns it, transpose=True in Python"
         elif shape[0] in expected:
             fix = "embeddings come as two tables of the same width, one row per image and one per caption"
         else:

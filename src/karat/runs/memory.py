@@ -9,7 +9,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
-from karat._util import bytes_of, bytes_text
+from karat._util import bytes_of, bytes_text, setting_of, ways_to_set
 from karat.errors import InputError
 from karat.runs.embeddings import EmbeddingRun
 from karat.runs.matrix import MatrixRun
@@ -56,13 +56,15 @@ def kept_bytes(tables: Sequence[Any]) -> int:
 def check_memory(
     memory: int | float | str | None, shape: tuple[int, int], tables: Sequence[Any] = (), name: str = "run"
 ) -> int | None:
-    """Return the bound in bytes, or raise where it is less than the scores need."""
+    """Return the bound in bytes, given or set, or raise where it is less than the scores need."""
+    memory = setting_of("memory", memory)
     if memory is None:
         return None
     bound, least = bytes_of(memory), least_memory(shape, tables)
     if bound < least:
         raise InputError(
-            f"{name} does not fit into {bytes_text(bound)}", fix=f"give --memory {bytes_text(least)} or more"
+            f"{name} does not fit into {bytes_text(bound)}",
+            fix=f"give {bytes_text(least)} or more: {ways_to_set('memory')}",
         )
     return bound
 
@@ -70,13 +72,14 @@ def check_memory(
 def with_memory(run: Run, memory: int | float | str | None) -> Run:
     """Return a run whose pass over the scores stays within a bound on the memory of the process, or raise.
 
-    Ranked lists are in memory as they are: for them there is nothing to bound.
+    Ranked lists are in memory as they are: for them there is nothing to bound. A run that was loaded with a
+    bound keeps it where nothing else is given.
     """
-    if memory is None or not isinstance(run, EmbeddingRun | MatrixRun):
+    if not isinstance(run, EmbeddingRun | MatrixRun) or (memory is None and run.memory is not None):
         return run
     tables = run.vectors if isinstance(run, EmbeddingRun) else (run.scores,)
-    bound = check_memory(memory, run.shape, tables, run.name)
-    assert bound is not None
+    if (bound := check_memory(memory, run.shape, tables, run.name)) is None:
+        return run
     bounded = copy(run)
     bounded.memory = bound - BASE_BYTES - kept_bytes(tables)
     return bounded

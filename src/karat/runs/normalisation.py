@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Param, Registry, check_choice, natural, parse_params, positive
+from karat._util import Param, Registry, check_choice, natural, parse_params, positive, stage
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError, MissingDataError
 from karat.runs.embeddings import EmbeddingRun
@@ -141,7 +141,7 @@ def temperature(default: float) -> Param:
     return Param("temperature", positive, "in units of the scores; low sees the highest alone", default)
 
 
-NORMALISATIONS: Registry[ScoreNormalisation] = Registry("normalisation")
+NORMALISATIONS: Registry[ScoreNormalisation] = Registry("normalisation", group="karat.normalisations")
 """By name: the steps."""
 
 for step in (
@@ -427,12 +427,14 @@ def item_statistics(
     lengths = {"i2t": (captions, images), "t2i": (images, captions)}
     statistics = {way: step.statistic(*lengths[way], **settings) for way in directions}
     by_rows: Direction = "i2t" if run.rows == "images" else "t2i"
-    for begin, block in query_blocks(run, by_rows):
-        for way, statistic in statistics.items():
-            if way == by_rows:
-                statistic.add(block)
-            else:
-                statistic.add(block.T, slice(begin, begin + len(block)))
+    with stage("looking at the scores of all queries", lengths[by_rows][1]) as queries:
+        for begin, block in query_blocks(run, by_rows):
+            for way, statistic in statistics.items():
+                if way == by_rows:
+                    statistic.add(block)
+                else:
+                    statistic.add(block.T, slice(begin, begin + len(block)))
+            queries.advance(len(block))
     return {way: statistic.value for way, statistic in statistics.items()}
 
 

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from karat._util import alone, bytes_text, check_folder
+from karat._util import alone, bytes_text, check_folder, stage, ways_to_set
 from karat.errors import InputError
 from karat.runs.checkpoint import Checkpoint
 from karat.runs.device import DEVICES, Device
@@ -62,18 +62,21 @@ def one_pass(table: Tiled, partial: Partial, threads: int, options: PassOptions)
         # What was begun with larger or smaller tiles goes on with them; larger ones are computed in parts.
         begun, done = checkpoint.load() or (step, done)
     grid = Grid(table.shape, begun)
-    report = options.progress or (lambda done, total: None)
-    report(len(done), len(grid))
     rest = ((number, tile) for number, tile in enumerate(grid.tiles()) if number not in done)
     added = (
         add_here(table, partial, rest, device, threads, step)
         if workers is None
         else add_on_workers(workers, table, partial, rest, options.device)
     )
-    with closing(added), alone(), pending_interrupt(checkpoint is not None) as interrupted:
+    with (
+        stage("tiles", len(grid), len(done)) as tiles,
+        closing(added),
+        alone(),
+        pending_interrupt(checkpoint is not None) as interrupted,
+    ):
         for number in added:
             done.add(number)
-            report(len(done), len(grid))
+            tiles.at(len(done))
             if checkpoint is not None and (interrupted() or checkpoint.due):
                 checkpoint.save(begun, done)
             if interrupted():
@@ -127,7 +130,7 @@ def tile_step(table: Tiled, partial: Partial, memory: int | None, device: Device
         raise InputError(
             f"the {bytes_text(memory)} of memory that are left for the pass are not enough for the result "
             "and a tile",
-            fix=f"give {bytes_text(least - memory)} more with --memory",
+            fix=f"give {bytes_text(least - memory)} more: {ways_to_set('memory')}",
         )
     return rows, columns
 

@@ -5,7 +5,7 @@ Missing and broken files, and files of another width, are found before it by the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import default_threads, not_finite, plural
+from karat._util import not_finite, plural, stage, thread_count
 from karat.benchmarks import Benchmark
 from karat.errors import InputError, KaratError
 from karat.runs.id_files import KINDS, name_sides
@@ -66,7 +66,6 @@ def check_vectors(
     *,
     cosine: bool = False,
     threads: int | None = None,
-    says: Callable[[str], object] | None = None,
 ) -> VectorCheck:
     """Read a table once, part by part on several threads, and return what is wrong with it and its norms.
 
@@ -80,8 +79,6 @@ def check_vectors(
         Whether vectors are to be scaled to length 1: of those of length 0 there is a warning then.
     threads
         How many; all by default.
-    says
-        Called with what is being read and how far it is.
 
     Examples
     --------
@@ -93,7 +90,7 @@ def check_vectors(
     step = max(1, PART_BYTES // (vectors.dtype.itemsize * vectors.shape[1]))
     norms = np.full(len(vectors), np.nan)
     errors: dict[str | None, KaratError] = {}
-    largest, done = 0.0, 0
+    largest = 0.0
 
     def read(span: tuple[int, int]) -> tuple[float, KaratError | None]:
         try:
@@ -117,14 +114,14 @@ def check_vectors(
             not_finite(place, number, int(column), value, vectors.stored),
         )
 
-    with ThreadPoolExecutor(threads or default_threads()) as pool:
+    checking = stage(f"checking the {kind} embeddings", len(vectors))
+    with ThreadPoolExecutor(thread_count(threads)) as pool, checking:
         spans = list(vectors.spans(step))
         for (begin, end), (most, error) in zip(spans, pool.map(read, spans)):
-            largest, done = max(largest, most), done + end - begin
+            largest = max(largest, most)
             if error is not None:
                 errors.setdefault(vectors.place(begin)[0], error)
-            if says is not None:
-                says(f"checking the {kind} embeddings: {100 * done // len(vectors)}%")
+            checking.advance(end - begin)
     warnings = mixed_types(vectors, kind)
     zero = np.flatnonzero(norms == 0)
     if cosine and len(zero):
@@ -163,7 +160,6 @@ def check_embeddings(
     where: str | None,
     *,
     cosine: bool = False,
-    says: Callable[[str], object] | None = None,
 ) -> tuple[VectorCheck, ...]:
     """Check two tables before a run is made of them: their numbers of rows first, then what is in them.
 
@@ -184,7 +180,7 @@ def check_embeddings(
                 )
     checks = []
     for table, kind in zip(tables, KINDS):
-        checks.append(check_vectors(table, kind[:-1], cosine=cosine, says=says))
+        checks.append(check_vectors(table, kind[:-1], cosine=cosine))
         checks[-1].raise_errors()
     return tuple(checks)
 

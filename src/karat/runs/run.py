@@ -156,8 +156,6 @@ class PassOptions:
         What computes: a name in `karat.runs.DEVICES`.
     tile
         Rows and columns that are computed at once; by default as many as the memory allows.
-    progress
-        Called with how many tiles are done, and how many there are.
     workers
         Those of a cluster, which compute the tiles; by default this machine does.
     """
@@ -166,7 +164,6 @@ class PassOptions:
     checkpoint: Path | None = None
     device: str = "cpu"
     tile: tuple[int, int] | None = None
-    progress: Callable[[int, int], object] | None = None
     workers: Workers | None = None
 
 
@@ -196,6 +193,10 @@ class Run(ABC):
         self.made_with: Fingerprint | None = None
         self.memory: int | None = None
         """About how many bytes a pass over its scores may use."""
+        self.files: tuple[Path, ...] = ()
+        """Where it was written, where what made it did so."""
+        self.notes: tuple[str, ...] = ()
+        """What a reader should know of how it was made."""
         self.device: str | None = None
         """What has just encoded it, where a model did: the pass over its scores is made there, too."""
 

@@ -18,6 +18,8 @@ from karat.runs.one_pass import one_pass
 from karat.runs.run import PassOptions, Run, Scanned, Top, TopRequest, id_places, with_whole_ties
 from karat.runs.scan import Partial, RankCounts, Shortlists, Tile, TileScores
 
+SIMILARITIES = ("dot", "cosine")
+"""How two embeddings make a score."""
 BLOCK_BYTES = 64 << 20
 MOST_ROWS = 512
 """Rows that are read at once by what looks at whole rows."""

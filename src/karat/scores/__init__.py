@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from karat.scores.comparison.comparison import swaps_made as swaps_made
     from karat.scores.comparison.paired_comparison import check_choices as check_choices
     from karat.scores.comparison.paired_comparison import compare as compare
+    from karat.scores.comparison.paired_comparison import number_of_swaps as number_of_swaps
     from karat.scores.comparison.paired_tests import TESTS as TESTS
     from karat.scores.comparison.standings import Difference as Difference
     from karat.scores.comparison.standings import Standing as Standing
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from karat.scores.intervals import with_intervals as with_intervals
     from karat.scores.leaderboard import ARROWS as ARROWS
     from karat.scores.leaderboard import Leaderboard as Leaderboard
+    from karat.scores.leaderboard import as_leaderboard as as_leaderboard
     from karat.scores.leaderboard import from_scorecards as from_scorecards
     from karat.scores.leaderboard import is_low as is_low
     from karat.scores.leaderboard import metric_name as metric_name

@@ -19,7 +19,11 @@ FEW = 50
 OFTEN = 0.25
 """Where a random ranking reaches this R@K, a good one can hardly be told from it."""
 RECALL = re.compile(r"R@([0-9]+)")
-NAME_ORDER = f"--ids FILE (ids= in Python) names theirs: {ID_FORMS}"
+NAME_ORDER = (
+    "name theirs beside the table, in NAME.ids.json (karat convert --ids FILE writes it), or by ids= in "
+    "Python: "
+    f"{ID_FORMS}"
+)
 NO_ORDER = "no likely order (by id, by file name, captions grouped by image) makes it better"
 UNTRAINED = (
     "its weights may not be trained, pictures or captions may be prepared in another way than in its "

@@ -100,7 +100,7 @@ def inspect(
     >>> truth = Truth("own", own, {"i2t": np.arange(2), "t2i": np.arange(3)})
     >>> tiny = Benchmark("tiny", Ids([7, 8], kind="image"), Ids(range(3), kind="caption"), {"own": truth})
     >>> print(inspect(np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), benchmark=tiny).findings[1].text)
-    is transposed: tiny has 2 images by 3 captions; pass --transpose
+    is transposed: tiny has 2 images by 3 captions; karat convert --transpose turns it
     """
     if sources and isinstance(sources[-1], Benchmark):
         sources, benchmark = sources[:-1], sources[-1]
@@ -167,8 +167,8 @@ def turned(run: MatrixRun, benchmark: Benchmark, report: Inspection) -> MatrixRu
     """Return the table as images by captions, and note when it was transposed."""
     size = (benchmark.images.size, benchmark.captions.size)
     if run.images_by_captions == size[::-1] != size:
-        expected = f"{size[0]:,} images by {size[1]:,} captions"
-        report.add("warning", f"is transposed: {benchmark.name} has {expected}; pass --transpose")
+        expected, turn = f"{size[0]:,} images by {size[1]:,} captions", "karat convert --transpose turns it"
+        report.add("warning", f"is transposed: {benchmark.name} has {expected}; {turn}")
         return MatrixRun(run.scores if run.rows == "captions" else run.scores.T, run.name, run.ids, run.where)
     return run
 

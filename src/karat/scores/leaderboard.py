@@ -122,8 +122,11 @@ def is_low(name: str) -> bool:
 
 
 def read_leaderboard(*paths: str | Path) -> Leaderboard:
-    """Read a table (csv, tsv, Parquet: the first column names the system) or evaluate's json records."""
-    files = [Path(path) for path in paths]
+    """Read a table (csv, tsv, Parquet: the first column names the system) or evaluate's json records.
+
+    A folder stands for the json files of scores in it.
+    """
+    files = [file for path in paths for file in in_folder(Path(path))]
     if all(path.suffix.lower() == ".json" for path in files):
         board = from_records([record for path in files for record in read_records(path)], files[0])
         return board.with_notes(making_notes([read_made_with_of_runs(made_with_of_runs(f)) for f in files]))
@@ -142,6 +145,18 @@ def read_leaderboard(*paths: str | Path) -> Leaderboard:
     notes = (f"columns without numbers are left out: {', '.join(left)}",) if left else ()
     table = np.column_stack([cells.numbers(name) for name in metrics])
     return Leaderboard(tuple(map(str, systems)), tuple(metrics), table, notes)
+
+
+def in_folder(path: Path) -> list[Path]:
+    """Return a file, or the json files of scores in a folder."""
+    if not path.is_dir():
+        return [path]
+    here = set(path.glob("*.json"))
+    inside = sorted(here - {made_with_of_runs(file) for file in here})
+    if not inside:
+        fix = "put files of `karat evaluate --json` into it"
+        raise InputError("has no json file", where=path, fix=fix)
+    return inside
 
 
 def read_records(path: Path) -> list[Record]:

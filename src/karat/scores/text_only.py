@@ -22,7 +22,9 @@ from karat.runs import ChoiceRun, load_choices
 
 TextScorer = Callable[[Sequence[str], str], np.ndarray]
 """Returns a score per caption; takes the captions and what follows the colon of the name."""
-TEXT_ONLY: Registry[TextScorer] = Registry("text-only control", fill=lambda: import_plugins("text-only"))
+TEXT_ONLY: Registry[TextScorer] = Registry(
+    "text-only control", fill=lambda: import_plugins("text-only"), group="karat.text_only"
+)
 NONE = "none"
 
 

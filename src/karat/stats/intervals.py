@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Workers, alone, check_choice
+from karat._util import Workers, alone, check_choice, stage, track
 from karat.errors import InputError
 
 INTERVAL_METHODS = ("percentile", "bca")
@@ -104,7 +104,7 @@ class Intervals:
         blocks = Resampling(clusters, self.resamples, self.seed).blocks()
         weights = np.zeros((0, clusters))
         parts, done = [], 0
-        for number, score in enumerate(scores, start=1):
+        for number, score in enumerate(track(scores, "versions of the labels", versions), start=1):
             until = self.resamples * number // versions
             while done < until:
                 weights = weights if len(weights) else next(blocks)
@@ -209,11 +209,14 @@ class Resampling:
         rng = np.random.default_rng(self.seed)
         if state is not None:
             rng.bit_generator.state = state
-        for drawn in self._draws(rng, begin, self.resamples if end is None else end):
-            count = len(drawn)
-            drawn += self.clusters * np.arange(count)[:, None]
-            weights = np.bincount(drawn.ravel(), minlength=count * self.clusters)
-            yield weights.reshape(count, self.clusters).astype(np.float64)
+        end = self.resamples if end is None else end
+        with stage("resamples", end - begin) as resamples:
+            for drawn in self._draws(rng, begin, end):
+                count = len(drawn)
+                drawn += self.clusters * np.arange(count)[:, None]
+                weights = np.bincount(drawn.ravel(), minlength=count * self.clusters)
+                yield weights.reshape(count, self.clusters).astype(np.float64)
+                resamples.advance(count)
 
     def parts(self, number: int) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
         """Yield about so many parts of the resamples, as `blocks` takes them.
@@ -240,7 +243,7 @@ def leave_one_out(clusters: int, begin: int = 0, end: int | None = None) -> Iter
     """
     rows = max(1, BLOCK // clusters)
     end = clusters if end is None else end
-    for at in range(begin, end, rows):
+    for at in track(range(begin, end, rows), "leaving out one by one"):
         count = min(rows, end - at)
         weights = np.ones((count, clusters))
         weights[np.arange(count), at + np.arange(count)] = 0

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import stage
 from karat.errors import InputError
 from karat.stats.estimate import Estimate
 from karat.stats.few_clusters import NO_ENDS, Ends, unseen_share
@@ -61,9 +62,11 @@ class Kinds:
             rng = np.random.default_rng(seed)
             shares = self.counts / len(self.kind)
             rows = max(1, BLOCK // self.size)
-            for begin in range(0, resamples, rows):
-                count = min(rows, resamples - begin)
-                yield rng.multinomial(len(self.kind), shares, size=count).astype(np.float64)
+            with stage("resamples", resamples) as drawn:
+                for begin in range(0, resamples, rows):
+                    count = min(rows, resamples - begin)
+                    yield rng.multinomial(len(self.kind), shares, size=count).astype(np.float64)
+                    drawn.advance(count)
             return
         for block in resampling.blocks():
             yield self._by_kind(block)

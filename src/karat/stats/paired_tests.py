@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from karat._util import Loop, threads
+from karat._util import Loop, stage, threads
 from karat.errors import InputError
 from karat.measures import MEAN, Aggregate
 from karat.stats.estimate import how_many
@@ -245,12 +245,14 @@ class Flips:
         width = 8 * -(-self.clusters // 64)
         rng = np.random.default_rng(self.seed)
         total = 1 << self.clusters if self.exact else self.samples
-        for begin in range(0, total, rows):
-            count = min(rows, total - begin)
-            if self.exact:
-                yield np.arange(begin, begin + count, dtype="<u8").view(np.uint8).reshape(count, 8)
-            else:
-                yield np.frombuffer(rng.bytes(count * width), np.uint8).reshape(count, width)
+        with stage("random swaps", total) as swaps:
+            for begin in range(0, total, rows):
+                count = min(rows, total - begin)
+                if self.exact:
+                    yield np.arange(begin, begin + count, dtype="<u8").view(np.uint8).reshape(count, 8)
+                else:
+                    yield np.frombuffer(rng.bytes(count * width), np.uint8).reshape(count, width)
+                swaps.advance(count)
 
     def sums(self, added: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the sums over flipped clusters of what each adds to each column, [columns, some samples].

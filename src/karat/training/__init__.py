@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from karat.training.pairs import PairData as PairData
     from karat.training.retrieval_scores import recalls as recalls
     from karat.training.trained_model import TrainedModel as TrainedModel
+    from karat.training.trained_model import TrainingSummary as TrainingSummary
     from karat.training.trainer import Trainer as Trainer
     from karat.training.trainer import TrainingOptions as TrainingOptions
-    from karat.training.training import train_model as train_model
+    from karat.training.training import train as train
     from karat.training.vocabulary import CaptionVocabulary as CaptionVocabulary
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

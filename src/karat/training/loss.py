@@ -139,7 +139,9 @@ class PairLoss(nn.Module, ABC):
         return PairBatch(sides[0] @ sides[1].T, images, captions, logit_scale, logit_bias)
 
 
-LOSSES: Registry[type[PairLoss]] = Registry("loss", fill=lambda: import_all("karat.training.losses"))
+LOSSES: Registry[type[PairLoss]] = Registry(
+    "loss", fill=lambda: import_all("karat.training.losses"), group="karat.losses"
+)
 
 L = TypeVar("L", bound=type[PairLoss])
 

@@ -7,7 +7,7 @@ numpy, torch and safetensors alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,7 +163,6 @@ class Margins(nn.Module):
         sparse: bool | None = None,
         cut: float = CUT,
         threads: int | None = None,
-        progress: Callable[[int, int], object] | None = None,
     ) -> Margins:
         """Return the margins of training images by a caption metric.
 
@@ -186,7 +185,7 @@ class Margins(nn.Module):
             Whether only cells of at least `cut` are kept; by default beyond 10^10 cells.
         cut
             On the scale of φ. Where a cell is dropped the margin is too large by less than cut / τ.
-        threads, progress
+        threads
             See `karat.captions.CaptionMetric.matrix`.
 
         Examples
@@ -211,7 +210,7 @@ class Margins(nn.Module):
         shape = len(captions), len(candidates)
         if not all(shape):
             raise InputError("there are no captions", fix="give a list of captions per training image")
-        parts = found.blocks(captions, candidates, own=own_cells, threads=threads, progress=progress)
+        parts = found.blocks(captions, candidates, own=own_cells, threads=threads)
         about: dict[str, Any] = {"own": own, "scale": scale, "metric": found.name}
         factor = scale / found.highest
         if not (shape[0] * shape[1] > DENSE_CELLS if sparse is None else sparse):

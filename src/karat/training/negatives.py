@@ -41,7 +41,7 @@ class Sampler:
         return f"{self.name} (paper: {self.in_paper}; authors' code: {self.in_code})"
 
 
-SAMPLERS: Registry[Sampler] = Registry("sampler")
+SAMPLERS: Registry[Sampler] = Registry("sampler", group="karat.samplers")
 
 
 def nearest(similarity: Tensor, same: Tensor, generator: torch.Generator | None = None) -> Tensor:

@@ -120,7 +120,9 @@ def positions(length: int, width: int, like: Tensor) -> Tensor:
     return torch.stack((angle.sin(), angle.cos()), 2).flatten(1)[:, :width].to(like.dtype)
 
 
-TEXT_SIDES: Registry[Callable[[int, NetworkOptions], nn.Module]] = Registry("text side")
+TEXT_SIDES: Registry[Callable[[int, NetworkOptions], nn.Module]] = Registry(
+    "text side", group="karat.text_sides"
+)
 for _name, _side in (("bag", BagSide), ("gru", GRUSide), ("transformer", TransformerSide)):
     TEXT_SIDES.add(_name, _side)
 

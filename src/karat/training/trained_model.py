@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import extra, fill_folder, parsing, read_head, require, write_file
+from karat._util import TEXT_FORMATS, Result, extra, fill_folder, parsing, read_head, require, write_file
 from karat.errors import InputError, MissingDataError
 from karat.models import MODEL_FORMATS, MODEL_HEAD
 from karat.models.images import ImageFeatures, decode_image
@@ -25,6 +26,47 @@ FORMAT, VERSION = "karat-trained-model", 1
 WEIGHTS, PROJECTION = "weights.safetensors", "projection.safetensors"
 INPUTS = ("counts", "pixels", "features")
 AGAIN = "write it again with karat train"
+
+
+@dataclass(frozen=True)
+class TrainingSummary(Result):
+    """How a training went.
+
+    Parameters
+    ----------
+    history
+        One record per epoch: its number, the mean loss, the dev scores in percent.
+    measure
+        The dev score by which an epoch was kept.
+    encodes
+        Whether the model encodes pictures: not one that was trained on features of a file.
+    folder
+        Where the model was written.
+    notes
+        What a reader should know.
+    """
+
+    history: tuple[dict[str, float], ...] = field(repr=False)
+    measure: str
+    encodes: bool = True
+    folder: Path | None = None
+    notes: tuple[str, ...] = ()
+    formats = TEXT_FORMATS
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per epoch."""
+        return [dict(record) for record in self.history]
+
+    def parts(self) -> list[str]:
+        """Return which epoch was kept, where the model is, and what to do next."""
+        best = max(self.history, key=lambda record: record[self.measure])
+        lines = [f"kept epoch {best['epoch']:.0f}: dev {self.measure} {best[self.measure]:.1f}"]
+        if self.folder is not None:
+            lines.append(f"wrote {self.folder}")
+            if self.encodes:
+                place = shlex.quote(str(self.folder))
+                lines.append(f"try: karat encode {place} -b BENCHMARK -o run.npz")
+        return ["\n".join(lines)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +87,8 @@ class TrainedModel:
         One record per epoch: its number, the mean loss, the dev scores in percent.
     notes
         What you should know about the training.
+    measure, folder
+        The dev score by which an epoch was kept, and where `karat.train` wrote the model.
     """
 
     network: DualEncoder
@@ -54,6 +98,14 @@ class TrainedModel:
     projection: CountProjection | None = None
     history: list[dict[str, float]] = field(default_factory=list)
     notes: tuple[str, ...] = ()
+    measure: str = "RSUM"
+    folder: Path | None = None
+
+    def summary(self) -> TrainingSummary:
+        """Return how the dev score went, and which epoch was kept."""
+        return TrainingSummary(
+            tuple(self.history), self.measure, self.image_input != "features", self.folder, self.notes
+        )
 
     def encode_images(self, images: Sequence[Any]) -> np.ndarray:
         """Return the vectors of pictures, given as files."""

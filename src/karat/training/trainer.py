@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from karat._util import check_choice
+from karat._util import check_choice, stage, track
 from karat.errors import InputError
 from karat.training.checkpoint import NAME, TrainingState, fill_state
 from karat.training.network import DualEncoder, FeatureSide
@@ -25,7 +25,7 @@ MEASURES = ("RSUM", *(f"{direction} R@{depth}" for direction in ("i2t", "t2i") f
 BLOCK = 4096
 """How many images or captions are encoded at a time."""
 
-Progress = Callable[[dict[str, float]], object]
+EachEpoch = Callable[[dict[str, float]], object]
 """Called with the record of every epoch: its number, loss and dev scores."""
 
 
@@ -176,7 +176,7 @@ class Trainer:
     def fit(
         self,
         folder: str | Path | None = None,
-        progress: Progress | None = None,
+        each_epoch: EachEpoch | None = None,
         chosen: Mapping[str, Any] | None = None,
     ) -> DualEncoder:
         """Train, and return the network with the weights of the best epoch.
@@ -186,14 +186,14 @@ class Trainer:
         folder
             Where a checkpoint is written after every epoch. One that is there already is continued, and gives
             the same weights as if nothing had happened.
-        progress
+        each_epoch
             Called with the record of every epoch.
         chosen
             How the pairs, the network and the loss were made: a checkpoint keeps it, and is not continued
             with other choices.
         """
         place = None if folder is None else Path(folder)
-        say = progress or (lambda _: None)
+        tell = each_epoch or (lambda _: None)
         settings = {
             "data": self.fingerprint,
             "network": self.network.describe(),
@@ -204,16 +204,18 @@ class Trainer:
         if place is not None and (place / NAME).exists():
             self.state.load(place, settings)
             for record in self.history:
-                say(record)
+                tell(record)
         devices = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(devices):
             step = self._recorded() if self.graph else self._step
-            while len(self.history) < self.options.epochs and not self._stale():
-                record = self._epoch(len(self.history), step)
-                self._keep(record)
-                if place is not None:
-                    self.state.save(place, settings)
-                say(record)
+            with stage("epochs", self.options.epochs, len(self.history)) as epochs:
+                while len(self.history) < self.options.epochs and not self._stale():
+                    record = self._epoch(len(self.history), step)
+                    self._keep(record)
+                    if place is not None:
+                        self.state.save(place, settings)
+                    tell(record)
+                    epochs.advance()
         self.network.load_state_dict(self.state.best)
         return self.network.eval()
 
@@ -236,7 +238,7 @@ class Trainer:
         self.network.train()
         self._losses.zero_()
         total = self.options.epochs * self.steps_per_epoch
-        for k in range(self.steps_per_epoch):
+        for k in track(range(self.steps_per_epoch), "steps"):
             rate = self.options.rate(number * self.steps_per_epoch + k, total)
             for group in self.optimizer.param_groups:
                 if self.graph:

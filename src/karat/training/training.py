@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, parsing
+from karat._util import check_choice, check_folder, parsing, require, say, yes_or_no
 from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions import CAPTION_METRICS, references_of
-from karat.errors import InputError, MissingDataError
+from karat.errors import InputError, MissingDataError, unknown_name
 from karat.models import ImageTextModel, pictures_of
 from karat.models.images import ImageFeatures
 from karat.runs import Compute
@@ -29,17 +29,16 @@ from karat.training.margins import Margins
 from karat.training.network import DualEncoder, NetworkOptions
 from karat.training.pairs import PairData, check_features
 from karat.training.trained_model import TrainedModel, read_pixels
-from karat.training.trainer import Progress, Trainer, TrainingOptions, check_device
+from karat.training.trainer import EachEpoch, Trainer, TrainingOptions, check_device
 from karat.training.vocabulary import CaptionVocabulary
 
-Says = Callable[[str], object]
 READERS = ("counts", "pixels")
 PIXEL_SIDE = 64
 DEV_SHARE = 0.1
 FEW_PIXELS = "a network that sees pixels alone learns little from fewer than tens of thousands of pictures"
 
 
-def train_model(
+def train(
     benchmark: Benchmark | str | Path,
     *,
     dev: Benchmark | str | Path | None = None,
@@ -47,15 +46,14 @@ def train_model(
     dev_features: str | Path | np.ndarray | None = None,
     image_input: str = "counts",
     loss: str = "sam",
-    loss_options: Mapping[str, Any] | None = None,
+    loss_set: Mapping[str, Any] | None = None,
     metric: str = "cider",
-    own: str = "in",
     network: NetworkOptions | None = None,
     options: TrainingOptions | None = None,
-    folder: str | Path | None = None,
+    output: str | Path | None = None,
     setting: Mapping[str, Any] | None = None,
     compute: Compute | None = None,
-    progress: Progress | None = None,
+    each_epoch: EachEpoch | None = None,
 ) -> TrainedModel:
     """Return a dual encoder trained on the pictures and captions of a benchmark.
 
@@ -71,47 +69,50 @@ def train_model(
         order: npy files or arrays. By default they are made from the pictures.
     image_input
         What is made from pictures: "counts" (visual words, `karat.models.images.ImageFeatures`) or "pixels".
-    loss, loss_options
-        A name of `karat.training.LOSSES` and its options, such as ``{"tau": 5, "sampling": "furthest"}``.
-        Where a loss has a reduction, the default here is "mean".
-    metric, own
+    loss, loss_set
+        A name of `karat.training.LOSSES` and its options, such as ``{"tau": 5, "sampling": "furthest"}``;
+        values may be text. Where a loss has a reduction, the default here is "mean". For losses with margins
+        also ``own``: whether a caption is among its own references, "in" (the default) or "out".
+    metric
         φ of losses with margins; see `Margins.from_captions`.
     network, options
         The network's size and how it is trained.
-    folder
-        Where the checkpoint of every epoch goes, and in the end the model; a checkpoint there is continued.
+    output
+        The folder where the checkpoint of every epoch goes, and in the end the model; a checkpoint
+        there is continued.
     setting
         Settings of benchmarks that are given by name, as `karat.load_benchmark` takes them.
     compute
-        The device that trains, by default a GPU where there is one; the threads that compute margins; and
-        what is called with a sentence before each part of the work.
-    progress
+        The device that trains, by default a GPU where there is one; and the threads that compute margins.
+    each_epoch
         Called with the record of every epoch.
 
     Examples
     --------
-    >>> from karat.training import train_model
-    >>> model = train_model("my-photos", loss_options={"tau": 5}, folder="model")  # doctest: +SKIP
+    >>> from karat.training import train
+    >>> model = train("my-photos", loss_set={"tau": 5}, output="model")  # doctest: +SKIP
     """
+    require("torch", "safetensors", extra_name="train")
+    if output is not None:
+        check_folder(Path(output))
     compute = compute or Compute()
     network, options = network or NetworkOptions(), options or TrainingOptions()
-    chosen_loss = LossChoice.of(loss, loss_options or {}, metric, own)
+    chosen_loss = LossChoice.of(loss, loss_set or {}, metric)
     check_inputs(dev, features, dev_features, image_input)
     make_network((1,), 2, network, options.seed)  # raises for a size that a part of it does not take
-    device = check_device(None if compute.device == "auto" else compute.device)
+    device = check_device(compute.named_device)
     choices = {"image_input": image_input if features is None else "features", **chosen_loss.settings()}
-    check_folder_settings(folder, {"chosen": choices, "network": {"options": asdict(network)}}, options)
-    say = compute.says or (lambda _: None)
+    check_folder_settings(output, {"chosen": choices, "network": {"options": asdict(network)}}, options)
 
     train, held_out, notes = split_images(benchmark, dev, setting, (features, dev_features), options.seed)
     choices["captions"] = digest_of([*train.texts, "", *held_out.texts])
-    check_folder_settings(folder, {"chosen": choices}, options)
+    check_folder_settings(output, {"chosen": choices}, options)
     vocabulary = CaptionVocabulary.of(train.texts)
     if not vocabulary.words:
         raise InputError(
             "no word occurs in two captions", where=train.benchmark.name, fix="give more captions"
         )
-    reading = read_images(train, held_out, image_input, say)
+    reading = read_images(train, held_out, image_input)
     data, dev_data = (part.pairs(table, vocabulary) for part, table in zip((train, held_out), reading.tables))
     trainer = Trainer(
         make_network(tuple(data.features.shape[1:]), len(vocabulary), network, options.seed),
@@ -122,7 +123,7 @@ def train_model(
         device,
     )
     say(f"training on {trainer.device}")
-    trained = trainer.fit(folder, progress, choices)
+    trained = trainer.fit(output, each_epoch, choices)
     if reading.image_input == "pixels":
         notes.append(FEW_PIXELS)
     if len(trainer.history) < options.epochs:
@@ -131,10 +132,10 @@ def train_model(
         )
     model = TrainedModel(
         trained.cpu(), vocabulary, reading.image_input, reading.features, reading.projection, trainer.history,
-        tuple(notes),
+        tuple(notes), options.measure, None if output is None else Path(output),
     )  # fmt: skip
-    if folder is not None:
-        replace_checkpoint(Path(folder), model)
+    if model.folder is not None:
+        replace_checkpoint(model.folder, model)
     return model
 
 
@@ -148,16 +149,22 @@ class LossChoice:
     own: str
 
     @classmethod
-    def of(cls, name: str, given: Mapping[str, Any], metric: str, own: str) -> LossChoice:
+    def of(cls, name: str, given: Mapping[str, Any], metric: str) -> LossChoice:
         """Return a choice with all options that differ from the loss's own, or raise where one is wrong."""
         import torch
 
         loss = LOSSES[name]
-        known = [key for key in inspect.signature(loss.__init__).parameters if key not in UNASKED]
-        strange = [key for key in given if key not in known]
-        if strange:
-            raise InputError(f"the loss {name} has no {strange[0]}", fix=f"it has {', '.join(known)}")
-        options = {"reduction": "mean", **given} if "reduction" in known else dict(given)
+        signature = inspect.signature(loss.__init__).parameters
+        known = {key: param.default for key, param in signature.items() if key not in UNASKED}
+        if loss.needs_margins:
+            known["own"] = "in"
+        for key in given:
+            if key not in known:
+                raise unknown_name("option", key, known, owner=f"the loss {name}")
+        options = {key: as_default(key, value, known[key]) for key, value in given.items()}
+        own = options.pop("own", "in")
+        if "reduction" in known:
+            options = {"reduction": "mean", **options}
         loss(*[Margins(torch.zeros(1, 1), own=own)] if loss.needs_margins else [], **options)
         found = CAPTION_METRICS[metric]
         if loss.needs_margins:
@@ -173,10 +180,28 @@ class LossChoice:
         """Return the loss for training images with these captions."""
         if not LOSSES[self.name].needs_margins:
             return LOSSES[self.name](**self.options)
-        if compute.says is not None:
-            compute.says(f"{self.metric} of every image with every caption")
+        say(f"{self.metric} of every image with every caption")
         margins = Margins.from_captions(captions, self.metric, own=self.own, threads=compute.threads)
         return LOSSES[self.name](**{"margins": margins, **self.options})
+
+
+def as_default(name: str, value: Any, default: Any) -> Any:
+    """Return an option that is given as text with the type of its default; anything else as it is.
+
+    >>> as_default("tau", "3", 5.0), as_default("learn", "no", True), as_default("alphas", "1,2", (1.0,))
+    (3.0, False, (1.0, 2.0))
+    """
+    if not isinstance(value, str) or isinstance(default, str):
+        return value
+    try:
+        if isinstance(default, bool):
+            return yes_or_no(value)
+        if isinstance(default, tuple):
+            return tuple(float(part) for part in value.split(","))
+        return float(value)
+    except (ValueError, KeyError):
+        kind = "yes or no" if isinstance(default, bool) else "a number"
+        raise InputError(f"{name} is {value!r}", fix=f"give {kind}") from None
 
 
 UNASKED = ("self", "margins", "options", "generator")
@@ -320,16 +345,13 @@ class ImageReading:
     projection: CountProjection | None = None
 
 
-def read_images(
-    train: CaptionedImages, held_out: CaptionedImages, image_input: str, say: Says
-) -> ImageReading:
+def read_images(train: CaptionedImages, held_out: CaptionedImages, image_input: str) -> ImageReading:
     """Return the features of both, or read their pictures: as pixels, or as counts of visual words."""
     parts = train, held_out
     if train.features is not None:
         return ImageReading("features", [np.asarray(part.features[part.images]) for part in parts])  # type: ignore[index]
     ImageTextModel.check_installed()
     pictures = [part.pictures for part in parts]
-    say(f"reading {sum(map(len, pictures)):,} pictures")
     if image_input == "pixels":
         return ImageReading("pixels", [read_pixels(files, PIXEL_SIDE) for files in pictures])
     features = ImageFeatures().fit(pictures[0])

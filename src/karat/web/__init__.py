@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from karat.web.server import owner_link as owner_link
     from karat.web.server import raise_descriptor_limit as raise_descriptor_limit
     from karat.web.server import until_stopped as until_stopped
+    from karat.web.service import serve as serve
     from karat.web.settings import Settings as Settings
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

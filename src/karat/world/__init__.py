@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from karat.world.systems import System as System
     from karat.world.systems import simulate as simulate
     from karat.world.systems import simulate_systems as simulate_systems
-    from karat.world.world import HEADS as HEADS
     from karat.world.world import World as World
+    from karat.world.world import WorldSummary as WorldSummary
     from karat.world.world import make_world as make_world
     from karat.world.world import read_world as read_world
     from karat.world.world import save_world as save_world
+    from karat.world.world_folder import make as make
     from karat.world.wrong_captions import WrongCaptions as WrongCaptions
     from karat.world.wrong_captions import plant_wrong_captions as plant_wrong_captions
 

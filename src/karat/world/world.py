@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from karat._util import fill_folder, plural
+from karat._util import TEXT_FORMATS, Result, fill_folder, plural, track
 from karat.benchmarks import HEAD as BENCHMARK
 from karat.benchmarks import (
     Benchmark,
@@ -71,6 +72,8 @@ class World:
         What the pictures show, what the captions state, and how they say it.
     caption_image
         For each caption, the scene that it was written for.
+    folder, wrote
+        Where `karat.world.make` wrote it, and what.
 
     Examples
     --------
@@ -87,6 +90,8 @@ class World:
     meanings: Meanings
     texts: tuple[str, ...]
     caption_image: np.ndarray
+    folder: Path | None = None
+    wrote: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"World({len(self.scenes):,} images, {len(self.texts):,} captions, seed {self.seed})"
@@ -118,6 +123,13 @@ class World:
     def positives(self) -> tuple[np.ndarray, np.ndarray]:
         """How many captions are true of each image, and of how many images each caption is true."""
         return count_positives(self.scenes, self.meanings)
+
+    def summary(self) -> WorldSummary:
+        """Return how large it is, how incomplete its original labels are, and where it was written."""
+        true_of = self.positives[1]
+        return WorldSummary(
+            len(self.scenes), len(self.texts), self.seed, true_of, self.folder, self.wrote
+        )  # fmt: skip
 
     def picture(self, image: int) -> np.ndarray:
         """Return the pixels of an image, as bytes [168, 168, 3]."""
@@ -178,10 +190,60 @@ class World:
         """A fingerprint of scenes, meanings and texts: the same for the same seed, everywhere."""
         digest = hashlib.sha256()
         for table in (self.scenes, self.meanings):
-            for field in fields(table):
-                digest.update(np.ascontiguousarray(getattr(table, field.name), "<i8").tobytes())
+            for column in fields(table):
+                digest.update(np.ascontiguousarray(getattr(table, column.name), "<i8").tobytes())
         digest.update("\n".join(self.texts).encode())
         return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class WorldSummary(Result):
+    """How large a world is, and how incomplete its original labels are.
+
+    Parameters
+    ----------
+    images, captions, seed
+        The sizes, and what it was made from.
+    true_of
+        Of how many images each caption is true.
+    folder, wrote
+        Where it was written, and what.
+    """
+
+    images: int
+    captions: int
+    seed: int
+    true_of: np.ndarray = field(repr=False)
+    folder: Path | None = None
+    wrote: tuple[str, ...] = ()
+    formats = TEXT_FORMATS
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record."""
+        return [
+            {"images": self.images, "captions": self.captions, "seed": self.seed,
+             "true_pairs": int(self.true_of.sum()), "original_pairs": self.captions,
+             "images_per_caption": float(self.true_of.mean()),
+             "captions_of_one_image": float((self.true_of == 1).mean()),
+             "folder": None if self.folder is None else str(self.folder)}
+        ]  # fmt: skip
+
+    def parts(self) -> list[str]:
+        """Return the sizes, how many pairs are true, and what to do next."""
+        size = f"{plural(self.images, 'image')} with {plural(self.captions, 'caption')}, seed {self.seed}"
+        true, mean, known = self.true_of, self.true_of.mean(), int(self.true_of.sum())
+        lines = [
+            size if self.folder is None else f"{self.folder}: {size}",
+            f"a caption is true of {mean:.1f} images on average, median {np.median(true):g}; "
+            f"{(true == 1).mean():.0%} of them only of their own image",
+            f"the original labels contain {self.captions:,} of the {known:,} true pairs "
+            f"({self.captions / known:.1%})",
+        ]
+        if self.folder is not None:
+            place = shlex.quote(str(self.folder))
+            scored = f"{place}/runs/*.npy" if (self.folder / "runs").is_dir() else "YOUR-SCORES.npy"
+            lines += [f"wrote {', '.join(self.wrote)}", f"next: karat evaluate {scored} --benchmark {place}"]
+        return ["\n".join(lines)]
 
 
 def make_world(images: int = 1000, captions: int = 5, seed: int = 0) -> World:
@@ -231,9 +293,7 @@ def make_world(images: int = 1000, captions: int = 5, seed: int = 0) -> World:
     return World(int(seed), scenes, meanings, tuple(texts), image)
 
 
-def save_world(
-    world: World, folder: str | Path, pictures: bool = True, progress: Callable[[int], object] | None = None
-) -> None:
+def save_world(world: World, folder: str | Path, pictures: bool = True) -> None:
     """Write a world into a folder, which is made when it does not exist; all of it, or nothing.
 
     Parameters
@@ -244,8 +304,6 @@ def save_world(
         Where; files of the same name are replaced.
     pictures
         Whether to draw the images too.
-    progress
-        Called with the number of images written so far.
 
     Examples
     --------
@@ -257,18 +315,10 @@ def save_world(
      World(4 images, 8 captions, seed 1))
     """
     benchmark = world.benchmark()
-    fill_folder(
-        Path(folder), lambda draft: write_world(world, benchmark, draft, pictures, progress), last=HEADS
-    )
+    fill_folder(Path(folder), lambda draft: write_world(world, benchmark, draft, pictures), last=HEADS)
 
 
-def write_world(
-    world: World,
-    benchmark: Benchmark,
-    folder: Path,
-    pictures: bool,
-    progress: Callable[[int], object] | None,
-) -> None:
+def write_world(world: World, benchmark: Benchmark, folder: Path, pictures: bool) -> None:
     """Write all files of a world."""
     import polars as pl
 
@@ -277,10 +327,8 @@ def write_world(
     if pictures:
         (folder / "images").mkdir()
         paths = [f"images/{name}" for name in benchmark.images.gallery]
-        for number, path in enumerate(paths):
+        for number, path in enumerate(track(paths, "drawing pictures")):
             (folder / path).write_bytes(encode_png(world.picture(number)))
-            if progress is not None:
-                progress(number + 1)
         benchmark = replace(
             benchmark, image_paths=[str(folder / path) for path in paths], image_folder=str(folder)
         )
@@ -303,7 +351,7 @@ def read_world(folder: str | Path) -> World:
     """Return the world of a folder: made again from its seed, and compared with its fingerprint."""
     path = Path(folder) / HEAD
     if not path.is_file():
-        raise MissingDataError(f"there is no {HEAD}", where=folder, fix="make one with karat world")
+        raise MissingDataError(f"there is no {HEAD}", where=folder, fix="make one with karat world make")
     try:
         head = json.loads(path.read_text(encoding="utf-8"))
         if (head["format"], head["version"]) != (FORMAT, VERSION):

@@ -92,7 +92,7 @@ def test_the_count_is_stated(pooled, tmp_path, monkeypatch, capsys):
     table = truth_table(karat.evaluate(scores, bench, "R@1", direction="i2t"))
     assert "2; 3 pooled and not judged" in str(table["rows"])
     for words, expected in (((), True), (("--set", "minus_one=not-relevant"), False)):
-        argv = ["karat", "benchmarks", "trec", "--set", f"qrels={pooled}", *words]
+        argv = ["karat", "benchmarks", "show", "trec", "--set", f"qrels={pooled}", *words]
         monkeypatch.setattr("sys.argv", argv)
         with pytest.raises(SystemExit) as end:
             main()

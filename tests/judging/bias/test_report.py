@@ -179,7 +179,7 @@ def test_subsets_without_any_label(world, pool, judged, runs):
     grade = judged.grade.copy()
     grade[pool.suggested_by(2)] = 0.0
     none = Pairs(judged.image, judged.caption, grade)
-    found = measure_bias(JudgedPool(pool, none, bench), runs, original=None, fixed=False, intervals=FEW)
+    found = measure_bias(JudgedPool(pool, none, bench), runs, original=None, drop_empty=True, intervals=FEW)
     for table in found.bias.values():
         assert np.isnan(table.bias[2])
         assert table.names(table.least(1)) != (runs[2].name,)
@@ -205,7 +205,7 @@ def test_invalid_items_are_as_if_they_were_not_there(world, pool, judged, runs):
         runs,
         complete="complete",
         original=None,
-        fixed=False,
+        drop_empty=True,
         intervals=FEW,
     )
     good = judged.grade > 0

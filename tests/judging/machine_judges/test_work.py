@@ -169,7 +169,7 @@ def test_command_line(made, tmp_path, monkeypatch, capsys):
         )  # fmt: skip
 
     def run(*arguments):
-        monkeypatch.setattr("sys.argv", ["karat", "judge", *map(str, arguments)])
+        monkeypatch.setattr("sys.argv", ["karat", "project", *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
             main()
         out = capsys.readouterr()
@@ -180,13 +180,13 @@ def test_command_line(made, tmp_path, monkeypatch, capsys):
     assert (code, err) == (0, "")
     assert "competitor 'system-0'" in out
     assert json.loads((tmp_path / "c.json").read_text())[0]["judge"] == "system-0"
-    code, _, err = run("run", where, "--run", run_file, "--min-kappa", "0.99")
+    code, _, err = run("judge", where, "--run", run_file, "--min-kappa", "0.99")
     assert code == 2
     assert "not fit to be used" in err
-    code, out, err = run("run", where, "--run", run_file, "--min-kappa", "-1", "--min-pairs", "1")
+    code, out, err = run("judge", where, "--run", run_file, "--min-kappa", "-1", "--min-pairs", "1")
     assert (code, err) == (0, "")
     assert out.startswith("added ")
-    code, out, _ = run("list", where)
+    code, out, _ = run("judges", where)
     assert code == 0
     assert "system-0" in out
     code, _, err = run("calibrate", where)

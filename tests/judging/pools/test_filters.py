@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.captions.filter import caption_filter
+from karat.captions.pair_filter import caption_filter
 from karat.errors import KaratError
 from karat.judging import make_pool
 from karat.judging.pools import POOL_FILTERS, FilterKind, GoldChoice, parse_filter

@@ -91,7 +91,7 @@ def test_verdicts_are_approvals(made, tmp_path, command):  # noqa: F811
     known = tmp_path / "known.csv"
     known.write_text("annotation,approved\n104,1\n", encoding="utf-8")
     settings = ("--set", f"images={pictures}", "--set", f"approved={known}")
-    pooled = command("pool", "-b", instances, *settings, "--gold", 0, "-o", place)
+    pooled = command("detections", "pool", "-b", instances, *settings, "--gold", 0, "-o", place)
     assert "Instances with masks to vet: 11.\nAlready answered: 1." in pooled
     with open_project(place) as project:
         bench = project.benchmark()
@@ -103,9 +103,9 @@ def test_verdicts_are_approvals(made, tmp_path, command):  # noqa: F811
         with pytest.raises(InputError, match="other tools do not show"):
             export_tasks(project, tmp_path / "tasks.csv")
     assert (tmp_path / "a.csv").read_text() == "annotation,approved\n104,1\n100,1\n101,0\n102,0\n"
-    assert "3 pairs to judge" in command("quality", place)
-    assert "karat estimate" in command("publish", place, "-o", tmp_path / "published", code=2)
-    scored = ["estimate", detections, "-b", instances, "--noisy", "boxes", "--estimator", "direct"]
+    assert "3 pairs to judge" in command("project", "quality", place)
+    assert "karat estimate" in command("project", "publish", place, "-o", tmp_path / "published", code=2)
+    scored = ["detections", "estimate", detections, "-b", instances, "--estimator", "direct"]
     by_project, by_file = (command(*scored, "--vetted", vetted) for vetted in (place, tmp_path / "a.csv"))
     assert by_project == by_file
     assert "2 of 12 instances" in by_file
@@ -114,7 +114,7 @@ def test_verdicts_are_approvals(made, tmp_path, command):  # noqa: F811
     other = tmp_path / "other.json"
     other.write_text(instances.read_text(), encoding="utf-8")
     change(other, lambda content: content["annotations"][5].pop("segmentation"))
-    scored[3] = other
+    scored[4] = other
     assert "annotators saw other masks" in command(*scored, "--vetted", place, code=2)
     change(instances, lambda content: content["annotations"][5].pop("segmentation"))
     with open_project(place) as project, pytest.raises(InputError, match="has changed since annotators saw"):
@@ -123,14 +123,15 @@ def test_verdicts_are_approvals(made, tmp_path, command):  # noqa: F811
 
 def test_what_is_refused(made, tmp_path, command):  # noqa: F811
     place = ("-o", tmp_path / "p.db")
-    assert "name their folder" in command("pool", "-b", made[0], *place, code=2)
+    assert "name their folder" in command("detections", "pool", "-b", made[0], *place, code=2)
     images = ("--set", f"images={made[2]}")
-    assert "shows no masks" in command("pool", "-b", made[0], *images, "--form", "pair", *place, code=2)
-    assert "--top: instances do not have it" in command("pool", "-b", made[0], "--top", 3, *place, code=2)
-    assert "shows masks" in command("pool", "x.npy", "-b", "coco", "--form", "mask", *place, code=2)
-    assert "no run is given" in command("pool", *place, code=2)
+    assert "shows no masks" in command(
+        "detections", "pool", "-b", made[0], *images, "--form", "pair", *place, code=2
+    )
+    refused = command("project", "pool", "x.npy", "-b", "coco", "--form", "mask", *place, code=2)
+    assert "shows masks" in refused
     (made[2] / "3.png").unlink()
-    assert "has no image 3.png" in command("pool", "-b", made[0], *images, *place, code=2)
+    assert "has no image 3.png" in command("detections", "pool", "-b", made[0], *images, *place, code=2)
 
 
 @pytest.mark.parametrize(

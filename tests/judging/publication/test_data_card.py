@@ -114,7 +114,7 @@ def test_the_card_tells_what_it_must(tmp_path):
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     counts = found.facts.counts
     for part in (
-        "seer", "top 3", "dawid-skene", "Krippendorff", "CC BY 4.0", "karat bias", "not irrelevant",
+        "seer", "top 3", "dawid-skene", "Krippendorff", "CC BY 4.0", "karat project bias", "not irrelevant",
         "load_benchmark", f"{counts['judged_pairs']:,}",
         "captions of an image", "images of a caption", "█", "Is the image described",
     ):  # fmt: skip

@@ -8,9 +8,9 @@ import pytest
 
 import karat
 from karat.cli import options
-from karat.cli.bias import bias as bias_command
-from karat.cli.publish import publish as publish_command
-from karat.cli.quality import quality as quality_command
+from karat.cli.project.bias import bias as bias_command
+from karat.cli.project.publish import publish as publish_command
+from karat.cli.project.quality import quality as quality_command
 from karat.errors import InputError
 from karat.judging import (
     AcceptanceRule,

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from karat._util import reporting
 from karat.errors import InputError, MissingDataError
 from karat.models.images import ImageFeatures, pyramid_kernel
+from told import Told
 
 from .pictures import SMALL, photo
 
@@ -48,10 +50,11 @@ def test_the_seed_decides_and_threads_do_not(scenes, fitted):
 
 
 def test_files_equal_arrays_and_progress_counts(fitted, scenes, files):
-    heard: list[int] = []
-    found = fitted.transform([*map(str, files[:4]), *files[4:]], progress=heard.append)
+    told = Told()
+    with reporting(told):
+        found = fitted.transform([*map(str, files[:4]), *files[4:]])
     np.testing.assert_array_equal(found, fitted.transform(scenes))
-    assert heard == list(range(1, 9))
+    assert told.numbers("reading pictures") == [(number, 8) for number in range(9)]
 
 
 def test_pictures_with_few_colours_make_few_words(scenes):

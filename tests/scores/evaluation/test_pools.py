@@ -140,7 +140,7 @@ def test_the_command(tmp_path, capsys, monkeypatch):
         f"{q} Q0 {item} {k} {9 - k} s\n" for q, listed in RUN["i2t"].items() for k, item in enumerate(listed)
     ]
     (tmp_path / "run.trec").write_text("".join(lines))
-    words = ["evaluate", "run.trec", "--qrels", "sampled.qrels", "-m", "bpref,infAP,RBP(p=0.8)"]
+    words = ["evaluate", "run.trec", "-b", "sampled.qrels", "-m", "bpref,infAP,RBP(p=0.8)"]
     for more in ([], ["--like", "trec_eval"]):
         monkeypatch.setattr("sys.argv", ["karat", *words, *more, "--json", "o.json"])
         with pytest.raises(SystemExit) as end:

@@ -276,12 +276,12 @@ def test_runs_with_different_queries_are_not_compared_over_their_intersection(tm
 
 
 def test_the_command(tmp_path, capsys, monkeypatch):
-    """``--qrels``, ``--like``, trec_eval's names and its layout."""
+    """``-b q.txt``, ``--like``, trec_eval's names and its layout."""
     from karat.cli.main import main
 
     run = write_run(tmp_path / "bm25.txt", {"q1": {"a": 1.0, "b": 1.0}, "q9": {"a": 1.0}})
     qrels = write_qrels(tmp_path / "q.txt", {"q1": {"a": 2, "b": 0}, "q2": {"a": 0}, "q3": {"b": 1}})
-    words = [str(run), "--qrels", str(qrels), "-m", "map,P_1,bpref", "--like"]
+    words = [str(run), "-b", str(qrels), "-m", "map,P_1,bpref", "--like"]
 
     def call(*argv):
         monkeypatch.setattr("sys.argv", ["karat", *argv])
@@ -302,11 +302,8 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     code, shown = call("evaluate", *words, "trec_eval-intersection")
     assert "map      all      0.5000" in shown.out
     assert "2 of 3 queries are not in the run and are left out" in shown.err
-    code, shown = call("inspect", str(run), "--qrels", str(qrels))
+    code, shown = call("inspect", str(run), "-b", str(qrels))
     assert (code in (0, None), "fits q" in shown.out) == (True, True)
-    code, shown = call("evaluate", str(run), "-b", "coco", "--qrels", str(qrels))
-    assert code == 2
-    assert "--qrels names the benchmark; leave out -b" in shown.err
-    code, shown = call("evaluate", str(run), "--qrels", str(qrels), "-m", "AP")
+    code, shown = call("evaluate", str(run), "-b", str(qrels), "-m", "AP")
     assert code == 2
     assert "nothing could be computed: bm25: AP on qrels (i2t) has no value" in shown.err

@@ -2,7 +2,7 @@
 
 Images come in the order of the file. Captions are grouped by image in that order, and within an image
 in the order of the file, because the file itself lists them in no order at all. An ids file (what
-``karat benchmarks NAME --ids FILE`` writes) restricts both to a split and gives their order; one
+``karat benchmarks show NAME --ids FILE`` writes) restricts both to a split and gives their order; one
 without "captions" keeps every caption of its images.
 """
 

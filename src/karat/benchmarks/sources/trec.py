@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat._util import Param, check_choice, check_once, plural, read_text, write_file
+from karat._util import Param, check_choice, check_once, first_text, plural, read_text, write_file
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Provenance, Share
@@ -78,6 +78,13 @@ class QrelsLine:
         if self.by == "stratum" and value.startswith("-"):
             return None
         return query, item, int(relevance), float(value) if self.by else np.nan
+
+
+def recognise(path: Path) -> bool:
+    """Return whether the first lines of a file are lines of qrels; a line that is cut off says nothing."""
+    lines = [line.split() for line in first_text(path).splitlines()[:-1] or first_text(path).splitlines()]
+    rows = [cells for cells in lines if cells and not cells[0].startswith("#")]
+    return bool(rows) and any(all(line.read(cells) for cells in rows) for line in LINES)
 
 
 def is_probability(text: str) -> bool:
@@ -339,5 +346,6 @@ register(
             Param("direction", str, "what asks: i2t for images, t2i for captions", "i2t"),
             MINUS_ONE,
         ),
+        recognise,
     )
 )

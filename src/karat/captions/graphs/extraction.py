@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat._util import check_choice
+from karat._util import check_choice, track
 from karat.captions.graphs.conventions import CONVENTIONS
 from karat.captions.graphs.facts import CaptionFacts
 from karat.captions.graphs.graph import SceneGraph
@@ -78,7 +78,8 @@ def scene_graphs(
         raise InputError("captions is one string", fix="give a list, or call scene_graph")
     write = CONVENTIONS[check_choice(convention, tuple(CONVENTIONS), "convention")]
     known = lemmas()
-    return [write(read_facts(tagged, known)) for tagged in tag(captions, parser)]
+    tagged_captions = track(tag(captions, parser), "reading captions", len(captions))
+    return [write(read_facts(tagged, known)) for tagged in tagged_captions]
 
 
 def tag_captions(captions: Sequence[str], parser: ParseWords | None = None) -> Iterator[Tagged]:
@@ -89,7 +90,7 @@ def tag_captions(captions: Sequence[str], parser: ParseWords | None = None) -> I
     (['two', 'red', 'buses'], ['NUM', 'ADJ', 'NOUN'], ['nummod', 'amod', 'root'])
     """
     known = lemmas()
-    for tagged in tag(captions, parser):
+    for tagged in track(tag(captions, parser), "reading captions", len(captions)):
         correct_tags(tagged, known)
         yield tagged
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat._util import TEXT_FORMATS, Layout, Part, Result, json_text
+from karat.captions.caption_file import read_captions
 from karat.captions.graphs.extraction import scene_graphs
 from karat.captions.graphs.graph import SceneGraph
+from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.captions.graphs.extraction import ParseWords
@@ -80,21 +83,37 @@ def rows_of(graph: SceneGraph) -> list[list[str]]:
 
 
 def parse_captions(
-    captions: Sequence[str], *, parser: ParseWords | None = None, convention: str = "full"
+    captions: str | Sequence[str] = (),
+    *,
+    file: str | Path | None = None,
+    convention: str = "full",
+    listing: bool = False,
+    parser: ParseWords | None = None,
 ) -> ParsedCaptions:
     """Return what captions say: objects, their attributes, and relations between them.
 
     Parameters
     ----------
-    captions, parser, convention
+    captions
+        One or several.
+    file
+        A text file with further captions, one per line.
+    convention, parser
         As `scene_graphs` takes them.
+    listing
+        Whether each caption is shown in one line with its tuples, as the original SPICE tool prints them.
 
     Examples
     --------
-    >>> print(parse_captions(["a cat on a sofa"]))
+    >>> import karat
+    >>> print(karat.captions.parse("a cat on a sofa"))
     a cat on a sofa
       objects     cat, sofa
       relations   cat – on – sofa
     """
-    graphs = scene_graphs(captions, parser=parser, convention=convention)
-    return ParsedCaptions(tuple(captions), tuple(graphs))
+    texts = [captions] if isinstance(captions, str) else list(captions)
+    texts += read_captions(file) if file is not None else []
+    if not texts:
+        raise InputError("no caption", fix='give one in quotes, such as "a man riding a horse", or a file')
+    graphs = scene_graphs(texts, parser=parser, convention=convention)
+    return ParsedCaptions(tuple(texts), tuple(graphs), listing)

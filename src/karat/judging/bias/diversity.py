@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from karat._util import MISSING, Layout
+from karat._util import MISSING, Layout, track
 from karat.benchmarks import Benchmark, Direction, JudgedItems
 from karat.errors import InputError
 from karat.judging.bias.bias import mean_of
@@ -138,11 +139,16 @@ def compare_systems(
         for direction, some in queries.items()
     }
     tops = {
-        direction: [run.top(direction, depth, some) for run in aligned] for direction, some in chosen.items()
+        direction: [
+            run.top(direction, depth, some)
+            for run in track(aligned, lambda run: f"listing the first {depth} of {run.name}")
+        ]
+        for direction, some in chosen.items()
     }
     firsts = [First(direction, some, tops[direction], benchmark) for direction, some in chosen.items()]
     # One pass over a run places the items of both directions.
-    placed = [run.place([first.pairs for first in firsts], threads) for run in aligned]
+    scored = track(aligned, lambda run: f"scoring {run.name}")
+    placed = [run.place([first.pairs for first in firsts], threads) for run in scored]
     out = {}
     for number, first in enumerate(firsts):
         size = benchmark.items(first.direction).size
@@ -161,13 +167,10 @@ def compare_heads(tops: Sequence[Top], size: int) -> np.ndarray:
     n, queries = len(tops), len(tops[0].ptr) - 1
     lists = np.full((3, n, n), np.nan)
     lists[:, np.arange(n), np.arange(n)] = 1.0
-    for a in range(n):
-        for b in range(a + 1, n):
-            out = np.empty((3, queries))
-            compare_lists(tops[a].ptr, tops[a].item, tops[b].ptr, tops[b].item, size, *out)
-            lists[:, a, b] = lists[:, b, a] = [
-                np.nan if (mean := mean_of(row)) is None else mean for row in out
-            ]
+    for a, b in track(list(combinations(range(n), 2)), "comparing lists of two models"):
+        out = np.empty((3, queries))
+        compare_lists(tops[a].ptr, tops[a].item, tops[b].ptr, tops[b].item, size, *out)
+        lists[:, a, b] = lists[:, b, a] = [np.nan if (mean := mean_of(row)) is None else mean for row in out]
     return lists
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, grouped
+from karat._util import Layout, grouped, track
 from karat.benchmarks import Direction
 from karat.judging.bias.bias import number, percent, with_interval
 from karat.judging.bias.subsets import SubsetScorer
@@ -94,7 +94,7 @@ def leave_one_out(
     if n < 2:
         return []
     out = []
-    for direction in scorer.directions:
+    for direction in track(scorer.directions, lambda way: f"leaving out models, {way}"):
         queries = scorer.queries(direction)
         # One set of draws for all measures: [measures, 1 + models, models, Q].
         values = np.stack([values_without(scorer, direction, measure) for measure in measures])
@@ -110,7 +110,8 @@ def values_without(scorer: SubsetScorer, direction: Direction, measure: Measure)
     """Return the values on the labels of all models, then of all but each: [1 + models, models, Q]."""
     n = len(scorer.labels.systems)
     inside = np.concatenate([np.ones((1, n), bool), ~np.eye(n, dtype=bool)])
-    return np.stack([scorer.values(inside, model, direction, measure) for model in range(n)], axis=1)
+    models = track(range(n), "scoring without one model")
+    return np.stack([scorer.values(inside, model, direction, measure) for model in models], axis=1)
 
 
 @dataclass(frozen=True)

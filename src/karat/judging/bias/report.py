@@ -206,7 +206,7 @@ def measure_bias(
     original: str | None = ORIGINAL,
     complete: str | None = None,
     depth: int = 25,
-    fixed: bool = True,
+    drop_empty: bool = False,
     intervals: Intervals | None = None,
     per_size: int = 50,
     compute: Compute | None = None,
@@ -231,8 +231,8 @@ def measure_bias(
         A complete truth to compare with, if there is one.
     depth
         How many items of each list diversity compares.
-    fixed
-        Whether a query for which a subset found nothing counts as 0 under it; otherwise it is left out.
+    drop_empty
+        Leave out queries for which a subset found nothing; by default they count as 0 under it.
     intervals
         How the intervals are computed. Their seed is that of the sample of subsets, too.
     per_size
@@ -266,7 +266,7 @@ def measure_bias(
     }
     if not queries:
         raise InputError("no query of these directions was pooled", fix=f"choose {' or '.join(pool.queries)}")
-    scorer = SubsetScorer(suggested, scored, benchmark, queries, fixed, valid.fold, threads)
+    scorer = SubsetScorer(suggested, scored, benchmark, queries, not drop_empty, valid.fold, threads)
     subsets = choose_subsets(len(pool.systems), empty=known is not None, per_size=per_size, seed=made.seed)
     exact = dict[Key, list[Column]]()
     gaps = list[TruthGap]()
@@ -300,7 +300,7 @@ def project_bias(
     acceptance: AcceptanceRule | None = None,
     **options: Any,
 ) -> BiasReport:
-    """Measure how the pool's models bias the labels of a project; `karat bias` prints the report.
+    """Measure how the pool's models bias the labels of a project; `karat project bias` prints the report.
 
     The labels are the verdicts that `karat.judging.publish` publishes with the same options, before it merges
     them with the original positives.
@@ -319,7 +319,7 @@ def project_bias(
     accepted, verdicts = project_verdicts(project, acceptance)
     about = (
         f"Labels: {plural(len(verdicts), 'verdict')} by {verdicts.method}, {int(verdicts.relevant.sum()):,} "
-        "relevant, as karat publish publishes them with the same options."
+        "relevant, as karat project publish publishes them with the same options."
     )
     judged = Pairs(verdicts.image, verdicts.caption, verdicts.grade)
     invalid = project.reviews.invalid()

@@ -9,6 +9,7 @@ from math import comb
 
 import numpy as np
 
+from karat._util import track
 from karat.benchmarks import Benchmark, Direction, Fold, Judgments, Pairs, Provenance, Share, Truth
 from karat.errors import InputError
 from karat.judging.pools import Pool, key_of, split_key
@@ -267,7 +268,8 @@ class SubsetScorer:
         Each comes with its direction and measure, and with which of the subsets it is about.
         """
         queries = max(len(self.queries(direction)) for direction in self.directions)
-        for part in version_blocks(len(inside), max(len(self.labels), len(self.runs) * queries)):
+        parts = list(version_blocks(len(inside), max(len(self.labels), len(self.runs) * queries)))
+        for part in track(parts, "scoring by the labels of subsets"):
             grades = self.labels.under(inside[part])
             for direction in self.directions:
                 for measure in measures:

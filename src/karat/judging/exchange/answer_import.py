@@ -7,12 +7,13 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat._util import TEXT_FORMATS, Result, plural
 from karat.errors import InputError
 from karat.judging.exchange.answers import ImportedAnswers, TextColumn, shorten
 from karat.judging.exchange.files import read_text_bytes
@@ -33,7 +34,7 @@ ABSENT = -1
 
 
 @dataclass(frozen=True)
-class Imported:
+class Imported(Result):
     """What was imported.
 
     Parameters
@@ -53,6 +54,19 @@ class Imported:
     format: str
     reviews: int = 0
     notes: tuple[str, ...] = ()
+    formats = TEXT_FORMATS
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record: how many of each."""
+        return [{name: value for name, value in asdict(self).items() if name != "notes"}]
+
+    def parts(self) -> list[str]:
+        """Return how many of each."""
+        annotators = plural(self.annotators, "annotator")
+        lines = [f"{plural(self.answers, 'answer')} of {annotators} imported ({self.format})."]
+        if self.reviews:
+            lines.append(f"{plural(self.reviews, 'assignment')} approved or rejected, as the file says.")
+        return ["\n".join(lines)]
 
 
 def import_answers(project: Any, path: str | Path, format: str | None = None) -> Imported:

@@ -27,7 +27,7 @@ def project_approvals(
     Parameters
     ----------
     project
-        Of instances, as ``karat pool -b instances.json`` makes it.
+        Of instances, as ``karat project pool -b instances.json`` makes it.
     instances
         Where the verdicts are to be used, if elsewhere: the masks must be those that annotators saw.
     acceptance
@@ -39,7 +39,7 @@ def project_approvals(
         raise InputError(
             "is not a project of instances",
             where=project.where,
-            fix="make one: karat pool -b instances.json --form mask",
+            fix="make one: karat project pool -b instances.json --form mask",
         )
     if instances is not None and instances.digest != shown.digest:
         raise InputError(
@@ -66,4 +66,4 @@ def export_approvals(project: Project, path: str | Path) -> Exported:
     approvals = project_approvals(project)
     lines = ["annotation,approved", *(f"{key},{int(right)}" for key, right in approvals.items())]
     write_file(path, lambda draft: draft.write_text("\n".join(lines) + "\n", encoding="utf-8"))
-    return Exported(len(approvals), "csv", (path,))
+    return Exported(len(approvals), "approval", "csv", (path,))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
+from karat._util import track
 from karat.errors import InputError
 from karat.judging.exchange.answers import (
     TEXTS,
@@ -89,7 +90,7 @@ def write_answers(answers: ExportedAnswers, path: Path) -> None:
             answer.at,
             *(detail_cell(answer.details.get(code, "")) for code in codes),
         ]
-        for answer in answers.rows
+        for answer in track(answers.rows, "writing answers")
     )
     with writing(path) as stream:
         write_rows(stream, names, rows)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from karat._util import check_writable
+from karat._util import TEXT_FORMATS, Result, check_writable, plural, track
 from karat.errors import InputError
 from karat.judging.exchange.answers import ExportedAnswer, ExportedAnswers
 from karat.judging.exchange.formats import FORMATS, Format, format_for
@@ -24,13 +24,35 @@ FIELDS = ("{id}", "{name}")
 
 
 @dataclass(frozen=True)
-class Exported:
-    """What an export wrote: how many tasks or answers, in which format, the files, and notes."""
+class Exported(Result):
+    """What an export wrote.
+
+    Parameters
+    ----------
+    number, what
+        How many, and of what: "task", "answer" or "approval".
+    format, files
+        In which format, and where.
+    notes
+        What a reader should know.
+    """
 
     number: int
+    what: str
     format: str
     files: tuple[Path, ...]
     notes: tuple[str, ...] = ()
+    formats = TEXT_FORMATS
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record per file."""
+        same = {"number": self.number, "what": self.what, "format": self.format}
+        return [same | {"file": str(path)} for path in self.files]
+
+    def parts(self) -> list[str]:
+        """Return what is where."""
+        files = " and ".join(map(str, self.files))
+        return [f"{plural(self.number, self.what)} written to {files} ({self.format})."]
 
 
 def export_tasks(
@@ -57,7 +79,7 @@ def export_tasks(
         raise InputError("other tools do not show the masks of instances", fix="use karat serve")
     tasks = collect_tasks(project, images)
     files = chosen.write_tasks(tasks, path)
-    return Exported(len(tasks.tasks), chosen.name, tuple(files), tasks.notes)
+    return Exported(len(tasks.tasks), "task", chosen.name, tuple(files), tasks.notes)
 
 
 def export_answers(project: Any, path: str | Path, format: str | None = None) -> Exported:
@@ -77,7 +99,7 @@ def export_answers(project: Any, path: str | Path, format: str | None = None) ->
     if not answers.rows:
         raise InputError("the project has no answers", fix="import or collect some first")
     chosen.write_answers(answers, path)
-    return Exported(len(answers.rows), chosen.name, (path,))
+    return Exported(len(answers.rows), "answer", chosen.name, (path,))
 
 
 def choose(path: str | Path, format: str | None) -> tuple[Path, Format]:
@@ -99,7 +121,7 @@ def collect_tasks(project: Any, images: str = "{name}") -> ExportedTasks:
     """
     benchmark, form, plan = project.benchmark(), project.form, project.pools.plan()
     if not len(plan):
-        raise InputError("the project has no tasks", fix="make some with karat tasks")
+        raise InputError("the project has no tasks", fix="make some with karat project tasks")
     names = TaskNames(plan)
     address = addresses(benchmark, images)
     texts = benchmark.captions.gallery.tolist() if benchmark.texts is None else benchmark.texts
@@ -141,7 +163,8 @@ def collect_answers(project: Any) -> ExportedAnswers:
         int(assignment): (review[0], review[2]) for assignment, review in project.reviews.read().items()
     }
     tasks = collect_tasks(project).tasks if len(project.pools.plan()) else ()
-    return ExportedAnswers(project.form, tasks, tuple(each_answer(project, task_of)), reviews)
+    answers = each_answer(project, task_of)
+    return ExportedAnswers(project.form, tasks, tuple(answers), reviews)
 
 
 def each_answer(project: Any, task_of: dict[int, int]) -> Iterator[ExportedAnswer]:
@@ -158,7 +181,8 @@ def each_answer(project: Any, task_of: dict[int, int]) -> Iterator[ExportedAnswe
     images, captions = benchmark.images.values.tolist(), benchmark.captions.values.tolist()
     names = ("image", "caption", "annotator", "rating", "assignment", "seconds", "at")
     columns = (getattr(table, name).tolist() for name in names)
-    for row, (image, caption, annotator, rating, assignment, seconds, at) in enumerate(zip(*columns)):
+    rows = track(zip(*columns), "reading answers", len(table))
+    for row, (image, caption, annotator, rating, assignment, seconds, at) in enumerate(rows):
         task = task_of.get(assignment, -1)
         name = table.annotators[annotator]
         yield ExportedAnswer(

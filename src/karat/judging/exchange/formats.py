@@ -48,7 +48,9 @@ class Format:
     fits: Callable[[str], bool]
 
 
-FORMATS: Registry[Format] = Registry("format", fill=lambda: import_all("karat.judging.exchange"))
+FORMATS: Registry[Format] = Registry(
+    "format", fill=lambda: import_all("karat.judging.exchange"), group="karat.answer_formats"
+)
 """Every format by name."""
 
 

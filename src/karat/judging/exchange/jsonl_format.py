@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from karat._util import stage, track
 from karat.judging.exchange.answers import (
     WRITTEN,
     AnswerColumns,
@@ -49,7 +50,7 @@ def dumps(value: Any) -> str:
 def write_tasks(tasks: ExportedTasks, path: Path) -> list[Path]:
     """Write a line per pair."""
     with writing(path) as stream:
-        for task in tasks.tasks:
+        for task in track(tasks.tasks, "writing tasks"):
             for item in task.items:
                 shown = {"image_address": item.image, "caption_text": item.caption}
                 if tasks.form.own_image:
@@ -61,7 +62,7 @@ def write_tasks(tasks: ExportedTasks, path: Path) -> list[Path]:
 def write_answers(answers: ExportedAnswers, path: Path) -> None:
     """Write a line per answer."""
     with writing(path) as stream:
-        for answer in answers.rows:
+        for answer in track(answers.rows, "writing answers"):
             record = {
                 "task": answer.task,
                 "image": answer.image,
@@ -227,15 +228,17 @@ def line_blocks(data: bytes, where: Path) -> Iterator[tuple[list[int], list[dict
     """
     # Only line feeds end a line: json texts may contain any other separator.
     stream, start = io.BytesIO(data), 1
-    while block := list(islice(stream, BLOCK)):
-        texts = [line.decode().strip(" \t\r\n") for line in block]
-        numbers = [start + at for at, text in enumerate(texts) if text]
-        texts = [text for text in texts if text]
-        records = decode_together(texts)
-        if records is None:
-            records = [decode_line(text, number, where) for number, text in zip(numbers, texts)]
-        yield numbers, records
-        start += len(block)
+    with stage("reading lines", data.count(b"\n") + (not data.endswith(b"\n"))) as read:
+        while block := list(islice(stream, BLOCK)):
+            texts = [line.decode().strip(" \t\r\n") for line in block]
+            numbers = [start + at for at, text in enumerate(texts) if text]
+            texts = [text for text in texts if text]
+            records = decode_together(texts)
+            if records is None:
+                records = [decode_line(text, number, where) for number, text in zip(numbers, texts)]
+            yield numbers, records
+            start += len(block)
+            read.advance(len(block))
 
 
 def decode_together(texts: list[str]) -> list[dict[str, Any]] | None:

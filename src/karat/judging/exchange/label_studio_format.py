@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 from xml.sax.saxutils import quoteattr
 
+from karat._util import track
 from karat.judging.exchange.answers import AnswerColumns, Detail, ImportedAnswers, bad_line, shorten
 from karat.judging.exchange.files import beside, writing, writing_both
 from karat.judging.exchange.formats import FORMATS, Format
@@ -142,7 +143,8 @@ def write_answers(answers: ExportedAnswers, path: Path) -> None:
         in_task = answer.task is not None
         pairs[(answer.task, answer.item) if in_task else (answer.image, answer.caption, "")].append(answer)
     with writing(path) as stream:
-        write_list(stream, (record(answers, at, rows, numbers) for at, rows in enumerate(pairs.values(), 1)))
+        done = track(pairs.values(), "writing pairs")
+        write_list(stream, (record(answers, at, rows, numbers) for at, rows in enumerate(done, 1)))
 
 
 def record(

@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from karat._util import track
 from karat.judging.exchange.csv_format import detail_cell, guard, write_rows
 from karat.judging.exchange.files import beside, writing, writing_both
 from karat.judging.exchange.formats import FORMATS, Format
@@ -193,7 +194,8 @@ def write_answers(answers: ExportedAnswers, path: Path) -> None:
         "Approve",
         "Reject",
     ]
-    results = (result(answers, at, rows) for at, rows in enumerate(assignments.values()))
+    done = track(assignments.values(), "writing assignments")
+    results = (result(answers, at, rows) for at, rows in enumerate(done))
     with writing(path) as stream:
         write_rows(stream, names, ([row.get(name, "") for name in names] for row in results))
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from karat.judging.machine_judges.judge import Judge as Judge
     from karat.judging.machine_judges.judge import Question as Question
     from karat.judging.machine_judges.judge import Reply as Reply
+    from karat.judging.machine_judges.judge_kinds import JUDGES as JUDGES
+    from karat.judging.machine_judges.judge_kinds import JudgeKind as JudgeKind
+    from karat.judging.machine_judges.judge_kinds import make_judge as make_judge
+    from karat.judging.machine_judges.judge_kinds import register_judge as register_judge
     from karat.judging.machine_judges.scoring_judge import ScoringJudge as ScoringJudge
     from karat.judging.machine_judges.scoring_judge import check_thresholds as check_thresholds
     from karat.judging.machine_judges.scoring_judge import judge_of_run as judge_of_run

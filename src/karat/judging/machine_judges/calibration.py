@@ -124,7 +124,7 @@ class Calibration(Result):
 
 @dataclass(frozen=True)
 class CalibrationTable(Result):
-    """How several machine judges compared with people; `karat judge list` prints it."""
+    """How several machine judges compared with people; `karat project judges` prints it."""
 
     calibrations: tuple[Calibration, ...]
 
@@ -139,7 +139,7 @@ class CalibrationTable(Result):
     def parts(self) -> list[Part]:
         """Return the figures side by side, and which machine judges may be used."""
         if not self.calibrations:
-            return ["no machine judge was compared with people yet: run karat judge calibrate"]
+            return ["no machine judge was compared with people yet: run karat project calibrate"]
         head = [
             "machine judge", "pairs", "no answer", "agree", "kappa", "graded kappa", "people", "too lenient",
             "too strict", "cost",

@@ -12,14 +12,18 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from karat._util import read_text
+from karat._util import Param, read_text
 from karat.benchmarks import picture_kind
 from karat.errors import InputError, MissingDataError
 from karat.judging.forms import Form
-from karat.judging.machine_judges.endpoint import CONNECT, Endpoint, Response, call
+from karat.judging.machine_judges.endpoint import CONNECT, Endpoint, Response, call, read_endpoint
 from karat.judging.machine_judges.judge import Question, Reply
+from karat.judging.machine_judges.judge_kinds import JudgeKind, register_judge
+
+if TYPE_CHECKING:
+    from karat.judging.store import Project
 
 MAX_IMAGE = 20_000_000
 """The most bytes of a picture that is sent; common servers refuse larger ones."""
@@ -254,3 +258,29 @@ def simplify(text: str) -> str:
     ('mostly no', '100% yes')
     """
     return " ".join(re.sub(r"[\"'.!*`,_-]+", " ", text.lower()).split())
+
+
+def chat_judge(
+    project: Project,
+    config: Path | None = None,
+    url: str | None = None,
+    model: str | None = None,
+    prompt: str | Path = "default",
+) -> ChatJudge:
+    """Return the chat model that answers the form of a project."""
+    return ChatJudge(read_endpoint(config, url=url, model=model), project.form, load_prompt(prompt))
+
+
+register_judge(
+    JudgeKind(
+        "chat",
+        "a vision–language model behind a chat endpoint",
+        chat_judge,
+        (
+            Param("config", Path, "a file with the settings of the endpoint", None),
+            Param("url", str, "the address of the endpoint", None),
+            Param("model", str, "the model's name there", None),
+            Param("prompt", str, "the name of a prompt, or a text file", "default"),
+        ),
+    )
+)

@@ -173,6 +173,6 @@ def kept_judge(project: Project, run: Run) -> ScoringJudge:
     thresholds = (project.journal.get(SETTING) or {}).get(run.name)
     if thresholds is None:
         raise InputError(
-            f"the run {run.name!r} was never compared with people", fix="run karat judge calibrate first"
+            f"the run {run.name!r} was never compared with people", fix="run karat project calibrate first"
         )
     return judge_of_run(run, project.form, thresholds)

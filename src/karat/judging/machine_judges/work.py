@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat._util import plural
+from karat._util import plural, track
 from karat.errors import InputError
 from karat.judging.machine_judges.calibration import (
     MIN_KAPPA,
@@ -33,7 +33,6 @@ def calibrate_in(
     seed: int = 0,
     images: np.ndarray | None = None,
     max_cost: float | None = None,
-    progress: Callable[[int, int], object] | None = None,
 ) -> Calibration:
     """Compare a machine judge with people on a sample of the pairs that people have judged; store the result.
 
@@ -47,8 +46,6 @@ def calibrate_in(
         Only pairs of these images; for a machine judge that has learned from the others.
     max_cost
         Stop when the new replies have cost this much.
-    progress
-        Called with the number of replies so far, and of all.
     """
     people = people_answers(project)
     table = people if images is None else people.where(np.isin(people.image, images))
@@ -60,11 +57,8 @@ def calibrate_in(
         )
     drawn = np.sort(np.random.default_rng(seed).permutation(len(pairs))[:sample])
     questions = questions_about(project.benchmark(), *pairs[drawn].T)
-    replies = []
-    for reply in ask(project, judge, questions, max_cost):
-        replies.append(reply)
-        if progress is not None:
-            progress(len(replies), len(questions))
+    asked = ask(project, judge, questions, max_cost)
+    replies = list(track(asked, "asking about pairs", len(questions)))
     if all(reply.code is None for reply in replies):
         raise InputError(
             f"the machine judge {judge.name!r} gave no answer to {plural(len(replies), 'pair')}: "
@@ -93,7 +87,6 @@ def judge_in(
     min_pairs: int = MIN_PAIRS,
     min_kappa: float = MIN_KAPPA,
     max_cost: float | None = None,
-    progress: Callable[[int, int], object] | None = None,
 ) -> int:
     """Let a machine judge answer the pool's pairs, and return how many answers were added.
 
@@ -105,7 +98,7 @@ def judge_in(
         All pairs of the pool instead of those that no person has judged.
     min_pairs, min_kappa
         What its comparison with people must have shown; see `Calibration.objections`.
-    max_cost, progress
+    max_cost
         See `calibrate_in`.
 
     Raises
@@ -117,7 +110,7 @@ def judge_in(
     if calibration is None:
         raise InputError(
             f"the machine judge {judge.name!r} (version {judge.version}) was never compared with people",
-            fix="run karat judge calibrate first; another model, prompt or threshold is another version",
+            fix="run karat project calibrate first; another model, prompt or threshold is another version",
         )
     objections = calibration.objections(min_pairs, min_kappa)
     if objections:
@@ -136,10 +129,8 @@ def judge_in(
     questions = questions_about(project.benchmark(), pool.image[remaining], pool.caption[remaining])
     replies = []
     try:
-        for reply in ask(project, judge, questions, max_cost):
+        for reply in track(ask(project, judge, questions, max_cost), "asking about pairs", len(questions)):
             replies.append(reply)
-            if progress is not None:
-                progress(len(replies), len(questions))
     finally:
         # What was answered before an interruption counts.
         added = add_answers(project, annotator, [reply for reply in replies if reply.code is not None])

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karat._util import check_choice, connected
+from karat._util import check_choice, connected, track
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError
 from karat.judging.forms import Form
@@ -230,7 +230,7 @@ def collect(
     """Return every suggestion, duplicates merged; and of score tables the first `deep` of all queries."""
     keys, places = [], []
     known: dict[Run, dict[Direction, Top]] = {}
-    for number, run in enumerate(runs):
+    for number, run in enumerate(track(runs, lambda run: f"listing the first of {run.name}")):
         everywhere = bool(deep) and isinstance(run, TableRun)
         asked = run.directions if everywhere else [d for d in queries if d in run.directions]
         requests = [TopRequest(d, deep) if everywhere else TopRequest(d, top, queries[d]) for d in asked]

@@ -201,7 +201,7 @@ def cost_of_tasks(
 
 
 def pool_cost(pool: Pool, form: Form, **options: Any) -> Cost:
-    """Return what a pool contains and what it costs to have it judged; `karat pool` prints it.
+    """Return what a pool contains and what it costs to have it judged; `karat project pool` prints it.
 
     Parameters
     ----------

@@ -47,12 +47,16 @@ def add_metrics() -> None:
     """Register the similarity of captions by each caption metric."""
     from karat.captions import CAPTION_METRICS
 
-    for name in CAPTION_METRICS:
-        about = f"the caption's {name} with those written for the image"
-        POOL_FILTERS.add(name, FilterKind(name, about, partial(similar_captions, name)))
+    CAPTION_METRICS.copy_to(POOL_FILTERS, of_metric)
 
 
-POOL_FILTERS: Registry[FilterKind] = Registry("filter", fill=add_metrics)
+def of_metric(name: str) -> FilterKind:
+    """Return the filter by a caption metric."""
+    about = f"the caption's {name} with those written for the image"
+    return FilterKind(name, about, partial(similar_captions, name))
+
+
+POOL_FILTERS: Registry[FilterKind] = Registry("filter", fill=add_metrics, group="karat.caption_metrics")
 """Filters by name: ``bleu-pre>=0.25`` (Hodosh et al. 2013) and other caption metrics, ``score(clip)>=0.3``,
 ``systems>=2``; add one with ``POOL_FILTERS.add``."""
 

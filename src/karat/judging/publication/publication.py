@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import Layout, Part, Result, plural, write_folder
+from karat._util import Layout, Part, Result, plural, stage, write_folder
 from karat.benchmarks import Benchmark, Truth, describe_truth, save_benchmark, write_qrels
 from karat.errors import InputError
 from karat.judging.publication.correction import Correction, check_new_truth, correct, judged_sets
@@ -45,7 +45,7 @@ class Published(Result):
     notes
         What a reader should know.
     project
-        The project, as `karat bias` takes it.
+        The project, as `karat project bias` takes it.
     """
 
     folder: Path
@@ -84,7 +84,7 @@ class Published(Result):
         if counts["machines"]:
             machines = f"{len(counts['machines'])}, {plural(counts['machine_answers'], 'answer')}"
             rows.insert(3, ["machine judges among them", machines])
-        bias = f"\n  karat bias {shlex.quote(str(self.project))}" if self.project else ""
+        bias = f"\n  karat project bias {shlex.quote(str(self.project))}" if self.project else ""
         return [
             Layout(["published", ""], rows),
             f"wrote {self.folder}; read its README.md, then:",
@@ -146,39 +146,44 @@ def publish(
             f"{truth_name!r} cannot be the name of a truth", fix="use letters, digits and . ( ) = + @ _ -"
         )
     place = check_place(folder, force)
-    if isinstance(project, Evidence):
-        if acceptance is not None:
-            raise InputError("the evidence says itself which answers count", fix="leave out acceptance")
-        evidence, accepting = project, {}
-    else:
-        rule = acceptance or AcceptanceRule()
-        # Before a large project is read.
-        benchmark = published_benchmark(project)
-        judged_sets(benchmark, original, keep_original, merge, policy)
-        if MACHINE not in project.annotators.read()[1]:
-            # The truth of machine judges alone has another name.
-            check_new_truth(benchmark, truth_name)
-        evidence, accepting = evidence_of(project, rule), rule_record(rule)
-    correcting: dict[str, Any] = {"original_policy": keep_original, "policy": policy}
-    correction, dropped = without_unsavable(
-        correct(evidence, name=truth_name, original=original, others=merge, **correcting)
-    )
-    facts = find_facts(evidence, correction)
-    notes = [*evidence.left_out, *dropped]
-    choices = {**accepting, **correcting, "real_names": real_names}
+    with stage("reading the project", 4) as publishing:
+        if isinstance(project, Evidence):
+            if acceptance is not None:
+                raise InputError("the evidence says itself which answers count", fix="leave out acceptance")
+            evidence, accepting = project, {}
+        else:
+            rule = acceptance or AcceptanceRule()
+            # Before a large project is read.
+            benchmark = published_benchmark(project)
+            judged_sets(benchmark, original, keep_original, merge, policy)
+            if MACHINE not in project.annotators.read()[1]:
+                # The truth of machine judges alone has another name.
+                check_new_truth(benchmark, truth_name)
+            evidence, accepting = evidence_of(project, rule), rule_record(rule)
+        publishing.at(1, "aggregating answers")
+        correcting: dict[str, Any] = {"original_policy": keep_original, "policy": policy}
+        correction, dropped = without_unsavable(
+            correct(evidence, name=truth_name, original=original, others=merge, **correcting)
+        )
+        publishing.at(2, "describing the labels")
+        facts = find_facts(evidence, correction)
+        notes = [*evidence.left_out, *dropped]
+        choices = {**accepting, **correcting, "real_names": real_names}
 
-    def write(draft: Path) -> None:
-        save_benchmark(correction.benchmark, draft)
-        answer_table(evidence, real_names).write_parquet(draft / "answers.parquet")
-        pair_table(evidence, correction).write_parquet(draft / "pairs.parquet")
-        conflict_table(facts.conflicts, evidence.benchmark).write_csv(draft / "conflicts.csv")
-        invalid_table(invalid_rows(evidence, facts.candidates)).write_csv(draft / "invalid.csv")
-        notes.extend(qrels_or_note(correction.benchmark, correction.truth, draft))
-        card = data_card(evidence, correction, facts, licence=licence, made=made)
-        (draft / "README.md").write_text(card, encoding="utf-8", newline="\n")
-        write_provenance(provenance(evidence, correction, facts, choices, made), draft)
+        def write(draft: Path) -> None:
+            save_benchmark(correction.benchmark, draft)
+            answer_table(evidence, real_names).write_parquet(draft / "answers.parquet")
+            pair_table(evidence, correction).write_parquet(draft / "pairs.parquet")
+            conflict_table(facts.conflicts, evidence.benchmark).write_csv(draft / "conflicts.csv")
+            invalid_table(invalid_rows(evidence, facts.candidates)).write_csv(draft / "invalid.csv")
+            notes.extend(qrels_or_note(correction.benchmark, correction.truth, draft))
+            card = data_card(evidence, correction, facts, licence=licence, made=made)
+            (draft / "README.md").write_text(card, encoding="utf-8", newline="\n")
+            write_provenance(provenance(evidence, correction, facts, choices, made), draft)
 
-    write_folder(place, write)
+        publishing.at(3, "writing files")
+        write_folder(place, write)
+        publishing.at(4)
     if facts.candidates:
         notes.append(f"{plural(len(facts.candidates), 'item')} may be invalid: see invalid.csv")
     return Published(place, correction, facts, tuple(notes), getattr(project, "where", ""))

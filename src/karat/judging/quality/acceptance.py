@@ -1,6 +1,6 @@
 """The acceptance rule: which answers count, and how they become verdicts.
 
-`karat quality`, `karat publish` and `karat bias` take the same rule: with the same options, the labels whose
+`karat project quality`, `publish` and `bias` take the same rule: with the same options, the labels whose
 bias is measured are those that are described and published.
 """
 
@@ -95,7 +95,7 @@ class AcceptanceRule:
             Per assignment, the latest review; and the project's assignments.
         """
         if not len(answers):
-            raise InputError("the project has no answers", fix="import some: karat answers import")
+            raise InputError("the project has no answers", fix="import some: karat project import")
         return accepted_answers(
             answers,
             form,
@@ -141,7 +141,7 @@ def project_verdicts(
     project
         As `karat.judging.open_project` returns it.
     acceptance
-        The rule; by default that of `karat quality`, `karat publish` and `karat bias`.
+        The rule; by default that of `karat project quality`, `publish` and `bias`.
     """
     rule = acceptance or AcceptanceRule()
     accepted = rule.accept(

@@ -100,7 +100,7 @@ def drawn_labels(
     batches: Sequence[DrawBatch] | None = None,
     acceptance: AcceptanceRule | None = None,
 ) -> DrawnLabels:
-    """Return the labels of drawn pairs: the verdicts of `karat publish`, with the same rule for the answers.
+    """Return the labels of drawn pairs: the verdicts of `karat project publish`, by the same rule.
 
     A verdict counts from the first answer on that a person or a judged data set gave about the pair, in
     whichever task or import, also before the pair was drawn. A pair that only machine judges have answered

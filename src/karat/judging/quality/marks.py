@@ -32,7 +32,7 @@ def project_marks(
     project
         As `karat.judging.open_project` returns it.
     acceptance
-        Which answers count; by default as in `karat quality`.
+        Which answers count; by default as in `karat project quality`.
     question
         The follow-up question, by its code; by default the form's first with several choices.
     """

@@ -57,6 +57,8 @@ class QualityReport(Result):
         The answers that count.
     how
         How intervals were made, as a sentence.
+    reviewed
+        What was approved and rejected just before.
     """
 
     answers: str
@@ -71,6 +73,7 @@ class QualityReport(Result):
     details: tuple[Shares, ...]
     accepted: Accepted
     how: str
+    reviewed: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -79,7 +82,7 @@ class QualityReport(Result):
         of_fits = [note for fit in fits for note in fit.notes]
         lost = self.asked - len(self.verdicts[0])
         empty = [f"{plural(lost, 'pair')} {word_for(lost, 'has', 'have')} no answer left"] if lost else []
-        return (*self.accepted.notes, *empty, *of_fits)
+        return (*self.reviewed, *self.accepted.notes, *empty, *of_fits)
 
     def to_records(self) -> dict[str, list[dict[str, Any]]]:
         """Return all numbers, as records by table."""
@@ -230,7 +233,7 @@ def answer_quality(
 
 
 def project_quality(project: Project, **options: Any) -> QualityReport:
-    """Return a report on the quality of a project's answers; `karat quality` prints it.
+    """Return a report on the quality of a project's answers; `karat project quality` prints it.
 
     Parameters
     ----------

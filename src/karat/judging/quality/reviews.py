@@ -219,7 +219,8 @@ def review_assignments(
     missing = {*approve, *reject} - submitted(assignments)
     if missing:
         raise InputError(
-            f"there is no submitted assignment {min(missing)}", fix="karat quality lists those to review"
+            f"there is no submitted assignment {min(missing)}",
+            fix="karat project quality lists those to review",
         )
     before = project.reviews.read()
     done = []

@@ -191,7 +191,9 @@ class Aggregation:
 
 
 AGGREGATIONS: Registry[Aggregation] = Registry(
-    "aggregation", fill=lambda: import_all("karat.judging.quality.aggregation")
+    "aggregation",
+    fill=lambda: import_all("karat.judging.quality.aggregation"),
+    group="karat.aggregations",
 )
 """The aggregations, by name."""
 
@@ -339,7 +341,7 @@ def aggregate(answers: AnswerTable, form: Form, method: str = "majority", **sett
     """
     chosen, parsed = AGGREGATIONS[method], parse_aggregation(method, settings)
     # Aliases are reported under the registered name.
-    name = next(name for name in AGGREGATIONS if AGGREGATIONS[name] is chosen)
+    name = AGGREGATIONS.spelled(method)
     voted, decided = split_adjudicated(answers)
     grouped = group(voted, form)
     shared = {

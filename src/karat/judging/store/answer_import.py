@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, func, select
 
+from karat._util import track
 from karat.errors import InputError
 from karat.judging.forms import Form
 from karat.judging.store import bulk
@@ -277,9 +278,10 @@ def check_all_details(
     """Return every row's details as they are stored."""
     if details is None:
         return [None] * n
+    rows = zip(code.tolist(), details, strict=True)
     return [
         with_row(row, check_details, form, codes[index], values) if values else None
-        for row, (index, values) in enumerate(zip(code.tolist(), details, strict=True))
+        for row, (index, values) in enumerate(track(rows, "checking answers", n))
     ]
 
 

@@ -10,12 +10,13 @@ import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import URL, inspect
 
-from karat._util import check_writable, replacing
+from karat._util import TEXT_FORMATS, Result, check_writable, plural, replacing
 from karat.errors import InputError, MissingDataError
 from karat.judging.store.database import Database, Place, explained, find_place
 from karat.judging.store.open_file import beside
@@ -28,7 +29,7 @@ REFUSED = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_IOERR_WRITE: errno.
 
 
 @dataclass(frozen=True)
-class Backup:
+class Backup(Result):
     """A copy that was made.
 
     Parameters
@@ -47,25 +48,49 @@ class Backup:
     size: int
     answers: int | None
     restore: str
+    formats = TEXT_FORMATS
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record: the file, its size, what it holds."""
+        return [asdict(self) | {"path": str(self.path)}]
+
+    def parts(self) -> list[str]:
+        """Return where it is, and how to restore it."""
+        held = "" if self.answers is None else f" with {plural(self.answers, 'row')} of answers"
+        return [f"wrote {self.path}{held}, {self.size / 2**20:.1f} MB; to restore it: {self.restore}"]
 
 
 @dataclass(frozen=True)
-class Restored:
+class Restored(Result):
     """A copy that was restored.
 
     Parameters
     ----------
+    copy
+        What was restored.
     where
         The file, or the address without its password.
     replaced
         What was there before, kept under this name; None where nothing was.
     """
 
+    copy: Path
     where: str
     replaced: Path | None
+    formats = TEXT_FORMATS
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one record: the copy, the place, what was there."""
+        replaced = None if self.replaced is None else str(self.replaced)
+        return [{"copy": str(self.copy), "where": self.where, "replaced": replaced}]
+
+    def parts(self) -> list[str]:
+        """Return where it is, and under which name what was there is kept."""
+        kept = "" if self.replaced is None else f"; what was there is now {self.replaced.name}"
+        return [f"restored {self.where} from {self.copy}{kept}"]
 
 
-def back_up(where: str | Path, to: str | Path, force: bool = False) -> Backup:
+def back_up(project: str | Path, output: str | Path, force: bool = False) -> Backup:
     """Copy a project to a file, also while a server writes into it; the server does not have to wait.
 
     A project in a file is copied page by page into another file, which is a project itself. A project in
@@ -74,9 +99,9 @@ def back_up(where: str | Path, to: str | Path, force: bool = False) -> Backup:
 
     Parameters
     ----------
-    where
+    project
         The file or the address of the project; it is neither changed nor migrated.
-    to
+    output
         The file to write.
     force
         Whether an existing file may be replaced.
@@ -92,30 +117,32 @@ def back_up(where: str | Path, to: str | Path, force: bool = False) -> Backup:
     ...         back_up(f"{folder}/own.db", f"{folder}/copy.db").answers
     0
     """
-    place, path = find_place(where), Path(to)
+    place, path = find_place(project), Path(output)
     check_file(place, new=False)
     check_writable(path)
     if place.path is not None and path.exists() and path.samefile(place.path):
         raise InputError("is the project itself", where=path, fix="choose another name")
     check_target(path, force)
     if place.path is not None:
-        return Backup(path, *copy_file(place, path), shlex.join(["karat", "restore", str(path), place.shown]))
+        return Backup(
+            path, *copy_file(place, path), shlex.join(["karat", "project", "restore", str(path), place.shown])
+        )
     with replacing(path, private=True) as draft:
         dump(place, draft)
         size = draft.stat().st_size
     return Backup(
-        path, size, None, f"karat restore {shlex.quote(str(path))} postgresql://HOST/EMPTY_DATABASE"
+        path, size, None, f"karat project restore {shlex.quote(str(path))} postgresql://HOST/EMPTY_DATABASE"
     )
 
 
-def restore(copy: str | Path, where: str | Path, force: bool = False) -> Restored:
+def restore(copy: str | Path, project: str | Path, force: bool = False) -> Restored:
     """Put a copy in the place of a project; the copy stays as it is.
 
     Parameters
     ----------
     copy
         What `back_up` or a migration wrote.
-    where
+    project
         The file of the project; for a dump of PostgreSQL the address of an empty database.
     force
         Whether an existing file may be replaced. It is renamed, not removed, and refused while a server or
@@ -133,10 +160,10 @@ def restore(copy: str | Path, where: str | Path, force: bool = False) -> Restore
     ...     restore(f"{folder}/copy.db", f"{folder}/own.db", force=True).replaced.name
     'own.db.replaced'
     """
-    copy, place = Path(copy), find_place(where)
+    copy, place = Path(copy), find_place(project)
     if not copy.exists():
         raise InputError(
-            "does not exist", where=copy, fix="give a file that karat backup or a migration wrote"
+            "does not exist", where=copy, fix="give a file that karat project backup or a migration wrote"
         )
     is_dump = start_of(copy) == DUMP
     if is_dump and place.path is not None:
@@ -152,7 +179,7 @@ def restore(copy: str | Path, where: str | Path, force: bool = False) -> Restore
                 fix="give a file name",
             )
         load_dump(copy, place)
-        return Restored(place.shown, None)
+        return Restored(copy, place.shown, None)
     if place.path.exists() and place.path.samefile(copy):
         raise InputError("is the copy itself", where=place.shown, fix="name the project to restore")
     check_target(place.path, force)
@@ -173,7 +200,7 @@ def restore(copy: str | Path, where: str | Path, force: bool = False) -> Restore
             rename_all(aside, place.path)
         raise
     replaced = aside if existed else None
-    return Restored(place.shown, replaced)
+    return Restored(copy, place.shown, replaced)
 
 
 def start_of(path: Path) -> bytes:
@@ -197,7 +224,9 @@ def check_file(place: Place, new: bool) -> None:
             if new:
                 check_no_log(place, path)
                 return
-            raise InputError("does not exist", where=place.shown, fix="create a project with karat pool")
+            raise InputError(
+                "does not exist", where=place.shown, fix="create a project with karat project pool"
+            )
         with path.open("rb") as handle:
             start = handle.read(len(MAGIC))
     except OSError as error:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Table
 
+from karat._util import track
+
 CHUNK = 200_000
 """Rows that are written as csv at a time."""
 PAGE = 2_000
@@ -31,7 +33,7 @@ def insert(connection: Connection, table: Table, **columns: Sequence[Any] | np.n
 
     statement = f'COPY "{table.name}" ({names}) FROM STDIN (FORMAT csv)'
     driver: Any = connection.connection.driver_connection
-    for start in range(0, len(values[0]), CHUNK):
+    for start in track(range(0, len(values[0]), CHUNK), "writing parts of the table"):
         part = pl.DataFrame(
             {str(at): pl.Series(column[start : start + CHUNK]) for at, column in enumerate(values)}
         ).with_columns(pl.col(pl.Float64).fill_nan(None))
@@ -44,7 +46,8 @@ def insert(connection: Connection, table: Table, **columns: Sequence[Any] | np.n
 def repeat(connection: Connection, statement: str, *columns: Sequence[Any] | np.ndarray) -> None:
     """Run a statement once for each row of columns, which are in the order of its "?"; SQLite only."""
     driver: Any = connection.connection.driver_connection
-    driver.cursor().executemany(statement, zip(*map(plain, columns), strict=True))
+    rows = zip(*map(plain, columns), strict=True)
+    driver.cursor().executemany(statement, track(rows, "writing rows", len(columns[0])))
 
 
 def plain(column: Sequence[Any] | np.ndarray) -> Sequence[Any]:

@@ -1,7 +1,7 @@
 """The schema of a project: recognised before it is trusted, and brought to the newest version by Alembic.
 
 A migration is one transaction: it succeeds, or the database stays as it was. A project in a file is copied
-beside itself first; ``karat restore`` brings such a copy back.
+beside itself first; ``karat project restore`` brings such a copy back.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def migrate(database: Database) -> tuple[str, Path | None] | None:
     with database.read() as connection:
         version = version_of(connection)
         if version is None:
-            raise InputError("is not a project", where=place.shown, fix="create one with karat pool")
+            raise InputError("is not a project", where=place.shown, fix="create one with karat project pool")
         if version not in [script.revision for script in scripts().walk_revisions()]:
             # Written by a newer karat: refused, never guessed at.
             raise InputError(

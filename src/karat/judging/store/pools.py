@@ -81,7 +81,7 @@ class Pools(StorePart):
             pool = self._read_pool(connection, places)
         if pool is None:
             raise InputError(
-                "the project has no pool", where=self._db.place.shown, fix="create one: karat pool"
+                "the project has no pool", where=self._db.place.shown, fix="create one: karat project pool"
             )
         return pool
 

@@ -271,7 +271,9 @@ def open_rows(database: Database, benchmark: Benchmark | None = None, notes: tup
     with database.read() as connection:
         row = project_row(connection)
     if row is None:
-        raise InputError("is not a project", where=database.place.shown, fix="create one with karat pool")
+        raise InputError(
+            "is not a project", where=database.place.shown, fix="create one with karat project pool"
+        )
     database.pin()
     try:
         return Project(database, row, benchmark, notes)

@@ -205,7 +205,7 @@ def plan_cost(
     wanted: np.ndarray | None = None,
     rates: Rates | None = None,
 ) -> Cost:
-    """Return what the tasks of a plan cost and how many annotators they need; `karat tasks` prints it.
+    """Return what the tasks of a plan cost and how many annotators they need.
 
     Parameters
     ----------

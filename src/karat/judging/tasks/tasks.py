@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from karat._util import plural, word_for
+from karat._util import plural, track, word_for
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.judging.forms import Form
@@ -188,7 +188,7 @@ def with_enough_gold(
     return pool, (
         f"{plural(drawn, 'gold pair')} {word_for(drawn, 'was', 'were')} drawn without the runs, since the "
         "pool was made for less gold: the negatives among them are not in the pool, but a run may rank them "
-        "high; to have that checked, give karat pool these sizes",
+        "high; to have that checked, give karat project pool these sizes",
     )
 
 
@@ -264,7 +264,7 @@ def deal(
     chosen: list[int] = []
     # Without gold positives all gold is negative: a form that shows the caption's own image may have none.
     only_negative = not len(stocks[GOLD_YES])
-    for number in range(tasks):
+    for number in track(range(tasks), "making tasks"):
         # If the number is odd, every second task has one positive more.
         yes = 0 if only_negative else (gold + number % 2) // 2
         for right, wanted in ((GOLD_YES, yes), (GOLD_NO, gold - yes)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from numbers import Integral
@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from karat._util import default_threads, extra, fill_folder, parsing, plural, read_head, write_file
+from karat._util import extra, fill_folder, parsing, plural, read_head, say, thread_count, track, write_file
 from karat.errors import InputError, KaratError, MissingDataError
 from karat.models.estimator import Estimator
 from karat.models.images.descriptors import DESCRIPTORS, WIDTHS
@@ -32,8 +32,6 @@ from karat.models.images.vocabulary import (
     words_key,
 )
 
-Progress = Callable[[int], object]
-"""Called with the number of pictures done."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 RANGES = {
@@ -126,7 +124,7 @@ class ImageFeatures(Estimator):
         self.unreadable = unreadable
         self.cache, self.threads = cache, threads
 
-    def fit(self, images: Sequence[Source], y: object = None, *, progress: Progress | None = None) -> Self:
+    def fit(self, images: Sequence[Source], y: object = None) -> Self:
         """Find the words.
 
         Parameters
@@ -135,8 +133,6 @@ class ImageFeatures(Estimator):
             Paths of picture files, or arrays (see `decode_image`).
         y
             Not used.
-        progress
-            Called with the number of pictures done.
         """
         check_parameters(self.get_params())
         extra("sklearn.cluster")
@@ -150,19 +146,20 @@ class ImageFeatures(Estimator):
             return [describe(picture, self.points)[pair[1]] for describe in DESCRIPTORS.values()]
 
         lenient = self.unreadable == "zero"
-        samples = [s for s in each(sample, drawn, self.threads, progress, lenient) if s is not None]
+        samples = [s for s in each(sample, drawn, self.threads, lenient) if s is not None]
         if not samples:
             raise InputError("none of the sampled pictures can be read", fix="check the list of files")
+        say("finding visual words")
         self.vocabularies_ = {
             name: fit_words(np.concatenate(parts), size, self.seed)
             for name, size, parts in zip(DESCRIPTORS, self._sizes(), zip(*samples))
         }
         return self
 
-    def transform(self, images: Sequence[Source], *, progress: Progress | None = None) -> np.ndarray:
+    def transform(self, images: Sequence[Source]) -> np.ndarray:
         """Return how often each word occurs in each cell of each picture.
 
-        `images` and `progress` are as for `fit`.
+        `images` is as for `fit`.
 
         Returns
         -------
@@ -183,7 +180,7 @@ class ImageFeatures(Estimator):
         table = np.zeros((len(images), self.n_features_out_), np.uint16)
         lost = []
         lenient = self.unreadable == "zero"
-        for number, counts in enumerate(each(row, images, self.threads, progress, lenient)):
+        for number, counts in enumerate(each(row, images, self.threads, lenient)):
             if counts is None:
                 lost.append(number)
             else:
@@ -193,11 +190,9 @@ class ImageFeatures(Estimator):
             warnings.warn(what, stacklevel=2)
         return table
 
-    def fit_transform(
-        self, images: Sequence[Source], y: object = None, *, progress: Progress | None = None
-    ) -> np.ndarray:
-        """Find the words in pictures and count them there; `progress` reports the counting."""
-        return self.fit(images).transform(images, progress=progress)
+    def fit_transform(self, images: Sequence[Source], y: object = None) -> np.ndarray:
+        """Find the words in pictures and count them there."""
+        return self.fit(images).transform(images)
 
     def save(self, folder: str | Path) -> None:
         """Write parameters and vocabularies as json and safetensors into a folder, made if need be."""
@@ -326,12 +321,11 @@ def single_threaded() -> Iterator[None]:
 
 def each(
     work: Callable[[Item], Result],
-    items: Iterable[Item],
+    items: Sequence[Item],
     threads: int | None = None,
-    progress: Callable[[int], object] | None = None,
     lenient: bool = False,
 ) -> Iterator[Result | None]:
-    """Yield what `work` returns for each item, in order, and report how many are done.
+    """Yield what `work` returns for each item, in order.
 
     If `lenient`, an item for which `work` raises a `KaratError` yields None; otherwise the error is raised.
 
@@ -351,8 +345,5 @@ def each(
                 raise
             return None
 
-    with single_threaded(), ThreadPoolExecutor(threads or default_threads()) as pool:
-        for number, result in enumerate(pool.map(tried, items), 1):
-            if progress is not None:
-                progress(number)
-            yield result
+    with single_threaded(), ThreadPoolExecutor(thread_count(threads)) as pool:
+        yield from track(pool.map(tried, items), "reading pictures", len(items))

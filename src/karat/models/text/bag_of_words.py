@@ -17,7 +17,7 @@ from karat.errors import InputError
 from karat.models.cosine import unit_sparse
 from karat.models.estimator import Estimator
 from karat.models.text.encoded_captions import Captions, EncodedCaptions
-from karat.models.text.kernel import Progress, TextKernel
+from karat.models.text.kernel import TextKernel
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -76,14 +76,11 @@ class BagOfWords(TextKernel):
         b: EncodedCaptions | None,
         size: int,
         threads: int | None,
-        progress: Progress | None,
     ) -> np.ndarray:
         weights = word_weights(self.weight, self.counts_, int(self.items_), size)
         first = self._rows(a, weights)
         second = first if b is None else self._rows(b, weights)
         values = (first @ second.T).toarray()
-        if progress is not None:
-            progress(len(a), len(a))
         return values
 
     def _read(self, encoded: EncodedCaptions) -> EncodedCaptions:

@@ -10,12 +10,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from karat._util import default_threads
+from karat._util import stage, thread_count
 from karat.errors import InputError
 from karat.models.estimator import Estimator
 from karat.models.text.encoded_captions import Captions, EncodedCaptions, encode
 
-Progress = Callable[[int, int], object]
 """Called with how many rows are done, and of how many."""
 GROUP = 64
 """Items per group of rows."""
@@ -66,7 +65,6 @@ class TextKernel(Estimator, ABC):
         b: Captions | None = None,
         *,
         threads: int | None = None,
-        progress: Progress | None = None,
     ) -> np.ndarray:
         """Return the kernel of every item of `a` with every item of `b`, or with every item of `a`.
 
@@ -77,8 +75,6 @@ class TextKernel(Estimator, ABC):
             result is exactly symmetric.
         threads
             How many to use; all processors by default.
-        progress
-            Called with how many rows are done, and of how many.
 
         Returns
         -------
@@ -89,7 +85,7 @@ class TextKernel(Estimator, ABC):
         numbers = dict(self.vocabulary_)
         first = encode(a, numbers)
         second = None if b is None else encode(b, numbers)
-        return self._kernel(first, second, len(numbers), threads, progress)
+        return self._kernel(first, second, len(numbers), threads)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return what `fit` learned as plain arrays, to be saved in a npz or safetensors file."""
@@ -129,7 +125,6 @@ class TextKernel(Estimator, ABC):
         b: EncodedCaptions | None,
         size: int,
         threads: int | None,
-        progress: Progress | None,
     ) -> np.ndarray:
         """Return the kernel; words are numbers below `size`, those of `vocabulary_` first."""
 
@@ -156,7 +151,6 @@ def all_pairs(
     columns: int | None,
     fill: Fill,
     threads: int | None = None,
-    progress: Progress | None = None,
     group: int = GROUP,
 ) -> np.ndarray:
     """Return what `fill` adds up for all rows and columns; without `columns`, they are the rows again.
@@ -182,12 +176,9 @@ def all_pairs(
         out[begin:end, left:] = block
         return end - begin
 
-    done = 0
-    with ThreadPoolExecutor(threads or default_threads()) as pool:
+    with ThreadPoolExecutor(thread_count(threads)) as pool, stage("comparing captions", rows) as going:
         for finished in pool.map(fill_group, range(0, rows, group)):
-            done += finished
-            if progress is not None:
-                progress(done, rows)
+            going.advance(finished)
     if columns is None:
         # What lies below the diagonal is what lies above it, also inside the groups.
         for begin in range(0, rows, group):

@@ -14,7 +14,9 @@ from karat.models.text.similarity import MaxSimilarity, MeanSimilarity, Similari
 from karat.models.text.tag_rank import TagRank
 from karat.models.text.trigram import Trigram
 
-TEXT_KERNELS: Registry[Callable[[Sentences], TextKernel]] = Registry("text kernel")
+TEXT_KERNELS: Registry[Callable[[Sentences], TextKernel]] = Registry(
+    "text kernel", group="karat.text_kernels"
+)
 """What makes a kernel, given the sentences of a corpus: names are those of the paper's appendix B."""
 
 

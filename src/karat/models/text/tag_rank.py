@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from karat.models.text.encoded_captions import Captions, EncodedCaptions
-from karat.models.text.kernel import Progress, TextKernel, all_pairs, cosine_normalised, own_values
+from karat.models.text.kernel import TextKernel, all_pairs, cosine_normalised, own_values
 
 
 class TagRank(TextKernel):
@@ -71,7 +71,6 @@ class TagRank(TextKernel):
         b: EncodedCaptions | None,
         size: int,
         threads: int | None,
-        progress: Progress | None,
     ) -> np.ndarray:
         rows = self._ranks(a)
         columns = rows if b is None else self._ranks(b)
@@ -79,7 +78,7 @@ class TagRank(TextKernel):
         def fill(begin: int, end: int, left: int, out: np.ndarray) -> None:
             self._add(rows.part(begin, end), columns.part(left, len(columns.captions)), size, out)
 
-        values = all_pairs(len(a), None if b is None else len(b), fill, threads, progress)
+        values = all_pairs(len(a), None if b is None else len(b), fill, threads)
         if self.normalise:
             own = (
                 [values.diagonal().copy()] * 2 if b is None else [self._own(r, size) for r in (rows, columns)]

@@ -11,7 +11,7 @@ import numpy as np
 from karat.errors import InputError
 from karat.models.text.bag_of_words import check_weight, word_weights
 from karat.models.text.encoded_captions import Captions, EncodedCaptions
-from karat.models.text.kernel import Progress, TextKernel, all_pairs, cosine_normalised, own_values
+from karat.models.text.kernel import TextKernel, all_pairs, cosine_normalised, own_values
 from karat.models.text.similarity import Similarity
 
 
@@ -101,7 +101,6 @@ class Trigram(TextKernel):
         b: EncodedCaptions | None,
         size: int,
         threads: int | None,
-        progress: Progress | None,
     ) -> np.ndarray:
         value = self.match * word_weights(self.weight, self.counts_, int(self.items_), size)
         place = np.full(size, -1, np.int64)
@@ -112,7 +111,7 @@ class Trigram(TextKernel):
         def fill(begin: int, end: int, left: int, out: np.ndarray) -> None:
             sums.add(rows.part(begin, end), columns.part(left, len(columns.captions)), out)
 
-        values = all_pairs(len(a), None if b is None else len(b), fill, threads, progress)
+        values = all_pairs(len(a), None if b is None else len(b), fill, threads)
         if b is None:
             own = values.diagonal().copy()
             return cosine_normalised(values, own, own)

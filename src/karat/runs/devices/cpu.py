@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from karat._util import stage
 from karat._util import threads as thread_loop
 from karat.runs.device import DEVICES
 from karat.runs.scan import (
@@ -74,17 +75,19 @@ class Processor:
                         for one in concerned:
                             if not one.by_rows:
                                 one.add(across, 0, part.columns, part.rows)
+                going.advance()
 
         workers = min(threads, len(blocks))
-        if workers == 1:
-            compute()
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                try:
-                    for done in [pool.submit(compute) for _ in range(workers)]:
-                        done.result()
-                finally:
-                    stop.set()
+        with stage("blocks", len(blocks)) as going:
+            if workers == 1:
+                compute()
+            else:
+                with ThreadPoolExecutor(workers) as pool:
+                    try:
+                        for done in [pool.submit(compute) for _ in range(workers)]:
+                            done.result()
+                    finally:
+                        stop.set()
         if refused.is_set():
             raise scores.refusal()
         for one in work:

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from karat._util import GZIP, not_finite, parsing
+from karat._util import GZIP, not_finite, parsing, stage
 from karat.errors import InputError
 from karat.runs.vectors import Shard, Vectors
 
@@ -42,7 +42,10 @@ class Blocks:
         self.make = make
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        return self.make()
+        with stage("rows of the table", self.shape[0]) as rows:
+            for block in self.make():
+                yield block
+                rows.advance(len(block))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         out = np.empty(self.shape, dtype or self.dtype)

@@ -65,6 +65,8 @@ class Content:
         The files of the tables, and of the ids where these are in others, for messages.
     made_with
         What the run was made with, where the file says so.
+    facts
+        What the file beside a table says of it besides ids: whether it is transposed, the similarity.
     """
 
     tables: tuple[Any, ...] = ()
@@ -76,6 +78,7 @@ class Content:
     where: str | None = None
     ids_where: str | None = None
     made_with: Fingerprint | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -110,9 +113,9 @@ def fill() -> None:
     import_all("karat.runs.formats")
 
 
-READERS: Registry[Callable[[Path], Content]] = Registry("file format", fill=fill)
+READERS: Registry[Callable[[Path], Content]] = Registry("file format", fill=fill, group="karat.run_formats")
 """By extension: what reads a file."""
-WRITERS: Registry[FormatWriter] = Registry("file format", fill=fill)
+WRITERS: Registry[FormatWriter] = Registry("file format", fill=fill, group="karat.run_formats")
 """By extension: what writes a file."""
 SHAPES: Registry[Callable[[Path], tuple[int, ...]]] = Registry("file format", fill=fill)
 """By extension: the shape of the one table in a file, cheaply; () where it holds something else."""

@@ -190,6 +190,7 @@ def agree(
     first: Ratings | str | Path,
     second: Ratings | str | Path | None = None,
     *,
+    rater: Sequence[str] | None = None,
     missing: str = "left_out",
     first_from: Sequence[float] | None = None,
     second_from: Sequence[float] | None = None,
@@ -206,6 +207,8 @@ def agree(
     ----------
     first, second
         `Ratings`, or files of them.
+    rater
+        With one file: only these raters, or columns.
     missing
         What a pair that the first table rates and the second does not list counts as: "left_out", or
         "no" on the second side. A pair that is listed without a rating is unjudged and always left
@@ -247,7 +250,9 @@ def agree(
     missing = check_choice(missing, MISSING_PAIRS, "missing")
     resample = check_choice(resample, RESAMPLED, "resample")
     options = intervals or Intervals()
-    ratings = first if isinstance(first, Ratings) else read_ratings(first)
+    if rater is not None and second is not None:
+        raise InputError("rater with two tables", fix="give one table, or leave it out")
+    ratings = first if isinstance(first, Ratings) else read_ratings(first, rater)
     if second is None:
         if ratings.values.shape[1] < 2:
             raise InputError(

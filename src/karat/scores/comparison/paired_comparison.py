@@ -38,6 +38,9 @@ from karat.stats import (
     within_margin,
 )
 
+SWAPS = 100_000
+"""How many random swaps a test has, unless said otherwise."""
+
 
 def compare(
     runs: Scorecard | Any,
@@ -53,7 +56,7 @@ def compare(
     interval_method: str | None = None,
     level: float | None = None,
     resamples: int | None = None,
-    samples: int = 100_000,
+    samples: int | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Comparison:
@@ -87,7 +90,8 @@ def compare(
     intervals, interval_method, level, resamples
         True, "bca", or `karat.stats.Intervals`, and what is different about them.
     samples, seed
-        How many random swaps, and the seed of these and of the intervals.
+        How many random swaps, by default 100,000 or as many as `resamples` says, and the seed of these and of
+        the intervals.
     **options
         As `karat.evaluate` takes them: truth, direction, ties, unjudged, name, threads, …
 
@@ -112,6 +116,7 @@ def compare(
     >>> comparison.standing("R@1").places
     {'fair': (1, 2), 'good': (1, 2), 'weak': (3, 3)}
     """
+    samples = number_of_swaps(samples, resamples)
     column_test = check_choices(test, alpha, samples, seed, correction, margin, power)
     correction = check_choice(correction, tuple(CORRECTIONS), "correction")
     decision = Decision(column_test, alpha, correction, margin, power)
@@ -236,6 +241,11 @@ def named(run: Any) -> str:
     return Path(run).stem if isinstance(run, str | Path) else getattr(run, "name", "run")
 
 
+def number_of_swaps(samples: int | None, resamples: int | None) -> int:
+    """Return how many swaps a test has: as was said, else as many as there are resamples, else SWAPS."""
+    return next((number for number in (samples, resamples) if number is not None), SWAPS)
+
+
 def check_choices(
     test: str,
     alpha: float,
@@ -248,7 +258,7 @@ def check_choices(
     """Return the test of that name, or raise for a choice that makes no sense."""
     check_choice(correction, tuple(CORRECTIONS), "correction")
     check_decision(alpha, margin, power)
-    check_count("samples", samples, usual=100_000)
+    check_count("samples", samples, usual=SWAPS)
     check_seed(seed)
     return TESTS[str(test)]
 

@@ -93,7 +93,7 @@ class ColumnTest:
         return [self.limits] if self.concerns(problem, p) else []
 
 
-TESTS: Registry[ColumnTest] = Registry("test")
+TESTS: Registry[ColumnTest] = Registry("test", group="karat.paired_tests")
 
 
 def register(test: ColumnTest) -> ColumnTest:

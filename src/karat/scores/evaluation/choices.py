@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, plural
+from karat._util import check_choice, plural, track
 from karat.benchmarks import ALL, Benchmark, Choices
 from karat.errors import InputError
 from karat.measures import (
@@ -66,12 +66,10 @@ def score_choices(
     truths = truths_of(choices, truth)
     control = control_of(text_only, benchmark)
     runs = load_choices(sources, benchmark, loading, compute)
-    progress = None if compute is None else compute.progress
     columns: list[Column] = []
     notes: list[str] = []
-    for run in named_apart([*runs, *([] if control is None else [control])]):
-        if progress is not None and run is not control:
-            progress(run.name)
+    scored = named_apart([*runs, *([] if control is None else [control])])
+    for run in track(scored, lambda run: f"scoring {run.name}"):
         scoring = ChoiceScoring(run, choices, benchmark, ties, alone=run is control)
         columns += [
             column for name in truths for named in measures for column in scoring.columns(named, name)
@@ -117,8 +115,13 @@ def check_measures(
 
 
 def default_measures(choices: Choices) -> list[Named | str]:
-    """Return the source's choice, else every comparison of images with captions that decides something."""
-    compared = (kind() for kind in MEASURES.values() if issubclass(kind, Compared) and not kind.of_captions)
+    """Return the source's choice, else every comparison of images with captions that decides something.
+
+    Only karat's own: what is scored does not depend on what is installed beside it.
+    """
+    compared = (
+        kind() for kind in MEASURES.own().values() if issubclass(kind, Compared) and not kind.of_captions
+    )
     form = choices.correct[0], choices.known[0]
     return list(choices.measures) or [named for named in compared if any(named.comparisons(*form))]
 

@@ -8,13 +8,14 @@ and columns to combinations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
+from karat._util import track
 from karat.benchmarks import DIRECTIONS, Direction, JudgedItems, Truth
 from karat.errors import InputError
 from karat.measures import (
@@ -67,10 +68,9 @@ def score_runs(
     options: ScoringOptions,
     *,
     details: bool = False,
-    progress: Callable[[str], object] | None = None,
 ) -> Scorecard:
     """Score runs with unique names; `karat.evaluate` says what the parameters are."""
-    return scan_runs(runs, options, details=details, progress=progress).card()
+    return scan_runs(runs, options, details=details).card()
 
 
 def scan_runs(
@@ -78,7 +78,6 @@ def scan_runs(
     options: ScoringOptions,
     *,
     details: bool = False,
-    progress: Callable[[str], object] | None = None,
     more: Sequence[TopRequest] = (),
     pairs: Sequence[JudgedItems] = (),
 ) -> Scoring:
@@ -87,9 +86,7 @@ def scan_runs(
     See `Scoring` for `more` and `pairs`.
     """
     scoring = Scoring(options, details, more, pairs)
-    for run in named_apart(runs):
-        if progress is not None:
-            progress(run.name)
+    for run in track(named_apart(runs), lambda run: f"scoring {run.name}"):
         scoring.add(aligned(run, options.benchmark, options.ties))
     return scoring
 

@@ -157,7 +157,7 @@ def evaluate(
             benchmark=loaded[0].benchmark or options.benchmark,
             passing=compute.passing(loaded, workers),
         )
-        scoring = scan_runs(loaded, options, details=details, progress=compute.progress)
+        scoring = scan_runs(loaded, options, details=details)
         card = scoring.card()
         made_with = {run.name: run.made_with for run in loaded if run.made_with is not None}
         notes = [*check_chance(card, loaded), *notes_on_loading(loaded), *notes_on_making(made_with)]

@@ -39,7 +39,9 @@ LABEL_VERSIONS = 200
 TruthMaker = Callable[[Benchmark, str], tuple[Benchmark, str]]
 """Adds the truth of a name to a benchmark; returns the benchmark, and the name as the truth itself has it."""
 
-TRUTH_MAKERS: Registry[TruthMaker] = Registry("kind of truth", fill=lambda: import_plugins("truth"))
+TRUTH_MAKERS: Registry[TruthMaker] = Registry(
+    "kind of truth", fill=lambda: import_plugins("truth"), group="karat.truths"
+)
 """By the word before the parentheses, as in "machine(cider>=1)"."""
 
 
@@ -259,7 +261,7 @@ def check_label_versions(options: ScoringOptions) -> None:
             raise InputError(
                 f"the labels of truth {name!r} have no probabilities",
                 fix=(f"choose --truth {shlex.quote(','.join(known))}, which has them, or " if known else "")
-                + "score labels that karat publish made with -a dawid-skene, which estimates them",
+                + "score labels that karat project publish made with -a dawid-skene, which estimates them",
             )
         for measure in measures:
             check_of_labels(measure)

@@ -18,7 +18,10 @@ from karat.runs import Run, TableRun, load_run
 Provider = Callable[[Benchmark, int | None], np.ndarray]
 """Returns φ of every image with every caption of a benchmark, on a number of threads."""
 
-SIMILARITIES: Registry[Provider] = Registry("similarity", fill=lambda: import_plugins("similarity"))
+SIMILARITIES: Registry[Provider] = Registry(
+    "similarity", fill=lambda: import_plugins("similarity"), group="karat.caption_metrics"
+)
+"""By name: similarities by meaning, among them every caption metric."""
 
 _computed: WeakKeyDictionary[Benchmark, dict[str, TableRun]] = WeakKeyDictionary()
 """What was computed stays while its benchmark does: several runs are scored with it."""

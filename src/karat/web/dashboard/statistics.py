@@ -1,4 +1,4 @@
-"""The numbers that take longer: quality as in `karat quality`, disagreements, the pool, machine judges."""
+"""The numbers that take longer: the quality of answers, disagreements, the pool, machine judges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from karat.judging.tasks import NOT_GOLD
 from karat.scores import estimate_record
 
 MOST_ANNOTATORS, MOST_REVIEWS = 500, 50
-"""The most records that the page shows; `karat quality` has all of them."""
+"""The most records that the page shows; `karat project quality` has all of them."""
 MOST_PAIRS = 10_000
 """The most disagreements that are kept; when they are decided, the next ones follow."""
 
@@ -101,7 +101,7 @@ def compute(project: Project) -> Statistics:
 
 
 def describe_quality(report: QualityReport) -> dict[str, Any]:
-    """Return what `karat quality --json` writes, under the same names; long tables are cut."""
+    """Return what `karat project quality --json` writes, under the same names; long tables are cut."""
     records = sorted(
         report.annotators.records(), key=lambda record: (-len(record["flags"]), -record["answers"])
     )

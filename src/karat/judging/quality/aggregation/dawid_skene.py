@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Param, check_choice
+from karat._util import Param, check_choice, track
 from karat.errors import InputError
 from karat.judging.quality.answers import Grouped
 from karat.judging.quality.gold_calibration import (
@@ -159,7 +159,7 @@ def run_em(
     labelled = answers.kind == 2
     objective: list[float] = []
     converged = False
-    for _ in range(steps):
+    for _ in track(iter(range(steps)), "steps of Dawid–Skene"):
         confusion = shares_of(table.transpose(0, 2, 1) + assumed)
         prior = shares_of(posterior[~gold].sum(axis=0) + prior_pairs)
         of_gold = shares_of(posterior[gold].sum(axis=0) + prior_pairs)

@@ -23,7 +23,9 @@ from karat.judging.store.assignments import LEASED
 from karat.judging.store.queue import Queue
 from karat.judging.store.tables import ACCOUNT, ANNOTATOR, ANSWER, ASSIGNMENT, AUDIT, INVITATION, SESSION
 
-OWNER, JUDGE, READER = "owner", "judge", "reader"
+OWNER: str = "owner"
+JUDGE: str = "judge"
+READER: str = "reader"
 ROLES = (OWNER, JUDGE, READER)
 """An owner may do everything, a judge answers tasks, a reader sees the dashboard."""
 EXPORTED = {

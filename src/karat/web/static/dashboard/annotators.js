@@ -16,7 +16,7 @@ function flags(record) {
 }
 
 export function annotators(live, statistics) {
-  // Records of the quality report keep the column names of `karat quality --json`.
+  // Records of the quality report keep the column names of `karat project quality --json`.
   const known = new Map((statistics?.annotators ?? []).map((record) => [record.worker, record]));
   const rows = live.annotators.map((record) => {
     const more = known.get(record.annotator);
