@@ -12,20 +12,21 @@ from karat.cli.choices import filled
 from karat.cli.command import PANELS, dressed
 from karat.cli.main import every_command
 from karat.estimation import DESIGNS, ESTIMATORS, STRATEGIES
-from karat.explanations import PERTURBATIONS
-from karat.judging import FORMS, Form, load_form
+from karat.forms import FORMS, Form, load_form
 from karat.judging.quality import AGGREGATIONS
 from karat.measures.reference import describe_param, to_markdown
 from karat.models import ENCODERS, SUMMARISERS
+from karat.perturbations import PERTURBATIONS
 from karat.training import LOSSES
 
 HERE = Path(__file__).parent / "reference"
 PACKAGES = (
     "karat", "karat.benchmarks", "karat.runs", "karat.measures", "karat.stats", "karat.scores",
-    "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.world", "karat.models",
-    "karat.models.images", "karat.models.text", "karat.duplicates", "karat.explanations", "karat.judging",
-    "karat.judging.store", "karat.judging.machine_judges", "karat.judging.exchange", "karat.estimation",
-    "karat.training", "karat.reports", "karat.web", "karat.board", "karat.detections", "karat.project",
+    "karat.lexicon", "karat.lexicon.syntax", "karat.captions", "karat.perturbations", "karat.world",
+    "karat.models", "karat.duplicates", "karat.baselines", "karat.baselines.images", "karat.baselines.text",
+    "karat.explanations", "karat.forms", "karat.store", "karat.judging", "karat.judging.machine_judges",
+    "karat.judging.exchange", "karat.estimation", "karat.training", "karat.reports", "karat.web",
+    "karat.board", "karat.detections", "karat.project",
 )  # fmt: skip
 
 

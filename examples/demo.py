@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 import karat
-from karat.models import ImageTextModel
-from karat.models.images import ImageFeatures
+from karat.baselines import ImageTextModel
+from karat.baselines.images import ImageFeatures
 from karat.reports import PageOptions, write_report
 from karat.runs import MatrixRun
 from karat.scores import Comparison

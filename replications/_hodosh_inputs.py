@@ -13,11 +13,11 @@ from _hodosh_store import Told, digest, kept, tell, unpacked
 import karat
 from karat._util import reporting
 from karat._util.cache import Arrays
+from karat.baselines import DecomposedSide, KCCAPath, KCCAView
+from karat.baselines.images import ImageFeatures, histogram_kernel, pyramid_kernel
+from karat.baselines.text import tagged_words
 from karat.benchmarks import Benchmark
 from karat.captions.system_words import SystemWords
-from karat.models import DecomposedSide, KCCAPath, KCCAView
-from karat.models.images import ImageFeatures, histogram_kernel, pyramid_kernel
-from karat.models.text import tagged_words
 
 IMAGES = "images-256.tar"
 TEXTS = ("Flickr8k.token.txt", *(f"Flickr_8k.{split}Images.txt" for split in ("train", "dev", "test")))

@@ -3,8 +3,8 @@
 import numpy as np
 
 from karat._util.cache import Arrays
+from karat.baselines import KCCAPath, Setting, best_settings, dev_scores, fuse
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
-from karat.models import KCCAPath, Setting, best_settings, dev_scores, fuse
 from karat.runs import MatrixRun
 
 KAPPAS = (0.1, 0.5, 1.0, 5.0)

@@ -21,9 +21,16 @@ from _hodosh_store import Told, kept, tell
 
 from karat._util import reporting
 from karat._util.cache import Arrays
+from karat.baselines import (
+    DecomposedSide,
+    DirectedRun,
+    IncompleteCholesky,
+    KCCAPath,
+    NearestNeighbour,
+    WordF1,
+)
+from karat.baselines.text import text_kernel
 from karat.errors import InputError
-from karat.models import DecomposedSide, DirectedRun, IncompleteCholesky, KCCAPath, NearestNeighbour, WordF1
-from karat.models.text import text_kernel
 
 TEXT_RANK = 1500
 """How many items, or eigenvectors, of a text kernel are kept."""

@@ -11,11 +11,11 @@ from pathlib import Path
 from _harness import Records, beside, read_table, record
 from _hodosh_inputs import TEXTS, Flickr8k, Items
 
+from karat.baselines.text import AlignmentSimilarity, DistributionalSimilarity, LinSimilarity, Similarity
 from karat.benchmarks.sources.flickr8k import read_captions
 from karat.captions.system_words import PARTS
 from karat.captions.tokens import STOP_WORDS
 from karat.lexicon.syntax import TAGS, load_parser
-from karat.models.text import AlignmentSimilarity, DistributionalSimilarity, LinSimilarity, Similarity
 
 LEMMAS = "Flickr8k.lemma.token.txt"
 SHOWN = 5

@@ -17,8 +17,8 @@ import karat
 from karat.benchmarks import Benchmark
 from karat.captions import CAPTION_METRICS, CaptionMetric, all_pairs
 from karat.errors import MissingDataError
-from karat.explanations import PERTURBATIONS, MeasureEffect, PerturbedCaptions, QueryEffect, Robustness
 from karat.models import TextMetric, load_model
+from karat.perturbations import PERTURBATIONS, MeasureEffect, PerturbedCaptions, QueryEffect, Robustness
 from karat.runs import MatrixRun
 
 SENTENCE_MODEL = "sentence:all-MiniLM-L6-v2"

@@ -23,8 +23,8 @@ from typer.testing import CliRunner
 from browser.annotators import Annotator
 from browser.chromium import Browser, start
 from karat.cli.main import app
-from karat.judging import Goal, Project
-from karat.judging.store import AnswerRows
+from karat.forms import AnswerRows
+from karat.store import Goal, Project
 from karat.world import read_world
 from web import servers
 

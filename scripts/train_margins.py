@@ -66,8 +66,8 @@ Cell = dict[str, Any]
 def prepare(data: Path, folder: Path) -> None:
     """Write features, words and φ tables of Flickr8k as numbers."""
     import karat
+    from karat.baselines.images import ImageFeatures
     from karat.captions import all_pairs, tokenise
-    from karat.models.images import ImageFeatures
     from karat.training.image_input import CountProjection
 
     sys.path.insert(0, str(Path(__file__).parents[1] / "replications"))

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from _harness import in_own_process, main, peak_mb, record
 
-from karat.models.images import ImageFeatures, pyramid_kernel
-from karat.models.images.descriptors import centres, sift_points
-from karat.models.images.pyramid import cells, level_weights, pyramid_counts
+from karat.baselines.images import ImageFeatures, pyramid_kernel
+from karat.baselines.images.descriptors import centres, sift_points
+from karat.baselines.images.pyramid import cells, level_weights, pyramid_counts
 
 SIZES, POINTS, LEVELS = (128, 256, 256), 64, 3
 PAIRED = 500

@@ -52,7 +52,7 @@ def dimensions(items: int) -> list[int]:
 
 
 def path() -> dict[str, float]:
-    from karat.models import KCCAPath
+    from karat.baselines import KCCAPath
 
     train, new = kernels(ITEMS, NEW)
     model = KCCAPath(KAPPAS)
@@ -62,7 +62,7 @@ def path() -> dict[str, float]:
 
 
 def one() -> dict[str, float]:
-    from karat.models import KCCA
+    from karat.baselines import KCCA
 
     train = comparable(ONE)
     KCCA(0.1, 50).fit(*(table[:100, :100] for table in train))
@@ -81,7 +81,7 @@ def peer() -> dict[str, float]:
 
 
 def low_rank() -> dict[str, float]:
-    from karat.models import IncompleteCholesky, KCCAPath
+    from karat.baselines import IncompleteCholesky, KCCAPath
 
     sides = features(MANY)
 

@@ -10,7 +10,7 @@ from _harness import in_own_process, main, peak_mb, record, timed
 
 import karat
 from karat import load_benchmark
-from karat.explanations import PERTURBATIONS
+from karat.perturbations import PERTURBATIONS
 
 SIZE = 25_000
 

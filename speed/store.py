@@ -11,11 +11,9 @@ import numpy as np
 from _harness import in_own_process, main, peak_mb, record, timed
 
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+from karat.forms import NOT_GOLD, AnswerRows, Choice, Form, Pool, TaskPlan
 from karat.judging import answer_quality, publish
-from karat.judging.forms import Choice, Form
-from karat.judging.pools import Pool
-from karat.judging.store import AnswerRows, create_project, open_project
-from karat.judging.tasks import NOT_GOLD, TaskPlan
+from karat.store import create_project, open_project
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "judging"))
 from postgres import new_database, programs, server

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from _harness import in_own_process, main, peak_mb, record, timed
 
+from karat.baselines.text import tagged_words, text_kernel
 from karat.captions.system_words import SystemWords
-from karat.models.text import tagged_words, text_kernel
 
 ITEMS = int(os.environ.get("KARAT_TEXT_ITEMS", "6000"))
 BEST = "TRI5-A,Dic-sqrt-idf"

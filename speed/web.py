@@ -19,7 +19,7 @@ from _harness import record
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from judging.postgres import new_database, server
-from karat.judging.store import open_project
+from karat.store import open_project
 from web.judges import judge_all, make_load, sign_up
 from web.process import ServerProcess
 from web.replay import replay

@@ -134,7 +134,7 @@ def test_fuse_takes_runs_and_a_benchmark_as_evaluate_does(tmp_path):
 
 
 def test_fit_takes_a_benchmark_as_evaluate_does(tmp_path, monkeypatch):
-    from karat.models import ImageTextModel
+    from karat.baselines import ImageTextModel
     from karat.world import make_world
 
     make_world(images=4, captions=2, seed=2).save(tmp_path / "world")

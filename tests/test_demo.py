@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from karat.models import ImageTextModel
+from karat.baselines import ImageTextModel
 from karat.world import make_world
 
 DEMO = Path(__file__).parent.parent / "examples" / "demo.py"

@@ -17,8 +17,8 @@ from house import MODULES, PACKAGES, ROOT, SOURCE
 # A package imports only from those before it; DESIGN's order.
 ORDER = [
     "errors", "guesses", "_util", "benchmarks", "runs", "measures", "stats", "scores", "lexicon", "captions",
-    "world", "models", "duplicates", "explanations", "judging", "estimation", "training", "reports", "web",
-    "board", "project", "detections", "cli",
+    "perturbations", "world", "models", "duplicates", "baselines", "explanations", "forms", "store",
+    "judging", "estimation", "training", "reports", "web", "board", "project", "detections", "cli",
 ]  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def test_nothing_unpickles():
 
 
 def test_sql_is_written_in_the_store_alone():
-    store = SOURCE / "judging" / "store"
+    store = SOURCE / "store"
     for path in SOURCE.rglob("*.py"):
         roots = {name.split(".")[0] for name in all_imports(path)}
         assert store in path.parents or not roots & {"sqlalchemy", "alembic"}, path
@@ -192,14 +192,14 @@ DRAFTS = {
     "karat.benchmarks.karat_format.write": "is given a draft",
     "karat.world.world.write_world": "is given a draft",
     "karat.world.world_folder.write_runs": "is given a draft",
-    "karat.models.images.features.save_vocabularies": "its inner function is given a draft",
+    "karat.baselines.images.features.save_vocabularies": "its inner function is given a draft",
     "karat.models.encoders.open_clip.OpenClipFiles.library": "a temporary folder",
     "karat.captions.metric.table_of": "its inner function is given a draft",
     "karat.captions.frequencies.DocumentFrequencies": "its inner function is given a draft",
     "karat.captions.similarity.kept": "makes the cache's folder",
     "karat.judging.publication.publication.publish": "its inner function is given a draft",
     "karat.judging.publication.provenance.write_provenance": "is given a draft",
-    "karat.judging.store.open_file.OpenFile._set_logs_aside": "renames the logs of a lost project",
+    "karat.store.open_file.OpenFile._set_logs_aside": "renames the logs of a lost project",
     "karat.web.dashboard.jobs": "temporary files, and downloads that go to the browser",
     "karat.web.service.demo_project": "a temporary folder",
 }
@@ -267,7 +267,8 @@ def test_code_in_the_docs_runs(page: str):
         code += '\nassert Rouge1().pair(["a dog runs", "the dog"], "a dog") == 0.6'
     if page == "add-an-aggregation.md":
         code += """
-from karat.judging import aggregate, load_form, make_answers
+from karat.forms import load_form, make_answers
+from karat.judging import aggregate
 answers = make_answers([0, 0, 0], [7, 7, 7], [0, 1, 2], [1, 3, 4], ("ann", "bob", "eve"))
 assert aggregate(answers, load_form("pair"), "middle").rating.tolist() == [3]
 """

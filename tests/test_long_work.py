@@ -12,15 +12,13 @@ from karat.captions import all_pairs
 from karat.duplicates import find_duplicates
 from karat.estimation import estimate_project, next_pairs
 from karat.explanations import find_slices, make_cleaning_list
+from karat.forms import load_form
 from karat.judging import (
-    create_project,
     export_answers,
     export_tasks,
     import_answers,
-    load_form,
     make_pool,
     make_tasks,
-    open_project,
     project_bias,
     project_quality,
     publish,
@@ -28,6 +26,7 @@ from karat.judging import (
 )
 from karat.scores import agree
 from karat.stats import Intervals
+from karat.store import create_project, open_project
 from karat.world import careful, make_world, save_world, simulate_systems
 from told import Told
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat._util.lazy import exports
+from karat._util.lazy import LATER, exports
 
 if TYPE_CHECKING:
     from karat import benchmarks as benchmarks
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from karat._util import Scheduler as Scheduler
     from karat._util import list_settings as settings
     from karat._util import progress as progress
+    from karat.baselines import fit as fit
+    from karat.baselines import fuse as fuse
     from karat.benchmarks import Benchmark as Benchmark
     from karat.benchmarks import Judgments as Judgments
     from karat.benchmarks import Truth as Truth
@@ -52,17 +54,13 @@ if TYPE_CHECKING:
     from karat.estimation import plan as plan
     from karat.estimation import simulate as simulate
     from karat.explanations import explain as explain
-    from karat.explanations import perturb as perturb
-    from karat.explanations import robustness as robustness
     from karat.explanations import rules as rules
-    from karat.judging import Project as Project
-    from karat.judging import open_project as open_project
     from karat.measures import parse_measure as parse_measure
     from karat.models import encode as encode
-    from karat.models import fit as fit
-    from karat.models import fuse as fuse
     from karat.models import load_model as load_model
     from karat.models import search as search
+    from karat.perturbations import perturb as perturb
+    from karat.perturbations import robustness as robustness
     from karat.reports import PageOptions as PageOptions
     from karat.reports import report as report
     from karat.reports import write_report as write_report
@@ -79,10 +77,22 @@ if TYPE_CHECKING:
     from karat.scores import compare as compare
     from karat.scores import evaluate as evaluate
     from karat.scores import inspect as inspect
+    from karat.store import Project as Project
+    from karat.store import open_project as open_project
     from karat.training import train as train
     from karat.web import serve as serve
 
 __version__ = "0.4.0"
+
+LATER |= {
+    "exchange": ("karat.scores.exchange",),
+    "model": ("karat.baselines.image_text_model", "karat.training.trained_model"),
+    "run": ("karat.models.encoding",),
+    "page": ("karat.reports.page", "karat.reports.search_page"),
+    "similarity": ("karat.captions.similarity",),
+    "text-only": ("karat.captions.language_model",),
+    "truth": ("karat.captions.machine_truths", "karat.duplicates.truths"),
+}
 
 
 def _hint(name: str) -> str:

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 
-from karat.judging import load_form
-from karat.judging.store import create_project
-from karat.judging.tasks import TaskPlan
+from karat.forms import TaskPlan, load_form
+from karat.store import create_project
 from karat.world import make_world, save_world
 from web.servers import PASSWORD, start
 

@@ -19,9 +19,10 @@ from browser.annotators import Annotator
 from browser.test_judging_world import KEYS, SHOWN, answer_of
 from karat.cli.project import app
 from karat.estimation import estimate_goal, estimate_project
-from karat.judging import load_form, make_pool, open_project
+from karat.forms import load_form
+from karat.judging import make_pool
 from karat.judging.pools import GoldChoice
-from karat.judging.store import create_project
+from karat.store import create_project, open_project
 from karat.web.settings import Settings
 from karat.world import make_world, save_world, simulate_systems
 from web.conftest import _quick_hashes  # noqa: F401

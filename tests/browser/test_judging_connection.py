@@ -9,7 +9,7 @@ pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 pytest.importorskip("selenium", reason="needs selenium: pip install 'karat[test]'")
 
 from browser.annotators import ENTER, annotators, servers, world_folder  # noqa: F401
-from karat.judging.store import StoreError
+from karat.store import StoreError
 
 
 def test_reload_in_the_middle(annotators):  # noqa: F811

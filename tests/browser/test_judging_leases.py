@@ -10,7 +10,7 @@ pytest.importorskip("selenium", reason="needs selenium: pip install 'karat[test]
 from selenium.webdriver.common.keys import Keys
 
 from browser.annotators import Annotator, make_project, world_folder  # noqa: F401
-from karat.judging import load_form
+from karat.forms import load_form
 from web.servers import start
 
 

@@ -10,7 +10,7 @@ pytest.importorskip("selenium", reason="needs selenium: pip install 'karat[test]
 
 from browser.annotators import Annotator, make_project, world_folder  # noqa: F401
 from browser.test_report_page import axe_source
-from karat.judging import Choice, Example, FollowUp, Form, load_form
+from karat.forms import Choice, Example, FollowUp, Form, load_form
 from reports.hostile import IMAGE_TAG, PSEUDO_HTML, RIGHT_TO_LEFT, SCRIPT_END
 from web.servers import start
 

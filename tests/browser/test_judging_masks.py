@@ -11,7 +11,7 @@ pytest.importorskip("pycocotools", reason="needs masks: pip install 'karat[masks
 
 from browser.annotators import Annotator
 from cli.conftest import both, command  # noqa: F401
-from karat.judging.store import AnswerRows
+from karat.forms import AnswerRows
 from made_instances import HEIGHT, write_instances
 from web.servers import start
 

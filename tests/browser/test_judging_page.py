@@ -7,7 +7,7 @@ pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 pytest.importorskip("selenium", reason="needs selenium: pip install 'karat[test]'")
 
 from browser.annotators import ENTER, Annotator, annotators, servers, world_folder  # noqa: F401
-from karat.judging import FORMS, load_form
+from karat.forms import FORMS, load_form
 
 ANSWERS = 10
 """Of each form; in a grid, three images."""

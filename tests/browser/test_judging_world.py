@@ -13,9 +13,10 @@ from polars.testing import assert_frame_equal
 
 import karat
 from browser.annotators import Annotator
-from karat.judging import load_form, make_pool, make_tasks, publish
+from karat.forms import AnswerRows, load_form
+from karat.judging import make_pool, make_tasks, publish
 from karat.judging.pools import GoldChoice
-from karat.judging.store import AnswerRows, create_project
+from karat.store import create_project
 from karat.world import make_world, save_world, simulate_systems
 from web.servers import start
 
@@ -97,7 +98,7 @@ def test_what_is_published_is_the_same_without_the_web(browser, tmp_path):
     said = [(row, name, answer_of(world, name, int(plan.image[row]), int(plan.caption[row])))
             for name, own in rows.items() for row in own]  # fmt: skip
     at = np.array([row for row, _, _ in said])
-    with karat.judging.open_project(tmp_path / "plain.db") as plain:
+    with karat.store.open_project(tmp_path / "plain.db") as plain:
         plain.answers.record(
             AnswerRows(
                 plan.task[at], plan.image[at], plan.caption[at], [name for _, name, _ in said],

@@ -11,7 +11,8 @@ from PIL import Image
 from estimation.scenes import scene, write
 from karat.benchmarks import load_benchmark
 from karat.cli.main import main
-from karat.judging import create_project, load_form
+from karat.forms import load_form
+from karat.store import create_project
 from net import folders
 
 FILES = Path(__file__).parents[1] / "net" / "files"

@@ -6,14 +6,14 @@ from typer.testing import CliRunner
 from judging.exchange.projects import FORM, fill, make_benchmark, make_plan
 from karat.cli.project import app
 from karat.errors import InputError
-from karat.judging.store import open_project
+from karat.store import open_project
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A project whose benchmark is a folder on disk, and a way to call the command."""
     import karat
-    from karat.judging.store import create_project
+    from karat.store import create_project
 
     folder = tmp_path / "bench"
     karat.save_benchmark(make_benchmark(number=True), folder)

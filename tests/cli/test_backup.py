@@ -6,8 +6,8 @@ from typer.testing import CliRunner
 from karat.cli.project.backup import app
 from karat.cli.project.restore import app as restoring
 from karat.errors import InputError
-from karat.judging import load_form
-from karat.judging.store import create_project, open_project
+from karat.forms import load_form
+from karat.store import create_project, open_project
 
 from made import make_benchmark
 

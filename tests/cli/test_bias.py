@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from karat.judging import create_project, load_form, make_pool
-from karat.judging.store import AnswerRows, open_project
+from karat.forms import AnswerRows, load_form
+from karat.judging import make_pool
+from karat.store import create_project, open_project
 from karat.world import make_world, simulate_systems
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import karat
+from karat.baselines import fuse
 from karat.benchmarks import save_benchmark
-from karat.models import fuse
 
 from made import make_benchmark
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import karat
+from karat.baselines import ImageTextModel, fuse
 from karat.captions import CAPTION_METRICS
 from karat.errors import InputError, KaratError
 from karat.explanations import ConceptComparison, summarise_marks
 from karat.judging import AcceptanceRule
-from karat.models import ImageTextModel, fuse
 from karat.runs import convert, normalise
 
 EVALUATE = "karat evaluate a.npy -b my"
@@ -363,7 +363,7 @@ def unread(made, monkeypatch, tmp_path):
     monkeypatch.setattr("karat.runs.files.read", reading("scores"))
     monkeypatch.setattr("PIL.Image.open", reading("a picture"))
     monkeypatch.setattr("cv2.imdecode", reading("a picture"))
-    monkeypatch.setattr("karat.judging.store.answers.StoredAnswers.read", reading("answers"))
+    monkeypatch.setattr("karat.store.answers.StoredAnswers.read", reading("answers"))
     for kind in {type(metric) for metric in map(CAPTION_METRICS.__getitem__, CAPTION_METRICS)}:
         monkeypatch.setattr(kind, "prepare", reading("captions"))
     for method in ("fit", "load"):

@@ -7,10 +7,10 @@ import pytest
 
 import karat
 from karat.benchmarks import save_benchmark
-from karat.judging import load_form, make_pool, save_form
+from karat.forms import GOLD_NO, GOLD_YES, NOT_GOLD, load_form, save_form
+from karat.judging import make_pool
 from karat.judging.pools import GoldChoice
 from karat.judging.pools.gold import SPARE
-from karat.judging.tasks import GOLD_NO, GOLD_YES, NOT_GOLD
 from karat.world import make_world, simulate_systems
 
 from made import make_benchmark
@@ -31,7 +31,7 @@ RUNS = ("seer.npy", "learner.npy", "memoriser.npy", "-b", "my", "--gold-depth", 
 
 
 def opened(path):
-    from karat.judging.store import open_project
+    from karat.store import open_project
 
     return open_project(str(path))
 

@@ -9,7 +9,7 @@ import pytest
 
 from estimation.projects import answer, make_place, new_project
 from karat.estimation import estimate_project
-from karat.judging import Goal, open_project
+from karat.store import Goal, open_project
 
 
 @pytest.fixture(scope="module")

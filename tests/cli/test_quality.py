@@ -8,7 +8,9 @@ import pytest
 pytest.importorskip("sqlalchemy")
 
 from karat.benchmarks import save_benchmark
-from karat.judging import create_project, load_form, make_pool, make_tasks, open_project, simulate_answers
+from karat.forms import load_form
+from karat.judging import make_pool, make_tasks, simulate_answers
+from karat.store import create_project, open_project
 from karat.world import make_world, simulate_systems
 from karat.world.annotators import adversarial, average, careful
 

@@ -14,18 +14,11 @@ from estimation.scenes import scene, write
 from judging.publication.published import small_project
 from karat.cli.main import every_command
 from karat.estimation import estimate_project, next_pairs
-from karat.judging import (
-    AcceptanceRule,
-    create_project,
-    load_form,
-    make_pool,
-    open_project,
-    pool_cost,
-    project_bias,
-    project_quality,
-)
+from karat.forms import load_form
+from karat.judging import AcceptanceRule, make_pool, pool_cost, project_bias, project_quality
 from karat.judging.machine_judges import CalibrationTable
 from karat.stats import Intervals
+from karat.store import create_project, open_project
 from karat.world import simulate_systems
 
 FEW = Intervals(resamples=50)

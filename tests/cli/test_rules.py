@@ -11,17 +11,10 @@ pytest.importorskip("sqlalchemy")
 
 from karat.benchmarks import save_benchmark
 from karat.explanations import summarise_marks
-from karat.judging import (
-    create_project,
-    load_form,
-    make_pool,
-    make_tasks,
-    open_project,
-    project_marks,
-    project_quality,
-    simulate_answers,
-)
+from karat.forms import load_form
+from karat.judging import make_pool, make_tasks, project_marks, project_quality, simulate_answers
 from karat.stats import Intervals
+from karat.store import create_project, open_project
 from karat.world import adversarial, careful, make_world, simulate_systems
 
 

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 from karat.cli import serve
 from karat.errors import InputError, MissingDataError
-from karat.judging.store import open_project
-from karat.judging.store.accounts import credentials
+from karat.store import open_project
+from karat.store.accounts import credentials
 from karat.web import service
 from karat.web.settings import Settings
 from web.servers import PASSWORD, make_project

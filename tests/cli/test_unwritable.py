@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from karat.baselines import ImageTextModel
 from karat.cli.main import every_command
 from karat.judging.exchange import FORMATS
-from karat.models import ImageTextModel
 from karat.runs.formats import FOLDER, WRITERS
 from karat.scores import Scorecard
 

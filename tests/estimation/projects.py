@@ -6,7 +6,9 @@ import numpy as np
 
 import karat
 from judging.pipeline import strict_form
-from karat.judging import create_project, load_form, simulate_answers
+from karat.forms import load_form
+from karat.judging import simulate_answers
+from karat.store import create_project
 from karat.world import careful, make_world, simulate_systems
 
 PEOPLE = [careful(f"ann {k}") for k in range(12)]

@@ -6,11 +6,11 @@ import pytest
 from karat.captions import pair_scores
 from karat.errors import InputError
 from karat.estimation import caption_features, judge_features, make_candidates, score_features
-from karat.judging import create_project, load_form, make_pool
+from karat.forms import MACHINE, PERSON, AnswerRows, load_form
+from karat.judging import make_pool
 from karat.judging.machine_judges import ScoringJudge, calibrate_in
-from karat.judging.quality import MACHINE, PERSON
-from karat.judging.store import AnswerRows
 from karat.runs import RankingsRun
+from karat.store import create_project
 from karat.world import make_world, simulate_systems
 
 

@@ -10,8 +10,8 @@ import karat
 from karat._util import reporting
 from karat.estimation import estimate_goal, estimate_project, make_candidates, next_pairs
 from karat.estimation.candidates import CandidateRequest, scan_candidates
-from karat.judging import Goal
 from karat.runs import Compute, MatrixRun, TableRun, table
+from karat.store import Goal
 from told import Told
 
 from .projects import answer, new_project

@@ -22,10 +22,11 @@ from karat.estimation import (
 from karat.estimation.intervals import ask_labels
 from karat.estimation.project_labels import read_project
 from karat.estimation.statistics import IN_OWN_TASKS, NOWHERE
-from karat.judging import Goal, count_answers, drawn_labels, make_pool, make_tasks, open_project
-from karat.judging.pools import GoldChoice, Rates, key_of
-from karat.judging.tasks import NOT_GOLD
+from karat.forms import NOT_GOLD, key_of
+from karat.judging import count_answers, drawn_labels, make_pool, make_tasks
+from karat.judging.pools import GoldChoice, Rates
 from karat.measures import parse_measure
+from karat.store import Goal, open_project
 from karat.world import Annotator
 
 FLAWLESS = [Annotator(f"eve {k}", np.eye(4)) for k in range(8)]

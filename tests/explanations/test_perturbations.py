@@ -7,9 +7,9 @@ import pytest
 
 import karat
 from karat.benchmarks import build
-from karat.explanations import PERTURBATIONS
-from karat.explanations.wording import read_wordings
 from karat.lexicon import COLOURS, colour_distance
+from karat.perturbations import PERTURBATIONS
+from karat.perturbations.wording import read_wordings
 
 
 def made(texts, images=None):

@@ -18,7 +18,7 @@ from karat.captions import (
     write_queries,
 )
 from karat.errors import InputError
-from karat.explanations import PERTURBATIONS
+from karat.perturbations import PERTURBATIONS
 from karat.world import make_world
 
 WORLD = make_world(images=20, captions=3, seed=3).benchmark()

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import karat
-from karat.judging import AcceptanceRule, load_form, make_pool, make_tasks, simulate_answers
+from karat.forms import load_form
+from karat.judging import AcceptanceRule, make_pool, make_tasks, simulate_answers
 from karat.judging.publication.correction import correct
 from karat.judging.publication.evidence import Evidence
 from karat.judging.quality.assignments import accepted_answers

@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import rankdata
 
 import karat
+from karat.baselines import FUSIONS, DirectedRun, fuse, fusion
+from karat.baselines.fusion import average_ranks
 from karat.errors import InputError, UnknownNameError
-from karat.models import FUSIONS, DirectedRun, fuse, fusion
-from karat.models.fusion import average_ranks
 from karat.runs import EmbeddingRun, MatrixRun, RankingsRun
 
 from made import make_benchmark

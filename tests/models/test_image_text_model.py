@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import karat
+from karat.baselines import ImageTextModel
+from karat.baselines.images import ImageFeatures
 from karat.errors import InputError, KaratError
-from karat.models import ImageTextModel
 from karat.models.cosine import unit
-from karat.models.images import ImageFeatures
 from karat.world import make_world
 
 SMALL = {"side": 96, "points": 24, "colour_words": 32, "texture_words": 32, "sift_words": 32, "cache": False}

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from karat.baselines import ImageTextModel
+from karat.baselines.images import ImageFeatures
 from karat.errors import InputError
-from karat.models import ImageTextModel
-from karat.models.images import ImageFeatures
 from karat.world import make_world
 
 SMALL = {"side": 48, "points": 12, "colour_words": 16, "texture_words": 16, "sift_words": 16, "cache": False}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from karat.baselines import KCCA, IncompleteCholesky
 from karat.errors import InputError
-from karat.models import KCCA, IncompleteCholesky
 
 
 def gaussian(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.preprocessing import KernelCenterer
 from sklearn.utils.validation import check_is_fitted
 
+from karat.baselines import KCCA, KCCAPath, KernelCentrer, scale_diagonal
 from karat.errors import InputError, MissingDataError
-from karat.models import KCCA, KCCAPath, KernelCentrer, scale_diagonal
 from karat.models.cosine import cosines
 
 

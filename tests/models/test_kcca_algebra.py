@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from karat.baselines import IncompleteCholesky, KCCAPath
 from karat.errors import InputError
-from karat.models import IncompleteCholesky, KCCAPath
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import karat
-from karat.models import KCCA, ImageTextModel
+from karat.baselines import KCCA, ImageTextModel
+from karat.baselines.images import ImageFeatures, histogram_kernel
 from karat.models.cosine import unit
-from karat.models.images import ImageFeatures, histogram_kernel
 from karat.runs import MatrixRun
 from karat.world import make_world
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import karat
+from karat.baselines import DirectedRun, NearestNeighbour
 from karat.errors import InputError
-from karat.models import DirectedRun, NearestNeighbour
 
 from made import make_benchmark
 

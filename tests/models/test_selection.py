@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import karat
+from karat.baselines import KCCAPath, Setting, best_settings, dev_scores, fuse
 from karat.errors import InputError
-from karat.models import KCCAPath, Setting, best_settings, dev_scores, fuse
 
 from made import make_benchmark, make_run
 

@@ -143,7 +143,7 @@ def fresh_project(folder):
 
     The tasks are those of the old project: gold is drawn otherwise since.
     """
-    from karat.judging import create_project, open_project
+    from karat.store import create_project, open_project
 
     shutil.copy(FILES / "project.db", folder / "tasks.db")
     with contextlib.chdir(folder), open_project(folder / "tasks.db") as old:
@@ -249,7 +249,7 @@ def score_facts(benchmark, scratch):
 
 def form_facts(path, scratch):
     """A form's file, read and written again, as TOML says it."""
-    from karat.judging import load_form, save_form
+    from karat.forms import load_form, save_form
 
     save_form(load_form(str(path)), scratch / "form.toml")
     return tomllib.loads((scratch / "form.toml").read_text(encoding="utf-8"))

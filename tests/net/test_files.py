@@ -203,8 +203,8 @@ ADDED = {
 
 def test_migrations_rename_and_add_and_change_nothing_else(untouched):
     """By the glossary: names of tables and columns change; no row does, and append-only tables stay so."""
-    from karat.judging import open_project
-    from karat.judging.store.migrations.versions.v0004_names import COLUMNS, TABLES
+    from karat.store import open_project
+    from karat.store.migrations.versions.v0004_names import COLUMNS, TABLES
 
     assert TABLES == RENAMED
     expected = {RENAMED.get(name, name): list(columns) for name, columns in schema(untouched).items()}
@@ -224,8 +224,8 @@ def test_migrations_rename_and_add_and_change_nothing_else(untouched):
 
 
 def test_a_migration_that_fails_leaves_everything_as_it_was(untouched, monkeypatch, tmp_path):
-    from karat.judging import open_project
-    from karat.judging.store.migration import scripts
+    from karat.store import open_project
+    from karat.store.migration import scripts
 
     step = scripts().get_revision("0005").module
     before, whole = untouched.tables(), step.upgrade
@@ -246,7 +246,7 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(untouched, monkeypat
 
 
 def test_the_copy_before_a_migration_is_restored_by_one_command(tmp_path):
-    from karat.judging import open_project
+    from karat.store import open_project
 
     project = SQLite(tmp_path)
     before = project.tables()

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from karat.baselines import KCCAPath
+from karat.baselines.images import ImageFeatures
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
 from karat.errors import MissingDataError
-from karat.models import KCCAPath
-from karat.models.images import ImageFeatures
 
 FOLDER = Path(__file__).parents[2] / "replications"
 PARTS = ("contrasts", "inputs", "scores", "selection", "store", "systems", "tables", "words")
@@ -53,7 +53,7 @@ def test_every_row_of_tables_11_and_12_is_computed_or_needs_the_corpus(parts):
 
 
 def test_every_system_names_a_text_kernel(parts):
-    from karat.models.text import text_kernel
+    from karat.baselines.text import text_kernel
 
     for system in parts["systems"].SYSTEMS.values():
         assert system.text in ("F1", "F1-idf") or text_kernel(system.text)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from karat.benchmarks import Pairs
+from karat.forms import listed_pairs
 from karat.judging import make_pool
 from karat.judging.bias.bias import over_models
 from karat.judging.bias.intervals import ResampledBias
@@ -16,7 +17,6 @@ from karat.judging.bias.subsets import (
     mean_values,
     suggested_labels,
 )
-from karat.judging.pools import listed_pairs
 from karat.stats import Intervals
 from karat.world import make_world, simulate_systems
 

@@ -7,7 +7,8 @@ import pytest
 
 import karat
 from karat.benchmarks import Judgments, Provenance, Share
-from karat.judging import load_form, make_pool, make_tasks, simulate_answers
+from karat.forms import load_form
+from karat.judging import make_pool, make_tasks, simulate_answers
 from karat.judging.publication.correction import correct
 from karat.judging.publication.evidence import Evidence
 from karat.world import average, careful, lazy, make_world, simulate

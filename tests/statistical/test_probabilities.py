@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from karat.judging import aggregate, load_form, make_answers
+from karat.forms import load_form, make_answers
+from karat.judging import aggregate
 from karat.world import average, careful, lazy
 
 CROWDS = {

@@ -12,9 +12,9 @@ from karat._util import reporting
 pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'karat[train]'")
 
 import karat
+from karat.baselines.images import ImageFeatures
 from karat.errors import KaratError
 from karat.models import load_model
-from karat.models.images import ImageFeatures
 from karat.training import NetworkOptions, TrainedModel, TrainingOptions
 from karat.world import make_world, save_world
 from told import Told

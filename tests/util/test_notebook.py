@@ -10,9 +10,9 @@ import karat
 from karat._util import Layout, fragment
 from karat._util.figures import MOST_MARKS
 from karat._util.notebook import MOST_COLUMNS, MOST_LINES, MOST_ROWS
+from karat.baselines import NearestNeighbour
 from karat.benchmarks import Benchmark, Fold, Ids, Judgments, Provenance, Truth
 from karat.errors import MissingDataError
-from karat.models import NearestNeighbour
 from karat.world import make_world, simulate_systems
 
 from house import ROOT

@@ -17,6 +17,7 @@ from estimation.scenes import scene, write
 from judging.publication.published import small_evidence, small_project
 from karat._util import PAGES, Layout, Result, list_settings
 from karat._util.tables import text_of
+from karat.baselines import FitSummary
 from karat.benchmarks import BenchmarkSummary, Pairs, build
 from karat.errors import InputError
 from karat.estimation import (
@@ -30,18 +31,17 @@ from karat.estimation import (
     truth_labels,
 )
 from karat.explanations import Marks, find_concepts, find_slices, make_cleaning_list, summarise_marks
+from karat.forms import load_form
 from karat.judging import (
     AcceptanceRule,
     JudgedPool,
     answer_quality,
-    load_form,
     make_pool,
     measure_bias,
     pool_cost,
     publish,
 )
 from karat.judging.machine_judges import CalibrationTable, Reply, calibrate
-from karat.models import FitSummary
 from karat.models.picture_search import Hit, SearchResult
 from karat.scores import Leaderboard, Ratings, score_agreement
 from karat.stats import Intervals
@@ -139,7 +139,7 @@ def judged_quality(folder):
 
 
 def published(folder):
-    with karat.judging.open_project(small_project(folder)) as project:
+    with karat.store.open_project(small_project(folder)) as project:
         return publish(project, folder / "out", acceptance=AcceptanceRule("majority"))
 
 
@@ -200,7 +200,7 @@ def next_of_project(folder):
 def project_estimate(folder):
     """Return what the answers about the first pairs prove."""
     next_of_project(folder)
-    with karat.judging.open_project(folder / "p.db") as project:
+    with karat.store.open_project(folder / "p.db") as project:
         answer(project, WORLD)
         return estimate_project(project, runs())
 

@@ -1,7 +1,7 @@
 """A project of the world in which six simulated annotators have done some of the tasks."""
 
 from karat.judging import simulate_answers
-from karat.judging.store import open_project
+from karat.store import open_project
 from karat.web.demo import answers_to_first_tasks
 from karat.world import average, careful, lazy, make_world
 

@@ -9,7 +9,7 @@ pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
 import argon2
 
-from karat.judging.store.accounts import credentials
+from karat.store.accounts import credentials
 from web.servers import PASSWORD, make_project, start
 
 

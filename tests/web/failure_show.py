@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from karat.judging.store import back_up, open_project, restore
+from karat.store import back_up, open_project, restore
 from web.judges import Judge, Load, make_load, sign_up
 from web.process import SERVE, ServerProcess
 from web.replay import replay

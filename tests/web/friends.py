@@ -25,7 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from karat.benchmarks import load_benchmark
-from karat.judging.store import open_project
+from karat.store import open_project
 from web.process import ServerProcess
 from web.servers import PASSWORD, Client
 

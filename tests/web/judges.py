@@ -17,9 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from karat.judging import TaskPlan, load_form
-from karat.judging.store import create_project, open_project
-from karat.judging.tasks import NOT_GOLD
+from karat.forms import NOT_GOLD, TaskPlan, load_form
+from karat.store import create_project, open_project
 from karat.web.security.cookies import Cookies, csrf_of
 from karat.web.settings import Settings
 from karat.world import make_world, save_world

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 
 from sqlalchemy import select
 
-from karat.judging.store import Project
-from karat.judging.store.assignments import SUBMITTED
-from karat.judging.store.tables import ANNOTATOR, ASSIGNMENT, ITEM, TASK
+from karat.store import Project
+from karat.store.assignments import SUBMITTED
+from karat.store.tables import ANNOTATOR, ASSIGNMENT, ITEM, TASK
 
 from .judges import Load
 

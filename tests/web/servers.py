@@ -12,9 +12,10 @@ import httpx
 import uvicorn
 from fastapi import FastAPI
 
-from karat.judging import load_form, make_pool, make_tasks
+from karat.forms import load_form
+from karat.judging import make_pool, make_tasks
 from karat.judging.pools import GoldChoice
-from karat.judging.store import Project, create_project
+from karat.store import Project, create_project
 from karat.web.app import create_app
 from karat.web.security.cookies import Cookies
 from karat.web.server import listen, make_server

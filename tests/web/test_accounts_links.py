@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from karat.judging.store import AnswerRows
-from karat.judging.store.accounts.invitations import ENTER
+from karat.forms import AnswerRows
+from karat.store.accounts.invitations import ENTER
 from karat.web.server import check_open, owner_link
 from karat.web.settings import Settings
 from web.servers import PASSWORD

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karat.judging.store.accounts.credentials import check_password
+from karat.store.accounts.credentials import check_password
 from web.servers import PASSWORD
 
 

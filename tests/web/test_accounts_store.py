@@ -7,12 +7,12 @@ from argon2 import PasswordHasher
 from sqlalchemy import text
 
 from judging import postgres
-from karat.judging import load_form
-from karat.judging.store import create_project, open_project
-from karat.judging.store.accounts import credentials
-from karat.judging.store.database import Database, find_place
-from karat.judging.store.migration import head, upgrade, version_of
-from karat.judging.store.tables import ACCOUNT_METADATA, PROJECT
+from karat.forms import load_form
+from karat.store import create_project, open_project
+from karat.store.accounts import credentials
+from karat.store.database import Database, find_place
+from karat.store.migration import head, upgrade, version_of
+from karat.store.tables import ACCOUNT_METADATA, PROJECT
 from karat.world import make_world
 from web.servers import PASSWORD
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karat.judging.store.accounts import credentials
+from karat.store.accounts import credentials
 from karat.web.accounts import AttemptLimits
 from karat.web.accounts.limits import (
     FORGOTTEN,

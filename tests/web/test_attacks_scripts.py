@@ -5,9 +5,10 @@ import re
 import pytest
 
 import karat
-from karat.judging import Choice, Form, load_form, make_pool, make_tasks
+from karat.forms import AnswerRows, Choice, Form, load_form
+from karat.judging import make_pool, make_tasks
 from karat.judging.pools import GoldChoice
-from karat.judging.store import AnswerRows, create_project
+from karat.store import create_project
 from karat.web.security.middleware import POLICY
 from karat.world import make_world, save_world, simulate_systems
 from web.servers import PASSWORD

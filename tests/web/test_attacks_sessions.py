@@ -5,8 +5,8 @@ import time
 import pytest
 from sqlalchemy import update
 
-from karat.judging.store.accounts.credentials import digest, new_token
-from karat.judging.store.tables import SESSION
+from karat.store.accounts.credentials import digest, new_token
+from karat.store.tables import SESSION
 from web.servers import PASSWORD
 
 

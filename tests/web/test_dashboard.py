@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 
 from karat import load_benchmark
 from karat.cli.project import app
-from karat.judging import AcceptanceRule, load_form, publish
+from karat.forms import AnswerRows, load_form
+from karat.judging import AcceptanceRule, publish
 from karat.judging.quality.report import answer_quality
-from karat.judging.store import AnswerRows, create_project
+from karat.store import create_project
 from karat.world import make_world, save_world
 from web.answers import answer_one, answer_some
 

@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
 from karat.errors import InputError
-from karat.judging.forms import Choice, Form
-from karat.judging.store import create_project
+from karat.forms import Choice, Form
+from karat.store import create_project
 from karat.web.dashboard.jobs import Shelf
 from karat.web.dashboard.live import live_numbers, pace
 from karat.web.dashboard.tally import Tally

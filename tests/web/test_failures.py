@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from karat.judging.store import open_project
+from karat.store import open_project
 from karat.web.operation import health as health_module
 from karat.web.operation.health import Clock
 from karat.web.server import SPARE, Listening, listen

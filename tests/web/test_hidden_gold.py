@@ -14,11 +14,12 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
-from karat.judging import FORMS, load_form, make_pool, make_tasks
+from karat.forms import FORMS, GOLD_NO, GOLD_YES, NOT_GOLD, load_form, without
+from karat.judging import make_pool, make_tasks
 from karat.judging.exchange.export import collect_tasks
-from karat.judging.pools import GoldChoice, without
-from karat.judging.store import Lease, create_project
-from karat.judging.tasks import GOLD_NO, GOLD_YES, NOT_GOLD, gold_overlap
+from karat.judging.pools import GoldChoice
+from karat.judging.tasks import gold_overlap
+from karat.store import Lease, create_project
 from karat.web.judging.routes import show_lease
 from karat.world import make_world, save_world, simulate_systems
 

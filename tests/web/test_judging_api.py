@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from karat.judging import load_form
+from karat.forms import load_form
 from web.leases import answer, finish, lease
 from web.servers import make_project
 

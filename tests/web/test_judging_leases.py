@@ -9,7 +9,7 @@ pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
 from judging.store.conftest import postgres, project, where  # noqa: F401
 from judging.store.small import finish, plain_plan, plan_of
-from karat.judging.store import LEASED, open_project
+from karat.store import LEASED, open_project
 from karat.web.judging.answers import LeaseLost, check_own
 from web.servers import make_project
 

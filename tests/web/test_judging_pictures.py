@@ -12,7 +12,7 @@ import pytest
 from PIL import Image, ImageCms
 
 from karat.benchmarks import build, load_benchmark, picture_kind
-from karat.models.images import decode_bytes
+from karat.models import decode_bytes
 from karat.web.judging import pictures as pictures_module
 from karat.web.judging.pictures import MOST_BYTES, SIDE, NoPicture, Pictures
 from web.leases import finish, lease

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from karat.judging.store import open_project
+from karat.store import open_project
 
 from .judges import judge_all, sign_up
 from .process import ServerProcess

@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 from fastapi.responses import StreamingResponse
 
-from karat.judging.store import open_project
+from karat.store import open_project
 from karat.web.app import create_app
 from karat.web.server import OrderlyServer
 from karat.web.settings import Settings

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from karat.errors import InputError
-from karat.judging.store import Answer, open_project
+from karat.store import Answer, open_project
 from karat.web.writer import Busy, Writer, acknowledged
 
 

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from karat._util.registry import Param as Param
     from karat._util.registry import Registry as Registry
     from karat._util.registry import import_all as import_all
-    from karat._util.registry import import_plugins as import_plugins
+    from karat._util.registry import import_later as import_later
     from karat._util.registry import natural as natural
     from karat._util.registry import not_negative as not_negative
     from karat._util.registry import parse_params as parse_params

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+LATER: dict[str, tuple[str, ...]] = {}
+"""Per kind of things that a registry holds, the modules of later packages that register some; karat's own
+``__init__.py`` fills it, since a package knows none that comes after it."""
+
+
 def exports(
     package: str, file: str, hint: Callable[[str], str] | None = None
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from karat._util.lazy import LATER
 from karat._util.plug_ins import OWN, NameTakenError, load_plug_ins, note_registration, origin_here
 from karat.errors import InputError, unknown_name
 
@@ -281,21 +282,9 @@ class Registry(Generic[T]):
         return self._origins[self.spelled(name)]
 
 
-PLUGINS = {
-    "exchange": ("karat.scores.exchange",),
-    "model": ("karat.models.image_text_model", "karat.training.trained_model"),
-    "run": ("karat.models.encoding",),
-    "page": ("karat.reports.page", "karat.reports.search_page"),
-    "similarity": ("karat.captions.similarity",),
-    "text-only": ("karat.captions.language_model",),
-    "truth": ("karat.captions.machine_truths", "karat.duplicates.truths"),
-}
-"""Per kind, the modules that register things with a package that may not import them."""
-
-
-def import_plugins(kind: str) -> None:
-    """Import what registers things of this kind from later packages."""
-    for module in PLUGINS[kind]:
+def import_later(kind: str) -> None:
+    """Import what registers things of this kind from later packages, which the top of karat names."""
+    for module in LATER[kind]:
         importlib.import_module(module)
 
 

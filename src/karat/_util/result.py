@@ -14,7 +14,7 @@ from karat._util.checks import check_extension
 from karat._util.extras import extra, require
 from karat._util.files import write_file
 from karat._util.notebook import fragment
-from karat._util.registry import Registry, import_plugins
+from karat._util.registry import Registry, import_later
 from karat._util.tables import Layout, latex_comment, latex_of, markdown_of, text_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Part = str | Layout
 """What a result shows: a sentence or several lines of text, or a table."""
 
-PAGES: Registry[Callable[[Any, Path], object]] = Registry("page", fill=lambda: import_plugins("page"))
+PAGES: Registry[Callable[[Any, Path], object]] = Registry("page", fill=lambda: import_later("page"))
 """By the name of a result's class, what writes its page, such as the report of a Scorecard: it takes the
 result and the file. Results without one have a plain page of their tables."""
 

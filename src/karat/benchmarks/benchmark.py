@@ -147,6 +147,14 @@ class Benchmark:
             raise InputError(f"{self.name} has no captions", fix="choose a benchmark that has captions")
         return self.find_texts()
 
+    @property
+    def needed_image_paths(self) -> Sequence[str]:
+        """The picture files, for what cannot do without; raises where there are none."""
+        if not self.image_paths:
+            fix = "load it with its pictures, for flickr8k images=FOLDER"
+            raise InputError(f"{self.name} does not say where its pictures are", fix=fix)
+        return self.image_paths
+
     def check_gallery(self) -> None:
         """Raise for a benchmark of choices, where a gallery is needed."""
         if self.choices is not None:

@@ -35,8 +35,8 @@ def fit(
 
     By kernel canonical correlation analysis (KCCA): minutes, and no pretrained model.
     """
+    from karat.baselines import fit
     from karat.cli.show import show, working
-    from karat.models import fit
 
     with working("reading pictures"):
         model = fit(

@@ -50,10 +50,10 @@ def fuse(
     Some methods fuse rankings and take any runs; others need scores.
     """
     from karat._util import check_choice
+    from karat.baselines import check_fusion
+    from karat.baselines import fuse as fuse_runs
     from karat.benchmarks import DIRECTIONS, load_benchmark
     from karat.cli.show import working
-    from karat.models import check_fusion
-    from karat.models import fuse as fuse_runs
     from karat.runs import Loading, convert, writer_of
 
     # Mistakes in these show before anything large is read.

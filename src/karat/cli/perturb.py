@@ -54,7 +54,7 @@ def perturb(
     Encode the new queries with your model: if the ranks do not change, it does not read those words.
     """
     from karat.cli.show import keep, working
-    from karat.explanations import PerturbedCaptions, perturb
+    from karat.perturbations import PerturbedCaptions, perturb
 
     for path in (json, output):
         check_writable(path)

@@ -70,7 +70,7 @@ def robustness(
     which keep the meaning, show how much the mere wording moves.
     """
     from karat.cli.show import keep, working
-    from karat.explanations import Robustness, robustness
+    from karat.perturbations import Robustness, robustness
     from karat.runs import Loading
 
     for path in (json, output):

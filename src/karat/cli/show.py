@@ -17,8 +17,8 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from karat._util import Layout, Result
-    from karat.judging import Project
     from karat.reports import PageOptions
+    from karat.store import Project
 
 WIDEST_BAR = 30
 NARROWEST_BAR = 10
@@ -79,7 +79,7 @@ def working(what: str = "") -> Iterator[None]:
 @contextmanager
 def opening(place: str) -> Iterator[Project]:
     """Open a project, and say on standard error what happened to it, such as a migration."""
-    from karat.judging import open_project
+    from karat.store import open_project
 
     with open_project(place) as project:
         print_notes(project.notes)

@@ -19,7 +19,7 @@ from karat._util import cached, extra, stage, threads
 from karat.duplicates.pairs import DuplicatePairs, equal_items
 from karat.duplicates.vectors import close_rows
 from karat.errors import KaratError
-from karat.models.images import decode_bytes, open_bytes
+from karat.models import decode_bytes, open_bytes
 
 SIDE, CELLS = 256, 16
 """Pixels of the longest side at most, and cells of a side in which their grey values are averaged."""

@@ -24,7 +24,7 @@ from karat.measures import Measure, Named, parse_name, show_value
 from karat.runs import Detections, load_detections
 
 if TYPE_CHECKING:
-    from karat.judging import Project
+    from karat.store import Project
 
 BOXES, MASKS = "boxes", "masks"
 """The noisy labels of detections, and the vetted ones."""
@@ -293,7 +293,8 @@ def answers_of(
     if isinstance(vetted, str | Path) and not is_database(vetted):
         return read_approvals(Path(vetted), instances)
     # Loads the database, which files do not need.
-    from karat.judging import open_project, project_approvals
+    from karat.judging import project_approvals
+    from karat.store import open_project
 
     if not isinstance(vetted, str | Path):
         return project_approvals(vetted, instances)

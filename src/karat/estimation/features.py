@@ -22,7 +22,7 @@ from karat.scores import run_scores
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
-    from karat.judging import Project
+    from karat.store import Project
 
 SCORES, PLACES, NOISY, OTHERS = "scores", "places", "noisy", "others"
 """Groups of columns."""
@@ -230,9 +230,8 @@ def judge_features(
         Where a machine judge has answers and was not compared with people, or does not agree with them
         enough.
     """
+    from karat.forms import MACHINE, fingerprint
     from karat.judging.machine_judges import MIN_KAPPA, MIN_PAIRS, calibrations
-    from karat.judging.pools import fingerprint
-    from karat.judging.quality import MACHINE
 
     if fingerprint(project.benchmark()) != fingerprint(benchmark):
         raise InputError(

@@ -19,7 +19,8 @@ from karat.estimation.estimator import ESTIMATORS, LabelEstimator, run_probabili
 from karat.estimation.features import check_scores
 from karat.estimation.project_labels import ProjectLabels, read_project, reordered
 from karat.estimation.statistics import Draw
-from karat.judging import Cost, DrawBatch, Rates, TaskPlan, plan_draws
+from karat.forms import DrawBatch, TaskPlan
+from karat.judging import Cost, Rates, plan_draws
 from karat.judging.pools import cost_of_tasks
 from karat.judging.tasks import plan_cost
 from karat.measures import Named, parse_name
@@ -27,7 +28,7 @@ from karat.runs import Compute, Loading, Run
 from karat.scores import DIRECTION_TITLES
 
 if TYPE_CHECKING:
-    from karat.judging import Project
+    from karat.store import Project
 
 PAIR_DESIGN, QUERY_DESIGN = "proportional", "whole-queries"
 """The designs that are taken where none is named: for measures that are sums over pairs, and for others."""
@@ -192,7 +193,8 @@ def next_pairs(
     Examples
     --------
     >>> import tempfile
-    >>> from karat.judging import create_project, load_form
+    >>> from karat.forms import load_form
+    >>> from karat.store import create_project
     >>> from karat.world import make_world, simulate_systems
     >>> world = make_world(images=60, captions=2, seed=1)
     >>> runs, bench = simulate_systems(world)[:2], world.benchmark()

@@ -37,7 +37,7 @@ from karat.runs import Compute, Loading, Run
 from karat.scores import DIRECTION_TITLES
 
 if TYPE_CHECKING:
-    from karat.judging import Goal, Project
+    from karat.store import Goal, Project
 
 COMPARES = "the rule winner compares two runs"
 
@@ -208,7 +208,9 @@ def estimate_project(
     --------
     >>> import tempfile
     >>> from karat.estimation import next_pairs
-    >>> from karat.judging import create_project, load_form, simulate_answers
+    >>> from karat.forms import load_form
+    >>> from karat.judging import simulate_answers
+    >>> from karat.store import create_project
     >>> from karat.world import careful, make_world, simulate_systems
     >>> world = make_world(images=60, captions=2, seed=1)
     >>> runs, bench, form = simulate_systems(world)[:2], world.benchmark(), load_form("pair")
@@ -415,7 +417,7 @@ def estimate_goal(
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it.
+        As `karat.store.open_project` returns it.
     goal
         The stored one by default.
     run

@@ -46,14 +46,13 @@ from karat.estimation.statistics import (
     answer_errors,
     answer_posterior,
 )
-from karat.judging import DrawBatch, DrawnLabels, TaskPlan, count_answers, drawn_labels
-from karat.judging.pools import key_of
-from karat.judging.tasks import NOT_GOLD
+from karat.forms import NOT_GOLD, DrawBatch, TaskPlan, key_of
+from karat.judging import DrawnLabels, count_answers, drawn_labels
 from karat.measures import Measure, Named
 from karat.runs import Compute, Loading, Run, load_runs, notes_on_loading
 
 if TYPE_CHECKING:
-    from karat.judging import Project
+    from karat.store import Project
 
 DEFAULT_MEASURE = "P@10"
 ENOUGH_GOLD = 10
@@ -163,7 +162,7 @@ def read_project(
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it.
+        As `karat.store.open_project` returns it.
     runs
         What `karat.evaluate` takes.
     measure

@@ -17,7 +17,8 @@ from karat.estimation.plan_basis import PlanBasis
 from karat.estimation.planned_designs import PlannedDesign
 from karat.estimation.score_estimate import as_json
 from karat.estimation.statistics import LEAST_FREE, sequence_factor
-from karat.judging import Rates, load_form
+from karat.forms import load_form
+from karat.judging import Rates
 from karat.judging.pools import cost_of_tasks
 from karat.measures import Measure
 from karat.scores import DIRECTION_TITLES

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.explanations.assessment import ROBUSTNESS_UNITS as ROBUSTNESS_UNITS
-    from karat.explanations.assessment import robustness as robustness
     from karat.explanations.cleaning_list import CleaningList as CleaningList
     from karat.explanations.cleaning_list import make_cleaning_list as make_cleaning_list
     from karat.explanations.concept_metrics import RELATIVE_TO as RELATIVE_TO
@@ -43,16 +41,8 @@ if TYPE_CHECKING:
     from karat.explanations.neighbours import neighbour_scores as neighbour_scores
     from karat.explanations.noun_senses import MentionedConcepts as MentionedConcepts
     from karat.explanations.noun_senses import NounSenses as NounSenses
-    from karat.explanations.perturbation import PERTURBATIONS as PERTURBATIONS
-    from karat.explanations.perturbation import Perturbation as Perturbation
-    from karat.explanations.perturbation import register_perturbation as register_perturbation
-    from karat.explanations.perturbed_captions import PerturbedCaptions as PerturbedCaptions
-    from karat.explanations.perturbed_captions import perturb as perturb
     from karat.explanations.query_words import Mentions as Mentions
     from karat.explanations.query_words import read_mentions as read_mentions
-    from karat.explanations.robustness_report import MeasureEffect as MeasureEffect
-    from karat.explanations.robustness_report import QueryEffect as QueryEffect
-    from karat.explanations.robustness_report import Robustness as Robustness
     from karat.explanations.slice_columns import SliceTable as SliceTable
     from karat.explanations.slice_columns import slice_table as slice_table
     from karat.explanations.slice_columns import slice_texts as slice_texts
@@ -64,8 +54,6 @@ if TYPE_CHECKING:
     from karat.explanations.slice_search import Slice as Slice
     from karat.explanations.slices import find_slices as find_slices
     from karat.explanations.slices import search_slices as search_slices
-    from karat.explanations.wording import Replacement as Replacement
-    from karat.explanations.wording import Wording as Wording
-    from karat.explanations.wording import read_wordings as read_wordings
+
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -26,8 +26,8 @@ from karat.errors import InputError, KaratError
 from karat.explanations.concept_sources import find_concepts
 from karat.explanations.concepts import Concepts
 from karat.explanations.noun_senses import MentionedConcepts, NounSenses, names_in
-from karat.explanations.requests import ScanRequests, pairs_of
 from karat.runs import Compute, Loading, Run, load_runs
+from karat.scores.evaluation import ScanRequests, pairs_of
 
 SIGNS = {
     "concepts": "names what its image and other captions do not show",

@@ -28,12 +28,12 @@ from karat.explanations.failures import (
 from karat.explanations.fault import FaultChoices, FaultFinder
 from karat.explanations.noun_senses import MentionedConcepts
 from karat.explanations.query_values import QueryValues, query_vectors
-from karat.explanations.requests import ScanAnswers, ScanRequests
 from karat.explanations.slice_columns import SliceTable, read_queries, slice_table
 from karat.explanations.slice_report import SliceReport
 from karat.explanations.slices import SliceChoices, check_searched, slices_of_values
 from karat.runs import Compute, Loading, Run, Top, TopRequest, load_runs, notes_on_loading
 from karat.scores import Scorecard, ScoringOptions, check_chance, check_options, scan_runs
+from karat.scores.evaluation import ScanAnswers, ScanRequests
 from karat.stats import check_seed
 
 

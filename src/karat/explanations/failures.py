@@ -10,8 +10,8 @@ import numpy as np
 from karat._util import check_choice
 from karat.benchmarks import Benchmark, Direction, JudgedItems, Truth
 from karat.errors import InputError
-from karat.explanations.requests import ScanAnswers, ScanRequests, pairs_of
 from karat.runs import Run, Top, TopRequest, with_whole_ties
+from karat.scores.evaluation import ScanAnswers, ScanRequests, pairs_of
 
 FAILURE_TIES = ("pessimistic", "optimistic", "stable")
 """How equal scores are ordered: those of `karat.measures.TIE_POLICIES` that name one item for every place, in

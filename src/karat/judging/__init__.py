@@ -24,22 +24,13 @@ if TYPE_CHECKING:
     from karat.judging.exchange.approvals import project_approvals as project_approvals
     from karat.judging.exchange.export import export_answers as export_answers
     from karat.judging.exchange.export import export_tasks as export_tasks
-    from karat.judging.forms.form import Choice as Choice
-    from karat.judging.forms.form import Example as Example
-    from karat.judging.forms.form import FollowUp as FollowUp
-    from karat.judging.forms.form import Form as Form
-    from karat.judging.forms.form_files import FORMS as FORMS
-    from karat.judging.forms.form_files import load_form as load_form
-    from karat.judging.forms.form_files import save_form as save_form
     from karat.judging.pools.candidates import QuerySample as QuerySample
     from karat.judging.pools.candidates import make_pool as make_pool
     from karat.judging.pools.cost import Cost as Cost
     from karat.judging.pools.cost import Rates as Rates
     from karat.judging.pools.cost import estimate_cost as estimate_cost
     from karat.judging.pools.cost import pool_cost as pool_cost
-    from karat.judging.pools.draws import DrawBatch as DrawBatch
     from karat.judging.pools.instance_pool import make_instance_pool as make_instance_pool
-    from karat.judging.pools.pool import Pool as Pool
     from karat.judging.publication.correction import correct as correct
     from karat.judging.publication.evidence import Evidence as Evidence
     from karat.judging.publication.evidence import evidence_of as evidence_of
@@ -50,9 +41,6 @@ if TYPE_CHECKING:
     from karat.judging.publication.validity import invalid_candidates as invalid_candidates
     from karat.judging.quality.acceptance import AcceptanceRule as AcceptanceRule
     from karat.judging.quality.acceptance import project_verdicts as project_verdicts
-    from karat.judging.quality.answers import AnswerTable as AnswerTable
-    from karat.judging.quality.answers import ChosenDetails as ChosenDetails
-    from karat.judging.quality.answers import make_answers as make_answers
     from karat.judging.quality.assignments import accepted_answers as accepted_answers
     from karat.judging.quality.drawn_pairs import AnswerCounts as AnswerCounts
     from karat.judging.quality.drawn_pairs import DrawnLabels as DrawnLabels
@@ -66,11 +54,6 @@ if TYPE_CHECKING:
     from karat.judging.quality.report import project_quality as project_quality
     from karat.judging.quality.verdicts import Aggregated as Aggregated
     from karat.judging.quality.verdicts import aggregate as aggregate
-    from karat.judging.store.goals import Goal as Goal
-    from karat.judging.store.project import Project as Project
-    from karat.judging.store.project import create_project as create_project
-    from karat.judging.store.project import open_project as open_project
-    from karat.judging.tasks.plan import TaskPlan as TaskPlan
     from karat.judging.tasks.simulation import simulate_answers as simulate_answers
     from karat.judging.tasks.tasks import make_tasks as make_tasks
 

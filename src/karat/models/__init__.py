@@ -1,10 +1,15 @@
-"""Models by name, of any library; models that need no pretraining; and the fusion of any runs."""
+"""Models by name, of any library: what turns images and captions into vectors; encoding and search."""
 
 from typing import TYPE_CHECKING
 
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.models.cosine import check_dimensions as check_dimensions
+    from karat.models.cosine import cosines as cosines
+    from karat.models.cosine import nested_cosines as nested_cosines
+    from karat.models.cosine import unit as unit
+    from karat.models.cosine import unit_sparse as unit_sparse
     from karat.models.encoder import ENCODERS as ENCODERS
     from karat.models.encoder import MODEL_FORMATS as MODEL_FORMATS
     from karat.models.encoder import MODEL_HEAD as MODEL_HEAD
@@ -16,32 +21,18 @@ if TYPE_CHECKING:
     from karat.models.encoder import register_encoder as register_encoder
     from karat.models.encoding import encode as encode
     from karat.models.encoding import vector_files as vector_files
-    from karat.models.fusion import check_fusion as check_fusion
-    from karat.models.fusion import fuse as fuse
-    from karat.models.fusion_methods import FUSIONS as FUSIONS
-    from karat.models.image_text_model import IMAGE_KERNELS as IMAGE_KERNELS
-    from karat.models.image_text_model import FitSummary as FitSummary
-    from karat.models.image_text_model import ImageTextModel as ImageTextModel
-    from karat.models.image_text_model import fit as fit
-    from karat.models.image_text_model import pictures_of as pictures_of
-    from karat.models.incomplete_cholesky import IncompleteCholesky as IncompleteCholesky
-    from karat.models.kcca import KCCA as KCCA
-    from karat.models.kcca import KCCAPath as KCCAPath
-    from karat.models.kcca_algebra import DecomposedSide as DecomposedSide
-    from karat.models.kcca_algebra import KCCAView as KCCAView
-    from karat.models.kernel_matrix import KernelCentrer as KernelCentrer
-    from karat.models.kernel_matrix import scale_diagonal as scale_diagonal
-    from karat.models.nearest import DirectedRun as DirectedRun
-    from karat.models.nearest import NearestNeighbour as NearestNeighbour
     from karat.models.picture_search import SearchResult as SearchResult
     from karat.models.picture_search import search as search
-    from karat.models.selection import Setting as Setting
-    from karat.models.selection import best_settings as best_settings
-    from karat.models.selection import dev_scores as dev_scores
+    from karat.models.pixels import SIDE as SIDE
+    from karat.models.pixels import Source as Source
+    from karat.models.pixels import decode_bytes as decode_bytes
+    from karat.models.pixels import decode_image as decode_image
+    from karat.models.pixels import open_bytes as open_bytes
+    from karat.models.pixels import open_picture as open_picture
+    from karat.models.pixels import read_bytes as read_bytes
     from karat.models.summariser import SUMMARISERS as SUMMARISERS
     from karat.models.summariser import Summariser as Summariser
     from karat.models.summariser import load_summariser as load_summariser
-    from karat.models.text.bag_of_words import WordF1 as WordF1
     from karat.models.text_metric import TextMetric as TextMetric
     from karat.models.torch_model import DEVICES as DEVICES
     from karat.models.torch_model import PRECISIONS as PRECISIONS

@@ -15,7 +15,7 @@ import numpy as np
 
 from karat._util import cache_folder, thread_count, write_file
 from karat.errors import KaratError
-from karat.models.images import read_bytes
+from karat.models.pixels import read_bytes
 from karat.runs import Fact, Fingerprint
 
 SIZE = 16

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._util import Registry, import_all, import_plugins, plural, printable, setting_of, shorten, stage
+from karat._util import Registry, import_all, import_later, plural, printable, setting_of, shorten, stage
 from karat.errors import InputError
 from karat.models.cosine import unit
 from karat.models.embedding_cache import KeptRow, VectorCache, picture_keys, text_keys
@@ -239,7 +239,7 @@ ENCODERS: Registry[Scheme] = Registry(
 """The ways to name a model."""
 
 MODEL_FORMATS: Registry[Callable[[Path], Any]] = Registry(
-    "format of models", fill=lambda: import_plugins("model")
+    "format of models", fill=lambda: import_later("model")
 )
 """By the format that the ``model.json`` of a folder names, what loads it: as an object with ``encode_images``
 and ``encode_texts``, or either."""

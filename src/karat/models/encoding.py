@@ -17,7 +17,6 @@ from karat.errors import InputError
 from karat.models.cosine import unit
 from karat.models.embedding_cache import picture_keys
 from karat.models.encoder import ENCODERS, MODEL_HEAD, Encoder, load_model
-from karat.models.image_text_model import pictures_of
 from karat.models.summariser import Summariser, load_summariser
 from karat.models.text_metric import TextMetric
 from karat.runs import (
@@ -164,7 +163,7 @@ def encoded(
         return run
     if summarise is not None:
         raise InputError(f"{encoder.name} sees pictures, not captions", fix="leave out summarise")
-    images = pictures_of(benchmark)
+    images = list(benchmark.needed_image_paths)
     if folder is not None:
         return encode_into(folder, encoder, images, list(texts), ids)
     pictures = unit(encoder.encode_images(images))

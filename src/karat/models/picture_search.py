@@ -11,7 +11,6 @@ from karat._util import TEXT_FORMATS, Result, check_writable
 from karat.benchmarks import find_images, load_benchmark
 from karat.errors import InputError
 from karat.models.encoder import load_model
-from karat.models.image_text_model import pictures_of
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ def gallery(where: str | Path, settings: dict[str, Any]) -> tuple[list[str], lis
     folder = Path(where)
     if settings or not folder.is_dir() or (folder / "benchmark.json").is_file():
         bench = load_benchmark(where, **settings)
-        return bench.images.values.astype(str).tolist(), pictures_of(bench)
+        return bench.images.values.astype(str).tolist(), list(bench.needed_image_paths)
     names = find_images(folder)
     if not names:
         raise InputError("holds no pictures", where=folder, fix="give a folder of jpg, png or webp files")

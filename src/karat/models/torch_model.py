@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from karat._util import check_choice, thread_count
 from karat.errors import InputError
 from karat.models.encoder import Encoded
-from karat.models.images import open_picture
 from karat.models.local_files import version_of
+from karat.models.pixels import open_picture
 from karat.runs import Fact
 
 if TYPE_CHECKING:

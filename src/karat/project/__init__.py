@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.judging.store import back_up as backup
-    from karat.judging.store import restore as restore
     from karat.project.drawn_pairs import estimate as estimate
     from karat.project.drawn_pairs import next as next
     from karat.project.judge_work import JudgedPairs as JudgedPairs
@@ -28,5 +26,7 @@ if TYPE_CHECKING:
     from karat.project.verdicts import publish as publish
     from karat.project.verdicts import quality as quality
     from karat.project.verdicts import rules as rules
+    from karat.store import back_up as backup
+    from karat.store import restore as restore
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

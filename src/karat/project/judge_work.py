@@ -31,7 +31,7 @@ from karat.project.place import takes_place
 from karat.runs import Loading, fewest_runs, load_runs
 
 if TYPE_CHECKING:
-    from karat.judging import Project
+    from karat.store import Project
 
 
 @dataclass(frozen=True)

@@ -14,32 +14,24 @@ import numpy as np
 from karat._util import TEXT_FORMATS, Result, check_choice, check_writable, plural, require, say
 from karat.benchmarks import DIRECTIONS, SOURCES, Benchmark, load_benchmark, registered
 from karat.errors import InputError
-from karat.judging import (
-    Cost,
+from karat.forms import (
     Form,
     Pool,
-    Rates,
-    load_form,
-    make_instance_pool,
-    make_pool,
-    make_tasks,
-    pool_cost,
-)
-from karat.judging.forms import form_from_data, form_to_data
-from karat.judging.pools import (
-    GoldChoice,
-    QuerySample,
     check_judged,
+    form_from_data,
+    form_to_data,
     listed_judgments,
-    parse_filter,
+    load_form,
     pool_sentences,
 )
+from karat.judging import Cost, Rates, make_instance_pool, make_pool, make_tasks, pool_cost
+from karat.judging.pools import GoldChoice, QuerySample, parse_filter
 from karat.judging.tasks import plan_cost, unplanned
 from karat.project.place import takes_place
 from karat.runs import Compute, Loading, load_detections, load_runs, notes_on_loading
 
 if TYPE_CHECKING:
-    from karat.judging import Project
+    from karat.store import Project
 
 
 @dataclass(frozen=True)
@@ -302,8 +294,7 @@ class NewProject:
 
     def write(self, pooled: Pool, facts: Mapping[str, Any]) -> None:
         """Write it with a pool; a file appears whole or not at all."""
-        from karat.judging import create_project
-        from karat.judging.store import write_project
+        from karat.store import create_project, write_project
 
         def fill(place: str | Path) -> None:
             with create_project(

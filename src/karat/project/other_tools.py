@@ -11,8 +11,8 @@ from karat.judging import export_answers, export_approvals, export_tasks, import
 from karat.project.place import takes_place
 
 if TYPE_CHECKING:
-    from karat.judging import Project
     from karat.judging.exchange import Exported
+    from karat.store import Project
 
 EXPORTS = ("tasks", "answers", "approvals")
 

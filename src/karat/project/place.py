@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from karat.errors import KaratWarning
 
 if TYPE_CHECKING:
-    from karat.judging import Project
+    from karat.store import Project
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,7 +27,7 @@ def opened(project: Project | str | Path) -> Iterator[Project]:
     if not isinstance(project, str | Path):
         yield project
         return
-    from karat.judging import open_project
+    from karat.store import open_project
 
     with open_project(project) as here:
         for note in here.notes:

@@ -12,9 +12,9 @@ from karat._util import check_choice, check_extension, check_writable, plural
 from karat.benchmarks import DIRECTIONS, Truth
 from karat.errors import InputError
 from karat.explanations import MarkSummary, check_share, summarise_marks
+from karat.forms import ORIGINAL
 from karat.judging import AcceptanceRule, BiasReport, Published, project_bias, project_marks, project_quality
 from karat.judging import publish as publish_labels
-from karat.judging.pools import ORIGINAL
 from karat.judging.publication import mark
 from karat.judging.quality import QualityReport, approve_passing, review_assignments
 from karat.measures import parse_measures
@@ -23,7 +23,7 @@ from karat.runs import Compute, Loading, load_runs, notes_on_loading
 from karat.stats import Intervals, check_level
 
 if TYPE_CHECKING:
-    from karat.judging import Project
+    from karat.store import Project
 
 
 @takes_place

@@ -10,7 +10,7 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
-from karat._util import Registry, check_table, import_plugins, plural, track
+from karat._util import Registry, check_table, import_later, plural, track
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import InputError, MissingDataError
 from karat.runs.compute import Compute
@@ -56,7 +56,7 @@ class RunMaker:
     make: Callable[[Any, Benchmark, Compute], Run]
 
 
-RUN_MAKERS: Registry[RunMaker] = Registry("maker of runs", fill=lambda: import_plugins("run"))
+RUN_MAKERS: Registry[RunMaker] = Registry("maker of runs", fill=lambda: import_later("run"))
 """What makes a run of something else than a file, such as a model."""
 
 BY_NAME = '{"a": scores, "b": ("images.npy", "captions.npy")}'

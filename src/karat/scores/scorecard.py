@@ -18,7 +18,7 @@ from karat._util import (
     check_extension,
     forest,
     grouped,
-    import_plugins,
+    import_later,
     json_text,
     latex_text,
     pandas_of,
@@ -87,7 +87,7 @@ class TieReport:
 
 
 EXCHANGES: Registry[Callable[[Any, Path], object]] = Registry(
-    "format of other programs", fill=lambda: import_plugins("exchange")
+    "format of other programs", fill=lambda: import_later("exchange")
 )
 """By the ending of a file's name, what writes a scorecard for other programs."""
 

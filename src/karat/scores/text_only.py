@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Registry, import_plugins
+from karat._util import Registry, import_later
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.runs import ChoiceRun, load_choices
@@ -23,7 +23,7 @@ from karat.runs import ChoiceRun, load_choices
 TextScorer = Callable[[Sequence[str], str], np.ndarray]
 """Returns a score per caption; takes the captions and what follows the colon of the name."""
 TEXT_ONLY: Registry[TextScorer] = Registry(
-    "text-only control", fill=lambda: import_plugins("text-only"), group="karat.text_only"
+    "text-only control", fill=lambda: import_later("text-only"), group="karat.text_only"
 )
 NONE = "none"
 

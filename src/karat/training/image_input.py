@@ -12,7 +12,7 @@ COMPONENTS = 1000
 
 
 class CountProjection:
-    """The principal components of the square roots of pyramid counts (`karat.models.images.ImageFeatures`).
+    """The principal components of the square roots of counts by `karat.baselines.images.ImageFeatures`.
 
     Roots make inner products of histograms the Hellinger kernel; cells count by the weight of their level, as
     in the pyramid kernel.
@@ -63,7 +63,7 @@ class CountProjection:
         return (self._roots(counts) - self.mean_) @ self.axes_.astype(np.float32)
 
     def _roots(self, counts: np.ndarray) -> np.ndarray:
-        from karat.models.images import level_weights
+        from karat.baselines.images import level_weights
 
         cells = (4**self.levels_ - 1) // 3
         weights = np.repeat(level_weights(self.levels_), 4 ** np.arange(self.levels_))

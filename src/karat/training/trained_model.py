@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._util import TEXT_FORMATS, Result, extra, fill_folder, parsing, read_head, require, write_file
+from karat.baselines.images import ImageFeatures
 from karat.errors import InputError, MissingDataError
-from karat.models import MODEL_FORMATS, MODEL_HEAD
-from karat.models.images import ImageFeatures, decode_image
+from karat.models import MODEL_FORMATS, MODEL_HEAD, decode_image
 from karat.training.image_input import CountProjection
 from karat.training.vocabulary import CaptionVocabulary
 

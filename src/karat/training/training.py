@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, check_folder, parsing, require, say, yes_or_no
+from karat.baselines import ImageTextModel
+from karat.baselines.images import ImageFeatures
 from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions import CAPTION_METRICS, references_of
 from karat.errors import InputError, MissingDataError, unknown_name
-from karat.models import ImageTextModel, pictures_of
-from karat.models.images import ImageFeatures
 from karat.runs import Compute
 from karat.training.checkpoint import NAME, check_checkpoint
 from karat.training.image_input import CountProjection
@@ -68,7 +68,8 @@ def train(
         Features [images, numbers] or pixels [images, 3, height, width] of both benchmarks' images, in their
         order: npy files or arrays. By default they are made from the pictures.
     image_input
-        What is made from pictures: "counts" (visual words, `karat.models.images.ImageFeatures`) or "pixels".
+        What is made from pictures: "counts" (visual words of `karat.baselines.images.ImageFeatures`) or
+        "pixels".
     loss, loss_set
         A name of `karat.training.LOSSES` and its options, such as ``{"tau": 5, "sampling": "furthest"}``;
         values may be text. Where a loss has a reduction, the default here is "mean". For losses with margins
@@ -288,7 +289,7 @@ class CaptionedImages:
     @property
     def pictures(self) -> list[str]:
         """The files of their pictures."""
-        files = pictures_of(self.benchmark)
+        files = self.benchmark.needed_image_paths
         return [files[k] for k in self.images]
 
     def pairs(self, table: np.ndarray, vocabulary: CaptionVocabulary) -> PairData:

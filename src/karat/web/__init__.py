@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.judging.store.accounts import OWNER as OWNER
     from karat.web.app import close_app as close_app
     from karat.web.app import create_app as create_app
     from karat.web.demo import make_demo as make_demo

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
-from karat.judging.store.accounts import User
+from karat.store.accounts import User
 
 
 class NotSignedIn(Exception):

@@ -11,8 +11,8 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
-from karat.judging import Project, open_project
-from karat.judging.store.accounts import Spans
+from karat.store import Project, open_project
+from karat.store.accounts import Spans
 from karat.web.accounts import AttemptLimits
 from karat.web.errors import add_handlers
 from karat.web.failures import Failures

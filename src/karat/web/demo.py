@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from karat._util import write_file
-from karat.judging import create_project, load_form, make_pool, make_tasks, simulate_answers
-from karat.judging.store import AnswerRows
+from karat.forms import AnswerRows, load_form
+from karat.judging import make_pool, make_tasks, simulate_answers
+from karat.store import create_project
 from karat.world import average, careful, lazy, make_world, save_world, simulate_systems
 
 IMAGES, CAPTIONS, DONE = 60, 2, 0.4

@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 
 from karat._util import plural
 from karat.errors import KaratError
-from karat.judging.store import LOCKED, StoreError, system_failure
-from karat.judging.store.accounts import OWNER
+from karat.store import LOCKED, StoreError, system_failure
+from karat.store.accounts import OWNER
 from karat.web.access import NotAllowed, NotSignedIn, current_user
 from karat.web.accounts import TooMany
 from karat.web.failures import sentence_of

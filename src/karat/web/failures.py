@@ -7,8 +7,7 @@ import threading
 import time
 
 from karat.errors import KaratError
-from karat.judging import Project
-from karat.judging.store import LOST, SENTENCES, StoreError
+from karat.store import LOST, SENTENCES, Project, StoreError
 
 EVERY, RECENT = 60.0, 10.0
 """Seconds between two lines about the same state, and how long a state is reported after it was noted."""

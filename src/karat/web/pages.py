@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import karat
-from karat.judging.store.accounts import JUDGE, OWNER, READER, User
+from karat.store.accounts import JUDGE, OWNER, READER, User
 from karat.web.access import current_user
 from karat.web.security import csrf_of
 

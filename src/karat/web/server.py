@@ -19,8 +19,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from karat.errors import InputError
-from karat.judging.store import DESCRIPTORS, Project, shared_files
-from karat.judging.store.accounts import ENTER, OWNER, Accounts
+from karat.store import DESCRIPTORS, Project, shared_files
+from karat.store.accounts import ENTER, OWNER, Accounts
 from karat.web.failures import CONNECTIONS, Failures, sentence_of
 from karat.web.settings import Settings
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from karat._util import check_choice, plural
 from karat.errors import InputError
-from karat.judging.store.accounts import MIN_PASSWORD, OWNER, Accounts, fold
+from karat.store.accounts import MIN_PASSWORD, OWNER, Accounts, fold
 from karat.web.accounts import KnownOwners
 from karat.web.app import close_app, create_app
 from karat.web.demo import make_demo

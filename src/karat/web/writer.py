@@ -19,7 +19,7 @@ from typing import Protocol
 from prometheus_client import Histogram
 
 from karat.errors import InputError
-from karat.judging.store import Answer, StoreError
+from karat.store import Answer, StoreError
 from karat.web.failures import Failures
 
 LOG = logging.getLogger("karat.web.writer")

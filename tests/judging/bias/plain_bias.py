@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS
-from karat.judging.pools import Pool
+from karat.forms import Pool
 
 
 def ranking(scores, query, direction):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import karat
 from karat.benchmarks import Judgments, Pairs, Provenance, Share, Truth
 from karat.errors import InputError
+from karat.forms import runs_of_pool
 from karat.judging.bias.subsets import (
     MOST,
     SubsetScorer,
@@ -18,7 +19,6 @@ from karat.judging.bias.subsets import (
     choose_subsets,
     suggested_labels,
 )
-from karat.judging.pools import runs_of_pool
 from karat.runs import MatrixRun, RankingsRun
 from karat.scores.evaluation import label_versions as module
 from karat.world import make_world

@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
-from karat.judging.forms import Choice, FollowUp, Form
-from karat.judging.quality.answers import PERSON
-from karat.judging.store import AnswerRows, create_project
-from karat.judging.tasks import TaskPlan
+from karat.forms import AnswerRows, Choice, FollowUp, Form, TaskPlan
+from karat.forms.answer_table import PERSON
+from karat.store import create_project
 
 ODD = [
     "plain", "=1+1", "+49", "-5", "@me", "'=quoted", "''-", "a,b", 'say "hi"', "semi;colon|bar", "🙂 grin",

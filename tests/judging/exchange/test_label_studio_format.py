@@ -7,7 +7,7 @@ import pytest
 
 from judging.exchange.projects import FORM, make_project
 from karat.errors import InputError
-from karat.judging import FORMS, load_form
+from karat.forms import FORMS, load_form
 from karat.judging.exchange import export_tasks, import_answers
 from karat.judging.exchange.label_studio_format import config
 

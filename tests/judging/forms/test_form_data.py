@@ -3,8 +3,8 @@
 import pytest
 
 from karat.errors import InputError
-from karat.judging.forms import form_from_data
-from karat.judging.forms.form_data import PAGE_KEYS
+from karat.forms import form_from_data
+from karat.forms.form_data import PAGE_KEYS
 
 
 def tiny(**changes):

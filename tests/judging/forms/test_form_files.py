@@ -11,8 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.errors import InputError, KaratError, MissingDataError
-from karat.judging import FORMS, Choice, Example, FollowUp, Form, load_form, save_form
-from karat.judging.forms import form_files, form_from_data, form_to_data
+from karat.forms import (
+    FORMS,
+    Choice,
+    Example,
+    FollowUp,
+    Form,
+    form_files,
+    form_from_data,
+    form_to_data,
+    load_form,
+    save_form,
+)
 
 from house import ROOT
 

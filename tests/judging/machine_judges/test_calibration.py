@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.judging import load_form, make_answers
+from karat.forms import load_form, make_answers
 from karat.judging.machine_judges import Calibration, Reply, calibrate
 from karat.judging.machine_judges.calibration import competitor
 from karat.stats import cohen_kappa

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError, MissingDataError
-from karat.judging import load_form
+from karat.forms import load_form
 from karat.judging.machine_judges import ChatJudge, Endpoint, Question, endpoint, load_prompt
 from karat.judging.machine_judges.chat_judge import data_url, fill, read_reply
 from karat.world.pictures.picture import encode_png

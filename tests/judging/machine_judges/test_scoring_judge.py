@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.judging import load_form
+from karat.forms import load_form
 from karat.judging.machine_judges import Question, ScoringJudge
 from karat.judging.machine_judges.scoring_judge import fit_thresholds
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.judging import load_form, make_pool
+from karat.forms import AnswerRows, load_form
+from karat.forms.answer_table import MACHINE
+from karat.judging import make_pool
 from karat.judging.machine_judges import (
     Reply,
     ScoringJudge,
@@ -17,8 +19,7 @@ from karat.judging.machine_judges import (
     learn_judge,
 )
 from karat.judging.machine_judges.work import ask, questions_about, stored_replies
-from karat.judging.quality.answers import MACHINE
-from karat.judging.store import AnswerRows, create_project
+from karat.store import create_project
 from karat.world import ask as ask_people
 from karat.world import careful, make_world, simulate
 

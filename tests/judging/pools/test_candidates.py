@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 import karat
 from karat.benchmarks import DIRECTIONS
 from karat.errors import InputError, KaratError
-from karat.judging import load_form, make_pool
-from karat.judging.pools import FILLED, POOLED, GoldChoice, QuerySample
+from karat.forms import FILLED, POOLED, load_form
+from karat.judging import make_pool
+from karat.judging.pools import GoldChoice, QuerySample
 from karat.judging.pools.candidates import choose_queries
 
 from made import make_benchmark, make_run

@@ -3,7 +3,8 @@
 import pytest
 
 from karat.errors import InputError
-from karat.judging import Rates, estimate_cost, load_form, make_pool, pool_cost
+from karat.forms import load_form
+from karat.judging import Rates, estimate_cost, make_pool, pool_cost
 from karat.judging.pools import GoldChoice
 from karat.world import make_world, simulate_systems
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import karat
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
 from karat.errors import KaratError
-from karat.judging import load_form, make_pool, make_tasks
-from karat.judging.pools import GoldChoice, QuerySample, key_of, pool_cost
+from karat.forms import GOLD_NO, GOLD_YES, key_of, load_form
+from karat.judging import make_pool, make_tasks
+from karat.judging.pools import GoldChoice, QuerySample, pool_cost
 from karat.judging.pools.gold import MOST_OWN, MOST_USES, SPARE, ranked_high
-from karat.judging.tasks import GOLD_NO, GOLD_YES
 
 from made import make_benchmark, make_run
 

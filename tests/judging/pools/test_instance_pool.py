@@ -11,19 +11,10 @@ pytest.importorskip("sqlalchemy", reason="needs the store: pip install 'karat[we
 from cli.conftest import both, command  # noqa: F401
 from karat.benchmarks import load_benchmark
 from karat.errors import InputError
-from karat.judging import (
-    export_approvals,
-    export_tasks,
-    load_form,
-    make_instance_pool,
-    make_tasks,
-    open_project,
-    project_approvals,
-)
-from karat.judging.forms import form_from_data, form_to_data
-from karat.judging.pools import GOLD_NO, GOLD_YES
-from karat.judging.store import AnswerRows
+from karat.forms import GOLD_NO, GOLD_YES, AnswerRows, form_from_data, form_to_data, load_form
+from karat.judging import export_approvals, export_tasks, make_instance_pool, make_tasks, project_approvals
 from karat.runs import load_detections
+from karat.store import open_project
 from made_instances import write_instances
 
 

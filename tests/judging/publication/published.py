@@ -6,16 +6,10 @@ from pathlib import Path
 import numpy as np
 
 import karat
-from karat.judging import (
-    Evidence,
-    create_project,
-    load_form,
-    make_answers,
-    make_pool,
-    make_tasks,
-    simulate_answers,
-)
-from karat.judging.quality.answers import MACHINE, PERSON
+from karat.forms import load_form, make_answers
+from karat.forms.answer_table import MACHINE, PERSON
+from karat.judging import Evidence, make_pool, make_tasks, simulate_answers
+from karat.store import create_project
 from karat.world import careful, make_world, simulate_systems
 
 WORLD = make_world(images=40, captions=2, seed=3)

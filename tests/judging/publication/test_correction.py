@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from karat.forms import key_of
 from karat.judging import AcceptanceRule, correct
-from karat.judging.pools import key_of
 from tests.judging.publication.published import CAPTION, IMAGE, WORLD, small_evidence
 
 

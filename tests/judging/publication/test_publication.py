@@ -10,7 +10,8 @@ import pytest
 
 import karat
 from karat.errors import InputError
-from karat.judging import AcceptanceRule, open_project, publish
+from karat.judging import AcceptanceRule, publish
+from karat.store import open_project
 from karat.world import make_world
 from tests.judging.publication.published import (
     CAPTION,

@@ -5,9 +5,8 @@ import pytest
 
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
 from karat.errors import InputError
-from karat.judging import load_form, make_answers
+from karat.forms import GOLD_YES, load_form, make_answers
 from karat.judging.publication.validity import invalid_candidates, mark, read_marks
-from karat.judging.tasks import GOLD_YES
 
 ASKED = {"i2t": np.arange(3), "t2i": np.arange(6)}
 OWN = Truth("own", Judgments([0, 0, 1, 1, 2, 2], range(6), sources=[Provenance("own")]), ASKED)

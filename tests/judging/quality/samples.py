@@ -3,9 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from karat.judging.forms import Choice, Form
-from karat.judging.quality.answers import PER_ANSWER, AnswerTable, make_answers
-from karat.judging.tasks import GOLD_NO, GOLD_YES, NOT_GOLD
+from karat.forms import GOLD_NO, GOLD_YES, NOT_GOLD, Choice, Form
+from karat.forms.answer_table import PER_ANSWER, AnswerTable, make_answers
 
 
 def scale(*grades, layout="pair", codes=None):

@@ -12,16 +12,14 @@ from karat.cli.project.bias import bias as bias_command
 from karat.cli.project.publish import publish as publish_command
 from karat.cli.project.quality import quality as quality_command
 from karat.errors import InputError
+from karat.forms import load_form, make_answers
 from karat.judging import (
     AcceptanceRule,
     accepted_answers,
     aggregate,
     answer_quality,
     correct,
-    create_project,
     evidence_of,
-    load_form,
-    make_answers,
     make_pool,
     make_tasks,
     measure_bias,
@@ -33,6 +31,7 @@ from karat.judging import (
 )
 from karat.judging.bias import report as bias_report
 from karat.stats import Intervals
+from karat.store import create_project
 from karat.world import adversarial, average, careful, lazy, make_world, simulate_systems
 
 FEW = Intervals(resamples=20)

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.judging import open_project
+from karat.forms.answer_table import ADJUDICATOR, make_answers, split_adjudicated
 from karat.judging.exchange import export_answers, import_answers
 from karat.judging.publication.correction import correct
 from karat.judging.quality.agreement import annotator_agreement
-from karat.judging.quality.answers import ADJUDICATOR, make_answers, split_adjudicated
 from karat.judging.quality.report import answer_quality
 from karat.judging.quality.verdicts import AGGREGATIONS, aggregate
-from karat.judging.store import create_project
+from karat.store import create_project, open_project
 from tests.judging.publication.published import small_evidence, small_project
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from karat.forms.answer_table import MACHINE, PERSON
 from karat.judging.quality.agreement import annotator_agreement
-from karat.judging.quality.answers import MACHINE, PERSON
 from karat.stats import krippendorff_alpha
 from karat.stats.intervals import Intervals
 from karat.stats.kappa import cohen_kappa

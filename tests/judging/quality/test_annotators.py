@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import given, settings
 
+from karat.forms.answer_table import make_answers
 from karat.judging.quality.annotators import agreement_with_others, annotator_table, median_seconds
-from karat.judging.quality.answers import make_answers
 from karat.world.annotators import adversarial, average, careful
 from tests.judging.quality.samples import FOUR, YES_NO, answer_tables, simulated, table
 

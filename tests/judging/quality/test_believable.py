@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from karat.benchmarks import Judgments, Provenance, Truth
-from karat.judging import aggregate, correct, load_form, make_pool, make_tasks, simulate_answers
+from karat.forms import load_form
+from karat.judging import aggregate, correct, make_pool, make_tasks, simulate_answers
 from karat.judging.publication.data_card import data_card
 from karat.judging.publication.evidence import Evidence
 from karat.judging.publication.facts import find_facts

@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.errors import InputError
+from karat.forms import GOLD_NO, GOLD_YES
+from karat.forms.answer_table import group
 from karat.judging.quality.aggregation.dawid_skene import (
     START,
     fit_dawid_skene,
@@ -14,9 +16,7 @@ from karat.judging.quality.aggregation.dawid_skene import (
     run_em,
     sort_answers,
 )
-from karat.judging.quality.answers import group
 from karat.judging.quality.verdicts import aggregate
-from karat.judging.tasks import GOLD_NO, GOLD_YES
 from karat.world.annotators import adversarial, average, careful, lazy
 from tests.judging.quality.samples import FOUR, answer_tables, scale, simulated, table
 

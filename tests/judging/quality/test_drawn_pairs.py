@@ -4,21 +4,17 @@ import numpy as np
 import pytest
 
 import karat
+from karat.forms import NOT_GOLD, AnswerRows, DrawBatch, key_of, load_form
 from karat.judging import (
     AcceptanceRule,
-    DrawBatch,
-    create_project,
     drawn_labels,
-    load_form,
     make_pool,
     make_tasks,
     plan_draws,
     project_verdicts,
     simulate_answers,
 )
-from karat.judging.pools import key_of
-from karat.judging.store import AnswerRows
-from karat.judging.tasks import NOT_GOLD
+from karat.store import create_project
 from karat.world import average, careful, make_world, simulate_systems
 
 FORM = load_form("pair")

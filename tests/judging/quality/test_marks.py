@@ -7,8 +7,8 @@ import pytest
 
 from karat.errors import InputError
 from karat.explanations import summarise_marks
-from karat.judging import Choice, ChosenDetails, Form, answer_marks, load_form, make_answers
-from karat.judging.quality import ADJUDICATOR, PERSON
+from karat.forms import ADJUDICATOR, PERSON, Choice, ChosenDetails, Form, load_form, make_answers
+from karat.judging import answer_marks
 from karat.world import make_world
 
 FORM = load_form("misread")

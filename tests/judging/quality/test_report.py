@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.judging import AcceptanceRule, load_form, make_pool, make_tasks, simulate_answers
+from karat.forms import load_form
+from karat.judging import AcceptanceRule, make_pool, make_tasks, simulate_answers
 from karat.judging.quality.report import answer_quality
 from karat.stats.intervals import Intervals
 from karat.world import make_world, simulate_systems

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from karat.judging.forms import Choice, FollowUp
-from karat.judging.pools.pool import Pool
-from karat.judging.quality.answers import ChosenDetails, make_answers
+from karat.forms import Choice, FollowUp
+from karat.forms.answer_table import ChosenDetails, make_answers
+from karat.forms.pool import Pool
 from karat.judging.quality.system_tables import Shares, answers_by_rank, details_by_system
 from tests.judging.quality.samples import FOUR, table
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.errors import InputError
+from karat.forms import GOLD_NO, GOLD_YES
 from karat.judging.quality.verdicts import AGGREGATIONS, aggregate
-from karat.judging.tasks import GOLD_NO, GOLD_YES
 from tests.judging.quality.samples import FOUR, YES_NO, answer_tables, scale, shuffled, table
 
 GRADES = {1: 0.0, 2: 0.0, 3: 0.5, 4: 1.0}

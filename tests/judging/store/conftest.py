@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from karat.judging.store import create_project
+from karat.store import create_project
 
 from ..postgres import REASON, new_database, programs, server
 from .small import FORM

@@ -6,7 +6,7 @@ python -m judging.store.drawer WHERE
 import os
 import sys
 
-from karat.judging.store import open_project
+from karat.store import open_project
 
 from .small import batch_of, plan_of
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS
-from karat.judging.pools import Pool
+from karat.forms import Pool
 
 GOLD = ("gold_image", "gold_caption", "gold_right")
 

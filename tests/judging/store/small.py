@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from karat.judging.forms import Choice, FollowUp, Form
-from karat.judging.pools import DrawBatch
-from karat.judging.tasks import TaskPlan
+from karat.forms import Choice, DrawBatch, FollowUp, Form, TaskPlan
 
 WHY = FollowUp(
     "why",

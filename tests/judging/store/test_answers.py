@@ -5,8 +5,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from karat.errors import InputError
-from karat.judging.store import Call, open_project
-from karat.judging.store.tables import APPEND_ONLY
+from karat.store import Call, open_project
+from karat.store.tables import APPEND_ONLY
 
 from .small import batch_of, finish, plain_plan, plan_of
 

@@ -11,10 +11,10 @@ from contextlib import closing
 import pytest
 
 from karat.errors import InputError, MissingDataError
-from karat.judging.store import backup as module
-from karat.judging.store import create_project, open_project
-from karat.judging.store.backup import back_up, restore
-from karat.judging.store.migration import head
+from karat.store import backup as module
+from karat.store import create_project, open_project
+from karat.store.backup import back_up, restore
+from karat.store.migration import head
 
 from ..postgres import new_database
 from .small import FORM, finish, plain_plan

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.judging.store import create_project
-from karat.judging.store.answers import Answer
+from karat.store import create_project
+from karat.store.answers import Answer
 
 from .small import FORM, plain_plan
 from made import make_benchmark
@@ -86,7 +86,7 @@ def test_a_store_that_fails_stores_nothing(project):
     late = Answer(one.token, one.items[1].id, "yes", at=500.0)
     with pytest.MonkeyPatch.context() as patch:
         # The lease is extended before this: that is undone too.
-        patch.setattr("karat.judging.store.answers.values_of", lambda *_: 1 // 0)
+        patch.setattr("karat.store.answers.values_of", lambda *_: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             project.answers.store([good, late])
     assert project.queue.assignments(now=500.0).state[one.assignment] == "open"

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.judging import Goal, Pool
-from karat.judging.pools import DRAWN, key_of, pool_sentences
-from karat.judging.store import back_up, bulk, open_project, restore
+from karat.forms import DRAWN, Pool, key_of, pool_sentences
+from karat.store import Goal, back_up, bulk, open_project, restore
 
 from ..postgres import new_database
 from .drawer import SIZE, pairs_of

@@ -48,7 +48,7 @@ def test_nobody_is_asked_about_a_pair_twice(project):
 
 
 def test_a_pair_that_was_imported_without_a_task_is_not_asked_again(project):
-    from karat.judging.store import AnswerRows
+    from karat.forms import AnswerRows
 
     project.pools.add_tasks(plain_plan(2))
     project.answers.record(AnswerRows([-1], [0], [1], ["ann"], ["yes"]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from karat.errors import InputError
-from karat.judging.store import create_project
+from karat.store import create_project
 
 from .small import FORM, plan_of
 from made import make_benchmark

@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from karat.judging.store.migration import STEPS, scripts
+from karat.store.migration import STEPS, scripts
 
 FROZEN = {
     "versions/v0001_judging.py": "78f7cdd37c6ee73c",
@@ -41,4 +41,4 @@ def test_a_migration_depends_on_nothing_that_may_change():
             modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for module in modules:
                 own = str(module).startswith("karat")
-                assert not own or str(module).startswith("karat.judging.store.migrations"), (name, module)
+                assert not own or str(module).startswith("karat.store.migrations"), (name, module)

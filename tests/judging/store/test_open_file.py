@@ -10,17 +10,9 @@ from contextlib import closing
 import pytest
 
 from karat.errors import InputError
-from karat.judging.store import (
-    StoreError,
-    back_up,
-    create_project,
-    open_file,
-    open_project,
-    restore,
-    shared_files,
-)
-from karat.judging.store.database import Database, explained, find_place
-from karat.judging.store.failure import SYSTEM, has_descriptors, system_failure
+from karat.store import StoreError, back_up, create_project, open_file, open_project, restore, shared_files
+from karat.store.database import Database, explained, find_place
+from karat.store.failure import SYSTEM, has_descriptors, system_failure
 
 from ..postgres import new_database
 from .small import FORM, plain_plan

@@ -12,11 +12,11 @@ from sqlalchemy import text
 
 from karat.benchmarks import Ids, save_benchmark
 from karat.errors import InputError, MissingDataError
-from karat.judging.store import Call, create_project, open_project
-from karat.judging.store.database import Database, find_place
-from karat.judging.store.migration import head, upgrade
-from karat.judging.store.project import fingerprint, write_form
-from karat.judging.store.tables import METADATA
+from karat.store import Call, create_project, open_project
+from karat.store.database import Database, find_place
+from karat.store.migration import head, upgrade
+from karat.store.project import fingerprint, write_form
+from karat.store.tables import METADATA
 
 from .small import FORM, finish, plain_plan
 from made import make_benchmark
@@ -231,9 +231,9 @@ def test_passwords_are_never_shown(where):
 def test_a_missing_package_names_what_to_install(monkeypatch):
     import sys
 
-    from karat.judging import store
+    from karat import store
 
-    for module in [m for m in sys.modules if m.startswith("karat.judging.store.")]:
+    for module in [m for m in sys.modules if m.startswith("karat.store.")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.delitem(store.__dict__, "open_project", raising=False)
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)

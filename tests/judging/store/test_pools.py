@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.judging import Pool
-from karat.judging.store import open_project
+from karat.forms import Pool
+from karat.store import open_project
 
 from .plain_pools import GOLD, merge_pools
 from .small import plain_plan
@@ -132,7 +132,7 @@ def test_a_pool_that_cannot_be_added_changes_nothing(project, monkeypatch):
     def fail(self, *rest):
         raise OSError("the power went off")
 
-    monkeypatch.setattr("karat.judging.store.pools.Pools._write_gold", fail)
+    monkeypatch.setattr("karat.store.pools.Pools._write_gold", fail)
     with pytest.raises(OSError, match="power"):
         project.pools.add(make(image=np.array([0, 0, 8]), top=50))
     monkeypatch.undo()

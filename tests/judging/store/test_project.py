@@ -1,6 +1,6 @@
 """A project is composed of parts."""
 
-from karat.judging.store import Project
+from karat.store import Project
 
 PARTS = ("pools", "queue", "answers", "reviews", "annotators", "accounts", "calls", "journal")
 

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.judging.store import AnswerRows, create_project
+from karat.forms import AnswerRows
+from karat.store import create_project
 
 from .small import FORM, finish, plain_plan, plan_of
 from made import make_benchmark
@@ -96,7 +97,7 @@ def test_what_is_refused_changes_nothing(on_file, rows, more, message):
 
 
 def test_a_failure_at_the_end_leaves_nothing_behind(project, monkeypatch):
-    from karat.judging.store import bulk
+    from karat.store import bulk
 
     project.pools.add_tasks(plain_plan(2))
 

@@ -10,7 +10,7 @@ They begin when a line comes in. Lines: "NAME lease ASSIGNMENT TASK", "NAME answ
 import os
 import sys
 
-from karat.judging.store import open_project
+from karat.store import open_project
 
 
 def say(*words: object) -> None:

@@ -6,9 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.judging import load_form, make_pool, make_tasks
-from karat.judging.pools import GoldChoice, Rates, key_of
-from karat.judging.tasks import NOT_GOLD, TaskPlan, annotators_needed, gold_overlap, plan_cost
+from karat.forms import NOT_GOLD, TaskPlan, key_of, load_form
+from karat.judging import make_pool, make_tasks
+from karat.judging.pools import GoldChoice, Rates
+from karat.judging.tasks import annotators_needed, gold_overlap, plan_cost
 from karat.judging.tasks import plan as plans
 
 from made import make_benchmark, make_run

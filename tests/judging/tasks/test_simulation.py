@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from karat.errors import InputError
-from karat.judging import FORMS, load_form, make_pool, make_tasks
+from karat.forms import FORMS, GOLD_NO, GOLD_YES, load_form
+from karat.judging import make_pool, make_tasks
 from karat.judging.pools import GoldChoice
-from karat.judging.tasks import GOLD_NO, GOLD_YES
 from karat.judging.tasks.simulation import on_scale, simulate_answers
 from karat.world import Annotator, adversarial, average, careful, lazy, make_world, simulate_systems
 from karat.world.annotators import right_answers
@@ -116,7 +116,7 @@ def test_four_answers_on_any_scale():
 
 @pytest.mark.parametrize("name", FORMS)
 def test_the_store_takes_them_and_returns_the_same(world, runs, name, tmp_path):
-    from karat.judging.store import create_project
+    from karat.store import create_project
 
     form, plan = planned(world, runs, name)
     found = simulate_answers(world, plan, [average(f"p{k}") for k in range(12)], form, seed=3)

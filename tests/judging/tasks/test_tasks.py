@@ -9,9 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.judging import load_form, make_pool, make_tasks
-from karat.judging.pools import GoldChoice, Pool, key_of, without
-from karat.judging.tasks import GOLD_NO, GOLD_YES, NOT_GOLD, unplanned
+from karat.forms import GOLD_NO, GOLD_YES, NOT_GOLD, Pool, key_of, load_form, without
+from karat.judging import make_pool, make_tasks
+from karat.judging.pools import GoldChoice
+from karat.judging.tasks import unplanned
 from karat.judging.tasks.tasks import Stock, partner
 
 from made import make_benchmark, make_run

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from karat.models.images import ImageFeatures
+from karat.baselines.images import ImageFeatures
 
 from .pictures import SMALL, photo
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karat.models.images.descriptors import (
+from karat.baselines.images.descriptors import (
     ORIENTATIONS,
     centres,
     colour_points,
@@ -12,7 +12,7 @@ from karat.models.images.descriptors import (
     sift_points,
     texture_points,
 )
-from karat.models.images.pixels import decode_image
+from karat.models.pixels import decode_image
 
 from .pictures import photo
 

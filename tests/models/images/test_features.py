@@ -9,8 +9,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from karat._util import reporting
+from karat.baselines.images import ImageFeatures, pyramid_kernel
 from karat.errors import InputError, MissingDataError
-from karat.models.images import ImageFeatures, pyramid_kernel
 from told import Told
 
 from .pictures import SMALL, photo
@@ -139,7 +139,7 @@ def test_a_missing_package_names_its_extra(monkeypatch, scenes, module: str, pac
 
 
 def test_importing_loads_nothing_heavy():
-    code = "import sys, karat.models.images; print(*sorted(m for m in sys.modules if '.' not in m))"
+    code = "import sys, karat.baselines.images; print(*sorted(m for m in sys.modules if '.' not in m))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"cv2", "PIL", "sklearn", "scipy", "numba"} & set(done.stdout.split())
 

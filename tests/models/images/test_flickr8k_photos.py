@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from karat.models.images import ImageFeatures, histogram_kernel, pyramid_kernel
+from karat.baselines.images import ImageFeatures, histogram_kernel, pyramid_kernel
 
 PICTURES = 24
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from karat.baselines.images import histogram_kernel, intersection_kernel, pyramid_kernel
+from karat.baselines.images.pyramid import cells, level_weights, pyramid_counts
 from karat.errors import InputError
-from karat.models.images import histogram_kernel, intersection_kernel, pyramid_kernel
-from karat.models.images.pyramid import cells, level_weights, pyramid_counts
 
 SIZES = (5, 7, 6)
 

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from karat.errors import InputError, MissingDataError
-from karat.models.images import decode_image
-from karat.models.images.pixels import decode_bytes
+from karat.models import decode_image
+from karat.models.pixels import decode_bytes
 from karat.world import make_world
 
 from .pictures import photo, png

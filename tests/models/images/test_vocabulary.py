@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from karat.models.images import ImageFeatures, vocabulary
-from karat.models.images.vocabulary import draw, fit_words, nearest_words
+from karat.baselines.images import ImageFeatures, vocabulary
+from karat.baselines.images.vocabulary import draw, fit_words, nearest_words
 
 from .pictures import SMALL
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from karat.baselines import WordF1
 from karat.errors import InputError
-from karat.models import WordF1
 
 TRAIN = [
     ["a", "dog", "runs", "on", "the", "grass", "a", "dog"],

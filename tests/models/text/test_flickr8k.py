@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from karat.captions.system_words import SystemWords
-from karat.captions.tokens import STOP_WORDS
-from karat.models.text import (
+from karat.baselines.text import (
     AlignmentSimilarity,
     DistributionalSimilarity,
     LinSimilarity,
     Trigram,
     tagged_words,
 )
+from karat.captions.system_words import SystemWords
+from karat.captions.tokens import STOP_WORDS
 
 
 def read(data, file):

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat._util import reporting
+from karat.baselines.text import TEXT_KERNELS, BagOfWords, Similarity, TagRank, Trigram, text_kernel
+from karat.baselines.text.encoded_captions import encode
 from karat.errors import InputError, UnknownNameError
-from karat.models.text import TEXT_KERNELS, BagOfWords, Similarity, TagRank, Trigram, text_kernel
-from karat.models.text.encoded_captions import encode
 from told import Told
 
 from . import literal_kernels as literal

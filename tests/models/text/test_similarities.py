@@ -8,10 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.captions.system_words import SystemWords
-from karat.errors import InputError, MissingDataError
-from karat.lexicon import InformationContent, wordnet
-from karat.models.text import (
+from karat.baselines.text import (
     AlignmentSimilarity,
     DistributionalSimilarity,
     LinSimilarity,
@@ -22,8 +19,11 @@ from karat.models.text import (
     read_corpus,
     tagged_words,
 )
-from karat.models.text.alignment_similarity import make_cells, translation_table
-from karat.models.text.encoded_captions import encode
+from karat.baselines.text.alignment_similarity import make_cells, translation_table
+from karat.baselines.text.encoded_captions import encode
+from karat.captions.system_words import SystemWords
+from karat.errors import InputError, MissingDataError
+from karat.lexicon import InformationContent, wordnet
 
 from .caption_strategies import WORDS, items
 

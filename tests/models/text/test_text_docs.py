@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from karat.models import text
+from karat.baselines import text
 
 PAGE = (Path(__file__).parents[3] / "docs" / "text-kernels.md").read_text(encoding="utf-8")
 

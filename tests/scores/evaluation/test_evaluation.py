@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import karat
+from karat.baselines import DirectedRun
 from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
 from karat.errors import InputError
-from karat.models import DirectedRun
 from karat.reports import PageOptions, report, write_report
 from karat.runs import MatrixRun
 from karat.scores import check_options, details_of

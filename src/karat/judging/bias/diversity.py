@@ -16,8 +16,8 @@ import numpy as np
 from karat._util import MISSING, Layout, track
 from karat.benchmarks import Benchmark, Direction, JudgedItems
 from karat.errors import InputError
+from karat.forms import key_of, split_key
 from karat.judging.bias.bias import mean_of
-from karat.judging.pools import key_of, split_key
 from karat.runs import Run, Top, pairs_to_place
 from karat.scores import DIRECTION_TITLES
 

@@ -11,6 +11,7 @@ import numpy as np
 from karat._util import Part, Result, flat, json_text, plural
 from karat.benchmarks import Benchmark, Direction, Pairs
 from karat.errors import InputError
+from karat.forms import ORIGINAL, Pool, listed_pairs, runs_of_pool
 from karat.judging.bias.bias import (
     BiasTable,
     curve_layout,
@@ -30,7 +31,6 @@ from karat.judging.bias.subsets import (
     suggested_labels,
 )
 from karat.judging.bias.true_bias import TruthGap, gap_layout, true_columns, truth_gaps
-from karat.judging.pools import ORIGINAL, Pool, listed_pairs, runs_of_pool
 from karat.judging.quality import AcceptanceRule, project_verdicts
 from karat.measures import Named
 from karat.runs import Compute, Run
@@ -38,7 +38,7 @@ from karat.scores import DIRECTION_TITLES, Column
 from karat.stats import Intervals
 
 if TYPE_CHECKING:
-    from karat.judging.store import Project
+    from karat.store import Project
 
 WIDE = 8
 """Tables of models by models with more columns than this are not readable; the json has everything."""
@@ -308,7 +308,7 @@ def project_bias(
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it.
+        As `karat.store.open_project` returns it.
     runs
         The runs that were pooled; see `measure_bias`.
     acceptance

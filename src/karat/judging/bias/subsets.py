@@ -12,7 +12,7 @@ import numpy as np
 from karat._util import track
 from karat.benchmarks import Benchmark, Direction, Fold, Judgments, Pairs, Provenance, Share, Truth
 from karat.errors import InputError
-from karat.judging.pools import Pool, key_of, split_key
+from karat.forms import Pool, key_of, split_key
 from karat.judging.publication import FOLD, SIDES, valid_items
 from karat.measures import Measure, Named, parse_measure
 from karat.runs import Run

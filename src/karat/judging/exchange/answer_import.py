@@ -15,19 +15,16 @@ import numpy as np
 
 from karat._util import TEXT_FORMATS, Result, plural
 from karat.errors import InputError
+from karat.forms import ANNOTATOR_KINDS, PERSON, check_name
+from karat.forms import check_details as check_stored
 from karat.judging.exchange.answers import ImportedAnswers, TextColumn, shorten
 from karat.judging.exchange.files import read_text_bytes
 from karat.judging.exchange.formats import FORMATS, guess_format
 from karat.judging.exchange.tasks import TaskNames
-from karat.judging.quality import PERSON
-from karat.judging.store import ANNOTATOR_KINDS, check_name
-from karat.judging.store import check_details as check_stored
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark, Ids
-    from karat.judging.forms import Form
-    from karat.judging.store import AnswerRows
-    from karat.judging.tasks import TaskPlan
+    from karat.forms import AnswerRows, Form, TaskPlan
 
 ROW = re.compile(r"row (\d+):? ?(.*)", re.DOTALL)
 ABSENT = -1
@@ -161,7 +158,7 @@ def check_answers(answers: ImportedAnswers, benchmark: Benchmark, form: Form, pl
     benchmark, form, plan
         Of the project: its ids, its answers and follow-up questions, its tasks.
     """
-    from karat.judging.store import AnswerRows
+    from karat.forms import AnswerRows
 
     tasks, image, caption = find_pairs(answers, benchmark, TaskNames(plan))
     codes = [choice.code for choice in form.answers]

@@ -15,8 +15,8 @@ import numpy as np
 from karat.errors import InputError
 
 if TYPE_CHECKING:
+    from karat.forms import Form
     from karat.judging.exchange.tasks import ExportedTask
-    from karat.judging.forms import Form
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 Detail = tuple[int, str, "str | tuple[str, ...]"]

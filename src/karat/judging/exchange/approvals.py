@@ -14,7 +14,7 @@ from karat.judging.exchange.export import Exported
 from karat.judging.quality import AcceptanceRule, project_verdicts
 
 if TYPE_CHECKING:
-    from karat.judging.store import Project
+    from karat.store import Project
 
 
 def project_approvals(

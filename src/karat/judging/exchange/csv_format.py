@@ -28,9 +28,9 @@ from karat.judging.exchange.files import writing
 from karat.judging.exchange.formats import FORMATS, Format
 
 if TYPE_CHECKING:
+    from karat.forms import Form
     from karat.judging.exchange.answers import ExportedAnswers
     from karat.judging.exchange.tasks import ExportedTasks
-    from karat.judging.forms import Form
 
 SHOWN = ("image_address", "caption_text", "own_image_address")
 """Columns for the annotators who fill in a sheet; they are not read."""

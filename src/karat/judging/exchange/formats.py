@@ -11,9 +11,9 @@ from karat._util import Registry, import_all
 from karat.errors import InputError
 
 if TYPE_CHECKING:
+    from karat.forms import Form
     from karat.judging.exchange.answers import ExportedAnswers, ImportedAnswers
     from karat.judging.exchange.tasks import ExportedTasks
-    from karat.judging.forms import Form
 
 HEAD = 2**16
 """How many bytes of a file are read to detect its format."""

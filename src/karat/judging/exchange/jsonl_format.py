@@ -27,9 +27,9 @@ from karat.judging.exchange.files import writing
 from karat.judging.exchange.formats import FORMATS, Format
 
 if TYPE_CHECKING:
+    from karat.forms import Form
     from karat.judging.exchange.answers import ExportedAnswers
     from karat.judging.exchange.tasks import ExportedTasks
-    from karat.judging.forms import Form
 
 NAMES = ("task", "item", "image", "caption")
 TEXTS = ("annotator", "kind", "answer")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from karat.forms import MAX_WORDS, PERSON, FollowUp, Form
 from karat.judging.exchange.answers import (
     AnswerColumns,
     Detail,
@@ -22,9 +23,6 @@ from karat.judging.exchange.answers import (
     shorten,
 )
 from karat.judging.exchange.csv_format import JOIN, Columns, header_names, read_table, unguard
-from karat.judging.forms import FollowUp, Form
-from karat.judging.quality import PERSON
-from karat.judging.store import MAX_WORDS
 
 FIXED = (
     "HITId", "HITTypeId", "Title", "Description", "Keywords", "Reward", "CreationTime", "MaxAssignments",

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.judging.tasks import TaskPlan
+from karat.forms import TaskPlan
 
 if TYPE_CHECKING:
-    from karat.judging.forms import Form
+    from karat.forms import Form
 
 NAME = re.compile(r"(0|[1-9][0-9]{0,9})(-[0-9a-f]{8})?", re.ASCII)
 

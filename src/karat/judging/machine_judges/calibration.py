@@ -11,13 +11,13 @@ import numpy as np
 
 from karat._util import Layout, Part, Result, flat, json_text, plural
 from karat.errors import InputError
-from karat.judging.forms import Form
+from karat.forms import PERSON, AnswerTable, Form
 from karat.judging.machine_judges.judge import Judge, Reply
-from karat.judging.quality import PERSON, AnswerTable, accepted_answers
+from karat.judging.quality import accepted_answers
 from karat.stats import Estimate, cohen_kappa, with_interval
 
 if TYPE_CHECKING:
-    from karat.judging.store import Project
+    from karat.store import Project
 
 MIN_PAIRS = 50
 MIN_KAPPA = 0.4

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 from karat._util import Param, read_text
 from karat.benchmarks import picture_kind
 from karat.errors import InputError, MissingDataError
-from karat.judging.forms import Form
+from karat.forms import Form
 from karat.judging.machine_judges.endpoint import CONNECT, Endpoint, Response, call, read_endpoint
 from karat.judging.machine_judges.judge import Question, Reply
 from karat.judging.machine_judges.judge_kinds import JudgeKind, register_judge
 
 if TYPE_CHECKING:
-    from karat.judging.store import Project
+    from karat.store import Project
 
 MAX_IMAGE = 20_000_000
 """The most bytes of a picture that is sent; common servers refuse larger ones."""
@@ -202,7 +202,7 @@ def fill(prompt: str, form: Form, caption: str) -> str:
 
     Each $field is replaced once: a caption is never read as a field, and it cannot close its own marks.
 
-    >>> from karat.judging import load_form
+    >>> from karat.forms import load_form
     >>> fill("$caption? $answers", load_form("grid"), "$answers")
     '$answers? - yes: ...'
     """
@@ -221,7 +221,7 @@ def read_reply(reply: str, form: Form) -> str | None:
     A JSON object with "answer" counts anywhere in the reply; otherwise the whole reply must be the code or
     the text of an answer.
 
-    >>> from karat.judging import load_form
+    >>> from karat.forms import load_form
     >>> form = load_form("pair")
     >>> [read_reply(text, form) for text in ('{"answer": "yes", "why": "fits"}', "No.", "yes or no")]
     ['yes', 'no', None]

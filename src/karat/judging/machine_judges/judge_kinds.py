@@ -10,7 +10,7 @@ from karat._util import Param, Registry, import_all, parse_params
 from karat.judging.machine_judges.judge import Judge
 
 if TYPE_CHECKING:
-    from karat.judging.store import Project
+    from karat.store import Project
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.errors import InputError
-from karat.judging.forms import Form
+from karat.forms import Form
 from karat.judging.machine_judges.calibration import people_answers
 from karat.judging.machine_judges.judge import Question, Reply
 from karat.runs import Run
 from karat.scores import run_scores
 
 if TYPE_CHECKING:
-    from karat.judging.store import Project
+    from karat.store import Project
 
 BLOCK = 4096
 """How many pairs are scored at a time."""
@@ -46,7 +46,7 @@ class ScoringJudge:
 
     Examples
     --------
-    >>> from karat.judging import load_form
+    >>> from karat.forms import load_form
     >>> judge = ScoringJudge("length", lambda questions: np.array([len(q.text) for q in questions]),
     ...                      (5, 10, 20), load_form("pair"))
     >>> [reply.code for reply in judge.judge([Question(0, 0, "a dog"), Question(0, 1, "a")])]
@@ -116,7 +116,7 @@ def fit_thresholds(scores: np.ndarray, ratings: np.ndarray, form: Form) -> tuple
 
     Examples
     --------
-    >>> from karat.judging import load_form
+    >>> from karat.forms import load_form
     >>> fit_thresholds(np.array([0.1, 0.2, 0.6, 0.9]), np.array([1, 1, 3, 4]), load_form("pair"))
     (0.4, 0.4, 0.75)
     """

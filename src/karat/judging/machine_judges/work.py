@@ -9,6 +9,7 @@ import numpy as np
 
 from karat._util import plural, track
 from karat.errors import InputError
+from karat.forms import MACHINE, PERSON
 from karat.judging.machine_judges.calibration import (
     MIN_KAPPA,
     MIN_PAIRS,
@@ -19,11 +20,10 @@ from karat.judging.machine_judges.calibration import (
     people_answers,
 )
 from karat.judging.machine_judges.judge import Judge, Question, Reply
-from karat.judging.quality import MACHINE, PERSON
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
-    from karat.judging.store import Project
+    from karat.store import Project
 
 
 def calibrate_in(
@@ -197,7 +197,7 @@ def annotator_name(judge: Judge) -> str:
 
 def add_answers(project: Project, annotator: str, replies: Sequence[Reply]) -> int:
     """Store replies as answers of a machine judge, without a task."""
-    from karat.judging.store import AnswerRows
+    from karat.forms import AnswerRows
 
     if not replies:
         return 0
@@ -235,7 +235,7 @@ def stored_replies(project: Project, judge: Judge) -> Iterator[Reply]:
 
 def store_reply(project: Project, judge: Judge, reply: Reply) -> None:
     """Store a reply with its raw text."""
-    from karat.judging.store import Call
+    from karat.store import Call
 
     project.calls.add(
         Call(

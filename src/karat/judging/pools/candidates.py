@@ -17,11 +17,21 @@ import numpy as np
 from karat._util import check_choice, connected, track
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError
-from karat.judging.forms import Form
+from karat.forms import (
+    FILLED,
+    ORIGINAL,
+    POOLED,
+    Form,
+    Pool,
+    find,
+    judged_keys,
+    key_of,
+    listed_judgments,
+    split_key,
+    without,
+)
 from karat.judging.pools.filters import Keep, kept_by, parse_filter
 from karat.judging.pools.gold import GoldChoice, KnownFirst, draw_gold
-from karat.judging.pools.pairs import ORIGINAL, find, judged_keys, key_of, listed_judgments, split_key
-from karat.judging.pools.pool import FILLED, POOLED, Pool, without
 from karat.runs import Compute, PassOptions, RankingsRun, Run, TableRun, Top, TopRequest
 
 Queries = str | Mapping[Direction, np.ndarray | Sequence[int]] | None

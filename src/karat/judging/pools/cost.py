@@ -10,9 +10,7 @@ import numpy as np
 
 from karat._util import TEXT_FORMATS, Result, plural, word_for
 from karat.errors import InputError
-from karat.judging.forms import Form
-from karat.judging.pools.pairs import find, key_of
-from karat.judging.pools.pool import GOLD_NO, GOLD_YES, Pool, pool_sentences
+from karat.forms import GOLD_NO, GOLD_YES, Form, Pool, find, key_of, pool_sentences
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class Cost(Result):
     --------
     ECCV Caption's 2,160 tasks of 20 pairs, at the pay of its first stage:
 
-    >>> from karat.judging import load_form
+    >>> from karat.forms import load_form
     >>> rates = Rates(per_task=1.4, fee=0.18)
     >>> cost = estimate_cost(43_200, load_form("pair"), task_size=20, gold=0, overlap=1, rates=rates)
     >>> cost.tasks, round(cost.money / cost.tasks, 2), cost.hours
@@ -125,7 +123,7 @@ class Cost(Result):
     def sentences(self) -> list[str]:
         """Return the estimate in sentences.
 
-        >>> from karat.judging import load_form
+        >>> from karat.forms import load_form
         >>> print(estimate_cost(1000, load_form("pair")))
         1,000 pairs to judge in 63 tasks of up to 16, with 126 gold pairs hidden among them.
         3 annotators per task: 3,378 answers, about 16.9 hours at 18 seconds per answer.
@@ -212,7 +210,8 @@ def pool_cost(pool: Pool, form: Form, **options: Any) -> Cost:
 
     Examples
     --------
-    >>> from karat.judging import load_form, make_pool
+    >>> from karat.forms import load_form
+    >>> from karat.judging import make_pool
     >>> from karat.world import make_world, simulate_systems
     >>> world = make_world(images=60, captions=2, seed=1)
     >>> print(pool_cost(make_pool(simulate_systems(world), world.benchmark(), top=2), load_form("pair")))

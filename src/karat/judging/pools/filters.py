@@ -16,7 +16,7 @@ import numpy as np
 from karat._util import Registry
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
-from karat.judging.pools.pool import Pool
+from karat.forms import Pool
 
 Keep = Callable[[Pool, Benchmark], np.ndarray]
 """Takes a pool before any filter, and the benchmark; returns which of its pairs are kept, as booleans."""

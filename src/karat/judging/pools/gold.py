@@ -26,9 +26,18 @@ import numpy as np
 
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
-from karat.judging.forms import Form
-from karat.judging.pools.pairs import find, key_of, listed_pairs, original_pairs, positive_keys, split_key
-from karat.judging.pools.pool import GOLD_NO, GOLD_YES, Pool
+from karat.forms import (
+    GOLD_NO,
+    GOLD_YES,
+    Form,
+    Pool,
+    find,
+    key_of,
+    listed_pairs,
+    original_pairs,
+    positive_keys,
+    split_key,
+)
 from karat.runs import Run, TableRun, Top, pairs_to_place
 
 KnownFirst = Mapping[Run, Mapping[Direction, Top]]

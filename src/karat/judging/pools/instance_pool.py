@@ -9,10 +9,8 @@ import numpy as np
 
 from karat.benchmarks import Benchmark, overlaps
 from karat.errors import InputError
-from karat.judging.forms import Form
+from karat.forms import POOLED, Form, Pool, find, judged_keys, key_of, split_key
 from karat.judging.pools.gold import GoldChoice, draw_gold
-from karat.judging.pools.pairs import find, judged_keys, key_of, split_key
-from karat.judging.pools.pool import POOLED, Pool
 from karat.runs import Detections
 
 

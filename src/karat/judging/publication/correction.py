@@ -11,8 +11,7 @@ import numpy as np
 from karat._util import check_choice, plural
 from karat.benchmarks import Benchmark, Judgments, Provenance, Share, Truth
 from karat.errors import InputError
-from karat.judging.forms import Form
-from karat.judging.pools import find, key_of, split_key
+from karat.forms import ADJUDICATOR, DATASET, MACHINE, PERSON, AnswerTable, Form, find, key_of, split_key
 from karat.judging.publication.evidence import Evidence
 from karat.judging.publication.policies import (
     GRADES,
@@ -30,15 +29,7 @@ from karat.judging.publication.validity import (
     valid_pairs,
     valid_queries,
 )
-from karat.judging.quality import (
-    ADJUDICATOR,
-    DATASET,
-    MACHINE,
-    PERSON,
-    AcceptanceRule,
-    Aggregated,
-    AnswerTable,
-)
+from karat.judging.quality import AcceptanceRule, Aggregated
 
 MEASURES = ("R@1", "RP", "mAP@R")
 """The default measures of a corrected truth: ECCV Caption's choice."""
@@ -216,7 +207,8 @@ def label_probabilities(verdicts: Aggregated, form: Form) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from karat.judging import aggregate, load_form, make_answers
+    >>> from karat.forms import load_form, make_answers
+    >>> from karat.judging import aggregate
     >>> form = load_form("pair")
     >>> answers = make_answers([0, 0, 1, 1], [7, 7, 7, 7], [0, 1, 0, 1], [4, 4, 1, 3], ("ann", "bob"))
     >>> label_probabilities(aggregate(answers, form, "dawid-skene"), form)["grade_if_relevant"].tolist()
@@ -254,7 +246,7 @@ def who_answered(answers: AnswerTable, key: np.ndarray) -> tuple[np.ndarray, tup
 
     Examples
     --------
-    >>> from karat.judging import make_answers
+    >>> from karat.forms import make_answers
     >>> kinds = (PERSON, MACHINE)
     >>> answers = make_answers([0, 0, 1], [0, 0, 1], [0, 1, 0], [4, 4, 1], ("ann", "vlm"), kinds=kinds)
     >>> who_answered(answers, key_of(np.array([0, 1]), np.array([0, 1])))

@@ -10,10 +10,8 @@ import numpy as np
 
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
-from karat.judging.forms import Form
-from karat.judging.pools import Pool
-from karat.judging.quality import MACHINE, AcceptanceRule, AnswerTable
-from karat.judging.tasks import TaskPlan
+from karat.forms import MACHINE, AnswerTable, Form, Pool, TaskPlan
+from karat.judging.quality import AcceptanceRule
 
 Marked = Mapping[str, Mapping[int, str]]
 """The items that are marked invalid: "caption" or "image", then the reason by index."""
@@ -77,7 +75,7 @@ def evidence_of(project: Any, acceptance: AcceptanceRule | None = None) -> Evide
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it.
+        As `karat.store.open_project` returns it.
     acceptance
         Which answers count, and how they become verdicts; by default as in `karat.judging.publish`.
     """

@@ -10,14 +10,13 @@ import numpy as np
 
 from karat._util import or_none
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth
-from karat.judging.pools import Pool, distinct, find, key_of
+from karat.forms import MACHINE, NOT_GOLD, PERSON, Pool, distinct, find, key_of
 from karat.judging.publication.correction import Correction
 from karat.judging.publication.evidence import Evidence
 from karat.judging.publication.label_quality import LabelQuality, as_truth, as_truths, label_quality
 from karat.judging.publication.policies import Conflicts, find_conflicts
 from karat.judging.publication.validity import Candidate, invalid_candidates
-from karat.judging.quality import MACHINE, PERSON, Aggregated, AnnotatorAgreement, annotator_agreement
-from karat.judging.tasks import NOT_GOLD
+from karat.judging.quality import Aggregated, AnnotatorAgreement, annotator_agreement
 from karat.scores import estimate_record
 
 

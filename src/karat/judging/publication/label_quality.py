@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth
 from karat.errors import InputError
-from karat.judging.pools import find, key_of
+from karat.forms import find, key_of
 from karat.scores import query_samples
 from karat.stats import Estimate, Intervals
 

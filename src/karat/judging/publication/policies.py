@@ -10,7 +10,7 @@ import numpy as np
 from karat._util import check_choice
 from karat.benchmarks import Judgments, Provenance, Share, Truth
 from karat.errors import InputError
-from karat.judging.pools import distinct, find, keys_of_truth, lookup, split_key
+from karat.forms import distinct, find, keys_of_truth, lookup, split_key
 
 POLICIES = ("union", "people", "majority")
 """What counts where a set and the annotators differ: any yes, the annotators' verdict, or most votes."""

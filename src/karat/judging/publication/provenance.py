@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from karat.judging.forms import form_to_data
-from karat.judging.pools import fingerprint
+from karat.forms import fingerprint, form_to_data
 from karat.judging.publication.correction import Correction
 from karat.judging.publication.evidence import Evidence
 from karat.judging.publication.facts import Facts, growth_record, quality_record

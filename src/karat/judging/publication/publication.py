@@ -12,6 +12,7 @@ from typing import Any
 from karat._util import Layout, Part, Result, plural, stage, write_folder
 from karat.benchmarks import Benchmark, Truth, describe_truth, save_benchmark, write_qrels
 from karat.errors import InputError
+from karat.forms import MACHINE
 from karat.judging.publication.correction import Correction, check_new_truth, correct, judged_sets
 from karat.judging.publication.data_card import data_card
 from karat.judging.publication.evidence import Evidence, evidence_of, published_benchmark
@@ -24,7 +25,7 @@ from karat.judging.publication.tables import (
     invalid_table,
     pair_table,
 )
-from karat.judging.quality import MACHINE, AcceptanceRule
+from karat.judging.quality import AcceptanceRule
 
 NAME = re.compile(r"[\w.()=+@-]{1,80}")
 SHOWN_COUNTS = (
@@ -117,7 +118,7 @@ def publish(
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it, or an `Evidence`, which says itself which answers count.
+        As `karat.store.open_project` returns it, or an `Evidence`, which says itself which answers count.
     folder
         The folder to write; one that karat published and that was not changed since is replaced.
     acceptance

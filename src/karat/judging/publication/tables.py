@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.benchmarks import DIRECTIONS, Benchmark
-from karat.judging.pools import Pool, distinct, find, key_of, lookup, split_key
+from karat.forms import NOT_GOLD, PERSON, AnswerTable, Pool, distinct, find, key_of, lookup, split_key
 from karat.judging.publication.correction import Correction
 from karat.judging.publication.evidence import Evidence
 from karat.judging.publication.policies import Conflicts
 from karat.judging.publication.validity import Candidate
-from karat.judging.quality import PERSON, AnswerTable
-from karat.judging.tasks import NOT_GOLD
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,8 +38,8 @@ def published_names(answers: AnswerTable, real: bool = False) -> list[str]:
 
     Examples
     --------
-    >>> from karat.judging import make_answers
-    >>> from karat.judging.quality import MACHINE
+    >>> from karat.forms import make_answers
+    >>> from karat.forms import MACHINE
     >>> answers = make_answers([0], [0], [0], [4], ("Ann Lee", "vlm"), kinds=(PERSON, MACHINE))
     >>> published_names(answers)
     ['w001', 'vlm']

@@ -22,10 +22,8 @@ import numpy as np
 from karat._util import parsing
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Fold, Truth
 from karat.errors import InputError
-from karat.judging.forms import Form
-from karat.judging.pools import distinct, find, key_of, keys_of_truth, lookup, split_key
+from karat.forms import AnswerTable, Form, distinct, find, key_of, keys_of_truth, lookup, split_key
 from karat.judging.publication.evidence import Evidence, Marked
-from karat.judging.quality import AnswerTable
 
 SIDES: dict[Direction, str] = {"i2t": "image", "t2i": "caption"}
 """What the queries are."""
@@ -169,7 +167,7 @@ def invalid_candidates(
     Examples
     --------
     >>> from karat.benchmarks import Judgments, Provenance
-    >>> from karat.judging import load_form, make_answers
+    >>> from karat.forms import load_form, make_answers
     >>> own = Judgments([0, 1], [0, 1], sources=[Provenance("original")])
     >>> original = Truth("own", own, {"i2t": np.arange(2), "t2i": np.arange(2)})
     >>> three = make_answers([0, 0, 1], [0, 0, 1], [0, 1, 0], [1, 1, 4], ("ann", "bob"))

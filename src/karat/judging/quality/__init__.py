@@ -9,13 +9,6 @@ if TYPE_CHECKING:
     from karat.judging.quality.acceptance import project_verdicts as project_verdicts
     from karat.judging.quality.agreement import AnnotatorAgreement as AnnotatorAgreement
     from karat.judging.quality.agreement import annotator_agreement as annotator_agreement
-    from karat.judging.quality.answers import ADJUDICATOR as ADJUDICATOR
-    from karat.judging.quality.answers import DATASET as DATASET
-    from karat.judging.quality.answers import MACHINE as MACHINE
-    from karat.judging.quality.answers import PERSON as PERSON
-    from karat.judging.quality.answers import AnswerTable as AnswerTable
-    from karat.judging.quality.answers import ChosenDetails as ChosenDetails
-    from karat.judging.quality.answers import make_answers as make_answers
     from karat.judging.quality.assignments import accepted_answers as accepted_answers
     from karat.judging.quality.assignments import required_gold_share as required_gold_share
     from karat.judging.quality.drawn_pairs import DrawnLabels as DrawnLabels

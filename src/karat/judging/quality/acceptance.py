@@ -11,16 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import InputError
-from karat.judging.forms import Form
-from karat.judging.quality.answers import AnswerTable
+from karat.forms import NOT_GOLD, AnswerTable, Form
 from karat.judging.quality.assignments import Accepted, accepted_answers, required_gold_share
 from karat.judging.quality.gold import GOLD_SHARE, check_gold_share
 from karat.judging.quality.verdicts import Aggregated, parse_aggregation
 from karat.judging.quality.verdicts import aggregate as aggregate_answers
-from karat.judging.tasks import NOT_GOLD
 
 if TYPE_CHECKING:
-    from karat.judging.store import Project
+    from karat.store import Project
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class AcceptanceRule:
     --------
     >>> AcceptanceRule().required_share, AcceptanceRule("majority").required_share
     (None, 0.7)
-    >>> from karat.judging import load_form, make_answers
+    >>> from karat.forms import load_form, make_answers
     >>> form = load_form("pair")
     >>> answers = make_answers([0, 1, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [4, 4, 1, 1], ("ann", "eve"),
     ...                        gold=[1, -1, 1, -1], assignment=[7, 7, 8, 8])
@@ -139,7 +137,7 @@ def project_verdicts(
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it.
+        As `karat.store.open_project` returns it.
     acceptance
         The rule; by default that of `karat project quality`, `publish` and `bias`.
     """

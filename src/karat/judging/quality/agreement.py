@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import plural
-from karat.judging.forms import Form
-from karat.judging.quality.answers import PERSON, AnswerTable, Grouped, group
-from karat.judging.tasks import NOT_GOLD
+from karat.forms import NOT_GOLD, PERSON, AnswerTable, Form, Grouped, group
 from karat.scores import estimate_record
 from karat.stats import (
     SCALES,
@@ -94,7 +92,7 @@ def annotator_agreement(
 
     Examples
     --------
-    >>> from karat.judging import load_form, make_answers
+    >>> from karat.forms import load_form, make_answers
     >>> ratings = np.tile([1, 2, 3, 4], 10)
     >>> answers = make_answers(
     ...     np.tile(np.arange(40), 2), np.zeros(80), np.repeat([0, 1], 40),

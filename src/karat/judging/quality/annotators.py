@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from karat._util import MISSING, Layout, or_none
-from karat.judging.forms import Form
-from karat.judging.quality.answers import AnswerTable, group
+from karat.forms import NOT_GOLD, AnswerTable, Form, group
 from karat.judging.quality.gold import GoldCheck, check_gold
-from karat.judging.tasks import NOT_GOLD
 from karat.stats import divide
 
 MAX_SHOWN = 20
@@ -161,7 +159,7 @@ def annotator_table(
 
     Examples
     --------
-    >>> from karat.judging import load_form, make_answers
+    >>> from karat.forms import load_form, make_answers
     >>> annotator = np.repeat([0, 1, 2], 20)
     >>> right = np.tile([1, 4], 10)
     >>> answers = make_answers(np.tile(np.arange(20), 3), np.zeros(60), annotator,
@@ -228,7 +226,7 @@ def agreement_with_others(
 def median_seconds(answers: AnswerTable) -> tuple[np.ndarray, np.ndarray]:
     """Return each annotator's median time per answer, NaN without any, and how many times are known.
 
-    >>> from karat.judging import make_answers
+    >>> from karat.forms import make_answers
     >>> answers = make_answers(
     ...     [0] * 4, range(4), [0, 0, 0, 1], [1] * 4, ("a", "b"), seconds=[9, 1, np.nan, 5])
     >>> [column.tolist() for column in median_seconds(answers)]

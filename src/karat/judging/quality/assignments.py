@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from karat._util import Layout, or_none, plural, word_for
-from karat.judging.forms import Form
+from karat.forms import AnswerTable, Form
 from karat.judging.quality.annotators import in_percent
-from karat.judging.quality.answers import AnswerTable
 from karat.judging.quality.gold import APPROVE, GOLD_SHARE, GoldCheck, check_gold
 from karat.judging.quality.verdicts import AGGREGATIONS
 from karat.stats import divide
@@ -88,7 +87,8 @@ def count_assignments(
 
     Examples
     --------
-    >>> from karat.judging import check_gold, load_form, make_answers
+    >>> from karat.forms import load_form, make_answers
+    >>> from karat.judging import check_gold
     >>> answers = make_answers([0] * 3, [0] * 3, [0, 1, 1], [4, 4, 1], ("ann", "bob"),
     ...                        gold=[1] * 3, assignment=range(3))
     >>> counts = count_assignments(check_gold(answers, load_form("pair")))
@@ -213,7 +213,7 @@ def accepted_answers(
 
     Examples
     --------
-    >>> from karat.judging import load_form, make_answers
+    >>> from karat.forms import load_form, make_answers
     >>> answers = make_answers(
     ...     [0, 1, 2], [0, 1, 2], [0, 0, 1], [4, 1, 4], ("ann", "eve"), assignment=[7, 7, 8])
     >>> accepted = accepted_answers(answers, load_form("pair"), reviews={8: ("reject", "me", "random", 0.0)})

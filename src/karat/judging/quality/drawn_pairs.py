@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat._util import plural
-from karat.judging.pools import DrawBatch, find, key_of
+from karat.forms import GOLD_YES, MACHINE, NOT_GOLD, AnswerTable, DrawBatch, TaskPlan, find, key_of
 from karat.judging.quality.acceptance import AcceptanceRule
-from karat.judging.quality.answers import MACHINE, AnswerTable
 from karat.judging.quality.verdicts import AGGREGATIONS
-from karat.judging.tasks import GOLD_YES, NOT_GOLD, TaskPlan, make_tasks, to_ask
+from karat.judging.tasks import make_tasks, to_ask
 
 if TYPE_CHECKING:
-    from karat.judging.store import Project
+    from karat.store import Project
 
 
 def plan_draws(
@@ -37,7 +36,7 @@ def plan_draws(
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it.
+        As `karat.store.open_project` returns it.
     batch
         What was drawn.
     task_size, gold, overlap, seed
@@ -111,7 +110,7 @@ def drawn_labels(
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it.
+        As `karat.store.open_project` returns it.
     batches
         As `project.draws.read()` returns them, which is the default.
     acceptance

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karat.errors import InputError
-from karat.judging.forms import Form
-from karat.judging.quality.answers import AnswerTable
-from karat.judging.tasks import GOLD_YES, NOT_GOLD
+from karat.forms import GOLD_YES, NOT_GOLD, AnswerTable, Form
 from karat.stats import divide, wilson
 
 APPROVE, REVIEW, UNCHECKED = "approve", "review", "unchecked"
@@ -91,7 +89,7 @@ def check_gold(
 
     Examples
     --------
-    >>> from karat.judging import load_form, make_answers
+    >>> from karat.forms import load_form, make_answers
     >>> answers = make_answers([0, 1, 2, 0], [0, 1, 2, 0], [0, 0, 0, 1], [4, 3, 1, 1], ("ann", "eve"),
     ...                        gold=[1, -1, 0, 1], assignment=[7, 7, 7, 8])
     >>> gold = check_gold(answers, load_form("pair"))

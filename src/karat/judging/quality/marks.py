@@ -14,12 +14,11 @@ from karat._util import plural
 from karat.benchmarks import Benchmark
 from karat.errors import InputError, KaratError, unknown_name
 from karat.explanations import Marks
-from karat.judging.forms import FollowUp, Form
+from karat.forms import AnswerTable, FollowUp, Form, number_pairs, split_adjudicated
 from karat.judging.quality.acceptance import AcceptanceRule, check_counted
-from karat.judging.quality.answers import AnswerTable, number_pairs, split_adjudicated
 
 if TYPE_CHECKING:
-    from karat.judging.store import Project
+    from karat.store import Project
 
 
 def project_marks(
@@ -30,7 +29,7 @@ def project_marks(
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it.
+        As `karat.store.open_project` returns it.
     acceptance
         Which answers count; by default as in `karat project quality`.
     question
@@ -73,7 +72,7 @@ def answer_marks(
 
     Examples
     --------
-    >>> from karat.judging import ChosenDetails, load_form, make_answers
+    >>> from karat.forms import ChosenDetails, load_form, make_answers
     >>> chosen = [(0, "color"), (0, "number"), (1, "color"), (2, "alternative")]
     >>> answers = make_answers([0, 0, 1], [5, 5, 2], [0, 1, 0], [3, 6, 10], ("ann", "eve"),
     ...                        details=ChosenDetails.of((row, f"misread.{code}") for row, code in chosen))
@@ -105,7 +104,7 @@ def answer_marks(
 def marked_question(form: Form, question: str | None = None) -> FollowUp:
     """Return the follow-up question with several choices that is meant, or raise.
 
-    >>> from karat.judging import load_form
+    >>> from karat.forms import load_form
     >>> marked_question(load_form("misread")).code, marked_question(load_form("pair"), "errors").code
     ('misread', 'errors')
     """

@@ -11,12 +11,10 @@ import numpy as np
 from karat._util import Layout, Part, Result, flat, json_text, plural, word_for
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
-from karat.judging.forms import Form
-from karat.judging.pools import Pool
+from karat.forms import NOT_GOLD, AnswerTable, Form, Pool, number_pairs, split_adjudicated
 from karat.judging.quality.acceptance import AcceptanceRule
 from karat.judging.quality.agreement import RESAMPLES, AnnotatorAgreement, annotator_agreement
 from karat.judging.quality.annotators import AnnotatorTable, annotator_table
-from karat.judging.quality.answers import AnswerTable, number_pairs, split_adjudicated
 from karat.judging.quality.assignments import (
     Accepted,
     AssignmentCounts,
@@ -27,11 +25,10 @@ from karat.judging.quality.gold import GoldCheck, check_gold
 from karat.judging.quality.reviews import ReviewList, review_list
 from karat.judging.quality.system_tables import Shares, answers_by_rank, details_by_system
 from karat.judging.quality.verdicts import AGGREGATIONS, Aggregated
-from karat.judging.tasks import NOT_GOLD
 from karat.stats import Intervals, how_intervals
 
 if TYPE_CHECKING:
-    from karat.judging.store import Project
+    from karat.store import Project
 
 BASELINE = "majority"
 """The aggregation that the chosen one is compared with."""
@@ -238,7 +235,7 @@ def project_quality(project: Project, **options: Any) -> QualityReport:
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it.
+        As `karat.store.open_project` returns it.
     **options
         The keyword arguments of `answer_quality`.
     """

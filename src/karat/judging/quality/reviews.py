@@ -14,11 +14,9 @@ import numpy as np
 
 from karat._util import Layout, check_extension, plural, write_file
 from karat.errors import InputError
-from karat.judging.forms import Form
-from karat.judging.quality.answers import PER_ANSWER, AnswerTable, ChosenDetails
+from karat.forms import GOLD_YES, NOT_GOLD, PER_ANSWER, AnswerTable, ChosenDetails, Form
 from karat.judging.quality.assignments import SUBMITTED
 from karat.judging.quality.gold import APPROVE, REVIEW, GoldCheck, check_gold
-from karat.judging.tasks import GOLD_YES, NOT_GOLD
 
 if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
@@ -141,7 +139,8 @@ def review_list(
 
     Examples
     --------
-    >>> from karat.judging import check_gold, load_form, make_answers
+    >>> from karat.forms import load_form, make_answers
+    >>> from karat.judging import check_gold
     >>> answers = make_answers([0, 1, 2], [0, 1, 2], [0, 0, 1], [1, 3, 4], ("ann", "bob"),
     ...                        gold=[1, -1, 1], assignment=[7, 7, 8])
     >>> form = load_form("pair")
@@ -205,7 +204,7 @@ def review_assignments(
     Parameters
     ----------
     project
-        As `karat.judging.open_project` returns it.
+        As `karat.store.open_project` returns it.
     by
         The reviewer's name.
     approve, reject

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 
 from karat._util import Layout, or_none
-from karat.judging.forms import Form
-from karat.judging.pools import Pool, find, key_of
+from karat.forms import NOT_GOLD, AnswerTable, Form, Pool, find, group, key_of
 from karat.judging.quality.annotators import in_percent
-from karat.judging.quality.answers import AnswerTable, group
-from karat.judging.tasks import NOT_GOLD
 from karat.stats import divide
 
 ALL = "all"

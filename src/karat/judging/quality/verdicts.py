@@ -13,11 +13,19 @@ import numpy as np
 
 from karat._util import Param, Registry, check_choice, import_all, plural, whole
 from karat.errors import unknown_name
-from karat.judging.forms import Form
-from karat.judging.pools import distinct, find, key_of, split_key
-from karat.judging.quality.answers import AnswerTable, Grouped, group, split_adjudicated
+from karat.forms import (
+    NOT_GOLD,
+    AnswerTable,
+    Form,
+    Grouped,
+    distinct,
+    find,
+    group,
+    key_of,
+    split_adjudicated,
+    split_key,
+)
 from karat.judging.quality.gold_calibration import MIN_GOLD, GoldCalibration
-from karat.judging.tasks import NOT_GOLD
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,7 +339,7 @@ def aggregate(answers: AnswerTable, form: Form, method: str = "majority", **sett
 
     Examples
     --------
-    >>> from karat.judging import load_form, make_answers
+    >>> from karat.forms import load_form, make_answers
     >>> answers = make_answers([0, 0, 0, 1], [7, 7, 7, 7], [0, 1, 2, 0], [4, 3, 1, 2], ("ann", "bob", "eve"))
     >>> verdicts = aggregate(answers, load_form("pair"))
     >>> verdicts, verdicts.rating.tolist(), verdicts.grade.tolist()
@@ -376,7 +384,7 @@ def overrule(verdicts: Aggregated, decided: AnswerTable, form: Form) -> Aggregat
 
     Examples
     --------
-    >>> from karat.judging import load_form, make_answers
+    >>> from karat.forms import load_form, make_answers
     >>> answers = make_answers([0, 0, 0, 5], [7, 7, 7, 1], [0, 1, 2, 2], [4, 4, 1, 3], ("ann", "bob", "boss"),
     ...                        kinds=("person", "person", "adjudicator"))
     >>> verdicts = aggregate(answers, load_form("pair"))

@@ -5,15 +5,11 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.judging.pools.pool import GOLD_NO as GOLD_NO
-    from karat.judging.pools.pool import GOLD_YES as GOLD_YES
-    from karat.judging.pools.pool import NOT_GOLD as NOT_GOLD
-    from karat.judging.tasks.plan import AnnotatorsNeeded as AnnotatorsNeeded
-    from karat.judging.tasks.plan import GoldOverlap as GoldOverlap
-    from karat.judging.tasks.plan import TaskPlan as TaskPlan
-    from karat.judging.tasks.plan import annotators_needed as annotators_needed
-    from karat.judging.tasks.plan import gold_overlap as gold_overlap
-    from karat.judging.tasks.plan import plan_cost as plan_cost
+    from karat.judging.tasks.task_needs import AnnotatorsNeeded as AnnotatorsNeeded
+    from karat.judging.tasks.task_needs import GoldOverlap as GoldOverlap
+    from karat.judging.tasks.task_needs import annotators_needed as annotators_needed
+    from karat.judging.tasks.task_needs import gold_overlap as gold_overlap
+    from karat.judging.tasks.task_needs import plan_cost as plan_cost
     from karat.judging.tasks.tasks import make_tasks as make_tasks
     from karat.judging.tasks.tasks import to_ask as to_ask
     from karat.judging.tasks.tasks import unplanned as unplanned

@@ -10,14 +10,11 @@ import numpy as np
 
 from karat._util import plural
 from karat.errors import InputError
-from karat.judging.forms import Form
-from karat.judging.pools import key_of
-from karat.judging.quality import AnswerTable, ChosenDetails, make_answers
-from karat.judging.tasks.plan import TaskPlan
+from karat.forms import AnswerTable, ChosenDetails, Form, TaskPlan, key_of, make_answers
 from karat.world import Annotator, right_answers
 
 if TYPE_CHECKING:
-    from karat.judging.store import AnswerRows
+    from karat.forms import AnswerRows
     from karat.world import World
 
 START = 1_700_000_000.0
@@ -67,7 +64,7 @@ class SimulatedAnswers:
 
     def rows(self) -> AnswerRows:
         """Return the answers as `project.answers.record` takes them."""
-        from karat.judging.store import AnswerRows
+        from karat.forms import AnswerRows
 
         names = [self.annotators[number] for number in self.annotator.tolist()]
         return AnswerRows(
@@ -123,7 +120,8 @@ def simulate_answers(
 
     Examples
     --------
-    >>> from karat.judging import load_form, make_pool, make_tasks
+    >>> from karat.forms import load_form
+    >>> from karat.judging import make_pool, make_tasks
     >>> from karat.world import average, lazy, make_world, simulate_systems
     >>> world = make_world(images=60, captions=2, seed=1)
     >>> pool = make_pool(simulate_systems(world), world.benchmark(), top=2)
@@ -188,7 +186,7 @@ def assign(plan: TaskPlan, annotators: int, rng: np.random.Generator) -> tuple[n
 def on_scale(form: Form, level: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return ratings of the form for answers from 1, no, to 4, yes.
 
-    >>> from karat.judging import load_form
+    >>> from karat.forms import load_form
     >>> on_scale(load_form("grid"), np.array([1, 2, 3, 4]), np.random.default_rng(0)).tolist()
     [0.0, 0.0, 1.0, 1.0]
     """
@@ -223,7 +221,7 @@ def choose_details(form: Form, codes: Sequence[str], rng: np.random.Generator) -
 
     Examples
     --------
-    >>> from karat.judging import load_form
+    >>> from karat.forms import load_form
     >>> rng = np.random.default_rng(1)
     >>> choose_details(load_form("pair"), ["yes", "mostly_no"], rng)
     [{}, {'shortcomings': ['wrong_way'], 'errors': ['quantity', 'orientation']}]

@@ -19,20 +19,21 @@ import numpy as np
 from karat._util import plural, track, word_for
 from karat.benchmarks import Benchmark
 from karat.errors import InputError
-from karat.judging.forms import Form
-from karat.judging.pools import (
+from karat.forms import (
     DRAWN,
     GOLD_NO,
     GOLD_YES,
     NOT_GOLD,
+    Form,
     Pool,
+    TaskPlan,
     find,
     key_of,
-    more_gold,
     split_key,
     without,
 )
-from karat.judging.tasks.plan import TaskPlan, gold_overlap
+from karat.judging.pools import more_gold
+from karat.judging.tasks.task_needs import gold_overlap
 
 NO_TWIN = -1
 Rows = np.ndarray
@@ -84,7 +85,8 @@ def make_tasks(
 
     Examples
     --------
-    >>> from karat.judging import load_form, make_pool
+    >>> from karat.forms import load_form
+    >>> from karat.judging import make_pool
     >>> from karat.world import make_world, simulate_systems
     >>> world = make_world(images=60, captions=2, seed=1)
     >>> pool = make_pool(simulate_systems(world), world.benchmark(), top=2)
@@ -235,7 +237,8 @@ def unplanned(pool: Pool, plan: TaskPlan) -> Pool:
 
     Examples
     --------
-    >>> from karat.judging import load_form, make_pool
+    >>> from karat.forms import load_form
+    >>> from karat.judging import make_pool
     >>> from karat.world import make_world, simulate_systems
     >>> world = make_world(images=60, captions=2, seed=1)
     >>> pool = make_pool(simulate_systems(world), world.benchmark(), top=2)

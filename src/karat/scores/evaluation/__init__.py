@@ -10,5 +10,8 @@ if TYPE_CHECKING:
     from karat.scores.evaluation.options import DEFAULT_MEASURES as DEFAULT_MEASURES
     from karat.scores.evaluation.options import ScoringOptions as ScoringOptions
     from karat.scores.evaluation.options import check_options as check_options
+    from karat.scores.evaluation.requests import ScanAnswers as ScanAnswers
+    from karat.scores.evaluation.requests import ScanRequests as ScanRequests
+    from karat.scores.evaluation.requests import pairs_of as pairs_of
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from karat._util import Registry, and_list, check_choice, import_plugins
+from karat._util import Registry, and_list, check_choice, import_later
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, as_benchmark, note_on_duplicates
 from karat.errors import InputError, unknown_name
 from karat.measures import (
@@ -40,7 +40,7 @@ TruthMaker = Callable[[Benchmark, str], tuple[Benchmark, str]]
 """Adds the truth of a name to a benchmark; returns the benchmark, and the name as the truth itself has it."""
 
 TRUTH_MAKERS: Registry[TruthMaker] = Registry(
-    "kind of truth", fill=lambda: import_plugins("truth"), group="karat.truths"
+    "kind of truth", fill=lambda: import_later("truth"), group="karat.truths"
 )
 """By the word before the parentheses, as in "machine(cider>=1)"."""
 

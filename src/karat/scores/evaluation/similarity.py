@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from karat._util import Registry, import_plugins
+from karat._util import Registry, import_later
 from karat.benchmarks import Benchmark
 from karat.errors import InputError, KaratError
 from karat.measures import Combined, Named, Semantic
@@ -19,7 +19,7 @@ Provider = Callable[[Benchmark, int | None], np.ndarray]
 """Returns φ of every image with every caption of a benchmark, on a number of threads."""
 
 SIMILARITIES: Registry[Provider] = Registry(
-    "similarity", fill=lambda: import_plugins("similarity"), group="karat.caption_metrics"
+    "similarity", fill=lambda: import_later("similarity"), group="karat.caption_metrics"
 )
 """By name: similarities by meaning, among them every caption metric."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from karat._util import config_folder, replacing
 from karat.errors import KaratError
-from karat.judging.store.accounts import Accounts
+from karat.store.accounts import Accounts
 
 MOST = 10_000
 """How many marks are kept, the newest ones."""

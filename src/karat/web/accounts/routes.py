@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
 from karat.errors import InputError
-from karat.judging.store.accounts import UselessLink, User, fold
+from karat.store.accounts import UselessLink, User, fold
 from karat.web.access import current_user, require
 from karat.web.accounts import users
 from karat.web.accounts.users import accounts_of

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
-from karat.judging.store.accounts import OWNER, RESET, Accounts, User
+from karat.store.accounts import OWNER, RESET, Accounts, User
 from karat.web.access import require
 from karat.web.pages import ROLES, render
 from karat.web.shapes import Body, Number, Short

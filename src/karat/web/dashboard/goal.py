@@ -9,8 +9,8 @@ from pydantic import Field
 from starlette.datastructures import State
 
 from karat.errors import InputError
-from karat.judging import Goal
-from karat.judging.store.accounts import OWNER, User
+from karat.store import Goal
+from karat.store.accounts import OWNER, User
 from karat.web.access import require
 from karat.web.dashboard.goal_estimate import GoalEstimate, OfferedRuns, Proposal
 from karat.web.dashboard.jobs import Job, Work

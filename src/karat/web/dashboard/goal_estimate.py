@@ -18,9 +18,9 @@ import numpy as np
 from karat._util import plural
 from karat.benchmarks import Direction
 from karat.errors import InputError, KaratError
-from karat.judging import Goal, Project, Rates
-from karat.judging.store import StoreError
+from karat.judging import Rates
 from karat.runs import Compute, Loading, Run, is_model, load_runs
+from karat.store import Goal, Project, StoreError
 from karat.web.dashboard.jobs import Job, JobOutcome, Work
 from karat.web.dashboard.live import Pay, pay_of
 from karat.web.failures import sentence_of

@@ -17,9 +17,10 @@ from typing import Any, Literal
 
 from karat._util import plural
 from karat.errors import InputError, KaratError
-from karat.judging import AcceptanceRule, Project, export_answers, export_tasks, publish
+from karat.judging import AcceptanceRule, export_answers, export_tasks, publish
 from karat.judging.exchange import FORMATS
 from karat.judging.publication import FILE, NAME
+from karat.store import Project
 
 MOST = 20
 """How many jobs are kept; older ones are removed with their files."""

@@ -8,11 +8,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from karat.judging import Project
-from karat.judging.quality import ADJUDICATOR, DATASET, MACHINE, PERSON
-from karat.judging.store import LEASED, OPEN, SUBMITTED
-from karat.judging.store.accounts import JUDGE, OWNER
+from karat.forms import ADJUDICATOR, DATASET, MACHINE, PERSON
 from karat.judging.tasks import annotators_needed
+from karat.store import LEASED, OPEN, SUBMITTED, Project
+from karat.store.accounts import JUDGE, OWNER
 from karat.web.dashboard.tally import Tally
 
 MOST_ANNOTATORS = 200

@@ -13,7 +13,7 @@ from pydantic import Field
 from karat.errors import InputError
 from karat.judging.exchange import FORMATS
 from karat.judging.quality import AGGREGATIONS, AcceptanceRule, review_assignments
-from karat.judging.store.accounts import OWNER, READER, User
+from karat.store.accounts import OWNER, READER, User
 from karat.web.access import require
 from karat.web.dashboard import goal
 from karat.web.dashboard.jobs import DONE, Jobs, Shelf, export_job, publish_job, zipped

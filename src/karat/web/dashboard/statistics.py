@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from karat.errors import InputError
-from karat.judging import Aggregated, AnswerTable, Pool, Project, answer_quality, make_answers
+from karat.forms import ADJUDICATOR, FILLED, NOT_GOLD, AnswerTable, Pool, find, key_of, make_answers
+from karat.judging import Aggregated, answer_quality
 from karat.judging.machine_judges import calibrations
-from karat.judging.pools import FILLED, find, key_of
-from karat.judging.quality import ADJUDICATOR, QualityReport, ReviewList, rows_of, summed
-from karat.judging.tasks import NOT_GOLD
+from karat.judging.quality import QualityReport, ReviewList, rows_of, summed
 from karat.scores import estimate_record
+from karat.store import Project
 
 MOST_ANNOTATORS, MOST_REVIEWS = 500, 50
 """The most records that the page shows; `karat project quality` has all of them."""

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from karat.judging import Project
-from karat.judging.store import LEASED, OPEN, NewAnswers, Signs, Snapshot, has_ended
-from karat.judging.tasks import NOT_GOLD
+from karat.forms import NOT_GOLD
+from karat.store import LEASED, OPEN, NewAnswers, Project, Signs, Snapshot, has_ended
 
 NOBODY = -1
 AGAIN = 30.0

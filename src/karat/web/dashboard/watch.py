@@ -17,9 +17,8 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
 from karat.errors import KaratError
-from karat.judging import Project
-from karat.judging.store import Signs, StoreError
-from karat.judging.store.accounts import READER, User
+from karat.store import Project, Signs, StoreError
+from karat.store.accounts import READER, User
 from karat.web.dashboard.live import live_numbers
 from karat.web.dashboard.statistics import Statistics, compute
 from karat.web.dashboard.tally import Tally

@@ -10,8 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
 from karat.errors import InputError
-from karat.judging import Project
-from karat.judging.store import SUBMITTED, Answer
+from karat.store import SUBMITTED, Answer, Project
 from karat.web.shapes import Body, Long, Storable
 from karat.web.writer import acknowledged
 

@@ -26,9 +26,8 @@ from fastapi.concurrency import run_in_threadpool
 from karat._util import extra, missing, plural
 from karat.benchmarks import Benchmark, outline, picture_kind
 from karat.errors import InputError
-from karat.judging import Project
-from karat.judging.store import system_failure
-from karat.models.images import decode_bytes, open_bytes
+from karat.models import decode_bytes, open_bytes
+from karat.store import Project, system_failure
 
 SIDE = 1600
 """The longest side of a picture on a page."""

@@ -13,9 +13,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from karat.benchmarks import Benchmark
-from karat.judging import Choice, Form, Project
-from karat.judging.store import Lease, read_details
-from karat.judging.store.accounts import JUDGE, User
+from karat.forms import Choice, Form, read_details
+from karat.store import Lease, Project
+from karat.store.accounts import JUDGE, User
 from karat.web.access import require
 from karat.web.judging.answers import (
     AnswerBody,
@@ -195,7 +195,7 @@ class Progress:
 def show_form(form: Form) -> dict[str, Any]:
     """Return a form as the page needs it, without the ratings of its answers.
 
-    >>> from karat.judging import load_form
+    >>> from karat.forms import load_form
     >>> shown = show_form(load_form("grid"))
     >>> shown["checked"], shown["unchecked"], shown["answers"][0]
     ('yes', 'no', {'code': 'yes', 'text': 'It describes the image', 'key': 'y'})

@@ -14,8 +14,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from karat.judging import Project
-from karat.judging.store import DESCRIPTORS, DISK_FULL, READ_ONLY, StoreError, has_descriptors
+from karat.store import DESCRIPTORS, DISK_FULL, READ_ONLY, Project, StoreError, has_descriptors
 from karat.web.failures import CONNECTIONS, Failures, sentence_of
 from karat.web.writer import Writer
 

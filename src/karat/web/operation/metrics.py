@@ -15,9 +15,8 @@ from prometheus_client.registry import Collector
 
 import karat
 from karat.errors import InputError
-from karat.judging import Project
-from karat.judging.store import StoreError
-from karat.judging.store.accounts import OWNER
+from karat.store import Project, StoreError
+from karat.store.accounts import OWNER
 from karat.web.access import NotAllowed, NotSignedIn, current_user
 from karat.web.operation.health import HealthFinding
 from karat.web.security import same

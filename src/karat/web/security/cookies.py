@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from karat.judging.store.accounts import is_token, new_token
+from karat.store.accounts import is_token, new_token
 
 
 class Cookies:

@@ -9,7 +9,7 @@ import numpy as np
 
 from karat._util import Param, check_choice, track
 from karat.errors import InputError
-from karat.judging.quality.answers import Grouped
+from karat.forms import GOLD_NO, GOLD_YES, Grouped
 from karat.judging.quality.gold_calibration import (
     GoldCalibration,
     calibrate_on_gold,
@@ -28,7 +28,6 @@ from karat.judging.quality.verdicts import (
     share,
     times,
 )
-from karat.judging.tasks import GOLD_NO, GOLD_YES
 
 START = 0.01
 """Added to every rating's count before the first step, so that no rating is ruled out."""

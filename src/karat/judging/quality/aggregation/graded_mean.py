@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.judging.quality.answers import Grouped
+from karat.forms import Grouped
 from karat.judging.quality.verdicts import AGGREGATIONS, ROUNDING, THRESHOLD, Aggregation
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from karat.judging.quality.answers import Grouped
+from karat.forms import Grouped
 from karat.judging.quality.verdicts import AGGREGATIONS, EVEN, THRESHOLD, Aggregation, decide
 
 

@@ -1,0 +1,55 @@
+"""The base classes of the parts of a project, such as `project.queue`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, Select, Table
+
+from karat.errors import InputError
+from karat.forms import Form
+from karat.store.database import Database
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the parts of a project check values against: the form, and the size of the benchmark."""
+
+    form: Form
+    images: int
+    captions: int
+
+    def check_pair(self, image: int, caption: int) -> None:
+        """Raise unless a pair is in the benchmark."""
+        for kind, index, size in (("image", image, self.images), ("caption", caption, self.captions)):
+            if not 0 <= index < size:
+                raise InputError(f"{kind} {index} is not in the benchmark", fix=f"it has {size:,}, from 0")
+
+
+class StorePart:
+    """A part of a project: it has the database, the form and the size of the benchmark.
+
+    Parameters
+    ----------
+    database
+        Where the rows are stored.
+    subject
+        The form and the size of the benchmark.
+    """
+
+    def __init__(self, database: Database, subject: Subject) -> None:
+        self._db, self._subject = database, subject
+
+    @property
+    def form(self) -> Form:
+        """The form of the project."""
+        return self._subject.form
+
+    def _row(
+        self, connection: Connection, query: Select[Any], lock: Table | None = None
+    ) -> RowMapping | None:
+        """Return the only row of a query, or None; its row of `lock` is locked until the transaction ends."""
+        if lock is not None and not self._db.sqlite:
+            query = query.with_for_update(of=lock)
+        return connection.execute(query).mappings().one_or_none()
