@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from karat.scores.agreement.score_agreement import ScoreAgreement as ScoreAgreement
     from karat.scores.agreement.score_agreement import score_agreement as score_agreement
     from karat.scores.agreement.thresholds import cut_texts as cut_texts
-    from karat.scores.chance import check_chance as check_chance
     from karat.scores.column import DIRECTION_TITLES as DIRECTION_TITLES
     from karat.scores.column import RECORD as RECORD
     from karat.scores.column import Column as Column
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from karat.scores.correlation import select_metrics as select_metrics
     from karat.scores.evaluation.batches import bound_notes as bound_notes
     from karat.scores.evaluation.batches import tie_notes as tie_notes
+    from karat.scores.evaluation.chance import check_chance as check_chance
     from karat.scores.evaluation.columns import details_of as details_of
     from karat.scores.evaluation.columns import scan_runs as scan_runs
     from karat.scores.evaluation.columns import score_runs as score_runs

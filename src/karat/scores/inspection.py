@@ -23,7 +23,7 @@ from karat.runs import (
     notes_on_loading,
     read_run,
 )
-from karat.scores.chance import at_chance, chance_r1, explain_chance, listed_truth, quick_r1
+from karat.scores.evaluation import at_chance, chance_r1, explain_chance, listed_truth, quick_r1
 
 Level = Literal["fact", "warning", "error"]
 READ_ROWS = 4096

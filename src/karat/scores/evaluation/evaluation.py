@@ -17,7 +17,7 @@ from karat.benchmarks import Benchmark, as_benchmark
 from karat.errors import InputError
 from karat.measures import Named
 from karat.runs import Compute, Loading, Run, load_runs, notes_on_loading, notes_on_making
-from karat.scores.chance import check_chance
+from karat.scores.evaluation.chance import check_chance
 from karat.scores.evaluation.choices import score_choices
 from karat.scores.evaluation.columns import scan_runs
 from karat.scores.evaluation.label_uncertainty import with_label_uncertainty

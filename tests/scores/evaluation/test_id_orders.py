@@ -8,7 +8,7 @@ import pytest
 
 import karat
 from karat.benchmarks import build
-from karat.scores.id_orders import caption_numbers, likely_orders, poisson_tail, suggest_order
+from karat.scores.evaluation.id_orders import caption_numbers, likely_orders, poisson_tail, suggest_order
 
 
 @pytest.fixture

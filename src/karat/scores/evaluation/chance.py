@@ -10,8 +10,9 @@ import numpy as np
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction
 from karat.errors import InputError
 from karat.runs import ENCODED, ID_FORMS, Run, TableRun
-from karat.scores.evaluation import check_options, score_runs
-from karat.scores.id_orders import suggest_order
+from karat.scores.evaluation.columns import score_runs
+from karat.scores.evaluation.id_orders import suggest_order
+from karat.scores.evaluation.options import check_options
 from karat.scores.scorecard import Scorecard
 
 FEW = 50
