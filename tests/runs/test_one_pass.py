@@ -152,24 +152,6 @@ def test_partial_results_merge_in_any_order(seed):
         assert (merged.item.tolist(), merged.score.tolist()) == (top.item.tolist(), top.score.tolist())
 
 
-def test_what_a_device_lists_is_decided_exactly(rng):
-    images, captions = tables(rng)
-    items, tops = requests(rng, len(images), len(captions))
-    run = EmbeddingRun(images, captions)
-    counts, lists = run.counts(items[0]), run.shortlists(tops[0])
-    # As if everything were too close to call.
-    query = np.repeat(np.arange(len(images)), np.diff(counts.ptr))
-    judged, item = np.indices((len(query), len(captions))).reshape(2, -1)
-    score = exact_products(run.images, run.captions, query[judged], item)
-    counts.add_pairs(judged, item, score)
-    every, item = np.indices(run.shape).reshape(2, -1)
-    lists.add_pairs(every, item, exact_products(run.images, run.captions, every, item))
-    scanned = run.scan(items[:1], tops=tops[:1])
-    assert run.placed(items[0], counts).above.tolist() == scanned.placed[0].above.tolist()
-    assert run.placed(items[0], counts).earlier.tolist() == scanned.placed[0].earlier.tolist()
-    assert run.top_of(tops[0], lists).item.tolist() == scanned.tops[0].item.tolist()
-
-
 def test_all_scores_equal():
     ones = np.ones((30, 4), np.float32)
     for run in (EmbeddingRun(ones, np.ones((2000, 4), np.float32)), MatrixRun(np.ones((30, 2000)))):

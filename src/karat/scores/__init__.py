@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from karat.scores.agreement.rater_agreement import RESAMPLED as RESAMPLED
     from karat.scores.agreement.rater_agreement import Agreement as Agreement
     from karat.scores.agreement.rater_agreement import agree as agree
-    from karat.scores.agreement.rater_agreement import estimate_record as estimate_record
     from karat.scores.agreement.ratings import Ratings as Ratings
     from karat.scores.agreement.ratings import name_of as name_of
     from karat.scores.agreement.ratings_file import COLUMN_NAMES as COLUMN_NAMES
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from karat.scores.agreement.ratings_file import read_ratings as read_ratings
     from karat.scores.agreement.score_agreement import ScoreAgreement as ScoreAgreement
     from karat.scores.agreement.score_agreement import score_agreement as score_agreement
-    from karat.scores.agreement.thresholds import cut_texts as cut_texts
     from karat.scores.column import DIRECTION_TITLES as DIRECTION_TITLES
     from karat.scores.column import RECORD as RECORD
     from karat.scores.column import Column as Column

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from karat._util import ends, signed
+from karat._util import ends, or_none, signed
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,11 @@ def how_many(n: int, effective: int) -> str:
     ('n = 1,000', 'n = 1,000 in 200 clusters')
     """
     return f"n = {n:,}" if effective == n else f"n = {n:,} in {effective:,} clusters"
+
+
+def estimate_record(estimate: Estimate) -> dict[str, Any]:
+    """Return the keys of an estimate in a record; None where it is not defined."""
+    return {**{key: or_none(getattr(estimate, key)) for key in ("value", "low", "high")}, "n": estimate.n}
 
 
 def with_interval(estimate: Estimate, digits: int = 2) -> str:

@@ -1,4 +1,4 @@
-"""Thresholds that cut a scale of ratings or a score into yes and no, and kappa of every two of them.
+"""Kappa over thresholds: two scales of ratings or scores, each cut into yes and no wherever it can be.
 
 Two scales, each cut at several thresholds, make a table like Hodosh's table 10. By default, thresholds are
 chosen from the values.
@@ -16,7 +16,10 @@ import numpy as np
 
 from karat._util import Layout, or_none, signed
 from karat.errors import InputError
-from karat.stats import Intervals, Kinds, divide, number_clusters, with_interval
+from karat.stats.estimate import with_interval
+from karat.stats.intervals import Intervals
+from karat.stats.item_kinds import Kinds, number_clusters
+from karat.stats.samples import divide
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +259,7 @@ def round_down(value: float, digits: int = 3) -> float:
     return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), ROUND_FLOOR))
 
 
-def cuts(where: str | Path, values: np.ndarray, named: Sequence[float] | None) -> Sequence[float]:
+def thresholds_of(where: str | Path, values: np.ndarray, named: Sequence[float] | None) -> Sequence[float]:
     """Return a side's thresholds, checked against the ratings or scores that take part."""
     if named is None:
         try:
