@@ -38,14 +38,8 @@ if TYPE_CHECKING:
     from karat.stats.few_clusters import other_ends as other_ends
     from karat.stats.few_clusters import spread_of as spread_of
     from karat.stats.few_clusters import unseen_share as unseen_share
-    from karat.stats.intervals import INTERVAL_METHODS as INTERVAL_METHODS
-    from karat.stats.intervals import Intervals as Intervals
-    from karat.stats.intervals import check_count as check_count
-    from karat.stats.intervals import check_level as check_level
-    from karat.stats.intervals import check_seed as check_seed
-    from karat.stats.intervals import how_intervals as how_intervals
-    from karat.stats.intervals import wilson as wilson
-    from karat.stats.intervals import wilson_ends as wilson_ends
+    from karat.stats.few_clusters import wilson as wilson
+    from karat.stats.few_clusters import wilson_ends as wilson_ends
     from karat.stats.item_kinds import as_numbers as as_numbers
     from karat.stats.kappa import MOST_CATEGORIES as MOST_CATEGORIES
     from karat.stats.kappa import cohen_kappa as cohen_kappa
@@ -72,6 +66,12 @@ if TYPE_CHECKING:
     from karat.stats.paired_tests import mcnemar as mcnemar
     from karat.stats.paired_tests import randomisation_test as randomisation_test
     from karat.stats.paired_tests import subtract as subtract
+    from karat.stats.resampling import INTERVAL_METHODS as INTERVAL_METHODS
+    from karat.stats.resampling import Intervals as Intervals
+    from karat.stats.resampling import check_count as check_count
+    from karat.stats.resampling import check_level as check_level
+    from karat.stats.resampling import check_seed as check_seed
+    from karat.stats.resampling import how_intervals as how_intervals
     from karat.stats.roc_area import auroc as auroc
     from karat.stats.samples import Sample as Sample
     from karat.stats.samples import Samples as Samples

@@ -10,8 +10,8 @@ import numpy as np
 from karat._util import check_choice, plural
 from karat.errors import InputError
 from karat.stats.estimate import Estimate, estimate_record, with_interval
-from karat.stats.intervals import Intervals
 from karat.stats.item_kinds import Kinds, as_numbers, number_clusters
+from karat.stats.resampling import Intervals
 from karat.stats.samples import divide
 
 SCALES = ("nominal", "ordinal", "interval")

@@ -9,8 +9,8 @@ from karat.errors import InputError
 from karat.measures import MEAN, Aggregate
 from karat.stats.estimate import Estimate
 from karat.stats.few_clusters import mean_ends, other_ends, spread_of
-from karat.stats.intervals import Intervals, Resampling, drawn
 from karat.stats.paired_tests import PairedTest, check_finite, paired_values, subtract
+from karat.stats.resampling import Intervals, Resampling, drawn
 from karat.stats.samples import Sample, Samples
 
 FEWEST_RESAMPLED = 50

@@ -11,8 +11,8 @@ import numpy as np
 from karat._util import plural
 from karat.errors import InputError
 from karat.stats.estimate import Estimate
-from karat.stats.intervals import Intervals
 from karat.stats.item_kinds import Kinds, as_numbers, number_clusters
+from karat.stats.resampling import Intervals
 from karat.stats.samples import divide
 
 MOST_CATEGORIES = 1000

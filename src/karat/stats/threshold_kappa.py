@@ -17,8 +17,8 @@ import numpy as np
 from karat._util import Layout, or_none, signed
 from karat.errors import InputError
 from karat.stats.estimate import with_interval
-from karat.stats.intervals import Intervals
 from karat.stats.item_kinds import Kinds, number_clusters
+from karat.stats.resampling import Intervals
 from karat.stats.samples import divide
 
 

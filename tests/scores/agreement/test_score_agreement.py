@@ -13,7 +13,7 @@ from karat.scores.agreement.pair_scores import locate, run_scores, table_scores
 from karat.scores.agreement.ratings import Ratings
 from karat.scores.agreement.ratings_file import read_ratings
 from karat.scores.agreement.score_agreement import ALL, NOT_ORIGINAL, score_agreement
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 from karat.stats.kappa import cohen_kappa
 
 from made import make_benchmark

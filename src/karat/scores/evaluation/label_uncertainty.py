@@ -22,6 +22,7 @@ from karat._util import plural
 from karat.benchmarks import Direction, UncertainRatings
 from karat.measures import Measure, in_percent, show_value
 from karat.scores.column import DIRECTION_TITLES, Column
+from karat.scores.column_intervals import ColumnSamples, with_ends
 from karat.scores.evaluation.columns import Scoring
 from karat.scores.evaluation.label_versions import (
     PlacedLabels,
@@ -30,7 +31,6 @@ from karat.scores.evaluation.label_versions import (
     version_blocks,
 )
 from karat.scores.evaluation.relevance_by_place import relevance_by_place
-from karat.scores.intervals import ColumnSamples, with_ends
 from karat.scores.scorecard import Scorecard
 
 MOST_NAMED = 3

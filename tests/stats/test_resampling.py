@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.stats import intervals
-from karat.stats.intervals import Resampling, leave_one_out
+from karat.stats.resampling import Resampling, leave_one_out
 
 
 def test_draws_do_not_depend_on_blocks(monkeypatch):
