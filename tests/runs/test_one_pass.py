@@ -201,7 +201,7 @@ def interrupt_after(tiles):
 
 
 def test_an_interrupted_pass_goes_on_where_it_was(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    monkeypatch.setattr("karat.runs.one_pass.SHARE", 1e9)
     images, captions = tables(rng)
     items, tops = requests(rng, len(images), len(captions))
     run = EmbeddingRun(images, captions, "my run")
@@ -229,7 +229,7 @@ def test_an_interrupted_pass_goes_on_where_it_was(tmp_path, rng, monkeypatch):
 
 
 def test_a_checkpoint_of_something_else_is_not_used(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    monkeypatch.setattr("karat.runs.one_pass.SHARE", 1e9)
     images, captions = tables(rng)
     items, _ = requests(rng, len(images), len(captions))
 
@@ -261,7 +261,7 @@ def stopped(run, items, folder, after=5, tile=(10, 20)):
 
 
 def test_a_pass_goes_on_in_smaller_parts(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    monkeypatch.setattr("karat.runs.one_pass.SHARE", 1e9)
     images, captions = tables(rng)
     items, _ = requests(rng, len(images), len(captions))
     run = EmbeddingRun(images, captions)
@@ -283,7 +283,7 @@ def test_a_pass_goes_on_in_smaller_parts(tmp_path, rng, monkeypatch):
 
 
 def test_scores_in_memory_that_changed_anywhere_start_again(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    monkeypatch.setattr("karat.runs.one_pass.SHARE", 1e9)
     scores = rng.random((2000, 30))
     scores[5, 29] = -1.0
     items = [pairs_to_place("i2t", np.arange(30), np.arange(30))]
@@ -294,7 +294,7 @@ def test_scores_in_memory_that_changed_anywhere_start_again(tmp_path, rng, monke
 
 
 def test_a_checkpoint_with_any_damage_is_named(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    monkeypatch.setattr("karat.runs.one_pass.SHARE", 1e9)
     images, captions = tables(rng)
     items, _ = requests(rng, len(images), len(captions))
     run = EmbeddingRun(images, captions)
@@ -342,10 +342,10 @@ SCRIPT = """
 import sys, time
 import numpy as np
 from karat.runs import EmbeddingRun, PassOptions, pairs_to_place
-import karat.runs.checkpoint
+import karat.runs.one_pass
 from karat.runs.device import DEVICES
 
-karat.runs.checkpoint.SHARE = 1e9
+karat.runs.one_pass.SHARE = 1e9
 folder, slow = sys.argv[1], float(sys.argv[2])
 rng = np.random.default_rng(1)
 run = EmbeddingRun(rng.standard_normal((40, 4)), rng.standard_normal((60, 4)))

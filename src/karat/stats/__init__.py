@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from karat.stats.alpha import scales_of as scales_of
     from karat.stats.bootstrap import FEWEST_RESAMPLED as FEWEST_RESAMPLED
     from karat.stats.bootstrap import bootstrap_interval as bootstrap_interval
-    from karat.stats.bootstrap import paired_bootstrap as paired_bootstrap
     from karat.stats.bootstrap import resampled_p as resampled_p
     from karat.stats.chance_test import above_chance as above_chance
     from karat.stats.correlations import COEFFICIENTS as COEFFICIENTS
