@@ -78,7 +78,7 @@ def with_interval(estimate: Estimate, digits: int = 2) -> str:
     return f"{signed(estimate.value, digits)} ({ends(estimate.low, estimate.high, digits)})"
 
 
-def percent(estimate: Estimate, digits: int = 1) -> str:
+def percent(estimate: Estimate) -> str:
     """Return a share and its interval in percent.
 
     >>> percent(Estimate(0.8604, 0.8571, 0.8636, 0.95, "percentile", 10, 10))
@@ -87,5 +87,5 @@ def percent(estimate: Estimate, digits: int = 1) -> str:
     if estimate.value != estimate.value:
         return "not defined"
     if estimate.low != estimate.low:
-        return f"{100 * estimate.value:.{digits}f}% (no interval)"
-    return f"{100 * estimate.value:.{digits}f}% ({ends(100 * estimate.low, 100 * estimate.high, digits)})"
+        return f"{100 * estimate.value:.1f}% (no interval)"
+    return f"{100 * estimate.value:.1f}% ({ends(100 * estimate.low, 100 * estimate.high, 1)})"

@@ -249,14 +249,14 @@ def score_thresholds(scores: np.ndarray) -> np.ndarray:
     return np.unique([cut for cut in chosen if cut > values[0]] or values[1:2])
 
 
-def round_down(value: float, digits: int = 3) -> float:
-    """Return a number rounded down to a number of digits.
+def round_down(value: float) -> float:
+    """Return a number rounded down to three digits.
 
     >>> round_down(2 / 3), round_down(-2 / 3), round_down(12345.6), round_down(0.2)
     (0.666, -0.667, 12300.0, 0.2)
     """
     exact = Decimal(f"{value:.12g}")
-    return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), ROUND_FLOOR))
+    return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), ROUND_FLOOR))
 
 
 def thresholds_of(where: str | Path, values: np.ndarray, named: Sequence[float] | None) -> Sequence[float]:
