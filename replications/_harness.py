@@ -18,7 +18,7 @@ from typing import Any
 from karat._util.files import check_writable, write_file
 from karat.errors import InputError, KaratError
 from karat.scores import Leaderboard
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 
 TABLES = Path(__file__).parent / "tables"
 Records = list[dict[str, Any]]

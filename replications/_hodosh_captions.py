@@ -24,9 +24,8 @@ from karat.captions.metrics.hodosh import HodoshBleu
 from karat.captions.similarity import references_of
 from karat.captions.tokens import hodosh_rouge_tokens
 from karat.scores import Ratings, locate
-from karat.scores.agreement.thresholds import kappa_over_thresholds
+from karat.stats import Intervals, kappa_over_thresholds
 from karat.stats.estimate import Estimate
-from karat.stats.intervals import Intervals
 
 JUDGED = 2
 """The number of the caption that was judged."""

@@ -31,7 +31,7 @@ from karat.captions.similarity import references_of
 from karat.errors import MissingDataError
 from karat.scores import locate, read_ratings
 from karat.scores.agreement.score_agreement import ALL, NOT_ORIGINAL, score_agreement
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 
 RATINGS, CAPTIONS = Path("cxc", "sits_test.csv"), Path("coco", "coco_karpathy_test_captions.tsv")
 ROWS = {"Binary relevance (GT)": "original", "NCS with SPICE": "spice", "NCS with CIDEr": "cider"}

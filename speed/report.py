@@ -9,7 +9,7 @@ from _harness import in_own_process, main, peak_mb, record, timed
 
 import karat
 from karat.reports import write_report
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from browser.chromium import missing, start

@@ -14,7 +14,7 @@ from karat.captions.metric import CAPTION_METRICS
 from karat.captions.pair_filter import caption_filter
 from karat.captions.similarity import own_references, pair_scores, references_of
 from karat.scores import Ratings
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 
 WORDS = ["dog", "cat", "man", "woman", "red", "blue", "runs", "sits", "bench", "beach", "ball"]
 FEW = Intervals(resamples=100)

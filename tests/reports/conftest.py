@@ -6,7 +6,7 @@ import pytest
 import karat
 from karat.reports import PageOptions, write_report
 from karat.scores import curve_measures
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 from reports.hostile import hostile_benchmark, hostile_runs
 
 

@@ -18,7 +18,7 @@ from karat.reports.section import in_order
 from karat.reports.sections import positives
 from karat.reports.thumbnails import thumbnails
 from karat.scores import Leaderboard
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 from reports.hostile import IMAGE_TAG, SCRIPT_END
 
 from made import make_benchmark, make_run

@@ -113,7 +113,7 @@ def test_evaluate_with_intervals(cluster, tmp_path, monkeypatch):
     run = run if isinstance(run, MatrixRun) else MatrixRun(run.block(0, run.shape[0]))
     options = {"measure": ["R@1", "mAP@R", "MedR"], "intervals": "bca", "details": True, "resamples": 700}
     expected = karat.evaluate(run, bench, **options)
-    monkeypatch.setattr("karat.scores.intervals.WORTH_SENDING", 0)
+    monkeypatch.setattr("karat.scores.column_intervals.WORTH_SENDING", 0)
     # Small blocks, so that there are several parts to draw.
     monkeypatch.setattr("karat.runs.one_pass.LEAST", (16, 16))
     told = Told()

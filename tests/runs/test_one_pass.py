@@ -152,24 +152,6 @@ def test_partial_results_merge_in_any_order(seed):
         assert (merged.item.tolist(), merged.score.tolist()) == (top.item.tolist(), top.score.tolist())
 
 
-def test_what_a_device_lists_is_decided_exactly(rng):
-    images, captions = tables(rng)
-    items, tops = requests(rng, len(images), len(captions))
-    run = EmbeddingRun(images, captions)
-    counts, lists = run.counts(items[0]), run.shortlists(tops[0])
-    # As if everything were too close to call.
-    query = np.repeat(np.arange(len(images)), np.diff(counts.ptr))
-    judged, item = np.indices((len(query), len(captions))).reshape(2, -1)
-    score = exact_products(run.images, run.captions, query[judged], item)
-    counts.add_pairs(judged, item, score)
-    every, item = np.indices(run.shape).reshape(2, -1)
-    lists.add_pairs(every, item, exact_products(run.images, run.captions, every, item))
-    scanned = run.scan(items[:1], tops=tops[:1])
-    assert run.placed(items[0], counts).above.tolist() == scanned.placed[0].above.tolist()
-    assert run.placed(items[0], counts).earlier.tolist() == scanned.placed[0].earlier.tolist()
-    assert run.top_of(tops[0], lists).item.tolist() == scanned.tops[0].item.tolist()
-
-
 def test_all_scores_equal():
     ones = np.ones((30, 4), np.float32)
     for run in (EmbeddingRun(ones, np.ones((2000, 4), np.float32)), MatrixRun(np.ones((30, 2000)))):
@@ -219,7 +201,7 @@ def interrupt_after(tiles):
 
 
 def test_an_interrupted_pass_goes_on_where_it_was(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    monkeypatch.setattr("karat.runs.one_pass.SHARE", 1e9)
     images, captions = tables(rng)
     items, tops = requests(rng, len(images), len(captions))
     run = EmbeddingRun(images, captions, "my run")
@@ -247,7 +229,7 @@ def test_an_interrupted_pass_goes_on_where_it_was(tmp_path, rng, monkeypatch):
 
 
 def test_a_checkpoint_of_something_else_is_not_used(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    monkeypatch.setattr("karat.runs.one_pass.SHARE", 1e9)
     images, captions = tables(rng)
     items, _ = requests(rng, len(images), len(captions))
 
@@ -279,7 +261,7 @@ def stopped(run, items, folder, after=5, tile=(10, 20)):
 
 
 def test_a_pass_goes_on_in_smaller_parts(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    monkeypatch.setattr("karat.runs.one_pass.SHARE", 1e9)
     images, captions = tables(rng)
     items, _ = requests(rng, len(images), len(captions))
     run = EmbeddingRun(images, captions)
@@ -301,7 +283,7 @@ def test_a_pass_goes_on_in_smaller_parts(tmp_path, rng, monkeypatch):
 
 
 def test_scores_in_memory_that_changed_anywhere_start_again(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    monkeypatch.setattr("karat.runs.one_pass.SHARE", 1e9)
     scores = rng.random((2000, 30))
     scores[5, 29] = -1.0
     items = [pairs_to_place("i2t", np.arange(30), np.arange(30))]
@@ -312,7 +294,7 @@ def test_scores_in_memory_that_changed_anywhere_start_again(tmp_path, rng, monke
 
 
 def test_a_checkpoint_with_any_damage_is_named(tmp_path, rng, monkeypatch):
-    monkeypatch.setattr("karat.runs.checkpoint.SHARE", 1e9)
+    monkeypatch.setattr("karat.runs.one_pass.SHARE", 1e9)
     images, captions = tables(rng)
     items, _ = requests(rng, len(images), len(captions))
     run = EmbeddingRun(images, captions)
@@ -360,10 +342,10 @@ SCRIPT = """
 import sys, time
 import numpy as np
 from karat.runs import EmbeddingRun, PassOptions, pairs_to_place
-import karat.runs.checkpoint
+import karat.runs.one_pass
 from karat.runs.device import DEVICES
 
-karat.runs.checkpoint.SHARE = 1e9
+karat.runs.one_pass.SHARE = 1e9
 folder, slow = sys.argv[1], float(sys.argv[2])
 rng = np.random.default_rng(1)
 run = EmbeddingRun(rng.standard_normal((40, 4)), rng.standard_normal((60, 4)))

@@ -214,4 +214,4 @@ def test_an_unknown_device_is_refused_without_a_model(tmp_path, bench, rng):
     assert CliRunner().invoke(built(), command, env={"KARAT_DEVICE": "cpu"}).exit_code == 0
     refused = CliRunner().invoke(built(), command, env={"KARAT_DEVICE": "gpu"})
     assert refused.exit_code != 0
-    assert "device is 'gpu'; choose one of auto, cpu, cuda" in str(refused.exception) + refused.output
+    assert "KARAT_DEVICE is 'gpu'; choose one of auto, cpu, cuda" in str(refused.exception) + refused.output

@@ -11,7 +11,7 @@ from scipy import stats
 import karat
 from karat.scores.correlation import correlate
 from karat.scores.leaderboard import Leaderboard, as_leaderboard, read_leaderboard
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 
 QUICK = Intervals(resamples=200)
 

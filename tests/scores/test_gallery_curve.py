@@ -8,7 +8,7 @@ import pytest
 import karat
 from karat.errors import InputError
 from karat.scores.gallery_curve import expected_recall, gallery_curves, gallery_sizes
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 
 from made import make_benchmark, make_run
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karat.scores.intervals import ColumnSamples
+from karat.scores.column_intervals import ColumnSamples
 from karat.stats import Intervals
 from tests.statistical.populations import KEEN, TRUTH, draw_images, population_column, sample
 

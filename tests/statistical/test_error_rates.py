@@ -7,7 +7,7 @@ import pytest
 
 from karat.measures.aggregates import MEAN, MEDIAN
 from karat.scores import compare
-from karat.stats import Intervals, mcnemar, paired_bootstrap, randomisation_test
+from karat.stats import Intervals, compare_values, mcnemar, randomisation_test
 from tests.statistical.populations import KEEN, draw_images, population_column, sample, scorecard, shuffle
 
 pytestmark = pytest.mark.statistical
@@ -36,7 +36,8 @@ def randomisation(aggregate):
 
 
 def bootstrap(aggregate):
-    return lambda a, b, cluster: paired_bootstrap(a, b, cluster, aggregate, resamples=999)
+    options = {"aggregate": aggregate, "test": "bootstrap", "intervals": Intervals(resamples=999)}
+    return lambda a, b, cluster=None: compare_values(a, b, cluster, **options)
 
 
 def mcnemars(kind):
@@ -119,7 +120,7 @@ def test_medians_of_unequal_spread(capsys):
     for _ in range(repetitions):
         tight, wide = (np.ceil(20 * np.exp(spread * rng.normal(size=500))) for spread in (0.5, 2.0))
         found["randomisation"] += randomisation_test(tight, wide, aggregate=MEDIAN, samples=499).p <= 0.05
-        found["bootstrap"] += paired_bootstrap(tight, wide, aggregate=MEDIAN, resamples=999).p <= 0.05
+        found["bootstrap"] += bootstrap(MEDIAN)(tight, wide).p <= 0.05
     with capsys.disabled():
         print(f"\n  equal medians, unequal spread: { ({k: v / repetitions for k, v in found.items()}) }")
     assert 0.03 <= found["bootstrap"] / repetitions <= 0.07

@@ -7,7 +7,7 @@ from scipy import stats
 from karat.errors import InputError
 from karat.measures.aggregates import MEDIAN
 from karat.stats import Intervals, bootstrap_interval
-from karat.stats.intervals import Resampling, bca, percentile
+from karat.stats.resampling import Resampling, bca, percentile
 
 
 @pytest.mark.parametrize(("method", "theirs"), [("percentile", "percentile"), ("bca", "BCa")])

@@ -13,6 +13,7 @@ from scipy import stats
 
 import karat
 from karat import KaratError
+from karat.stats import Intervals
 from karat.stats.correlations import (
     COEFFICIENTS,
     ITEM_COEFFICIENTS,
@@ -21,7 +22,6 @@ from karat.stats.correlations import (
     correlations_of,
     item_correlations,
 )
-from karat.stats.intervals import Intervals
 
 ORACLES = {"tau": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr}
 FEW = Intervals(resamples=50)

@@ -70,7 +70,7 @@ def test_clusters_are_drawn_whole(rng):
     kinds = Kinds(kind, 3, cluster)
     per_cluster = np.array([np.bincount(kind[cluster == c], minlength=3) for c in range(4)])
     drawn = np.concatenate(list(kinds.draws(50, seed=3)))
-    from karat.stats.intervals import Resampling
+    from karat.stats.resampling import Resampling
 
     times = np.concatenate(list(Resampling(4, 50, 3).blocks()))
     assert (drawn == times @ per_cluster).all()

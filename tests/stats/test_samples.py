@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.measures.aggregates import MEAN, MEDIAN
-from karat.stats.intervals import Resampling
+from karat.stats.resampling import Resampling
 from karat.stats.samples import BACKENDS, Medians, OtherAggregates, Sample, Samples, WeightedSums
 
 PLAIN = {MEAN: np.mean, MEDIAN: np.median}

@@ -9,9 +9,9 @@ import pytest
 from karat.errors import KaratError
 from karat.world import make_world
 from karat.world.pictures.backdrops import SCENERY, backdrop
-from karat.world.pictures.picture import draw_picture, encode_png, stored
+from karat.world.pictures.picture import COLOUR_TONES, coverage, draw_picture, palette
+from karat.world.pictures.png import encode_png, stored
 from karat.world.pictures.shapes import HOLE, UNIT, rgb
-from karat.world.pictures.sprites import TONES, coverage, palette
 from karat.world.scenes import SIDE, draw_scenes
 from karat.world.vocabulary import BACKGROUNDS, COLOURS, KINDS
 
@@ -50,7 +50,7 @@ def test_silhouettes_differ():
 
 
 def test_colours_are_well_apart():
-    main = {name: np.array(rgb(tones[0])) for name, tones in TONES.items()}
+    main = {name: np.array(rgb(tones[0])) for name, tones in COLOUR_TONES.items()}
     for name, colour in main.items():
         for other in main:
             if other != name:
@@ -68,7 +68,7 @@ def test_a_picture_shows_each_object_where_it_is():
         for k in range(scenes.ptr[number], scenes.ptr[number + 1]):
             left, top, wide, high = scenes.box[k]
             part = picture[top : top + high, left : left + wide]
-            main = np.array(rgb(TONES[COLOURS[scenes.colour[k]]][0]))
+            main = np.array(rgb(COLOUR_TONES[COLOURS[scenes.colour[k]]][0]))
             assert (np.abs(part - main).sum(axis=2) == 0).mean() > 0.08
             covered[max(top - 2, 0) : top + high + 2, max(left - 2, 0) : left + wide + 2] = True
         assert not (changed & ~covered).any()

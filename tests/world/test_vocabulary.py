@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from karat.world.pictures.sprites import DRAWINGS, TONES
+from karat.world.pictures.picture import COLOUR_TONES, drawings
 from karat.world.scenes import BACKGROUND_WEIGHTS, COLOUR_WEIGHTS
 from karat.world.vocabulary import (
     BACKGROUNDS,
@@ -110,8 +110,8 @@ def test_no_word_means_two_things():
 
 
 def test_everything_has_a_drawing_a_colour_and_a_weight():
-    assert set(DRAWINGS) == set(KIND_NAMES)
-    assert tuple(TONES) == COLOURS
+    assert set(drawings()) == set(KIND_NAMES)
+    assert tuple(COLOUR_TONES) == COLOURS
     assert len(COLOURS) == len(COLOUR_WEIGHTS) == 11
     assert len(BACKGROUNDS) == len(BACKGROUND_WEIGHTS) == 8
     assert [CATEGORY_NAMES[c] if c >= 0 else None for c in CATEGORY_OF] == [kind.category for kind in KINDS]

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.baselines.fusion import FUSIONS as FUSIONS
     from karat.baselines.fusion import check_fusion as check_fusion
     from karat.baselines.fusion import fuse as fuse
-    from karat.baselines.fusion_methods import FUSIONS as FUSIONS
     from karat.baselines.image_text_model import IMAGE_KERNELS as IMAGE_KERNELS
     from karat.baselines.image_text_model import FitSummary as FitSummary
     from karat.baselines.image_text_model import ImageTextModel as ImageTextModel
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from karat.baselines.kcca_algebra import DecomposedSide as DecomposedSide
     from karat.baselines.kcca_algebra import KCCAView as KCCAView
     from karat.baselines.kernel_matrix import KernelCentrer as KernelCentrer
-    from karat.baselines.kernel_matrix import scale_diagonal as scale_diagonal
     from karat.baselines.nearest import DirectedRun as DirectedRun
     from karat.baselines.nearest import NearestNeighbour as NearestNeighbour
     from karat.baselines.selection import Setting as Setting

@@ -1,4 +1,4 @@
-"""Kernel matrices: the checks at the border, centring in feature space, and the diagonal factor."""
+"""Kernel matrices: the checks at the border and centring in feature space."""
 
 from __future__ import annotations
 
@@ -55,21 +55,6 @@ class KernelCentrer(Estimator):
         centred = rows - self.mean_.astype(rows.dtype)
         centred -= (row_mean - self.grand_mean_).astype(rows.dtype)[:, None]
         return centred
-
-
-def scale_diagonal(kernel: Any, factor: float) -> np.ndarray:
-    """Return a copy of a training kernel with its diagonal multiplied by `factor`.
-
-    Hodosh et al. (2013, §4.1.3) regularise text kernels so, with factors from 1 to 15. Rows of new
-    items are left as they are: a new item is not a training item.
-
-    >>> scale_diagonal(np.ones((2, 2)), 3)
-    array([[3., 1.],
-           [1., 3.]])
-    """
-    scaled = check_kernel(kernel, "the kernel").copy()
-    scaled[np.diag_indices_from(scaled)] *= factor
-    return scaled
 
 
 def as_floats(array: Any, what: str) -> np.ndarray:

@@ -18,8 +18,16 @@ from karat.captions.metric import CaptionMetric
 from karat.captions.pair_filter import HAIR, caption_filter
 from karat.captions.similarity import find_metric
 from karat.errors import InputError
-from karat.scores import Located, Ratings, cut_texts, estimate_record, locate, name_of, read_ratings
-from karat.stats import Estimate, Intervals, bootstrap_interval, how_intervals, percent
+from karat.scores import Located, Ratings, locate, name_of, read_ratings
+from karat.stats import (
+    Estimate,
+    Intervals,
+    bootstrap_interval,
+    cut_texts,
+    estimate_record,
+    how_intervals,
+    percent,
+)
 
 
 def audit_filter(

@@ -341,8 +341,6 @@ def loaded_run(sources: Sequence[Any], benchmark: Benchmark, loading: Loading) -
     """Return the run that is inspected, matched to the benchmark; None without one."""
     if not sources:
         return None
-    if len(sources) == 1 and isinstance(sources[0], Run):
-        return sources[0].align(benchmark)
     return read_run(sources, benchmark, None, loading).align(benchmark)
 
 

@@ -43,16 +43,14 @@ def line(result: Simulated, curve: Curve, values: np.ndarray, scale: float = 1.0
 
 
 def lines_and_table(
-    result: Simulated, caption: str, of: Callable[[Curve], np.ndarray], unit: str = "", scale: float = 1.0
+    result: Simulated, caption: str, of: Callable[[Curve], np.ndarray], scale: float = 1.0
 ) -> dict[str, Any]:
     """Return the lines of all methods, and the same as a table with a row per effort."""
     lines = [line(result, curve, of(curve), scale) for curve in result.curves]
-    return {"lines": lines, "table": line_table(caption, lines, unit, result.unit)}
+    return {"lines": lines, "table": line_table(caption, lines, result.unit)}
 
 
-def line_table(
-    caption: str, lines: Sequence[dict[str, Any]], unit: str = "", vetted: str = "pair"
-) -> dict[str, Any]:
+def line_table(caption: str, lines: Sequence[dict[str, Any]], vetted: str) -> dict[str, Any]:
     """Return lines as a table: a row per effort that any of them has."""
     efforts = sorted({(e, n) for one in lines for e, n in zip(one["effort"], one["labels"])})
     rows: list[list[Cell]] = []
@@ -64,6 +62,6 @@ def line_table(
             if at is None or value is None:
                 row.append(MISSING)
             else:
-                row.append(cell(f"{value:.2f}{unit}", f"± {one['high'][at] - value:.2f}"))
+                row.append(cell(f"{value:.2f}", f"± {one['high'][at] - value:.2f}"))
         rows.append(row)
     return table(caption, ["Pairs vetted", *(one["name"] for one in lines)], rows)

@@ -1,4 +1,4 @@
-"""What a report is made of: a comparison, a scorecard or a leaderboard, and perhaps the runs themselves."""
+"""What a page is made of: scores and perhaps the runs themselves, estimated scores, or failures."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 
 from karat._util import plural
 from karat.errors import InputError, KaratError
+from karat.estimation import ScoreEstimate, Simulation
+from karat.explanations import ExplainedFailures, Explanation
 from karat.reports.page_options import PageOptions
 from karat.runs import Run
 from karat.scores import (
@@ -28,7 +30,7 @@ JUDGED = "Judged@10"
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """Everything that sections collect from.
+    """Everything that the sections of a report collect from.
 
     Parameters
     ----------
@@ -138,3 +140,95 @@ class Material:
         listed = any(not card.benchmark.truth(column.truth).implicit for column in card)
         usable = listed and card.ties != "expected" and card.unjudged != "left_out" and first_places(card)
         return card if usable else None
+
+
+@dataclass(frozen=True, eq=False)
+class EstimateMaterial:
+    """The same of a page about estimates.
+
+    Parameters
+    ----------
+    found
+        What was found.
+    page, target
+        As in `Material`.
+    """
+
+    found: ScoreEstimate | Simulation
+    page: PageOptions = field(default_factory=PageOptions)
+    target: Path = Path("estimate.html")
+
+    @property
+    def kind(self) -> str:
+        """Which sections it has."""
+        return "estimate" if isinstance(self.found, ScoreEstimate) else "simulation"
+
+    @property
+    def estimate(self) -> ScoreEstimate:
+        """The estimated scores."""
+        assert isinstance(self.found, ScoreEstimate)
+        return self.found
+
+    @property
+    def simulation(self) -> Simulation:
+        """The simulation."""
+        assert isinstance(self.found, Simulation)
+        return self.found
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the runs."""
+        if isinstance(self.found, ScoreEstimate):
+            return list(dict.fromkeys(run for column in self.found.columns for run in column.candidates.runs))
+        return list(dict.fromkeys(run for result in self.found.results for run in result.runs))
+
+    @property
+    def heading(self) -> str:
+        """The page's title: as given, or what was done."""
+        if self.page.title:
+            return self.page.title
+        systems = plural(len(self.systems), "system")
+        if isinstance(self.found, Simulation):
+            return f"Vetting simulated for {systems}: from {self.found.noisy} to {self.found.vetted}"
+        bench = self.found.benchmark
+        return f"Estimated scores of {systems}{'' if bench is None else f' on {bench.name}'}"
+
+
+@dataclass(frozen=True, eq=False)
+class FailureMaterial:
+    """The same of a page about failures.
+
+    Parameters
+    ----------
+    found
+        What was found.
+    page, target
+        As in `Material`.
+    """
+
+    found: Explanation
+    page: PageOptions = field(default_factory=PageOptions)
+    target: Path = Path("failures.html")
+
+    @property
+    def kind(self) -> str:
+        """Which sections it has."""
+        return "failures"
+
+    @property
+    def columns(self) -> list[ExplainedFailures]:
+        """The failures of each run, truth and direction, captions as queries first."""
+        return sorted(self.found.columns, key=lambda column: column.failures.direction != "t2i")
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the runs."""
+        return list(dict.fromkeys(column.failures.run for column in self.found.columns))
+
+    @property
+    def heading(self) -> str:
+        """The page's title: as given, or what was done."""
+        return (
+            self.page.title
+            or f"Failures of {plural(len(self.systems), 'system')} on {self.found.benchmark.name}"
+        )

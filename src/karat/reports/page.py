@@ -25,9 +25,7 @@ from karat.reports.bundle import (
     styles,
     template,
 )
-from karat.reports.estimate_material import EstimateMaterial
-from karat.reports.failure_material import FailureMaterial
-from karat.reports.material import Material
+from karat.reports.material import EstimateMaterial, FailureMaterial, Material
 from karat.reports.page_options import PageOptions
 from karat.reports.section import in_order
 from karat.runs import Compute, Run

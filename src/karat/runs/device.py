@@ -19,10 +19,10 @@ class Device(Protocol):
     2. The device computes the scores of the tile with an error of at most `TileScores.row_error` per row
        (`column_error` per column). For each judged item it adds to `RankCounts.above` what is higher than
        threshold + error, leaves out what is lower than threshold − error, and lists what is between.
-    3. What was listed gets its exact scores (`exact_products`) and is added by `RankCounts.add_pairs`, which
-       decides what is higher, the same, and earlier among the same. A judged item ties with itself.
+    3. What was listed gets its exact scores (`exact_products`), which decide what is higher (`above`), the
+       same (`tied`), and earlier in the order among the same (`earlier`). A judged item ties with itself.
     4. For each query in `Shortlists` it finds items that may be among the first k: all whose score reaches
-       the k-th highest less twice the error. By their exact scores `Shortlists.add_pairs` keeps the first k.
+       the k-th highest less twice the error. By their exact scores `Shortlists.add_lists` keeps the first k.
 
     Counts and lists of one tile may be computed in a `Partial.empty()` and merged later, elsewhere and in
     any order.

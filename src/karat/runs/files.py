@@ -160,7 +160,9 @@ def read_run(
     loading: Loading | None = None,
     compute: Compute | None = None,
 ) -> Run:
-    """Return a run that is not matched to the benchmark yet, whose name is not that of `loading`."""
+    """Return a run as it is or loaded; not matched to the benchmark yet, nor named as `loading` says."""
+    if len(sources) == 1 and isinstance(sources[0], Run):
+        return sources[0]
     loading, compute = loading or Loading(), compute or Compute()
     check_sources(sources)
     contents = [as_content(source) for source in sources]

@@ -131,14 +131,6 @@ def add_near(exact, threshold, order, own, above, tied, earlier, j):
 
 
 @entry
-def add_near_pairs(exact, item, judged, threshold, own_item, order, above, tied, earlier):
-    """Add listed items with their exact scores to the counts of judged items."""
-    for p in range(exact.size):
-        j = judged[p]
-        add_near(exact[p], threshold[j], order[item[p]], order[own_item[j]], above, tied, earlier, j)
-
-
-@entry
 def count_in_block(
     block, left, begin, end, first_query, first_item, listed,
     ptr, item, threshold, order, above, tied, earlier,

@@ -350,8 +350,7 @@ def load_tables(
     sources: Sequence[Any], benchmark: Benchmark | None = None, loading: Loading | None = None
 ) -> TableRun:
     """Return a run that has a score for every pair, or raise."""
-    loaded = len(sources) == 1 and isinstance(sources[0], Run)
-    run = sources[0] if loaded else read_run(sources, benchmark, None, loading)
+    run = read_run(sources, benchmark, None, loading)
     if not isinstance(run, TableRun):
         raise InputError(
             "ranked lists have no scores of the other pairs, which a normalisation needs",

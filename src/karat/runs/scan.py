@@ -196,21 +196,6 @@ class RankCounts:
         for name, array in other.arrays().items():
             getattr(self, name)[:] += array
 
-    def add_pairs(self, judged: np.ndarray, item: np.ndarray, score: np.ndarray) -> None:
-        """Add single items to the counts of judged items, by their exact scores.
-
-        A device that compares rounded scores counts what is certainly higher, and lists here what is closer
-        to a judged item's score than the error.
-
-        Parameters
-        ----------
-        judged, item, score
-            The rows of judged items, the items that are close to them, and the exact scores of these.
-        """
-        from karat.runs.kernels import add_near_pairs
-
-        add_near_pairs(score, item, judged, self.threshold, self.item, self.order, *self.arrays().values())
-
 
 @dataclass(frozen=True, eq=False)
 class Shortlists:
@@ -281,23 +266,6 @@ class Shortlists:
         own = (self.item, self.score, self.size)
         with threads() as loop:
             loop(lambda b, e: merge_lists(b, e, slots, item, score, self.order, *own), 0, len(slots))
-
-    def add_pairs(self, query: np.ndarray, item: np.ndarray, score: np.ndarray) -> None:
-        """Add single items by their exact scores: all that a device found that may be among the first k.
-
-        Parameters
-        ----------
-        query, item, score
-            The rows or columns that are queries; items that are not listed yet; the exact scores.
-        """
-        slot = self.slot[query]
-        turn = np.lexsort((self.order[item], -score, slot))
-        slots, first, count = np.unique(slot[turn], return_index=True, return_counts=True)
-        cell = np.repeat(np.arange(len(slots)), count), np.arange(len(turn)) - np.repeat(first, count)
-        items = np.full((len(slots), int(count.max(initial=0))), -1, np.int64)
-        scores = np.full(items.shape, -np.inf)
-        items[cell], scores[cell] = item[turn], score[turn]
-        self.add_lists(slots, items, scores)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from karat.scores.agreement.rater_agreement import RESAMPLED as RESAMPLED
     from karat.scores.agreement.rater_agreement import Agreement as Agreement
     from karat.scores.agreement.rater_agreement import agree as agree
-    from karat.scores.agreement.rater_agreement import estimate_record as estimate_record
     from karat.scores.agreement.ratings import Ratings as Ratings
     from karat.scores.agreement.ratings import name_of as name_of
     from karat.scores.agreement.ratings_file import COLUMN_NAMES as COLUMN_NAMES
@@ -21,10 +20,14 @@ if TYPE_CHECKING:
     from karat.scores.agreement.ratings_file import read_ratings as read_ratings
     from karat.scores.agreement.score_agreement import ScoreAgreement as ScoreAgreement
     from karat.scores.agreement.score_agreement import score_agreement as score_agreement
-    from karat.scores.agreement.thresholds import cut_texts as cut_texts
     from karat.scores.column import DIRECTION_TITLES as DIRECTION_TITLES
     from karat.scores.column import RECORD as RECORD
     from karat.scores.column import Column as Column
+    from karat.scores.column_intervals import check_published_labels as check_published_labels
+    from karat.scores.column_intervals import comparison_intervals as comparison_intervals
+    from karat.scores.column_intervals import paired_differences as paired_differences
+    from karat.scores.column_intervals import query_samples as query_samples
+    from karat.scores.column_intervals import with_intervals as with_intervals
     from karat.scores.comparison.comparison import CORRECTIONS as CORRECTIONS
     from karat.scores.comparison.comparison import Comparison as Comparison
     from karat.scores.comparison.comparison import show_p as show_p
@@ -68,11 +71,6 @@ if TYPE_CHECKING:
     from karat.scores.inspection import Finding as Finding
     from karat.scores.inspection import Inspection as Inspection
     from karat.scores.inspection import inspect as inspect
-    from karat.scores.intervals import check_published_labels as check_published_labels
-    from karat.scores.intervals import comparison_intervals as comparison_intervals
-    from karat.scores.intervals import paired_differences as paired_differences
-    from karat.scores.intervals import query_samples as query_samples
-    from karat.scores.intervals import with_intervals as with_intervals
     from karat.scores.leaderboard import ARROWS as ARROWS
     from karat.scores.leaderboard import Leaderboard as Leaderboard
     from karat.scores.leaderboard import as_leaderboard as as_leaderboard

@@ -122,15 +122,15 @@ def log_factorials(number: int) -> np.ndarray:
     return np.array([math.lgamma(k) for k in range(1, number + 1)])
 
 
-def gallery_sizes(largest: int, points: int = 8) -> np.ndarray:
-    """Return sizes to show, evenly spaced in proportion, up to the whole gallery.
+def gallery_sizes(largest: int) -> np.ndarray:
+    """Return up to eight sizes to show, evenly spaced in proportion, up to the whole gallery.
 
     >>> gallery_sizes(25_000).tolist()
     [100, 200, 500, 1000, 2000, 5000, 10000, 25000]
     """
     steps = [base * 10**power for power in range(9) for base in (1, 2, 5)]
     below = [step for step in steps if 1 < step <= 0.75 * largest]
-    return np.array([*below[-(points - 1) :], largest])
+    return np.array([*below[-7:], largest])
 
 
 def first_places(card: Scorecard) -> dict[tuple[str, str, str], Column]:

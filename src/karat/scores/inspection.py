@@ -110,8 +110,7 @@ def inspect(
     benchmark.check_gallery()
     report = Inspection()
     try:
-        loaded = len(sources) == 1 and isinstance(sources[0], Run)
-        run = sources[0] if loaded else read_run(sources, benchmark, None, loading, compute)
+        run = read_run(sources, benchmark, None, loading, compute)
         made_with = run.made_with
         run = look_at_backing(run, benchmark, report)
         if made_with is not None:

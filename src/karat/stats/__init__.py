@@ -6,12 +6,13 @@ from karat._util.lazy import exports
 
 if TYPE_CHECKING:
     from karat.stats.alpha import SCALES as SCALES
-    from karat.stats.alpha import Disagreement as Disagreement
+    from karat.stats.alpha import alpha_lines as alpha_lines
+    from karat.stats.alpha import alpha_records as alpha_records
+    from karat.stats.alpha import alphas_of_counts as alphas_of_counts
     from karat.stats.alpha import krippendorff_alpha as krippendorff_alpha
-    from karat.stats.alpha import with_unseen as with_unseen
+    from karat.stats.alpha import scales_of as scales_of
     from karat.stats.bootstrap import FEWEST_RESAMPLED as FEWEST_RESAMPLED
     from karat.stats.bootstrap import bootstrap_interval as bootstrap_interval
-    from karat.stats.bootstrap import paired_bootstrap as paired_bootstrap
     from karat.stats.bootstrap import resampled_p as resampled_p
     from karat.stats.chance_test import above_chance as above_chance
     from karat.stats.correlations import COEFFICIENTS as COEFFICIENTS
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from karat.stats.correlations import correlation_matrix as correlation_matrix
     from karat.stats.correlations import item_correlations as item_correlations
     from karat.stats.estimate import Estimate as Estimate
+    from karat.stats.estimate import estimate_record as estimate_record
     from karat.stats.estimate import percent as percent
     from karat.stats.estimate import with_interval as with_interval
     from karat.stats.few_clusters import BORDER as BORDER
@@ -35,21 +37,12 @@ if TYPE_CHECKING:
     from karat.stats.few_clusters import other_ends as other_ends
     from karat.stats.few_clusters import spread_of as spread_of
     from karat.stats.few_clusters import unseen_share as unseen_share
-    from karat.stats.intervals import INTERVAL_METHODS as INTERVAL_METHODS
-    from karat.stats.intervals import Intervals as Intervals
-    from karat.stats.intervals import check_count as check_count
-    from karat.stats.intervals import check_level as check_level
-    from karat.stats.intervals import check_seed as check_seed
-    from karat.stats.intervals import how_intervals as how_intervals
-    from karat.stats.intervals import wilson as wilson
-    from karat.stats.intervals import wilson_ends as wilson_ends
-    from karat.stats.item_kinds import Kinds as Kinds
+    from karat.stats.few_clusters import wilson as wilson
+    from karat.stats.few_clusters import wilson_ends as wilson_ends
     from karat.stats.item_kinds import as_numbers as as_numbers
-    from karat.stats.item_kinds import number_clusters as number_clusters
     from karat.stats.kappa import MOST_CATEGORIES as MOST_CATEGORIES
     from karat.stats.kappa import cohen_kappa as cohen_kappa
-    from karat.stats.kappa import disagreement as disagreement
-    from karat.stats.kappa import kappa_of as kappa_of
+    from karat.stats.kappa import mean_kappa as mean_kappa
     from karat.stats.kernels import count_large_differences as count_large_differences
     from karat.stats.multiplicity import holm as holm
     from karat.stats.multiplicity import place_intervals as place_intervals
@@ -72,10 +65,22 @@ if TYPE_CHECKING:
     from karat.stats.paired_tests import mcnemar as mcnemar
     from karat.stats.paired_tests import randomisation_test as randomisation_test
     from karat.stats.paired_tests import subtract as subtract
+    from karat.stats.resampling import INTERVAL_METHODS as INTERVAL_METHODS
+    from karat.stats.resampling import Intervals as Intervals
+    from karat.stats.resampling import check_count as check_count
+    from karat.stats.resampling import check_level as check_level
+    from karat.stats.resampling import check_seed as check_seed
+    from karat.stats.resampling import how_intervals as how_intervals
     from karat.stats.roc_area import auroc as auroc
     from karat.stats.samples import Sample as Sample
     from karat.stats.samples import Samples as Samples
     from karat.stats.samples import divide as divide
+    from karat.stats.threshold_kappa import ThresholdTable as ThresholdTable
+    from karat.stats.threshold_kappa import cut_texts as cut_texts
+    from karat.stats.threshold_kappa import kappa_over_thresholds as kappa_over_thresholds
+    from karat.stats.threshold_kappa import score_thresholds as score_thresholds
+    from karat.stats.threshold_kappa import thresholds_of as thresholds_of
+    from karat.stats.threshold_kappa import usual_thresholds as usual_thresholds
     from karat.stats.value_samples import ValueSamples as ValueSamples
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

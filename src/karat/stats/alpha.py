@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from karat._util import check_choice, plural
 from karat.errors import InputError
-from karat.stats.estimate import Estimate
-from karat.stats.intervals import Intervals
+from karat.stats.estimate import Estimate, estimate_record, with_interval
 from karat.stats.item_kinds import Kinds, as_numbers, number_clusters
+from karat.stats.resampling import Intervals
 from karat.stats.samples import divide
 
 SCALES = ("nominal", "ordinal", "interval")
@@ -77,6 +78,66 @@ def krippendorff_alpha(
     different = with_unseen(different)
     kinds = Kinds(kind.ravel(), len(different), number_clusters(clusters, len(kept), kept))
     return kinds.estimate(Disagreement(different, scale), Intervals(method, level, resamples, seed))
+
+
+def scales_of(values: int) -> tuple[str, ...]:
+    """Return the scales of so many values: two have no order and no distances, and alpha is the same for all.
+
+    >>> scales_of(2), scales_of(3)
+    (('nominal',), ('nominal', 'ordinal', 'interval'))
+    """
+    return SCALES[:1] if values < 3 else SCALES
+
+
+def alphas_of_counts(
+    counts: np.ndarray, values: np.ndarray, clusters: Any, intervals: Intervals
+) -> dict[str, Estimate]:
+    """Return `krippendorff_alpha` by scale, of how often each item got each value.
+
+    Items with the same number of each value are of one kind. These kinds come from the counts, where
+    `krippendorff_alpha` would sort a row for each of a million items.
+
+    Parameters
+    ----------
+    counts, values
+        Items by values, and the values, rising.
+    clusters, intervals
+        A label per item, and how intervals are made.
+
+    Examples
+    --------
+    >>> counts = np.array([[2, 0], [0, 2], [2, 0], [1, 1]])
+    >>> round(alphas_of_counts(counts, np.array([0.0, 1.0]), None, Intervals())["nominal"].value, 3)
+    0.533
+    """
+    given = counts.sum(axis=1)
+    kept = given > 1
+    several = counts[kept]
+    kind = np.zeros(len(several), np.int64)
+    for column in several.T:
+        kind = np.unique(kind * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
+    first = np.unique(kind, return_index=True)[1]
+    rows = np.full((len(first), int(given.max(initial=0))), np.inf)
+    for number, times in enumerate(several[first]):
+        listed = np.repeat(values, times)
+        rows[number, : len(listed)] = listed
+    rows = with_unseen(rows)
+    kinds = Kinds(kind, len(rows), number_clusters(clusters, len(kept), kept))
+    return {scale: kinds.estimate(Disagreement(rows, scale), intervals) for scale in scales_of(len(values))}
+
+
+def alpha_lines(alphas: Mapping[str, Estimate]) -> list[str]:
+    """Return alpha by scale as lines of text."""
+    width = max((len(scale) for scale in alphas), default=0)
+    return [f"alpha, {scale.ljust(width)}  {with_interval(alpha)}" for scale, alpha in alphas.items()]
+
+
+def alpha_records(alphas: Mapping[str, Estimate], **more: str) -> list[dict[str, Any]]:
+    """Return a record per scale, with what else says which alpha it is."""
+    return [
+        {"statistic": "alpha", **more, "scale": scale, **estimate_record(alpha)}
+        for scale, alpha in alphas.items()
+    ]
 
 
 def with_unseen(rows: np.ndarray) -> np.ndarray:

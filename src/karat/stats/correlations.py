@@ -19,8 +19,8 @@ from karat._util import check_choice, threads
 from karat.errors import InputError
 from karat.stats.estimate import Estimate
 from karat.stats.few_clusters import FEWEST_OTHER
-from karat.stats.intervals import Intervals, Resampling, drawn, leave_one_out
 from karat.stats.item_kinds import Kinds, as_numbers, number_clusters
+from karat.stats.resampling import Intervals, Resampling, drawn, leave_one_out
 from karat.stats.samples import divide
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from karat._util import ends, signed
+from karat._util import ends, or_none, signed
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ def how_many(n: int, effective: int) -> str:
     return f"n = {n:,}" if effective == n else f"n = {n:,} in {effective:,} clusters"
 
 
+def estimate_record(estimate: Estimate) -> dict[str, Any]:
+    """Return the keys of an estimate in a record; None where it is not defined."""
+    return {**{key: or_none(getattr(estimate, key)) for key in ("value", "low", "high")}, "n": estimate.n}
+
+
 def with_interval(estimate: Estimate, digits: int = 2) -> str:
     """Return a number and its interval as people read them.
 
@@ -72,7 +78,7 @@ def with_interval(estimate: Estimate, digits: int = 2) -> str:
     return f"{signed(estimate.value, digits)} ({ends(estimate.low, estimate.high, digits)})"
 
 
-def percent(estimate: Estimate, digits: int = 1) -> str:
+def percent(estimate: Estimate) -> str:
     """Return a share and its interval in percent.
 
     >>> percent(Estimate(0.8604, 0.8571, 0.8636, 0.95, "percentile", 10, 10))
@@ -81,5 +87,5 @@ def percent(estimate: Estimate, digits: int = 1) -> str:
     if estimate.value != estimate.value:
         return "not defined"
     if estimate.low != estimate.low:
-        return f"{100 * estimate.value:.{digits}f}% (no interval)"
-    return f"{100 * estimate.value:.{digits}f}% ({ends(100 * estimate.low, 100 * estimate.high, digits)})"
+        return f"{100 * estimate.value:.1f}% (no interval)"
+    return f"{100 * estimate.value:.1f}% ({ends(100 * estimate.low, 100 * estimate.high, 1)})"

@@ -13,7 +13,7 @@ from karat._util import stage
 from karat.errors import InputError
 from karat.stats.estimate import Estimate
 from karat.stats.few_clusters import NO_ENDS, Ends, unseen_share
-from karat.stats.intervals import BLOCK, Intervals, Resampling, Score, drawn, leave_one_out
+from karat.stats.resampling import BLOCK, Intervals, Resampling, Score, drawn, leave_one_out
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ import numpy as np
 from karat._util import plural
 from karat.errors import InputError
 from karat.stats.estimate import Estimate
-from karat.stats.intervals import Intervals
 from karat.stats.item_kinds import Kinds, as_numbers, number_clusters
+from karat.stats.resampling import Intervals
 from karat.stats.samples import divide
 
 MOST_CATEGORIES = 1000
@@ -92,6 +92,49 @@ def cohen_kappa(
         return kappa_of(counts, cells // len(scale), cells % len(scale), worse)
 
     return kinds.estimate(statistic, Intervals(method, level, resamples, seed))
+
+
+def mean_kappa(
+    first: np.ndarray,
+    second: np.ndarray,
+    couple: np.ndarray,
+    couples: int,
+    size: int,
+    clusters: Any,
+    intervals: Intervals,
+) -> Estimate:
+    """Return the mean of Cohen's kappa over couples of raters, each over the items that both rated.
+
+    Parameters
+    ----------
+    first, second
+        The numbers of the categories that both raters of a couple gave to an item.
+    couple, couples
+        Which couple that is, and how many there are.
+    size
+        How many categories there are.
+    clusters, intervals
+        A label per row, and how intervals are made.
+
+    Examples
+    --------
+    >>> first, second = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 1, 1, 1, 0, 1])
+    >>> mean_kappa(first, second, np.repeat([0, 1], [4, 2]), 2, 2, None, Intervals()).value
+    0.75
+    """
+    cells = size * size
+    kind = couple * cells + first * size + second
+    kinds = Kinds(kind, couples * cells, number_clusters(clusters, len(kind), np.ones(len(kind), bool)))
+    row_of, column_of = np.divmod(np.arange(cells), size)
+    worse = disagreement(None, size)
+
+    def statistic(weights: np.ndarray) -> np.ndarray:
+        each = kappa_of(weights.reshape(-1, cells), row_of, column_of, worse).reshape(-1, couples)
+        known = ~np.isnan(each)
+        total = known.sum(axis=1)
+        return np.where(total > 0, np.where(known, each, 0.0).sum(axis=1) / np.maximum(total, 1), np.nan)
+
+    return kinds.estimate(statistic, intervals)
 
 
 def kappa_of(counts: np.ndarray, row: np.ndarray, column: np.ndarray, worse: np.ndarray) -> np.ndarray:

@@ -15,7 +15,6 @@ from karat.measures import MEAN, Aggregate
 from karat.stats.bootstrap import check_resampled, resampled_p
 from karat.stats.estimate import Estimate, with_interval
 from karat.stats.few_clusters import FEWEST, difference_ends, other_ends, spread_of
-from karat.stats.intervals import Intervals
 from karat.stats.paired_tests import (
     check_finite,
     detection_reach,
@@ -24,6 +23,7 @@ from karat.stats.paired_tests import (
     randomisation_test,
     subtract,
 )
+from karat.stats.resampling import Intervals
 from karat.stats.samples import Sample, Samples
 
 NOT_SHOWN = "not shown to differ"

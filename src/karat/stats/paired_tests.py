@@ -17,7 +17,7 @@ from karat._util import Loop, stage, threads
 from karat.errors import InputError
 from karat.measures import MEAN, Aggregate
 from karat.stats.estimate import how_many
-from karat.stats.intervals import BLOCK, check_count, check_seed
+from karat.stats.resampling import BLOCK, check_count, check_seed
 from karat.stats.samples import Sample, Samples
 
 TOLERANCE = 1e-9

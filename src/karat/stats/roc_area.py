@@ -6,7 +6,7 @@ import numpy as np
 
 from karat.errors import InputError
 from karat.stats.estimate import Estimate
-from karat.stats.intervals import check_level
+from karat.stats.resampling import check_level
 
 
 def auroc(scores: np.ndarray, positive: np.ndarray, level: float = 0.95) -> Estimate:

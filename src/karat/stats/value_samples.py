@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.stats.estimate import Estimate
 from karat.stats.few_clusters import FEWEST_OTHER, means_ends
-from karat.stats.intervals import Intervals
+from karat.stats.resampling import Intervals
 from karat.stats.samples import Sample, Samples
 
 Statistic = Callable[[np.ndarray], np.ndarray]

@@ -5,7 +5,7 @@ import pytest
 
 from karat.judging.bias.leave_one_out import leave_one_out
 from karat.judging.bias.subsets import SubsetScorer, bias_measures, suggested_labels
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 from tests.judging.bias import plain_bias
 from tests.judging.bias.test_subsets import ASKED, BENCH, QUERIES, as_pairs, case
 

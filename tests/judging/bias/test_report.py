@@ -14,7 +14,7 @@ from karat.benchmarks import Pairs
 from karat.errors import InputError
 from karat.judging import JudgedPool, make_pool, measure_bias
 from karat.judging.bias.bias import curve_layout, shown_bias
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 from karat.world import make_world, simulate, simulate_systems
 
 FEW = Intervals(resamples=100)

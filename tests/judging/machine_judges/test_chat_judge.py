@@ -10,7 +10,7 @@ from karat.errors import InputError, MissingDataError
 from karat.forms import load_form
 from karat.judging.machine_judges import ChatJudge, Endpoint, Question, endpoint, load_prompt
 from karat.judging.machine_judges.chat_judge import data_url, fill, read_reply
-from karat.world.pictures.picture import encode_png
+from karat.world.pictures.png import encode_png
 
 from .stand_in import reply, serve
 

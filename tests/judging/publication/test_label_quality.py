@@ -13,7 +13,7 @@ from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Share, Truth
 from karat.errors import InputError
 from karat.judging import growth, label_quality
 from karat.judging.publication.label_quality import count_labels
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 
 GRADED = [Provenance("test", "0 to 1", Share(top=1))]
 FEW = Intervals(resamples=20)

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 
 from karat.forms.answer_table import MACHINE, PERSON
 from karat.judging.quality.agreement import annotator_agreement
-from karat.stats import krippendorff_alpha
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals, krippendorff_alpha
 from karat.stats.kappa import cohen_kappa
 from tests.judging.quality.samples import FOUR, answer_tables, table
 

@@ -9,7 +9,7 @@ from karat.errors import InputError
 from karat.forms import load_form
 from karat.judging import AcceptanceRule, make_pool, make_tasks, simulate_answers
 from karat.judging.quality.report import answer_quality
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 from karat.world import make_world, simulate_systems
 from karat.world.annotators import adversarial, average, careful, lazy
 from tests.judging.quality.samples import FOUR, YES_NO, table

@@ -6,14 +6,13 @@ import krippendorff
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.metrics import cohen_kappa_score, f1_score, precision_score, recall_score
+from sklearn.metrics import cohen_kappa_score
 
 import karat
 from karat.scores.agreement.rater_agreement import agree
 from karat.scores.agreement.ratings import Ratings
 from karat.scores.agreement.ratings_file import read_ratings
-from karat.scores.agreement.thresholds import cut_texts, kappa_over_thresholds
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals, cut_texts
 
 QUICK = Intervals(resamples=200)
 
@@ -151,21 +150,6 @@ def test_many_raters(rng):
     assert len(found.raters[0].kappas) == 200
     assert "kappa of the 200 pairs of raters with most items, of 435 pairs" in found.notes[0]
     assert len(found.raters[0].lay_out().rows) == 14
-
-
-def test_thresholds_equal_scikit_learn(rng):
-    first, second = rng.integers(1, 5, 80), rng.integers(0, 4, 80) / 3
-    second = np.where(rng.random(80) < 0.6, (first - 1) / 3, second)
-    table = kappa_over_thresholds(first, second, [2, 3, 4], [1 / 3, 2 / 3, 1], intervals=QUICK)
-    for (row, column), one in np.ndenumerate(table.kappa):
-        a, b = first >= [2, 3, 4][row], second >= [1 / 3, 2 / 3, 1][column] - 1e-9
-        assert one.value == pytest.approx(cohen_kappa_score(a, b), abs=1e-12)
-        assert one.low < one.value < one.high
-        at = (row, column)
-        assert table.precision[at] == pytest.approx(precision_score(a, b))
-        assert table.recall[at] == pytest.approx(recall_score(a, b))
-        assert table.f1[at] == pytest.approx(f1_score(a, b))
-    assert table.best == max(np.ndindex(3, 3), key=lambda at: table.kappa[at].value)
 
 
 def test_two_tables(table, tmp_path):

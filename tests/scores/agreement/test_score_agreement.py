@@ -13,8 +13,7 @@ from karat.scores.agreement.pair_scores import locate, run_scores, table_scores
 from karat.scores.agreement.ratings import Ratings
 from karat.scores.agreement.ratings_file import read_ratings
 from karat.scores.agreement.score_agreement import ALL, NOT_ORIGINAL, score_agreement
-from karat.scores.agreement.thresholds import score_thresholds
-from karat.stats.intervals import Intervals
+from karat.stats import Intervals
 from karat.stats.kappa import cohen_kappa
 
 from made import make_benchmark
@@ -130,13 +129,6 @@ def test_a_row_that_is_not_there(people, score):
 def test_mistakes(people, scores, options, message):
     with pytest.raises(karat.KaratError, match=re.escape(message)):
         score_agreement(people, scores, **options)
-
-
-def test_thresholds_never_cut_above_a_value_they_name():
-    thirds = np.repeat(np.arange(31) / 30, 3)
-    for cut in score_thresholds(thirds):
-        assert (thirds >= cut).sum() >= (thirds >= thirds[thirds >= cut].min()).sum()
-    assert score_thresholds(np.r_[np.zeros(99), 1e-9 * np.arange(1, 20)]).min() > 0
 
 
 def test_where_pairs_stand(rng):

@@ -11,9 +11,9 @@ import karat
 from karat.benchmarks import Judgments, Provenance, Share
 from karat.errors import InputError
 from karat.scores.evaluation import label_uncertainty, label_versions
-from karat.scores.evaluation.relevance_by_place import relevance_by_place
+from karat.scores.evaluation.label_uncertainty import relevance_by_place
 from karat.stats import Intervals
-from karat.stats.intervals import Resampling
+from karat.stats.resampling import Resampling
 
 from made import make_benchmark, make_run, recomputed
 

@@ -17,7 +17,7 @@ from karat.judging.publication.label_quality import LabelQuality, as_truth, as_t
 from karat.judging.publication.policies import Conflicts, find_conflicts
 from karat.judging.publication.validity import Candidate, invalid_candidates
 from karat.judging.quality import Aggregated, AnnotatorAgreement, annotator_agreement
-from karat.scores import estimate_record
+from karat.stats import estimate_record
 
 
 @dataclass(frozen=True, eq=False)

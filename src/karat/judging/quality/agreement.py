@@ -9,18 +9,15 @@ import numpy as np
 
 from karat._util import plural
 from karat.forms import NOT_GOLD, PERSON, AnswerTable, Form, Grouped, group
-from karat.scores import estimate_record
 from karat.stats import (
-    SCALES,
-    Disagreement,
     Estimate,
     Intervals,
-    Kinds,
-    disagreement,
-    kappa_of,
-    number_clusters,
+    alpha_lines,
+    alpha_records,
+    alphas_of_counts,
+    estimate_record,
+    mean_kappa,
     with_interval,
-    with_unseen,
 )
 
 MIN_COMMON = 20
@@ -54,24 +51,17 @@ class AnnotatorAgreement:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a record per statistic."""
-        alphas = [
-            {"statistic": "alpha", "scale": scale, **estimate_record(alpha)}
-            for scale, alpha in self.alpha.items()
-        ]
-        return [*alphas, {"statistic": "mean kappa", "couples": self.couples, **estimate_record(self.kappa)}]
+        kappa = {"statistic": "mean kappa", "couples": self.couples, **estimate_record(self.kappa)}
+        return [*alpha_records(self.alpha), kappa]
 
     def lines(self) -> list[str]:
         """Return the statistics as lines of text."""
-        width = max((len(scale) for scale in self.alpha), default=0)
-        alphas = [
-            f"alpha, {scale.ljust(width)}  {with_interval(alpha)}" for scale, alpha in self.alpha.items()
-        ]
         couples = (
             f"mean of {plural(self.couples, 'pair')} of annotators"
             if self.couples
             else "no two annotators share enough pairs"
         )
-        return [*alphas, f"kappa  {with_interval(self.kappa)}, {couples}"]
+        return [*alpha_lines(self.alpha), f"kappa  {with_interval(self.kappa)}, {couples}"]
 
 
 def annotator_agreement(
@@ -104,36 +94,13 @@ def annotator_agreement(
     intervals = intervals or Intervals(resamples=RESAMPLES)
     person = np.array([kind == PERSON for kind in answers.kinds], dtype=bool)
     grouped = group(answers.where((answers.gold == NOT_GOLD) & person[answers.annotator]), form)
-    kappa, couples = mean_kappa(grouped, intervals, common)
-    return AnnotatorAgreement(alphas(grouped, intervals), kappa, couples, int((grouped.answers > 1).sum()))
+    alpha = alphas_of_counts(grouped.counts, grouped.ratings, grouped.image, intervals)
+    kappa, couples = kappa_of_couples(grouped, intervals, common)
+    return AnnotatorAgreement(alpha, kappa, couples, int((grouped.answers > 1).sum()))
 
 
-def alphas(grouped: Grouped, intervals: Intervals) -> dict[str, Estimate]:
-    """Return Krippendorff's alpha by scale; only the nominal one where there are two ratings.
-
-    Pairs with the same number of each rating are the same to alpha, whoever gave them. These kinds come from
-    the counts, where `krippendorff_alpha` would sort a row for each of a million pairs.
-    """
-    kept = grouped.answers > 1
-    counts = grouped.counts[kept]
-    kind = np.zeros(len(counts), np.int64)
-    for column in counts.T:
-        kind = np.unique(kind * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
-    first = np.unique(kind, return_index=True)[1]
-    widest = int(grouped.answers.max(initial=0))
-    rows = np.full((len(first), widest), np.inf)
-    for number, times in enumerate(counts[first]):
-        listed = np.repeat(grouped.ratings, times)
-        rows[number, : len(listed)] = listed
-    rows = with_unseen(rows)
-    kinds = Kinds(kind, len(rows), number_clusters(grouped.image, len(kept), kept))
-    scales = SCALES[:1] if len(grouped.ratings) < 3 else SCALES
-    return {scale: kinds.estimate(Disagreement(rows, scale), intervals) for scale in scales}
-
-
-def mean_kappa(grouped: Grouped, intervals: Intervals, common: int) -> tuple[Estimate, int]:
+def kappa_of_couples(grouped: Grouped, intervals: Intervals, common: int) -> tuple[Estimate, int]:
     """Return the mean kappa over pairs of annotators with enough common pairs, and how many these are."""
-    scale = len(grouped.ratings)
     first, second = couples_of(grouped)
     annotators = int(grouped.annotator.max(initial=-1)) + 1
     # The smaller number first: the order of two annotators within a pair must not matter.
@@ -150,20 +117,9 @@ def mean_kappa(grouped: Grouped, intervals: Intervals, common: int) -> tuple[Est
     place[chosen] = np.arange(len(chosen))
     kept = place[couple] >= 0
     first, second, row = first[kept], second[kept], place[couple[kept]]
-    cells = scale * scale
-    kind = row * cells + grouped.code[first] * scale + grouped.code[second]
-    clusters = number_clusters(grouped.image[grouped.pair], len(grouped.pair), first)
-    kinds = Kinds(kind, len(chosen) * cells, clusters)
-    row_of, column_of = np.divmod(np.arange(cells), scale)
-    worse = disagreement(None, scale)
-
-    def statistic(weights: np.ndarray) -> np.ndarray:
-        each = kappa_of(weights.reshape(-1, cells), row_of, column_of, worse).reshape(-1, len(chosen))
-        known = ~np.isnan(each)
-        total = known.sum(axis=1)
-        return np.where(total > 0, np.where(known, each, 0.0).sum(axis=1) / np.maximum(total, 1), np.nan)
-
-    return kinds.estimate(statistic, intervals), len(chosen)
+    codes = grouped.code[first], grouped.code[second]
+    images = grouped.image[grouped.pair[first]]
+    return mean_kappa(*codes, row, len(chosen), len(grouped.ratings), images, intervals), len(chosen)
 
 
 def couples_of(grouped: Grouped) -> tuple[np.ndarray, np.ndarray]:

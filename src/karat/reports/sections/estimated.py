@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from karat.estimation import OTHERS, TARGETS, EstimatedColumn, ScoreEstimate
-from karat.reports.estimate_material import EstimateMaterial
+from karat.reports.material import EstimateMaterial
 from karat.reports.presentation import DIRECTION_TITLES, called, in_words, shown
 from karat.reports.section import SectionData, section
 

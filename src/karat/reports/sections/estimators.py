@@ -7,7 +7,7 @@ from typing import Any
 from karat._util import MISSING
 from karat.estimation import OTHERS, EstimatedColumn
 from karat.reports.effort_curves import VIEW_AXES
-from karat.reports.estimate_material import EstimateMaterial
+from karat.reports.material import EstimateMaterial
 from karat.reports.presentation import DIRECTION_TITLES, Cell, cell, table
 from karat.reports.section import SectionData, section
 

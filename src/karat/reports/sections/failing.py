@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from karat.explanations import ExplainedFailures, SliceReport
-from karat.reports.failure_material import FailureMaterial
+from karat.reports.material import FailureMaterial
 from karat.reports.presentation import DIRECTION_TITLES, called
 from karat.reports.section import SectionData, section
 

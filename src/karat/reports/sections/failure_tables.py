@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.reports.failure_material import FailureMaterial
+from karat.reports.material import FailureMaterial
 from karat.reports.presentation import table
 from karat.reports.section import SectionData, section
 

@@ -12,7 +12,7 @@ from karat.benchmarks import Benchmark, Objects
 from karat.errors import KaratError
 from karat.explanations import ALL, FAULTS, INFORMED, ConceptMetrics, Concepts, ExplainedFailures
 from karat.reports.bundle import Pack, packed_texts
-from karat.reports.failure_material import FailureMaterial
+from karat.reports.material import FailureMaterial
 from karat.reports.presentation import DIRECTION_TITLES
 from karat.reports.section import SectionData, section
 from karat.reports.thumbnails import page_pictures

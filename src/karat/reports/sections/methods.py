@@ -14,9 +14,7 @@ from karat.estimation import ESTIMATORS, STRATEGIES, TARGETS, ScoreEstimate, Vet
 from karat.explanations import FAULTS
 from karat.measures import Measure, Named
 from karat.reports.columns import truths_of
-from karat.reports.estimate_material import EstimateMaterial
-from karat.reports.failure_material import FailureMaterial
-from karat.reports.material import Material
+from karat.reports.material import EstimateMaterial, FailureMaterial, Material
 from karat.reports.presentation import in_words, table
 from karat.reports.section import SectionData, section
 from karat.scores import (

@@ -8,7 +8,7 @@ import numpy as np
 
 from karat.estimation import EstimatedColumn
 from karat.reports.effort_curves import VIEW_AXES
-from karat.reports.estimate_material import EstimateMaterial
+from karat.reports.material import EstimateMaterial
 from karat.reports.presentation import DIRECTION_TITLES, table
 from karat.reports.section import SectionData, section
 

@@ -9,7 +9,7 @@ import numpy as np
 from karat._util import MISSING
 from karat.estimation import Curve, Simulated, spread_of
 from karat.reports.effort_curves import VIEW_AXES, key_of, labels_at, plain
-from karat.reports.estimate_material import EstimateMaterial
+from karat.reports.material import EstimateMaterial
 from karat.reports.presentation import Cell, cell, table
 from karat.reports.section import SectionData, section
 

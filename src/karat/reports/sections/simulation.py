@@ -7,7 +7,7 @@ import numpy as np
 from karat._util import MISSING, plural
 from karat.estimation import CLOSE, Simulated, Simulation, spread_of
 from karat.reports.effort_curves import VIEW_AXES, key_of
-from karat.reports.estimate_material import EstimateMaterial
+from karat.reports.material import EstimateMaterial
 from karat.reports.presentation import Cell, called, cell, in_words, shown, table
 from karat.reports.section import SectionData, section
 

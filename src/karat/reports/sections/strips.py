@@ -8,7 +8,7 @@ import numpy as np
 
 from karat.benchmarks import Benchmark
 from karat.estimation import EstimatedColumn
-from karat.reports.estimate_material import EstimateMaterial
+from karat.reports.material import EstimateMaterial
 from karat.reports.presentation import DIRECTION_TITLES
 from karat.reports.section import SectionData, section
 from karat.reports.thumbnails import page_pictures

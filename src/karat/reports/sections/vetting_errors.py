@@ -6,7 +6,7 @@ from typing import Any
 
 from karat.estimation import Simulated
 from karat.reports.effort_curves import VIEW_AXES, key_of, lines_and_table
-from karat.reports.estimate_material import EstimateMaterial
+from karat.reports.material import EstimateMaterial
 from karat.reports.section import SectionData, section
 
 

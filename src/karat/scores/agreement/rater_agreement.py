@@ -13,19 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, Part, Result, check_choice, or_none, signed
+from karat._util import Layout, Part, Result, check_choice, signed
 from karat.errors import InputError
 from karat.scores.agreement.ratings import Ratings, in_order, join, name_of, names_of
 from karat.scores.agreement.ratings_file import read_ratings
-from karat.scores.agreement.thresholds import ThresholdTable, cut_texts, cuts, kappa_over_thresholds
 from karat.stats import (
     MOST_CATEGORIES,
-    SCALES,
     Estimate,
     Intervals,
+    ThresholdTable,
+    alpha_lines,
+    alpha_records,
     cohen_kappa,
+    cut_texts,
+    estimate_record,
     how_intervals,
+    kappa_over_thresholds,
     krippendorff_alpha,
+    scales_of,
+    thresholds_of,
     with_interval,
 )
 
@@ -74,14 +80,7 @@ class RaterAgreement:
 
     def lines(self) -> list[str]:
         """Return the table's line and its alphas."""
-        width = max((len(scale) for scale in self.alpha), default=0)
-        return [
-            f"{self.name}: {self.about}",
-            *(
-                f"  alpha, {scale.ljust(width)}  {with_interval(alpha)}"
-                for scale, alpha in self.alpha.items()
-            ),
-        ]
+        return [f"{self.name}: {self.about}", *(f"  {line}" for line in alpha_lines(self.alpha))]
 
     def lay_out(self) -> Layout:
         """Return kappa of every two raters or, where there are too many, of the least and most agreeing."""
@@ -99,10 +98,7 @@ class RaterAgreement:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a record per number."""
-        out = [
-            {"statistic": "alpha", "table": self.name, "scale": scale, **estimate_record(alpha)}
-            for scale, alpha in self.alpha.items()
-        ]
+        out = alpha_records(self.alpha, table=self.name)
         for pair in self.kappas:
             for weights in ("nominal", "linear", "quadratic"):
                 out.append(
@@ -179,11 +175,6 @@ def chosen_here(table: ThresholdTable) -> str:
     if table.kappa.size < 2 or table.elsewhere is None:
         return ""
     return f"\n  chosen and measured on the same items: elsewhere expect {signed(table.elsewhere)}"
-
-
-def estimate_record(estimate: Estimate) -> dict[str, Any]:
-    """Return the keys of an estimate in a record; None where it is not defined."""
-    return {**{key: or_none(getattr(estimate, key)) for key in ("value", "low", "high")}, "n": estimate.n}
 
 
 def agree(
@@ -269,7 +260,7 @@ def agree(
     joined = join(ratings, against, missing, names)
     sides = (ratings.rating[joined.used], joined.rating)
     chosen = [
-        cuts(side.where, rating[np.isfinite(rating)], named)
+        thresholds_of(side.where, rating[np.isfinite(rating)], named)
         for side, rating, named in zip((ratings, against), sides, (first_from, second_from))
     ]
     thresholds = kappa_over_thresholds(
@@ -297,9 +288,7 @@ def rater_agreement(
     options = asdict(intervals)
     alpha = {}
     if ratings.values.shape[1] > 1:
-        # Two values have no order and no distances to speak of: the three scales give the same number.
-        two_values = len(np.unique(ratings.values[~np.isnan(ratings.values)])) < 3
-        for scale in SCALES[:1] if two_values else SCALES:
+        for scale in scales_of(len(np.unique(ratings.values[~np.isnan(ratings.values)]))):
             alpha[scale] = krippendorff_alpha(ratings.values, scale, clusters=clusters, **options)
     kappas, notes = pair_kappas(ratings, clusters, intervals) if pairs else ([], [])
     return RaterAgreement(name, ratings.about, alpha, tuple(kappas), tuple(notes))

@@ -11,18 +11,24 @@ import numpy as np
 
 from karat._util import MISSING, Layout, Part, Result, check_choice, plural, signed
 from karat.errors import InputError, unknown_name
-from karat.scores.agreement.rater_agreement import RESAMPLED, estimate_record
+from karat.scores.agreement.rater_agreement import RESAMPLED
 from karat.scores.agreement.ratings import Ratings, name_of
 from karat.scores.agreement.ratings_file import read_ratings
-from karat.scores.agreement.thresholds import (
+from karat.stats import (
+    Estimate,
+    Intervals,
     ThresholdTable,
+    as_numbers,
     cut_texts,
-    cuts,
+    estimate_record,
+    how_intervals,
+    item_correlations,
     kappa_over_thresholds,
     score_thresholds,
+    thresholds_of,
     usual_thresholds,
+    with_interval,
 )
-from karat.stats import Estimate, Intervals, as_numbers, how_intervals, item_correlations, with_interval
 
 ALL, NOT_ORIGINAL = "all", "not original"
 """The groups of pairs: every rated one, and those whose caption was written for another image."""
@@ -245,8 +251,10 @@ def score_agreement(
             )
         if (without := int((rated & ~known).sum())) > 0:
             notes.append(f"{name} has no score of {plural(without, 'pair')}, left out there")
-        thresholds = (first_from and cuts(table.where, table.rating[known], first_from),
-                 second_from and cuts(name, values[known], second_from))  # fmt: skip
+        thresholds = (
+            first_from and thresholds_of(table.where, table.rating[known], first_from),
+            second_from and thresholds_of(name, values[known], second_from),
+        )
         for group, inside in groups.items():
             rows.append(score_row(table, name, values, group, known & inside, thresholds, resample, options))
     return ScoreAgreement(

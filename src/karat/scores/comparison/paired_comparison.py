@@ -15,16 +15,16 @@ from karat.benchmarks import Benchmark
 from karat.errors import InputError
 from karat.measures import scale_value
 from karat.scores.column import Column
-from karat.scores.comparison.comparison import CORRECTIONS, Comparison
-from karat.scores.comparison.paired_tests import TESTS, ColumnTest, Problem
-from karat.scores.comparison.standings import Difference
-from karat.scores.evaluation import evaluate
-from karat.scores.intervals import (
+from karat.scores.column_intervals import (
     ColumnSamples,
     check_published_labels,
     comparison_intervals,
     with_ends,
 )
+from karat.scores.comparison.comparison import CORRECTIONS, Comparison
+from karat.scores.comparison.paired_tests import TESTS, ColumnTest, Problem
+from karat.scores.comparison.standings import Difference
+from karat.scores.evaluation import evaluate
 from karat.scores.scorecard import Scorecard
 from karat.scores.text_only import NONE
 from karat.stats import (

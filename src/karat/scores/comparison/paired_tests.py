@@ -14,7 +14,7 @@ import numpy as np
 from karat._util import Registry
 from karat.measures import MEAN, Measure
 from karat.scores.column import Column
-from karat.scores.intervals import ColumnSamples, leaves_of
+from karat.scores.column_intervals import ColumnSamples, leaves_of
 from karat.stats import (
     FEWEST_RESAMPLED,
     Flips,

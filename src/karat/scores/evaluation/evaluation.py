@@ -17,12 +17,12 @@ from karat.benchmarks import Benchmark, as_benchmark
 from karat.errors import InputError
 from karat.measures import Named
 from karat.runs import Compute, Loading, Run, load_runs, notes_on_loading, notes_on_making
+from karat.scores.column_intervals import as_intervals, with_intervals, worth_sending
 from karat.scores.evaluation.chance import check_chance
 from karat.scores.evaluation.choices import score_choices
 from karat.scores.evaluation.columns import scan_runs
 from karat.scores.evaluation.label_uncertainty import with_label_uncertainty
 from karat.scores.evaluation.options import LABEL_VERSIONS, check_options
-from karat.scores.intervals import as_intervals, with_intervals, worth_sending
 from karat.scores.scorecard import Scorecard
 from karat.scores.text_only import NONE
 from karat.stats import Intervals

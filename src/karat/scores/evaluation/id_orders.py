@@ -105,14 +105,11 @@ class Trial:
         An aligned table.
     truth
         The name of a truth that lists its pairs.
-    seed
-        Of the choice of queries.
     """
 
     run: TableRun
     benchmark: Benchmark
     truth: str
-    seed: int = 0
     pairs: dict[Direction, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -136,7 +133,7 @@ class Trial:
         """Look up the first results of some queries."""
         size, items = (self.benchmark.queries(direction).size, self.benchmark.items(direction).size)
         count = min(size, max(LEAST, min(SAMPLE, MOST_CELLS // items)))
-        query = np.sort(np.random.default_rng(self.seed).choice(size, count, replace=False))
+        query = np.sort(np.random.default_rng(0).choice(size, count, replace=False))
         item, ties = np.empty(count, np.int64), np.empty(count, np.int64)
         step = max(1, BLOCK_CELLS // items)
         for begin in range(0, count, step):
@@ -163,7 +160,7 @@ class Trial:
         return float(hit.sum()), float(chance), int(asks.sum())
 
 
-def suggest_order(run: TableRun, benchmark: Benchmark, truth: str, seed: int = 0) -> Suggestion | None:
+def suggest_order(run: TableRun, benchmark: Benchmark, truth: str) -> Suggestion | None:
     """Return the likely order of ids, or the sign, by which a run at chance level is far better.
 
     Parameters
@@ -172,8 +169,6 @@ def suggest_order(run: TableRun, benchmark: Benchmark, truth: str, seed: int = 0
         A run that is aligned with the benchmark.
     benchmark, truth
         What it is scored on; a truth that lists its pairs.
-    seed
-        Of the choice of queries.
 
     Examples
     --------
@@ -187,7 +182,7 @@ def suggest_order(run: TableRun, benchmark: Benchmark, truth: str, seed: int = 0
     with the images sorted by id as text R@1 would be 100.0% (i2t) and 100.0% (t2i) instead of 0.0% (i2t) and
     0.0% (t2i), measured on 60 (i2t) and 60 (t2i) queries
     """
-    trial = Trial(run, benchmark, truth, seed)
+    trial = Trial(run, benchmark, truth)
     given = {kind: np.argsort(index) for kind, index in zip(("images", "captions"), run.maps("i2t"))}
     images, captions = likely_orders(benchmark, given)
     # Embeddings are never distances.

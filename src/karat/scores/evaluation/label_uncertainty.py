@@ -22,6 +22,7 @@ from karat._util import plural
 from karat.benchmarks import Direction, UncertainRatings
 from karat.measures import Measure, in_percent, show_value
 from karat.scores.column import DIRECTION_TITLES, Column
+from karat.scores.column_intervals import ColumnSamples, with_ends
 from karat.scores.evaluation.columns import Scoring
 from karat.scores.evaluation.label_versions import (
     PlacedLabels,
@@ -29,12 +30,15 @@ from karat.scores.evaluation.label_versions import (
     pair_of_row,
     version_blocks,
 )
-from karat.scores.evaluation.relevance_by_place import relevance_by_place
-from karat.scores.intervals import ColumnSamples, with_ends
 from karat.scores.scorecard import Scorecard
 
 MOST_NAMED = 3
 """How many columns a note names."""
+BINS = np.array([1, 2, 3, 5, 9, 17, 33])
+"""Where bins of places begin; a place that is not known has a bin of its own."""
+RIDGE = 1.0
+"""The weight of the assumption that places tell nothing: as much as a few answers."""
+ROUNDS, TOLERANCE = 500, 1e-8
 
 
 def with_label_uncertainty(card: Scorecard, scoring: Scoring) -> Scorecard:
@@ -280,3 +284,60 @@ def open_notes(columns: Sequence[Column]) -> list[str]:
 def named(column: Column) -> str:
     """Return how a note calls a column."""
     return f"{column.measure} ({DIRECTION_TITLES[column.direction]}) of {column.run}"
+
+
+def relevance_by_place(probability: np.ndarray, places: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the probability that each pair is relevant, given the answers and its places in a run.
+
+    The answers about pair i give the probability p_i that it is relevant, where every pair has the same
+    chance before it is judged: the mean p of all. So they support "relevant" by the factor
+    L_i = (p_i / (1 − p_i)) / (p / (1 − p)). Let instead that chance depend on where a run ranks the pair,
+    logit π_i = a + Σ_d b_d[bin of the place in direction d]. The coefficients are those that make the
+    answers most probable, Σ_i log(π_i L_i + 1 − π_i) − (ridge / 2) Σ b², by EM with a Newton step of the
+    logistic regression in each round; and q_i = π_i L_i / (π_i L_i + 1 − π_i). Without coefficients b it is
+    p_i again.
+
+    The run is not believed: what its places are worth is estimated from the answers. It holds if annotators
+    err independently of the run, given what is true; a machine judge that is the run's own model does not.
+
+    Parameters
+    ----------
+    probability
+        Given the answers alone, above 0 and below 1.
+    places
+        Per direction, the place of each pair, counted from 1; 0 where it is not known.
+
+    Examples
+    --------
+    Half of the pairs are probably relevant, and a run ranks them first; where the answers leave it open, its
+    place tells:
+
+    >>> probability = np.array([0.95] * 40 + [0.05] * 40 + [0.5] * 2)
+    >>> place = np.array([1] * 40 + [20] * 40 + [1, 20])
+    >>> relevance_by_place(probability, [place])[[0, 40, 80, 81]].round(2).tolist()
+    [1.0, 0.0, 0.93, 0.07]
+    """
+    from scipy.special import expit, logit
+
+    if not len(probability):
+        return probability
+    columns = [np.ones((len(probability), 1))]
+    for place in places:
+        columns.append(np.eye(len(BINS) + 1)[np.searchsorted(BINS, place, side="right")])
+    table = np.concatenate(columns, axis=1)
+    before = logit(probability.mean())
+    support = logit(probability) - before
+    weights = np.zeros(table.shape[1])
+    weights[0] = before
+    ridge = np.full(len(weights), RIDGE)
+    ridge[0] = 0.0
+    for _ in range(ROUNDS):
+        chance = expit(table @ weights)
+        slope = table.T @ (expit(table @ weights + support) - chance) - ridge * weights
+        curvature = (table * (chance * (1 - chance))[:, None]).T @ table + np.diag(ridge)
+        # Where nearly all pairs are on one side the curvature is flat, and a whole step goes too far.
+        step = np.clip(np.linalg.solve(curvature, slope), -2, 2)
+        weights += step
+        if np.abs(step).max() < TOLERANCE:
+            break
+    return expit(table @ weights + support)

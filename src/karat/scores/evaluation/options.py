@@ -26,8 +26,8 @@ from karat.measures import (
     parse_measures,
 )
 from karat.runs import PassOptions
+from karat.scores.column_intervals import as_intervals
 from karat.scores.evaluation.similarity import Similarities
-from karat.scores.intervals import as_intervals
 from karat.scores.trec_eval import LIKES, Like, read_like
 from karat.stats import Intervals, check_count
 

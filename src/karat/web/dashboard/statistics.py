@@ -13,7 +13,7 @@ from karat.forms import ADJUDICATOR, FILLED, NOT_GOLD, AnswerTable, Pool, find, 
 from karat.judging import Aggregated, answer_quality
 from karat.judging.machine_judges import calibrations
 from karat.judging.quality import QualityReport, ReviewList, rows_of, summed
-from karat.scores import estimate_record
+from karat.stats import estimate_record
 from karat.store import Project
 
 MOST_ANNOTATORS, MOST_REVIEWS = 500, 50

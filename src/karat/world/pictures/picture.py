@@ -1,25 +1,92 @@
-"""The picture of a scene: its pixels, and its png file, whose bytes depend on the pixels alone.
-
-zlib's compressed bytes differ between its builds, so nothing is compressed: the pixels are kept in *stored*
-blocks of the deflate format. A palette keeps files small where there are few enough colours.
-"""
+"""The picture of a scene: its background, and its objects, each kind drawn once per size and colour."""
 
 from __future__ import annotations
 
-import struct
-import zlib
+from functools import cache
+from importlib import resources
 
 import numpy as np
 
 from karat.errors import InputError
 from karat.world.pictures.backdrops import backdrop
-from karat.world.pictures.shapes import STEP
-from karat.world.pictures.sprites import MARGIN, paint
+from karat.world.pictures.shapes import FINE, HOLE, STEP, UNIT, Shape, fill, fit, rgb, shape_of, widen
 from karat.world.scenes import Scenes
-from karat.world.vocabulary import COLOURS
+from karat.world.vocabulary import COLOURS, KINDS, LARGE
 
-STORED = 65535
-"""The most bytes in a stored block (RFC 1951, 3.2.4)."""
+MARGIN = 2
+"""Pixels around a large object's greatest box, for the white rim."""
+LINE, RIM = {1: 3, 0: 5}, {1: 4, 0: 5}
+"""Widths of the dark outline and of the white rim around it, in samples: together they make an object of any
+colour stand out from any background."""
+
+# The object's colour, darker, lighter, and what black lines are drawn with.
+COLOUR_TONES = {
+    "black": ("#222", "#111", "#666", "#999"),
+    "white": ("#fff", "#ccd", "#fff", "#222"),
+    "red": ("#d22", "#911", "#f88", "#111"),
+    "green": ("#3a3", "#171", "#8d8", "#111"),
+    "yellow": ("#fd2", "#ca0", "#ffa", "#111"),
+    "blue": ("#25d", "#139", "#8af", "#111"),
+    "brown": ("#742", "#421", "#b85", "#111"),
+    "orange": ("#f81", "#c50", "#fc8", "#111"),
+    "pink": ("#f9c", "#d59", "#fde", "#111"),
+    "purple": ("#83b", "#518", "#c9e", "#111"),
+    "grey": ("#999", "#666", "#ccc", "#111"),
+}
+EDGE, PAPER, PANE = "#111", "#fff", "#def"
+
+
+@cache
+def drawings() -> dict[str, tuple[Shape, ...]]:
+    """Return the shapes of each kind of thing, as `drawings.txt` lists them."""
+    text = resources.files("karat.world.pictures").joinpath("drawings.txt").read_text(encoding="utf-8")
+    blocks = ([row for row in block.splitlines() if row[:1] != "#"] for block in text.split("\n\n"))
+    return {name: tuple(map(shape_of, rows)) for name, *rows in filter(None, blocks)}
+
+
+@cache
+def palette(colour: str) -> np.ndarray:
+    """Return what each tone is painted with, then the outline and the rim, shape [9, 3]."""
+    main, shade, light, ink = COLOUR_TONES[colour]
+    return np.array([rgb(text) for text in ("#000", main, shade, light, ink, PAPER, PANE, EDGE, PAPER)])
+
+
+@cache
+def coverage(kind: int, size: int) -> np.ndarray:
+    """Return how many samples of each pixel have each tone, shape [side, side, 9]; the rest shows through."""
+    samples = (LARGE + 2 * MARGIN) * FINE
+    wide, high = (FINE * side for side in KINDS[kind].box)
+    edge = LINE[size]
+    left, top = (samples - wide) // 2 + edge, (samples - high) // 2 + edge
+    box = (left, top, left + wide - 2 * edge, top + high - 2 * edge)
+    tones = np.full((samples, samples), HOLE, np.uint8)
+    for tone, polygon in fit(drawings()[KINDS[kind].name], tuple(UNIT * side for side in box)):  # type: ignore[arg-type]
+        tones[fill(polygon, (samples, samples))] = tone
+    shape = tones != HOLE
+    outline = widen(shape, edge)
+    rim = widen(outline, RIM[size])
+    tones[outline & ~shape] = 7
+    tones[rim & ~outline] = 8
+    per_pixel = FINE if size else 2 * FINE
+    side = samples // per_pixel
+    cells = tones.reshape(side, per_pixel, side, per_pixel).swapaxes(1, 2).reshape(side, side, -1)
+    return (cells[..., None] == np.arange(9)).sum(axis=2)
+
+
+@cache
+def sprite(kind: int, colour: str, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the painted samples' sum per pixel and channel, and how many samples are bare."""
+    counts = coverage(kind, size)
+    bare = counts[..., HOLE : HOLE + 1]
+    return (counts[..., 1:, None] * palette(colour)[1:]).sum(axis=2), bare
+
+
+def paint(picture: np.ndarray, kind: int, colour: str, size: int, x: int, y: int) -> None:
+    """Paint an object with its centre at x, y into a picture of whole numbers [height, width, 3]."""
+    painted, bare = sprite(kind, colour, size)
+    side, samples = len(painted), FINE**2 if size else 4 * FINE**2
+    place = picture[y - side // 2 : y - side // 2 + side, x - side // 2 : x - side // 2 + side]
+    place[:] = (painted + place * bare + samples // 2) // samples
 
 
 def draw_picture(scenes: Scenes, number: int) -> np.ndarray:
@@ -50,54 +117,3 @@ def draw_picture(scenes: Scenes, number: int) -> np.ndarray:
     # Sixteen steps of each channel: edges stay smooth, and a file's palette of 256 colours suffices.
     steps = (picture[MARGIN:-MARGIN, MARGIN:-MARGIN] * 15 + 127) // 255
     return (steps * STEP).astype(np.uint8)
-
-
-def encode_png(picture: np.ndarray) -> bytes:
-    """Return a picture, bytes [height, width, 3], as a png file: with a palette for up to 256 colours.
-
-    Examples
-    --------
-    >>> len(encode_png(np.zeros((10, 20, 3), np.uint8)))
-    293
-    """
-    height, width = picture.shape[:2]
-    colours, index = distinct(picture)
-    few = len(colours) <= 256
-    rows = index.astype(np.uint8) if few else picture.reshape(height, -1)
-    # Each row starts with the number of its filter: 0, none.
-    data = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1).tobytes()
-    head = struct.pack(">IIBBBBB", width, height, 8, 3 if few else 2, 0, 0, 0)
-    parts = [b"\x89PNG\r\n\x1a\n", chunk(b"IHDR", head)]
-    if few:
-        parts.append(chunk(b"PLTE", colours.astype(np.uint8).tobytes()))
-    return b"".join([*parts, chunk(b"IDAT", stored(data)), chunk(b"IEND", b"")])
-
-
-def distinct(picture: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the colours of a picture in order, [number, 3], and which of them each pixel has."""
-    levels, rest = np.divmod(picture, STEP)
-    if not rest.any():
-        # At most 4,096 colours: counting is ten times faster than sorting.
-        codes = levels.astype(np.int64) @ np.array([256, 16, 1])
-        used = np.flatnonzero(np.bincount(codes.ravel(), minlength=4096))
-        place = np.zeros(4096, np.int64)
-        place[used] = np.arange(len(used))
-        return np.stack([used >> 8, used >> 4 & 15, used & 15], axis=1) * STEP, place[codes]
-    codes = picture.astype(np.int64) @ np.array([1 << 16, 1 << 8, 1])
-    used, index = np.unique(codes, return_inverse=True)
-    return np.stack([used >> 16, used >> 8 & 255, used & 255], axis=1), index.reshape(codes.shape)
-
-
-def stored(data: bytes) -> bytes:
-    """Return bytes as an uncompressed zlib stream (RFC 1950)."""
-    parts = [b"\x78\x01"]
-    for begin in range(0, max(len(data), 1), STORED):
-        block = data[begin : begin + STORED]
-        last = begin + STORED >= len(data)
-        parts.append(struct.pack("<BHH", last, len(block), len(block) ^ 0xFFFF) + block)
-    return b"".join([*parts, struct.pack(">I", zlib.adler32(data))])
-
-
-def chunk(kind: bytes, data: bytes) -> bytes:
-    """Return one chunk of a png file."""
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

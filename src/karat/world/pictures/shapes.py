@@ -14,8 +14,9 @@ from math import isqrt
 
 import numpy as np
 
-HOLE, MAIN, SHADE, LIGHT, INK, WHITE, GLASS = range(7)
+TONES = ("hole", "main", "shade", "light", "ink", "white", "glass")
 """The tones of shapes: nothing, the object's colour, darker, lighter, black, white, and window glass."""
+HOLE = TONES.index("hole")
 STEP = 17
 """Colours have sixteen steps of each channel, all multiples of this: edges stay smooth, a png file's palette
 of 256 colours suffices, and the file is written faster."""
@@ -53,12 +54,33 @@ def rgb(text: str) -> tuple[int, int, int]:
 
 
 def points(text: str) -> list[Point]:
-    """Return corners given as "10,20 30,40".
+    """Return corners given as "10,20 30,40.5", in 64ths.
 
-    >>> points("1,2 -3,0")
-    [(64, 128), (-192, 0)]
+    >>> points("1,2 -3,0.5")
+    [(64, 128), (-192, 32)]
     """
-    return [(UNIT * int(x), UNIT * int(y)) for x, y in (pair.split(",") for pair in text.split())]
+    return [
+        (int(UNIT * float(x)), int(UNIT * float(y))) for x, y in (pair.split(",") for pair in text.split())
+    ]
+
+
+def shape_of(row: str) -> Shape:
+    """Return a shape given as a row of `drawings.txt`: its form, its tone, a width or roundness, its corners.
+
+    >>> shape_of("poly shade 1,2 -3,0 4,4")
+    Shape(tone=2, polygons=(((64, 128), (-192, 0), (256, 256)),))
+    """
+    form, name, rest = row.split(maxsplit=2)
+    tone = TONES.index(name)
+    if form == "poly":
+        return poly(tone, rest)
+    if form == "oval":
+        (x, y), (rx, ry) = points(rest)
+        return Shape(tone, (circle(x, y, rx, ry),))
+    number, corners = rest.split(maxsplit=1)
+    if form == "blob":
+        return blob(tone, corners, int(number))
+    return {"line": line, "curve": curve}[form](tone, float(number), corners)
 
 
 def poly(tone: int, text: str) -> Shape:

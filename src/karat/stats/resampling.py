@@ -366,38 +366,3 @@ def check_seed(seed: int) -> None:
     """Raise when a seed is not a whole number of 0 or more."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"the seed is {seed!r}", fix="give a whole number of 0 or more")
-
-
-def wilson(right: np.ndarray, total: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the interval of shares right / total; 0 and 1 where the total is 0.
-
-    The shares p for which (p̂ − p)² ≤ z² p (1 − p) / n (Wilson, JASA 1927). It stays within 0 and 1, and
-    its coverage is close to its level from a handful of answers on.
-
-    Examples
-    --------
-    >>> low, high = wilson(np.array([8, 0, 0]), np.array([10, 5, 0]))
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.49, 0.0, 0.0], [0.943, 0.434, 1.0])
-    """
-    from statistics import NormalDist
-
-    n = np.asarray(total, dtype=np.float64)
-    counted = n > 0
-    share = np.divide(right, n, out=np.full(n.shape, 0.5), where=counted)
-    low, high = wilson_ends(share, n, NormalDist().inv_cdf((1 + check_level(level)) / 2))
-    return np.where(counted, low, 0.0), np.where(counted, high, 1.0)
-
-
-def wilson_ends(share: np.ndarray, n: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return Wilson's interval of shares of n rows, which reaches so many standard errors to each side.
-
-    >>> low, high = wilson_ends(np.array(0.5), np.array(100.0), 1.96)
-    >>> round(float(low), 3), round(float(high), 3)
-    (0.404, 0.596)
-    """
-    z2 = reach**2
-    middle = (n * share + z2 / 2) / (n + z2)
-    half = np.sqrt(z2 * (n * share * (1 - share) + z2 / 4)) / (n + z2)
-    # Where all or none are counted, the end is exactly 1 or 0: rounding must not move it.
-    return np.where(share > 0, middle - half, 0.0), np.where(share < 1, middle + half, 1.0)

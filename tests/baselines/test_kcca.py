@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import KernelCenterer
 from sklearn.utils.validation import check_is_fitted
 
-from karat.baselines import KCCA, KCCAPath, KernelCentrer, scale_diagonal
+from karat.baselines import KCCA, KCCAPath, KernelCentrer
 from karat.errors import InputError, MissingDataError
 from karat.models.cosine import cosines
 
@@ -262,14 +262,6 @@ def test_the_rank_keeps_leading_directions():
     assert model.n_ == 6
     # The caption side is cut too, so correlations cannot be higher.
     assert (model.correlations_ <= wanted + 1e-12).all()
-
-
-def test_the_diagonal_factor_touches_the_diagonal_alone():
-    kernel = np.arange(9.0).reshape(3, 3)
-    kernel += kernel.T
-    scaled = scale_diagonal(kernel, 4)
-    np.testing.assert_array_equal(np.diag(scaled), 4 * np.diag(kernel))
-    np.testing.assert_array_equal(scaled - np.diag(np.diag(scaled)), kernel - np.diag(np.diag(kernel)))
 
 
 def test_a_vector_of_zeros_has_cosine_zero():

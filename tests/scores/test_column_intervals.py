@@ -8,9 +8,9 @@ from scipy import stats
 
 import karat
 from karat.errors import InputError
-from karat.scores.intervals import ColumnSamples
+from karat.scores.column_intervals import ColumnSamples
 from karat.stats import Intervals, bootstrap_interval
-from karat.stats.intervals import Resampling
+from karat.stats.resampling import Resampling
 from karat.world import make_world
 
 from made import make_benchmark, make_run, recomputed

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from karat.stats import intervals
-from karat.stats.intervals import Resampling, leave_one_out
+from karat.stats import resampling
+from karat.stats.resampling import Resampling, leave_one_out
 
 
 def test_draws_do_not_depend_on_blocks(monkeypatch):
     whole = np.concatenate(list(Resampling(7, 50, seed=5).blocks()))
-    monkeypatch.setattr(intervals, "BLOCK", 20)
+    monkeypatch.setattr(resampling, "BLOCK", 20)
     assert (np.concatenate(list(Resampling(7, 50, seed=5).blocks())) == whole).all()
     assert (whole.sum(axis=1) == 7).all()
     assert (np.concatenate(list(Resampling(7, 50, seed=6).blocks())) != whole).any()

@@ -1,4 +1,4 @@
-"""Thresholds that cut a scale of ratings or a score into yes and no, and kappa of every two of them.
+"""Kappa over thresholds: two scales of ratings or scores, each cut into yes and no wherever it can be.
 
 Two scales, each cut at several thresholds, make a table like Hodosh's table 10. By default, thresholds are
 chosen from the values.
@@ -16,7 +16,10 @@ import numpy as np
 
 from karat._util import Layout, or_none, signed
 from karat.errors import InputError
-from karat.stats import Intervals, Kinds, divide, number_clusters, with_interval
+from karat.stats.estimate import with_interval
+from karat.stats.item_kinds import Kinds, number_clusters
+from karat.stats.resampling import Intervals
+from karat.stats.samples import divide
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,17 +249,17 @@ def score_thresholds(scores: np.ndarray) -> np.ndarray:
     return np.unique([cut for cut in chosen if cut > values[0]] or values[1:2])
 
 
-def round_down(value: float, digits: int = 3) -> float:
-    """Return a number rounded down to a number of digits.
+def round_down(value: float) -> float:
+    """Return a number rounded down to three digits.
 
     >>> round_down(2 / 3), round_down(-2 / 3), round_down(12345.6), round_down(0.2)
     (0.666, -0.667, 12300.0, 0.2)
     """
     exact = Decimal(f"{value:.12g}")
-    return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), ROUND_FLOOR))
+    return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), ROUND_FLOOR))
 
 
-def cuts(where: str | Path, values: np.ndarray, named: Sequence[float] | None) -> Sequence[float]:
+def thresholds_of(where: str | Path, values: np.ndarray, named: Sequence[float] | None) -> Sequence[float]:
     """Return a side's thresholds, checked against the ratings or scores that take part."""
     if named is None:
         try:

@@ -11,8 +11,7 @@ from karat.errors import InputError, MissingDataError
 from karat.models import decode_image
 from karat.models.pixels import decode_bytes
 from karat.world import make_world
-
-from .pictures import photo, png
+from tests.baselines.images.pictures import photo, png
 
 
 def encoded(image: Image.Image, kind: str, **options) -> bytes:
