@@ -60,8 +60,7 @@ def scene_graphs(
     captions
         English captions.
     parser
-        What tags and parses lists of words: `karat.lexicon.syntax.SpacyParser(nlp)`, or anything that
-        returns the same. karat's own by default.
+        What tags and parses lists of words into a `karat.lexicon.syntax.Parsed`. karat's own by default.
     convention
         "full" keeps all that a caption states. "java" leaves out and distorts what the original tool does,
         for comparison with its output; docs/scene-graphs.md lists how.
