@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -143,13 +143,7 @@ LOSSES: Registry[type[PairLoss]] = Registry(
     "loss", fill=lambda: import_all("karat.training.losses"), group="karat.losses"
 )
 
-L = TypeVar("L", bound=type[PairLoss])
-
-
-def register_loss(loss: L) -> L:
-    """Make a loss known by its name and aliases; a name that is taken raises."""
-    LOSSES.add(loss.name, loss, loss.aliases)
-    return loss
+register_loss = LOSSES.register
 
 
 def hinges(batch: PairBatch, negatives: Tensor, margin: Tensor | float) -> Tensor:
