@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from karat.estimation.candidates import Ranking as Ranking
     from karat.estimation.candidates import VettedLabels as VettedLabels
     from karat.estimation.candidates import make_candidates as make_candidates
-    from karat.estimation.change import expected_ap_change as expected_ap_change
     from karat.estimation.change import expected_change as expected_change
     from karat.estimation.change import printed_change as printed_change
     from karat.estimation.curves import CLOSE as CLOSE
@@ -38,11 +37,9 @@ if TYPE_CHECKING:
     from karat.estimation.estimator import ESTIMATORS as ESTIMATORS
     from karat.estimation.estimator import LabelEstimator as LabelEstimator
     from karat.estimation.estimator import register_estimator as register_estimator
-    from karat.estimation.expectation import expected_ap as expected_ap
     from karat.estimation.expectation import expected_values as expected_values
     from karat.estimation.expectation import form_of as form_of
     from karat.estimation.expectation import value_draws as value_draws
-    from karat.estimation.features import caption_features as caption_features
     from karat.estimation.features import judge_features as judge_features
     from karat.estimation.features import score_features as score_features
     from karat.estimation.interval_estimate import IntervalEstimate as IntervalEstimate
@@ -95,9 +92,7 @@ if TYPE_CHECKING:
     from karat.estimation.strategy import register_strategy as register_strategy
     from karat.estimation.vetting import UNLISTED as UNLISTED
     from karat.estimation.vetting import Vetting as Vetting
-    from karat.estimation.vetting import annotator_oracle as annotator_oracle
     from karat.estimation.vetting import truth_labels as truth_labels
-    from karat.estimation.vetting import truth_oracle as truth_oracle
     from karat.estimation.vetting import vet as vet
     from karat.estimation.vetting_plan import Plan as Plan
     from karat.measures import parse_name as parse_name
