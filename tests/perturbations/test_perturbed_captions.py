@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from perturbations.test_perturbations import made
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat
-from explanations.test_perturbations import made
 from karat.captions import (
     PerturbedQuery,
     WordChange,
