@@ -27,10 +27,14 @@ if TYPE_CHECKING:
     from karat.captions.metric import register as register
     from karat.captions.metrics.bleu import corpus_bleu as corpus_bleu
     from karat.captions.pair_filter import caption_filter as caption_filter
+    from karat.captions.perturbed_queries import REPAIR as REPAIR
+    from karat.captions.perturbed_queries import PerturbedQuery as PerturbedQuery
+    from karat.captions.perturbed_queries import WordChange as WordChange
+    from karat.captions.perturbed_queries import apply_changes as apply_changes
+    from karat.captions.perturbed_queries import check_queries as check_queries
+    from karat.captions.perturbed_queries import read_queries as read_queries
+    from karat.captions.perturbed_queries import write_queries as write_queries
     from karat.captions.porter import stem as stem
-    from karat.captions.query_file import check_queries as check_queries
-    from karat.captions.query_file import read_queries as read_queries
-    from karat.captions.query_file import write_queries as write_queries
     from karat.captions.score_sources import agree_with_scores as agree
     from karat.captions.score_sources import collect_scores as collect_scores
     from karat.captions.similarity import Queries as Queries
@@ -48,10 +52,6 @@ if TYPE_CHECKING:
     from karat.captions.tokens import STOP_WORDS as STOP_WORDS
     from karat.captions.tokens import tokenise as tokenise
     from karat.captions.tokens import word_spans as word_spans
-    from karat.captions.word_changes import REPAIR as REPAIR
-    from karat.captions.word_changes import PerturbedQuery as PerturbedQuery
-    from karat.captions.word_changes import WordChange as WordChange
-    from karat.captions.word_changes import apply_changes as apply_changes
     from karat.scores import semantic_recall_curve as curve
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)
