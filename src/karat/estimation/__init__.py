@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from karat.estimation.features import score_features as score_features
     from karat.estimation.interval_estimate import IntervalEstimate as IntervalEstimate
     from karat.estimation.interval_estimate import IntervalEstimates as IntervalEstimates
-    from karat.estimation.intervals import INTERVAL_KINDS as INTERVAL_KINDS
-    from karat.estimation.intervals import interval_estimates as interval_estimates
     from karat.estimation.plan_basis import PlanBasis as PlanBasis
     from karat.estimation.planned_designs import PlannedDesign as PlannedDesign
     from karat.estimation.planning import plan as plan
@@ -59,6 +57,8 @@ if TYPE_CHECKING:
     from karat.estimation.score_estimate import OTHERS as OTHERS
     from karat.estimation.score_estimate import EstimatedColumn as EstimatedColumn
     from karat.estimation.score_estimate import ScoreEstimate as ScoreEstimate
+    from karat.estimation.score_intervals import INTERVAL_KINDS as INTERVAL_KINDS
+    from karat.estimation.score_intervals import interval_estimates as interval_estimates
     from karat.estimation.simulation import DETECTION_METHODS as DETECTION_METHODS
     from karat.estimation.simulation import METHODS as METHODS
     from karat.estimation.simulation import Method as Method
@@ -71,10 +71,6 @@ if TYPE_CHECKING:
     from karat.estimation.statistics.draw import Draw as Draw
     from karat.estimation.statistics.draw import answered as answered
     from karat.estimation.statistics.draw import known_from as known_from
-    from karat.estimation.statistics.intervals import TARGETS as TARGETS
-    from karat.estimation.statistics.intervals import LabelEstimate as LabelEstimate
-    from karat.estimation.statistics.intervals import estimate_mean as estimate_mean
-    from karat.estimation.statistics.intervals import interval as interval
     from karat.estimation.statistics.label_errors import answer_posterior as answer_posterior
     from karat.estimation.statistics.sequences import ConfidenceSequence as ConfidenceSequence
     from karat.estimation.statistics.sequences import betting_sequence as betting_sequence
@@ -84,6 +80,10 @@ if TYPE_CHECKING:
     from karat.estimation.statistics.stopping_rules import StoppingRule as StoppingRule
     from karat.estimation.statistics.stopping_rules import decide as decide
     from karat.estimation.statistics.stopping_rules import parse_rules as parse_rules
+    from karat.estimation.statistics.total_intervals import TARGETS as TARGETS
+    from karat.estimation.statistics.total_intervals import LabelEstimate as LabelEstimate
+    from karat.estimation.statistics.total_intervals import estimate_mean as estimate_mean
+    from karat.estimation.statistics.total_intervals import interval as interval
     from karat.estimation.statistics.totals import Totals as Totals
     from karat.estimation.statistics.totals import Units as Units
     from karat.estimation.statistics.totals import estimate_totals as estimate_totals

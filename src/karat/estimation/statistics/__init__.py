@@ -23,13 +23,6 @@ if TYPE_CHECKING:
     from karat.estimation.statistics.draw import inclusion_probabilities as inclusion_probabilities
     from karat.estimation.statistics.draw import known_from as known_from
     from karat.estimation.statistics.draw import systematic as systematic
-    from karat.estimation.statistics.intervals import DRAWN_METHODS as DRAWN_METHODS
-    from karat.estimation.statistics.intervals import LEAST_FREE as LEAST_FREE
-    from karat.estimation.statistics.intervals import TARGETS as TARGETS
-    from karat.estimation.statistics.intervals import LabelEstimate as LabelEstimate
-    from karat.estimation.statistics.intervals import estimate_mean as estimate_mean
-    from karat.estimation.statistics.intervals import interval as interval
-    from karat.estimation.statistics.intervals import spread as spread
     from karat.estimation.statistics.label_errors import answer_errors as answer_errors
     from karat.estimation.statistics.label_errors import answer_posterior as answer_posterior
     from karat.estimation.statistics.label_errors import answers_again as answers_again
@@ -42,6 +35,13 @@ if TYPE_CHECKING:
     from karat.estimation.statistics.stopping_rules import StoppingRule as StoppingRule
     from karat.estimation.statistics.stopping_rules import decide as decide
     from karat.estimation.statistics.stopping_rules import parse_rules as parse_rules
+    from karat.estimation.statistics.total_intervals import DRAWN_METHODS as DRAWN_METHODS
+    from karat.estimation.statistics.total_intervals import LEAST_FREE as LEAST_FREE
+    from karat.estimation.statistics.total_intervals import TARGETS as TARGETS
+    from karat.estimation.statistics.total_intervals import LabelEstimate as LabelEstimate
+    from karat.estimation.statistics.total_intervals import estimate_mean as estimate_mean
+    from karat.estimation.statistics.total_intervals import interval as interval
+    from karat.estimation.statistics.total_intervals import spread as spread
     from karat.estimation.statistics.totals import Totals as Totals
     from karat.estimation.statistics.totals import Units as Units
     from karat.estimation.statistics.totals import estimate_totals as estimate_totals
