@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from karat.explanations.marks import check_share as check_share
     from karat.explanations.marks import read_marks as read_marks
     from karat.explanations.marks import summarise_marks as summarise_marks
-    from karat.explanations.neighbours import neighbour_scores as neighbour_scores
     from karat.explanations.noun_senses import MentionedConcepts as MentionedConcepts
     from karat.explanations.noun_senses import NounSenses as NounSenses
     from karat.explanations.query_words import Mentions as Mentions
