@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from karat.captions.graphs.parsed_captions import ParsedCaptions as ParsedCaptions
     from karat.captions.graphs.parsed_captions import parse_captions as parse
     from karat.captions.machine_truths import machine_truth as machine_truth
-    from karat.captions.machine_truths import proper_name as proper_name
-    from karat.captions.machine_truths import with_machine_truths as with_machine_truths
     from karat.captions.metric import CAPTION_METRICS as CAPTION_METRICS
     from karat.captions.metric import CaptionMetric as CaptionMetric
     from karat.captions.metric import Prepared as Prepared
