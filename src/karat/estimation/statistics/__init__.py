@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karat.estimation.statistics.draw import UNITS as UNITS
     from karat.estimation.statistics.draw import Draw as Draw
     from karat.estimation.statistics.draw import answered as answered
+    from karat.estimation.statistics.draw import drawn_in_strata as drawn_in_strata
     from karat.estimation.statistics.draw import inclusion_probabilities as inclusion_probabilities
     from karat.estimation.statistics.draw import known_from as known_from
     from karat.estimation.statistics.draw import systematic as systematic
