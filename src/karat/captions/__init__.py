@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from karat.captions.perturbed_queries import write_queries as write_queries
     from karat.captions.porter import stem as stem
     from karat.captions.score_sources import agree_with_scores as agree
-    from karat.captions.score_sources import collect_scores as collect_scores
     from karat.captions.similarity import Queries as Queries
     from karat.captions.similarity import all_pairs as all_pairs
     from karat.captions.similarity import asked_texts as asked_texts

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from karat.estimation.design import SamplingDesign as SamplingDesign
     from karat.estimation.design import register_design as register_design
     from karat.estimation.design import run_weights as run_weights
-    from karat.estimation.detected_pairs import THRESHOLDS as THRESHOLDS
     from karat.estimation.detected_pairs import DetectedPairs as DetectedPairs
-    from karat.estimation.detected_pairs import DetectionRanking as DetectionRanking
     from karat.estimation.detected_pairs import make_detected_pairs as make_detected_pairs
     from karat.estimation.detection_estimate import BOXES as BOXES
     from karat.estimation.detection_estimate import DETECTION_ESTIMATOR as DETECTION_ESTIMATOR
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from karat.estimation.detection_estimate import DetectionColumn as DetectionColumn
     from karat.estimation.detection_estimate import DetectionEstimate as DetectionEstimate
     from karat.estimation.detection_estimate import estimate_detections as estimate_detections
-    from karat.estimation.estimation import DEFAULT_ESTIMATOR as DEFAULT_ESTIMATOR
     from karat.estimation.estimation import estimate as estimate
     from karat.estimation.estimator import ESTIMATORS as ESTIMATORS
     from karat.estimation.estimator import LabelEstimator as LabelEstimator
@@ -65,7 +62,6 @@ if TYPE_CHECKING:
     from karat.estimation.simulation import simulate as simulate
     from karat.estimation.simulation import simulate_candidates as simulate_candidates
     from karat.estimation.simulation import simulate_detections as simulate_detections
-    from karat.estimation.statistics.boundaries import BOUNDARIES as BOUNDARIES
     from karat.estimation.statistics.boundaries import sequence_factor as sequence_factor
     from karat.estimation.statistics.boundaries import sequence_level as sequence_level
     from karat.estimation.statistics.draw import Draw as Draw

@@ -7,7 +7,6 @@ from karat._util.lazy import exports
 if TYPE_CHECKING:
     from karat.explanations.cleaning_list import CleaningList as CleaningList
     from karat.explanations.cleaning_list import make_cleaning_list as make_cleaning_list
-    from karat.explanations.concept_metrics import RELATIVE_TO as RELATIVE_TO
     from karat.explanations.concept_metrics import ConceptComparison as ConceptComparison
     from karat.explanations.concept_metrics import ConceptMetrics as ConceptMetrics
     from karat.explanations.concept_metrics import compare_concepts as compare_concepts
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from karat.explanations.fault import FaultFinder as FaultFinder
     from karat.explanations.fault import Faults as Faults
     from karat.explanations.image_facts import FACT_KINDS as FACT_KINDS
-    from karat.explanations.image_facts import ImageFacts as ImageFacts
-    from karat.explanations.image_facts import make_facts as make_facts
     from karat.explanations.local_failures import LocalFailures as LocalFailures
     from karat.explanations.marks import Marks as Marks
     from karat.explanations.marks import MarkSummary as MarkSummary

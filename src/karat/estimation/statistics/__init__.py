@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.estimation.statistics.boundaries import BOUNDARIES as BOUNDARIES
     from karat.estimation.statistics.boundaries import BURN_IN as BURN_IN
     from karat.estimation.statistics.boundaries import error_rate as error_rate
     from karat.estimation.statistics.boundaries import sequence_factor as sequence_factor
@@ -46,6 +45,5 @@ if TYPE_CHECKING:
     from karat.estimation.statistics.totals import Totals as Totals
     from karat.estimation.statistics.totals import Units as Units
     from karat.estimation.statistics.totals import estimate_totals as estimate_totals
-    from karat.estimation.statistics.totals import kish as kish
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)
