@@ -5,14 +5,9 @@ Labels that are drawn with the probabilities π_i estimate a score Σ w_i y_i wi
     V = Σ w_i² s_i² (1 / π_i − 1),
 
 where s_i² is the expected square of what is left of a label after its prediction: p_i (1 − p_i) if the
-predictions p_i are right, and P (1 − P) for labels alone, P the share of relevant pairs. Before any label is
-there, p_i is taken from a pilot (cross-fitted, and s_i² scaled by what the pilot's labels say), or drawn from
-the binormal model under which predictions correlate with labels by an assumed ρ: Var(p) = ρ² P (1 − P).
-Then a uniform design has V = P (1 − P) (1 − ρ²) (1 / n − 1 / N) for one run: √(1 − ρ²) times the width of
-labels alone, and 0 when everything is labelled. Predictions from few labels leave more (`LEARNING`). Of whole
-queries the values count instead of the labels; that labels of one query are alike makes them worth less
-(`likeness`). A half-width has the degrees of freedom that an interval has where few draws make most of the
-variance. `tests/statistical/test_plans.py` compares plans with intervals from drawn labels.
+predictions p_i are right, and P (1 − P) for labels alone, P the share of relevant pairs. `PlanBasis` says
+where the p_i come from before any label is there, and docs/estimate-comparison.md how plans compare with
+drawn labels.
 """
 
 from __future__ import annotations
