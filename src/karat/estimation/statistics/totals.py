@@ -7,8 +7,8 @@ happened before, and
 
     T_b = Σ_{not in O_b} y_i + Σ_{O_b} m_i + Σ_{drawn} (y_i − m_i) / π_i
 
-has the mean T given the past, whatever the predictions are worth. The estimate is Σ_b ω_b T_b with Σ ω_b =
-1 and
+has the mean T given the past, whatever the predictions are worth. The estimate is Σ_b ω_b T_b, where the
+ω_b add up to 1 and
 
     ω_b ∝ 1 / |O_{b+1}| − 1 / |O_b|,
 
@@ -24,8 +24,8 @@ to each of them. Its own error becomes that of ω_b T_b + Ω_b S_b, with Ω_b = 
 product of both chances.
 
 Var(T_b | past) is estimated as Hájek (1964) and Deville (1999) do for designs of fixed size and high
-entropy: Σ (1 − π_i) (d_i − A)² / (1 − Σ c_i²), with d_i = (y_i − m_i) / π_i, c_i ∝ 1 − π_i and A = Σ c_i
-d_i, inside of every stratum.
+entropy: Σ (1 − π_i) (d_i − A)² / (1 − Σ c_i²), with d_i = (y_i − m_i) / π_i, c_i ∝ 1 − π_i and
+A = Σ c_i d_i, inside of every stratum.
 
 Predictions are m_i = Σ_k β_k x_ik, with few columns x and the β that minimise the estimated variance. A
 drawn unit is predicted with the β of the other units, which takes away the bias of fitting, and makes the
