@@ -12,7 +12,7 @@ import numpy as np
 from karat._util import check_choice, split_names
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth, as_benchmark, is_instances
 from karat.errors import InputError, MissingDataError
-from karat.estimation.candidates import Candidates, check_ties
+from karat.estimation.candidates import CandidateRequest, Candidates, check_ties
 from karat.estimation.features import score_features
 from karat.estimation.label_file import find_truth
 from karat.estimation.relevance import check_graded, cut_of
@@ -177,6 +177,20 @@ def depth_of(measures: Sequence[Measure], depth: int) -> int:
         raise InputError(f"depth is {depth}", fix="give a whole number from 1")
     cuts = [cut for one in measures if (cut := cut_of(one)) is not None]
     return max(cuts) if len(cuts) == len(measures) else max([depth, *cuts])
+
+
+def request_for(
+    noisy: Truth, direction: Direction, measures: Sequence[Measure], depth: int, **choices: Any
+) -> CandidateRequest:
+    """Return which pairs are candidates for measures that call the same grades relevant.
+
+    What lies below the cut-off of all of them is neither a candidate nor placed.
+    """
+    below = not all(is_cut(one) for one in measures)
+    return CandidateRequest(
+        noisy, direction, depth=depth_of(measures, depth), noisy_positives=below,
+        rel=getattr(measures[0], "rel", None), exact=below, **choices,
+    )  # fmt: skip
 
 
 def check_several(runs: Any, why: str) -> None:

@@ -20,17 +20,16 @@ import numpy as np
 
 from karat.benchmarks import Benchmark, Truth
 from karat.errors import InputError
-from karat.estimation.candidates import DEPTH, make_candidates
+from karat.estimation.candidates import DEPTH, scan_candidates
 from karat.estimation.estimation import DEFAULT_ESTIMATOR, vetted_labels
 from karat.estimation.estimator import ESTIMATORS, LabelEstimator
 from karat.estimation.inputs import (
     check_measures,
     check_one_direction,
     check_several,
-    depth_of,
-    is_cut,
     load_inputs,
     one_direction,
+    request_for,
 )
 from karat.estimation.plan_basis import assumed_basis, assumed_notes, pilot_basis, pilot_notes, world_basis
 from karat.estimation.planned_designs import planned_designs, spread_over_queries
@@ -137,11 +136,10 @@ def plan(
     way, way_notes = one_direction(inputs.directions)
     bench, (one,), (first, *others) = inputs.benchmark, inputs.measures, inputs.truths
     plain, rel, guess = without_grade(one), getattr(one, "rel", None), parse_name(estimator, ESTIMATORS)
-    candidates = make_candidates(
-        inputs.runs, bench, first, direction=way, queries=covered_queries(bench, way, [first]),
-        depth=depth_of([one], depth), noisy_positives=not is_cut(one), rel=rel, ties=ties, seed=seed,
-        exact=not is_cut(one), compute=compute,
-    )  # fmt: skip
+    request = request_for(
+        first, way, [one], depth, queries=covered_queries(bench, way, [first]), ties=ties, seed=seed
+    )
+    (candidates,) = scan_candidates(inputs.runs, bench, [request], compute)
     cluster = clusters_of(bench, candidates)
     notes, known = [*inputs.notes, *way_notes], None
     if others:

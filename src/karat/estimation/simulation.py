@@ -16,16 +16,15 @@ import numpy as np
 from karat._util import check_choice, plural, split_names, track
 from karat.benchmarks import Benchmark, Direction, Instances, Truth
 from karat.errors import InputError
-from karat.estimation.candidates import DEPTH, CandidateRequest, Candidates, scan_candidates
+from karat.estimation.candidates import DEPTH, Candidates, scan_candidates
 from karat.estimation.curves import Curve, Simulated, Simulation
 from karat.estimation.detection_estimate import BOXES, MASKS, load_detected_pairs
 from karat.estimation.estimator import ESTIMATORS, LabelEstimator
 from karat.estimation.inputs import (
     check_features,
     check_measures,
-    depth_of,
-    is_cut,
     load_inputs,
+    request_for,
     table_features,
 )
 from karat.estimation.query_means import mean_defined
@@ -142,10 +141,9 @@ def simulate(
     results, notes = [], [*inputs.notes]
     condensed = how == "leave_out"
     requests = [
-        CandidateRequest(
-            first, way, covered_queries(bench, way, inputs.truths), second if condensed else None,
-            depth_of([one], depth), sample, condensed, not is_cut(one), getattr(one, "rel", None), ties, seed,
-            exact=not is_cut(one),
+        request_for(
+            first, way, [one], depth, queries=covered_queries(bench, way, inputs.truths),
+            listed=second if condensed else None, sample=sample, condensed=condensed, ties=ties, seed=seed,
         )
         for way in inputs.directions
         for one in inputs.measures
