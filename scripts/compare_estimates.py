@@ -24,13 +24,13 @@ import numpy as np
 
 import karat
 from karat.benchmarks import Benchmark, Direction, Truth
+from karat.captions import pair_scores
 from karat.estimation import (
     DESIGNS,
     ESTIMATORS,
     Candidates,
     Draw,
     VettedLabels,
-    caption_features,
     confidence_sequence,
     interval_estimates,
     make_candidates,
@@ -184,7 +184,10 @@ def kcca_runs(folder: Path, direction: Direction) -> tuple[LabelledRun, Labelled
         candidates = choose(queries=every.queries[np.diff(every.ptr) >= 10])
         everywhere = replace(candidates, condensed=False)
         features = score_features({run.name: run for run in runs}, bench, everywhere)
-        features |= caption_features(("cider", "rouge-l"), bench, candidates)
+        features |= {
+            metric: pair_scores(bench, metric, *candidates.pairs, leave_out=True)
+            for metric in ("cider", "rouge-l")
+        }
         by_crowd, by_experts = (
             labels_of(truth, direction, candidates.queries[candidates.query], candidates.item)
             for truth in (crowd, expert)

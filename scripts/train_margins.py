@@ -137,9 +137,11 @@ class Flickr:
         features, words = self.rows("train")
         drawn = np.random.default_rng([seed, 1]).permutation(len(features))
         drawn = np.sort(drawn[: round(fraction * len(features))])
-        train = PairData.of(features, words, np.arange(len(words)) // PER_IMAGE).subset(drawn)
+        owner = np.arange(len(words)) // PER_IMAGE
+        kept = np.isin(owner, drawn)
+        train = PairData.of(features[drawn], words[kept], np.searchsorted(drawn, owner[kept]))
         if noise:
-            train = train.shuffled(noise, seed)
+            train = shuffled(train, noise, seed)
         number = vocabulary(train.tokens.numpy(), int(self.words.max()) + 1)
         length = int(((train.tokens > 0).sum(1)).max())
         test = {}
@@ -184,6 +186,23 @@ def forget_meaning(table: Any, owner: Any, how: str, seed: int) -> None:
         else:
             row[others] = mean.to(row.dtype)
             row[owner == image] = positive.to(row.dtype)
+
+
+def shuffled(pairs: Any, share: float, seed: int) -> Any:
+    """Return pairs of which a share of the captions, drawn by `seed`, belongs to another's image.
+
+    The drawn captions exchange their images at random; by chance a few may get their own again.
+    """
+    import torch
+
+    from karat.training.pairs import PairData
+
+    rng = np.random.default_rng(seed)
+    drawn = rng.permutation(pairs.n_captions)[: round(share * pairs.n_captions)]
+    owner = pairs.owner.clone()
+    owner[drawn] = pairs.owner[rng.permutation(drawn)]
+    order = torch.argsort(owner, stable=True)
+    return PairData(pairs.features, pairs.tokens[order], owner[order])
 
 
 def vocabulary(words: np.ndarray, size: int) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.captions.machine_truths import machine_truth, parse_name, proper_name, with_machine_truths
+from karat.captions.machine_truths import add_machine_truth, machine_truth, name_of, parse_name
 from karat.captions.similarity import all_pairs
 from karat.errors import InputError
 from karat.reports import write_report
@@ -35,7 +35,7 @@ def test_grades_are_phi_over_that_of_own_captions(bench):
 
 
 def test_every_measure_can_read_it(world, bench):
-    made = with_machine_truths(bench, ["machine(cider>=1.5)"])
+    made, _ = add_machine_truth(bench, "machine(cider>=1.5)")
     ideal = karat.load_run(all_pairs(bench, "cider"))
     run = simulate(world, 2.0, seed=1)
     measures = ["nDCG@10", "RP(rel=0.01)", "mAP(rel=0.01)@R", "RP", "R@5"]
@@ -48,7 +48,7 @@ def test_every_measure_can_read_it(world, bench):
 
 
 def test_it_is_marked_everywhere(world, bench, tmp_path):
-    made = with_machine_truths(bench, ["machine(hodosh-bleu>=0.8)"])
+    made, _ = add_machine_truth(bench, "machine(hodosh-bleu>=0.8)")
     karat.save_benchmark(made, tmp_path / "saved")
     again = karat.load_benchmark(tmp_path / "saved")
     truth = again.truth("machine(hodosh-bleu>=0.8)")
@@ -73,9 +73,9 @@ def test_wrong_input_says_so(bench):
     with pytest.raises(InputError, match="from 2 to 10"):
         machine_truth(bench, "cider", 2, top=1)
     with pytest.raises(InputError, match="not a machine-made truth"):
-        with_machine_truths(bench, ["machine(cider)"])
+        parse_name("machine(cider)")
     with pytest.raises(InputError, match="caption metric 'cidre'"):
-        proper_name("machine(cidre>=1)")
+        parse_name("machine(cidre>=1)")
     with pytest.raises(InputError, match="no captions"):
         machine_truth(replace(bench, texts=None), "cider", 1)
     with pytest.raises(InputError, match="200 by 40; give 40 by 200, images by captions"):
@@ -87,7 +87,7 @@ def test_wrong_input_says_so(bench):
 @pytest.mark.parametrize("least", ["0.00001", "0.1234567", "1", "2.5"])
 def test_names_keep_every_digit(bench, least):
     name = f"machine(cider>={least})"
-    assert proper_name(name) == name
+    assert name_of(*parse_name(name)) == name
     assert machine_truth(bench, *parse_name(name)).name == name
 
 

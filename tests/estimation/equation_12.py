@@ -3,10 +3,12 @@
 ``python -m tests.estimation.equation_12`` prints the tables of docs/estimate-formulas.md.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.stats import spearmanr
 
-from karat.estimation import expected_ap_change, expected_change, form_of, printed_change
+from karat.estimation import expected_change, form_of, printed_change
 from karat.estimation.change import covariances
 from karat.measures import Ranked, parse_measure
 
@@ -44,8 +46,8 @@ def ap_table() -> list[str]:
     lines = []
     for kind, ranked in lists_of().items():
         rows = (ranked.grade > 0) & (ranked.grade < 1)
-        exact, printed = expected_ap_change(ranked)[rows], printed_change(ranked)[rows]
-        known = expected_ap_change(ranked, ranked.sum(ranked.grade))[rows]
+        exact, printed = expected_change(ranked, AP)[rows], printed_change(ranked)[rows]
+        known = expected_change(replace(ranked, total=ranked.sum(ranked.grade)), AP)[rows]
         lowered = (form_of(ranked, AP).expect(ranked, change=True)[1][rows] < 0).mean()
         cells = [f"{printed.sum() / exact.sum():.2f}", *(f"{x:.2f}" for x in agreement(printed, exact))]
         cells += [f"{known.sum() / exact.sum():.2f}", *(f"{x:.2f}" for x in agreement(known, exact))]

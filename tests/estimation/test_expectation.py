@@ -13,7 +13,7 @@ from estimation.enumeration import (
     ranked_of,
 )
 from karat.errors import InputError
-from karat.estimation import expected_ap, expected_values, value_draws
+from karat.estimation import expected_values, value_draws
 from karat.estimation.expectation import FORMS, ClosedForm, form_of, gauss_legendre, register_form
 from karat.measures import MEASURES, Measure, Ranked, parse_measure
 
@@ -35,7 +35,8 @@ def test_ap_with_a_known_number_of_relevant_items(seed):
     by_hand = [
         expectation(average_precision(number=n), *query) for n, query in zip(number.tolist(), zip(places, p))
     ]
-    np.testing.assert_allclose(expected_ap(ranked_of(places, p), number), by_hand, rtol=0, atol=1e-12)
+    ranked = replace(ranked_of(places, p), total=number.astype(float))
+    np.testing.assert_allclose(expected_values(ranked, parse_measure("AP")), by_hand, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
@@ -72,7 +73,7 @@ def test_long_lists_need_few_nodes(n, kind):
         chance = (1 - p[k]) * chance + p[k] * np.r_[0.0, chance[:-1]]
         total = (1 - p[k]) * total + p[k] * np.r_[0.0, gained[:-1]]
     exact = np.sum(total[1:] / np.arange(1, n + 1))
-    assert expected_ap(ranked)[0] == pytest.approx(exact, rel=0, abs=2e-13)
+    assert expected_values(ranked, parse_measure("AP"))[0] == pytest.approx(exact, rel=0, abs=2e-13)
 
 
 @pytest.mark.parametrize("number", [4, 100, 700])

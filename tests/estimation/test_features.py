@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from karat.captions import pair_scores
 from karat.errors import InputError
-from karat.estimation import caption_features, judge_features, make_candidates, score_features
+from karat.estimation import judge_features, make_candidates, score_features
 from karat.forms import MACHINE, PERSON, AnswerRows, load_form
 from karat.judging import make_pool
 from karat.judging.machine_judges import ScoringJudge, calibrate_in
@@ -46,17 +45,6 @@ def test_places_of_a_further_ranked_list(world, candidates):
         value for row, value in zip(listed, [0.0, -np.log(2)]) if row >= 0
     ]
     assert np.isnan(np.delete(values, listed[listed >= 0])).all()
-
-
-def test_caption_metrics_leave_the_caption_itself_out(world, candidates):
-    benchmark = world.benchmark()
-    features = caption_features(["bleu-1"], benchmark, candidates)
-    own = benchmark.caption_image[candidates.pairs[1]] == candidates.pairs[0]
-    assert own.any()
-    assert np.array_equal(
-        features["bleu-1"], pair_scores(benchmark, "bleu-1", *candidates.pairs, leave_out=True)
-    )
-    assert features["bleu-1"][own].mean() < pair_scores(benchmark, "bleu-1", *candidates.pairs)[own].mean()
 
 
 def test_answers_of_machine_judges_need_approval(world, candidates, tmp_path):

@@ -18,10 +18,10 @@ from karat.estimation import (
     parse_name,
     truth_labels,
 )
-from karat.estimation.intervals import ask_labels, drawn_totals
+from karat.estimation.score_intervals import ask_labels, drawn_totals
 from karat.estimation.statistics import Draw, Units, answer_errors, answers_again, estimate_totals
-from karat.estimation.statistics.intervals import variance_of
 from karat.estimation.statistics.label_errors import Recalibration
+from karat.estimation.statistics.total_intervals import variance_of
 from karat.estimation.statistics.totals import centred, draw_weights
 from karat.estimation.vetting import values_per_query
 from karat.measures import parse_measure

@@ -19,8 +19,8 @@ from karat.estimation import (
     next_pairs,
     truth_labels,
 )
-from karat.estimation.intervals import ask_labels
 from karat.estimation.project_labels import read_project
+from karat.estimation.score_intervals import ask_labels
 from karat.estimation.statistics import IN_OWN_TASKS, NOWHERE
 from karat.forms import NOT_GOLD, key_of
 from karat.judging import count_answers, drawn_labels, make_pool, make_tasks

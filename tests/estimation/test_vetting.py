@@ -11,12 +11,12 @@ import karat
 from karat._util import reporting
 from karat.benchmarks import Judgments, Provenance, Truth
 from karat.errors import InputError
-from karat.estimation import annotator_oracle, make_candidates, truth_oracle, vet
+from karat.estimation import make_candidates, vet
 from karat.estimation.estimator import LabelEstimator
 from karat.estimation.strategies.random_pairs import RandomPairs
 from karat.estimation.vetting import as_number, truth_labels
 from karat.measures import parse_measure
-from karat.world import adversarial, ask, average, careful, make_world, simulate_systems
+from karat.world import make_world, simulate_systems
 from told import Told
 
 P10 = parse_measure("P@10")
@@ -236,15 +236,13 @@ def test_damaged_logs_are_refused(tmp_path, text):
     assert "\n" not in str(error.value)
 
 
-def test_truths_that_do_not_answer():
+def test_what_a_truth_does_not_list():
     image, caption = (side[:50] for side in PAIRS.pairs)
     part = Judgments(image, caption, rating=RIGHT[:50], sources=[Provenance("people")])
     truth = Truth("part", part, {"t2i": np.arange(20)})
-    said = "'part' does not say whether 94 candidates of the runs are relevant; count them as not relevant"
-    with pytest.raises(InputError, match=said.replace("94", r"\d+")):
-        loop(truth_oracle(PAIRS, truth), batch=60)
-    oracle = truth_oracle(PAIRS, truth, unlisted="no")
-    np.testing.assert_array_equal(oracle(np.arange(len(PAIRS))), RIGHT & (np.arange(len(PAIRS)) < 50))
+    listed = np.arange(len(PAIRS)) < 50
+    np.testing.assert_array_equal(np.isnan(truth_labels(PAIRS, truth)), ~listed)
+    np.testing.assert_array_equal(truth_labels(PAIRS, truth, unlisted="no") > 0, RIGHT & listed)
 
 
 def test_contradictory_labels():
@@ -252,29 +250,9 @@ def test_contradictory_labels():
     said = Judgments([0, 0, 1, 1], [0, 0, 1, 1], rating=[1, 0, 1, 1], source=[0, 1, 0, 1], sources=sources)
     truth = Truth("both", said, {"t2i": np.arange(20)})
     with pytest.raises(InputError, match="'both' has contradictory labels of 1 pair, first of image 0 with"):
-        truth_oracle(PAIRS, truth)
+        truth_labels(PAIRS, truth)
     agreed = Judgments([0, 1, 1], [0, 1, 1], rating=[1, 1, 1], source=[0, 0, 1], sources=sources)
     truth_labels(PAIRS, Truth("agreed", agreed, {"t2i": np.arange(20)}))
-
-
-def test_simulated_annotators_answer_the_same_whenever_they_are_asked():
-    crowd = [careful("a"), average("b"), average("c")]
-    oracle = annotator_oracle(PAIRS, SMALL, crowd, seed=5)
-    rows = np.random.default_rng(0).permutation(len(PAIRS))
-    together = oracle(np.arange(len(PAIRS)))
-    np.testing.assert_array_equal(oracle(rows), together[rows])
-    np.testing.assert_array_equal([oracle(np.array([row]))[0] for row in rows[:50]], together[rows[:50]])
-    # The majority of what the world's annotators say of all pairs.
-    answers = ask(SMALL, *PAIRS.pairs, crowd, seed=5)
-    yes = np.sum([answers.rating[answers.annotator == who] == 4 for who in range(3)], axis=0)
-    np.testing.assert_array_equal(together, yes >= 2)
-    assert (together == RIGHT).mean() > 0.9
-    assert (annotator_oracle(PAIRS, SMALL, [adversarial()])(rows) == RIGHT[rows]).mean() < 0.2
-    # The same answers, in whatever batches.
-    kinds = [vet(PAIRS, oracle, P10, estimator="naive", strategy="random", batch=b) for b in (0.1, 1.0)]
-    np.testing.assert_array_equal(*(done.labels.label for done in kinds))
-    with pytest.raises(InputError, match="there is no annotator to ask"):
-        annotator_oracle(PAIRS, SMALL, [])
 
 
 def test_estimators_that_look_at_scores(bench, ranked):

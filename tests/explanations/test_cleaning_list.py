@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from karat.benchmarks import build
-from karat.explanations import make_cleaning_list, neighbour_scores
+from karat.explanations import make_cleaning_list
 from karat.stats import auroc
 from karat.world import make_world, plant_wrong_captions, simulate
+from statistical.lemon import neighbour_scores
 
 
 def test_planted_captions_are_wrong():

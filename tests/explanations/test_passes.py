@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import karat
-import karat.explanations.assessment as assessment
 import karat.explanations.cleaning_list as cleaning_list
 import karat.explanations.failure_analysis as failure_analysis
 import karat.explanations.query_values as query_values
+import karat.perturbations.assessment as assessment
 import karat.runs.table as table
 from karat.cli.main import main
 from karat.explanations import find_slices, make_cleaning_list

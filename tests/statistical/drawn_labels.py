@@ -18,7 +18,7 @@ from karat.estimation import (
     parse_name,
     truth_labels,
 )
-from karat.estimation.intervals import ask_labels, drawn_totals
+from karat.estimation.score_intervals import ask_labels, drawn_totals
 from karat.estimation.statistics import IN_OTHER_TASKS, IN_OWN_TASKS, NOWHERE, interval
 from karat.estimation.vetting import values_per_query
 from karat.measures import parse_measure

@@ -8,9 +8,10 @@ import pytest
 
 import karat
 from karat.captions import STOP_WORDS, stem, tokenise
-from karat.explanations import make_cleaning_list, neighbour_scores
+from karat.explanations import make_cleaning_list
 from karat.stats import auroc
 from karat.world import make_world, plant_wrong_captions
+from statistical.lemon import neighbour_scores
 
 DIMENSIONS = 64
 

@@ -8,6 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'karat[train]'")
 
+from karat.training import PairData  # noqa: E402
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -82,3 +84,12 @@ def test_intervals_of_differences_cover(script):
         _, low, high = paired(table, np.zeros_like(table))
         covered.append(low < 0 < high)
     assert 0.92 <= np.mean(covered) <= 0.99
+
+
+def test_noise_moves_captions_to_other_images(script):
+    tokens = np.stack([np.arange(500), np.arange(500)], axis=1)
+    data = PairData.of(np.ones((100, 3)), tokens, np.repeat(np.arange(100), 5))
+    noisy = script.shuffled(data, 0.2, seed=1)
+    assert torch.equal(noisy.owner.bincount(), data.owner.bincount())
+    moved = data.owner[noisy.tokens[:, 0]] != noisy.owner
+    assert 0.18 < moved.double().mean() <= 0.2

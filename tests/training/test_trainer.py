@@ -197,12 +197,3 @@ def test_cider_in_torch_is_the_caption_metric(own):
     ours = cider_margins(words, owner, own=own, dtype=torch.float32)
     theirs = Margins.from_captions(texts, own=own, dtype=torch.float32)
     torch.testing.assert_close(ours.table, theirs.table, atol=1e-5, rtol=0)
-
-
-def test_noise_moves_captions_to_other_images():
-    data = pairs(100, 5)
-    noisy = data.shuffled(0.2, seed=1)
-    assert torch.equal(noisy.owner.bincount(), data.owner.bincount())
-    own = {int(word): int(image) for word, image in zip(data.tokens[:, 1], data.owner)}
-    moved = [own[int(word)] != int(image) for word, image in zip(noisy.tokens[:, 1], noisy.owner)]
-    assert 0.18 < np.mean(moved) <= 0.2

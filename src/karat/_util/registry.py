@@ -17,6 +17,7 @@ from karat._util.plug_ins import OWN, NameTakenError, load_plug_ins, note_regist
 from karat.errors import InputError, unknown_name
 
 T = TypeVar("T")
+Kind = TypeVar("Kind", bound=Any)
 
 REQUIRED: Any = object()
 """Marks a parameter without a default."""
@@ -205,6 +206,11 @@ class Registry(Generic[T]):
     def add(self, name: str, thing: T, aliases: Iterable[str] = ()) -> T:
         """Register `thing` and return it."""
         return self._add(name, thing, tuple(aliases), origin_here())
+
+    def register(self, kind: Kind) -> Kind:
+        """Make a class known by its name and aliases; a name that is taken raises."""
+        self.add(kind.name, kind, kind.aliases)
+        return kind
 
     def _add(self, name: str, thing: T, aliases: tuple[str, ...], origin: str) -> T:
         if origin != OWN:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from karat.captions.graphs.parsed_captions import ParsedCaptions as ParsedCaptions
     from karat.captions.graphs.parsed_captions import parse_captions as parse
     from karat.captions.machine_truths import machine_truth as machine_truth
-    from karat.captions.machine_truths import proper_name as proper_name
-    from karat.captions.machine_truths import with_machine_truths as with_machine_truths
     from karat.captions.metric import CAPTION_METRICS as CAPTION_METRICS
     from karat.captions.metric import CaptionMetric as CaptionMetric
     from karat.captions.metric import Prepared as Prepared
@@ -27,12 +25,15 @@ if TYPE_CHECKING:
     from karat.captions.metric import register as register
     from karat.captions.metrics.bleu import corpus_bleu as corpus_bleu
     from karat.captions.pair_filter import caption_filter as caption_filter
+    from karat.captions.perturbed_queries import REPAIR as REPAIR
+    from karat.captions.perturbed_queries import PerturbedQuery as PerturbedQuery
+    from karat.captions.perturbed_queries import WordChange as WordChange
+    from karat.captions.perturbed_queries import apply_changes as apply_changes
+    from karat.captions.perturbed_queries import check_queries as check_queries
+    from karat.captions.perturbed_queries import read_queries as read_queries
+    from karat.captions.perturbed_queries import write_queries as write_queries
     from karat.captions.porter import stem as stem
-    from karat.captions.query_file import check_queries as check_queries
-    from karat.captions.query_file import read_queries as read_queries
-    from karat.captions.query_file import write_queries as write_queries
     from karat.captions.score_sources import agree_with_scores as agree
-    from karat.captions.score_sources import collect_scores as collect_scores
     from karat.captions.similarity import Queries as Queries
     from karat.captions.similarity import all_pairs as all_pairs
     from karat.captions.similarity import asked_texts as asked_texts
@@ -48,10 +49,6 @@ if TYPE_CHECKING:
     from karat.captions.tokens import STOP_WORDS as STOP_WORDS
     from karat.captions.tokens import tokenise as tokenise
     from karat.captions.tokens import word_spans as word_spans
-    from karat.captions.word_changes import REPAIR as REPAIR
-    from karat.captions.word_changes import PerturbedQuery as PerturbedQuery
-    from karat.captions.word_changes import WordChange as WordChange
-    from karat.captions.word_changes import apply_changes as apply_changes
     from karat.scores import semantic_recall_curve as curve
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

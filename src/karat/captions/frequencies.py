@@ -11,7 +11,7 @@ import numpy as np
 from karat._util import parsing, write_file
 from karat.captions.metric import References
 from karat.captions.ngrams import EncodedTexts, Grams, count_grams, ranges, read_texts
-from karat.captions.tokens import Tokeniser, tokenise
+from karat.captions.tokens import tokenise
 from karat.errors import InputError, MissingDataError
 
 ORDERS = 4
@@ -67,9 +67,9 @@ class DocumentFrequencies:
         return 0 if place is None else int(self.counts[place])
 
     @classmethod
-    def from_references(cls, references: References, tokens: Tokeniser = tokenise) -> DocumentFrequencies:
+    def from_references(cls, references: References) -> DocumentFrequencies:
         """Count in how many images each n-gram occurs; an image counts once."""
-        texts = read_texts(references, [], tokens)
+        texts = read_texts(references, [], tokenise)
         grams = count_grams(texts, ORDERS)
         return cls(len(references), grams.spell(texts), images_with(texts, grams))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -103,20 +102,6 @@ def own_median(benchmark: Benchmark, table: np.ndarray) -> float:
     return float(np.median(table[owner[known], known])) if len(known) else 0.0
 
 
-def with_machine_truths(benchmark: Benchmark, names: Sequence[str]) -> Benchmark:
-    """Return the benchmark with machine-made truths added, by their names.
-
-    >>> from karat.world import make_world
-    >>> bench = with_machine_truths(make_world(20, seed=3).benchmark(), ["machine(bleu-1>=0.9)"])
-    >>> list(bench.truths)[-1]
-    'machine(bleu-1>=0.9)'
-    """
-    added = [machine_truth(benchmark, *parse_name(name)) for name in names]
-    more = replace(benchmark, truths={**benchmark.truths, **{truth.name: truth for truth in added}})
-    keep_computed(benchmark, more)
-    return more
-
-
 def name_of(metric: str, at_least: float) -> str:
     """Return a machine-made truth's name, every digit kept: two truths never share one.
 
@@ -135,18 +120,18 @@ def parse_name(name: str) -> tuple[str, float]:
     return CAPTION_METRICS[match["metric"]].name, float(match["least"])
 
 
-def proper_name(name: str) -> str:
-    """Return the name as the truth itself has it.
-
-    >>> proper_name("machine(CIDEr >= 1.0)")
-    'machine(cider>=1)'
-    """
-    return name_of(*parse_name(name))
-
-
 def add_machine_truth(benchmark: Benchmark, name: str) -> tuple[Benchmark, str]:
-    """Return the benchmark with one machine-made truth added, and the truth's proper name."""
-    return with_machine_truths(benchmark, [name]), proper_name(name)
+    """Return the benchmark with one machine-made truth added, and the truth's name as it has it itself.
+
+    >>> from karat.world import make_world
+    >>> bench, name = add_machine_truth(make_world(20, seed=3).benchmark(), "machine(BLEU-1 >= 0.90)")
+    >>> name, list(bench.truths)[-1]
+    ('machine(bleu-1>=0.9)', 'machine(bleu-1>=0.9)')
+    """
+    truth = machine_truth(benchmark, *parse_name(name))
+    more = replace(benchmark, truths={**benchmark.truths, truth.name: truth})
+    keep_computed(benchmark, more)
+    return more, truth.name
 
 
 TRUTH_MAKERS.add("machine", add_machine_truth)

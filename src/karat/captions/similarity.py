@@ -18,7 +18,7 @@ import karat
 from karat._util import Scheduler, cache_folder, connected
 from karat.benchmarks import Benchmark
 from karat.captions.metric import CAPTION_METRICS, CaptionMetric
-from karat.captions.query_file import read_queries
+from karat.captions.perturbed_queries import read_queries
 from karat.errors import InputError
 from karat.scores import SIMILARITIES
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-from karat.captions.tokens import STOP_WORDS, Tokeniser, tokenise
+from karat.captions.tokens import STOP_WORDS, tokenise
 
 if TYPE_CHECKING:
     from karat.lexicon import WordNet
@@ -40,8 +40,6 @@ class SystemWords:
         How often the training captions must have a word that others are corrected to.
     stop_words
         What is removed; give an empty set to keep all.
-    tokens
-        What splits a caption into words.
     tagger
         What finds parts of speech; karat's own by default.
 
@@ -53,20 +51,16 @@ class SystemWords:
     """
 
     def __init__(
-        self,
-        least: int = 5,
-        stop_words: frozenset[str] = STOP_WORDS,
-        tokens: Tokeniser = tokenise,
-        tagger: Tagger | None = None,
+        self, least: int = 5, stop_words: frozenset[str] = STOP_WORDS, tagger: Tagger | None = None
     ) -> None:
-        self.least, self.stop_words, self.tokens, self.tagger = least, stop_words, tokens, tagger
+        self.least, self.stop_words, self.tagger = least, stop_words, tagger
 
     def fit(self, captions: Sequence[str]) -> SystemWords:
         """Learn frequent words and spellings of compounds."""
         from karat.lexicon import wordnet
 
         self.wordnet_ = wordnet()
-        split = [self.tokens(caption) for caption in captions]
+        split = [tokenise(caption) for caption in captions]
         self.spelling_ = Spelling(self.least, known=self.is_word).fit(split)
         self.compounds_ = Compounds().fit(split)
         return self
@@ -101,7 +95,7 @@ class SystemWords:
         from karat.lexicon.syntax import TAGS, load_parser
 
         split = [
-            self.compounds_([self.spelling_(word) for word in self.tokens(caption)]) for caption in captions
+            self.compounds_([self.spelling_(word) for word in tokenise(caption)]) for caption in captions
         ]
         parsed = (self.tagger or load_parser())(split)
         known: dict[tuple[str, int], str] = {}

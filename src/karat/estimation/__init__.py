@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from karat.estimation.candidates import Ranking as Ranking
     from karat.estimation.candidates import VettedLabels as VettedLabels
     from karat.estimation.candidates import make_candidates as make_candidates
-    from karat.estimation.change import expected_ap_change as expected_ap_change
     from karat.estimation.change import expected_change as expected_change
     from karat.estimation.change import printed_change as printed_change
     from karat.estimation.curves import CLOSE as CLOSE
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
     from karat.estimation.design import SamplingDesign as SamplingDesign
     from karat.estimation.design import register_design as register_design
     from karat.estimation.design import run_weights as run_weights
-    from karat.estimation.detected_pairs import THRESHOLDS as THRESHOLDS
     from karat.estimation.detected_pairs import DetectedPairs as DetectedPairs
-    from karat.estimation.detected_pairs import DetectionRanking as DetectionRanking
     from karat.estimation.detected_pairs import make_detected_pairs as make_detected_pairs
     from karat.estimation.detection_estimate import BOXES as BOXES
     from karat.estimation.detection_estimate import DETECTION_ESTIMATOR as DETECTION_ESTIMATOR
@@ -33,22 +30,17 @@ if TYPE_CHECKING:
     from karat.estimation.detection_estimate import DetectionColumn as DetectionColumn
     from karat.estimation.detection_estimate import DetectionEstimate as DetectionEstimate
     from karat.estimation.detection_estimate import estimate_detections as estimate_detections
-    from karat.estimation.estimation import DEFAULT_ESTIMATOR as DEFAULT_ESTIMATOR
     from karat.estimation.estimation import estimate as estimate
     from karat.estimation.estimator import ESTIMATORS as ESTIMATORS
     from karat.estimation.estimator import LabelEstimator as LabelEstimator
     from karat.estimation.estimator import register_estimator as register_estimator
-    from karat.estimation.expectation import expected_ap as expected_ap
     from karat.estimation.expectation import expected_values as expected_values
     from karat.estimation.expectation import form_of as form_of
     from karat.estimation.expectation import value_draws as value_draws
-    from karat.estimation.features import caption_features as caption_features
     from karat.estimation.features import judge_features as judge_features
     from karat.estimation.features import score_features as score_features
     from karat.estimation.interval_estimate import IntervalEstimate as IntervalEstimate
     from karat.estimation.interval_estimate import IntervalEstimates as IntervalEstimates
-    from karat.estimation.intervals import INTERVAL_KINDS as INTERVAL_KINDS
-    from karat.estimation.intervals import interval_estimates as interval_estimates
     from karat.estimation.plan_basis import PlanBasis as PlanBasis
     from karat.estimation.planned_designs import PlannedDesign as PlannedDesign
     from karat.estimation.planning import plan as plan
@@ -62,22 +54,19 @@ if TYPE_CHECKING:
     from karat.estimation.score_estimate import OTHERS as OTHERS
     from karat.estimation.score_estimate import EstimatedColumn as EstimatedColumn
     from karat.estimation.score_estimate import ScoreEstimate as ScoreEstimate
+    from karat.estimation.score_intervals import INTERVAL_KINDS as INTERVAL_KINDS
+    from karat.estimation.score_intervals import interval_estimates as interval_estimates
     from karat.estimation.simulation import DETECTION_METHODS as DETECTION_METHODS
     from karat.estimation.simulation import METHODS as METHODS
     from karat.estimation.simulation import Method as Method
     from karat.estimation.simulation import simulate as simulate
     from karat.estimation.simulation import simulate_candidates as simulate_candidates
     from karat.estimation.simulation import simulate_detections as simulate_detections
-    from karat.estimation.statistics.boundaries import BOUNDARIES as BOUNDARIES
     from karat.estimation.statistics.boundaries import sequence_factor as sequence_factor
     from karat.estimation.statistics.boundaries import sequence_level as sequence_level
     from karat.estimation.statistics.draw import Draw as Draw
     from karat.estimation.statistics.draw import answered as answered
     from karat.estimation.statistics.draw import known_from as known_from
-    from karat.estimation.statistics.intervals import TARGETS as TARGETS
-    from karat.estimation.statistics.intervals import LabelEstimate as LabelEstimate
-    from karat.estimation.statistics.intervals import estimate_mean as estimate_mean
-    from karat.estimation.statistics.intervals import interval as interval
     from karat.estimation.statistics.label_errors import answer_posterior as answer_posterior
     from karat.estimation.statistics.sequences import ConfidenceSequence as ConfidenceSequence
     from karat.estimation.statistics.sequences import betting_sequence as betting_sequence
@@ -87,6 +76,10 @@ if TYPE_CHECKING:
     from karat.estimation.statistics.stopping_rules import StoppingRule as StoppingRule
     from karat.estimation.statistics.stopping_rules import decide as decide
     from karat.estimation.statistics.stopping_rules import parse_rules as parse_rules
+    from karat.estimation.statistics.total_intervals import TARGETS as TARGETS
+    from karat.estimation.statistics.total_intervals import LabelEstimate as LabelEstimate
+    from karat.estimation.statistics.total_intervals import estimate_mean as estimate_mean
+    from karat.estimation.statistics.total_intervals import interval as interval
     from karat.estimation.statistics.totals import Totals as Totals
     from karat.estimation.statistics.totals import Units as Units
     from karat.estimation.statistics.totals import estimate_totals as estimate_totals
@@ -95,9 +88,7 @@ if TYPE_CHECKING:
     from karat.estimation.strategy import register_strategy as register_strategy
     from karat.estimation.vetting import UNLISTED as UNLISTED
     from karat.estimation.vetting import Vetting as Vetting
-    from karat.estimation.vetting import annotator_oracle as annotator_oracle
     from karat.estimation.vetting import truth_labels as truth_labels
-    from karat.estimation.vetting import truth_oracle as truth_oracle
     from karat.estimation.vetting import vet as vet
     from karat.estimation.vetting_plan import Plan as Plan
     from karat.measures import parse_name as parse_name

@@ -20,7 +20,7 @@ from karat.benchmarks import SIDES, Benchmark, Direction, JudgedItems, Truth
 from karat.errors import InputError
 from karat.estimation.change import signed_change
 from karat.estimation.expectation import expected_values
-from karat.estimation.relevance import KEY_BASE, covered_queries, labels_of, listed_keys
+from karat.estimation.relevance import KEY_BASE, covered_queries, cut_of, labels_of, listed_keys
 from karat.estimation.run_lists import RunLists, scan_runs
 from karat.measures import Measure, Ranked, leave_out_unjudged, resolve
 from karat.runs import Compute, PassOptions, Run, TableRun
@@ -169,13 +169,9 @@ class Candidates:
         return replace(self, rankings={name: ranking_in(runs[name], self) for name in self.rankings})
 
     def matter(self, measure: Measure) -> np.ndarray:
-        """Return which candidates a measure looks at: those in the first K of any run, or all.
-
-        A measure with a cut-off whose normaliser is fixed, such as P@K, looks at nothing below; the number of
-        relevant items in RP, AP or nDCG is a sum over all.
-        """
-        cut = getattr(measure, measure.cutoff.name) if measure.cutoff is not None else None
-        if cut is None or not measure.bounded:
+        """Return which candidates a measure looks at: those in the first K of any run, or all."""
+        cut = cut_of(measure)
+        if cut is None:
             return np.ones(len(self), bool)
         return np.any([places < cut for places in self.places.values()], axis=0)
 

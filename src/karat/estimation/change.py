@@ -14,12 +14,10 @@ import numpy as np
 from karat.estimation.expectation import (
     Array,
     Seed,
-    average_precision,
     check_drawable,
     form_of,
     label_draws,
     score_labels,
-    with_total,
     without_unknown,
 )
 from karat.measures import Measure, Ranked
@@ -83,28 +81,6 @@ def covariances(ranked: Ranked, measure: Measure, draws: int, rng: Seed) -> Arra
     open_labels = ranked.grade * (1 - ranked.grade) > 0
     sums = products - ranked.spread(values_sum / draws) * labels_sum
     return np.where(open_labels, sums, 0.0) / max(1, draws - 1)
-
-
-def expected_ap_change(ranked: Ranked, relevant: Array | None = None) -> Array:
-    """Return the expected absolute change of `expected_ap`, per row.
-
-    With N known this is 2 p_j (1 − p_j) G_j, where G_j = ((1 + Σ_{i<j} p_i) / j + Σ_{k>j} p_k / k) / N. With
-    random N, a positive label also raises N, which takes something away from all others.
-
-    Parameters
-    ----------
-    ranked
-        Its `grade` is the probability that the row is relevant.
-    relevant
-        Per query, the number of relevant items where it is known.
-
-    Examples
-    --------
-    >>> ranked = Ranked.from_places([[1, 2]], [[0.5, 0.5]], size=10)
-    >>> expected_ap_change(ranked).round(12).tolist(), expected_ap_change(ranked, np.array([1])).tolist()
-    ([0.375, 0.125], [0.625, 0.375])
-    """
-    return expected_change(with_total(ranked, relevant), average_precision())
 
 
 def printed_change(ranked: Ranked, relevant: Array | None = None) -> Array:

@@ -72,8 +72,7 @@ D = TypeVar("D", bound=type[SamplingDesign])
 def register_design(design: D) -> D:
     """Make a design known by its name and aliases; a name that is taken raises."""
     check_choice(design.unit, UNITS, "unit")
-    DESIGNS.add(design.name, design, design.aliases)
-    return design
+    return DESIGNS.register(design)
 
 
 def run_weights(candidates: Candidates, measure: Measure) -> np.ndarray | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import MISSING, Layout, Part, Result, is_database, plural, split_names
+from karat._util import Layout, Part, Result, is_database, plural, split_names
 from karat.benchmarks import Instances, load_instances, read_approvals
 from karat.errors import InputError
 from karat.estimation.candidates import VettedLabels
@@ -143,7 +143,7 @@ class DetectionEstimate(Result):
         by_name = {str(column.measure): column.measure for column in self.columns}
 
         def shown(record: dict[str, Any], key: str) -> str:
-            return MISSING if record[key] is None else show_value(by_name[record["measure"]], record[key])
+            return show_value(by_name[record["measure"]], record[key])
 
         rows = [
             [

@@ -11,10 +11,10 @@ import numpy as np
 from karat._util import check_choice, plural, track
 from karat.benchmarks import Benchmark, Truth
 from karat.errors import InputError
-from karat.estimation.candidates import DEPTH, CandidateRequest, Candidates, VettedLabels, scan_candidates
+from karat.estimation.candidates import DEPTH, Candidates, VettedLabels, scan_candidates
 from karat.estimation.estimator import ESTIMATORS, LabelEstimator, run_probabilities, shared
 from karat.estimation.features import check_scores
-from karat.estimation.inputs import check_features, depth_of, is_cut, load_inputs, table_features
+from karat.estimation.inputs import check_features, load_inputs, request_for, table_features
 from karat.estimation.query_means import cluster_variance, clusters_of, mean_defined
 from karat.estimation.relevance import covered_queries, without_grade
 from karat.estimation.score_estimate import EstimatedColumn, ScoreEstimate
@@ -118,15 +118,13 @@ def estimate(
     listed = None if second.implicit else second
     groups = [(way, group) for way in inputs.directions for group in by_relevance(inputs.measures).items()]
     requests = []
-    for way, (rel, group) in groups:
+    for way, (_, group) in groups:
         queries = covered_queries(bench, way, [first, second] if unlisted == "no" else [first])
-        below = not all(is_cut(one) for one in group)
         requests.append(
-            CandidateRequest(
-                first, way, queries, listed, depth_of(group, depth), sample, noisy_positives=below, rel=rel,
-                ties=ties, seed=seed, exact=below,
+            request_for(
+                first, way, group, depth, queries=queries, listed=listed, sample=sample, ties=ties, seed=seed
             )
-        )  # fmt: skip
+        )
     chosen_pairs = scan_candidates(inputs.runs, bench, requests, compute)
     for (_, (rel, group)), candidates in zip(groups, chosen_pairs, strict=True):
         candidates = candidates.with_features(table_features(features or {}, bench, candidates))

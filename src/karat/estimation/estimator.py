@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,13 +55,7 @@ ESTIMATORS: Registry[type[LabelEstimator]] = Registry(
     group="karat.estimators",
 )
 
-E = TypeVar("E", bound=type[LabelEstimator])
-
-
-def register_estimator(estimator: E) -> E:
-    """Make an estimator known by its name and aliases; a name that is taken raises."""
-    ESTIMATORS.add(estimator.name, estimator, estimator.aliases)
-    return estimator
+register_estimator = ESTIMATORS.register
 
 
 def run_probabilities(

@@ -262,32 +262,6 @@ def expected_values(ranked: Ranked, measure: Measure, *, draws: int = 256, rng: 
     return np.where(unknown, np.nan, form.expect(known)[0])
 
 
-def expected_ap(ranked: Ranked, relevant: Array | None = None) -> Array:
-    """Return the expected average precision per query; exact unless there are tied groups.
-
-    Parameters
-    ----------
-    ranked
-        Its `grade` is the probability that the row is relevant.
-    relevant
-        Per query, the number of relevant items N where it is known: E[AP] = Σ_k (p_k/k)(1 + Σ_{i<k} p_i) / N
-        (eq. 9 of Active testing; the supplement's compact form has a spare 1/k). By default N is the number
-        of rows that turn out to be relevant, which is random.
-
-    Examples
-    --------
-    >>> ranked = Ranked.from_places([[1, 2]], [[0.5, 0.5]], size=10)
-    >>> expected_ap(ranked).round(12).tolist(), expected_ap(ranked, np.array([1])).tolist()
-    ([0.625], [0.875])
-    """
-    return expected_values(with_total(ranked, relevant), average_precision())
-
-
-def with_total(ranked: Ranked, relevant: Array | None) -> Ranked:
-    """Return the same with the number of relevant items known, where it is given."""
-    return ranked if relevant is None else replace(ranked, total=np.asarray(relevant, dtype=np.float64))
-
-
 def average_precision() -> Measure:
     """Return AP."""
     measure = parse_measure("AP")

@@ -6,7 +6,7 @@ scores of further runs, similarities of captions, answers of approved machine ju
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -190,19 +190,6 @@ def score_features(
         made[name][ranking.row] = -np.log1p(ranking.ranked.start)
         made[name][np.isinf(made[name])] = np.nan
     return made
-
-
-def caption_features(
-    metrics: Iterable[str], benchmark: Benchmark, candidates: Candidates
-) -> dict[str, np.ndarray]:
-    """Return how similar each candidate's caption is to the image's captions, by caption metrics.
-
-    A caption is not compared with itself.
-    """
-    from karat.captions import pair_scores
-
-    pairs = candidates.pairs
-    return {metric: pair_scores(benchmark, metric, *pairs, leave_out=True) for metric in metrics}
 
 
 def judge_features(

@@ -12,10 +12,10 @@ import numpy as np
 from karat._util import check_choice, split_names
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth, as_benchmark, is_instances
 from karat.errors import InputError, MissingDataError
-from karat.estimation.candidates import Candidates, check_ties
+from karat.estimation.candidates import CandidateRequest, Candidates, check_ties
 from karat.estimation.features import score_features
 from karat.estimation.label_file import find_truth
-from karat.estimation.relevance import check_graded
+from karat.estimation.relevance import check_graded, cut_of
 from karat.measures import MEAN, Measure, Named, Semantic, parse_measures
 from karat.runs import Compute, Loading, Run, is_model, load_runs, notes_on_loading
 
@@ -168,17 +168,29 @@ def one_direction(possible: Sequence[Direction]) -> tuple[Direction, list[str]]:
 
 def is_cut(measure: Measure) -> bool:
     """Whether a measure looks at nothing below its cut-off."""
-    return (
-        measure.cutoff is not None and measure.bounded and getattr(measure, measure.cutoff.name) is not None
-    )
+    return cut_of(measure) is not None
 
 
 def depth_of(measures: Sequence[Measure], depth: int) -> int:
     """Return how many first items of each run are candidates."""
     if depth < 1:
         raise InputError(f"depth is {depth}", fix="give a whole number from 1")
-    cuts = [getattr(one, one.cutoff.name) for one in measures if is_cut(one) and one.cutoff is not None]
+    cuts = [cut for one in measures if (cut := cut_of(one)) is not None]
     return max(cuts) if len(cuts) == len(measures) else max([depth, *cuts])
+
+
+def request_for(
+    noisy: Truth, direction: Direction, measures: Sequence[Measure], depth: int, **choices: Any
+) -> CandidateRequest:
+    """Return which pairs are candidates for measures that call the same grades relevant.
+
+    What lies below the cut-off of all of them is neither a candidate nor placed.
+    """
+    below = not all(is_cut(one) for one in measures)
+    return CandidateRequest(
+        noisy, direction, depth=depth_of(measures, depth), noisy_positives=below,
+        rel=getattr(measures[0], "rel", None), exact=below, **choices,
+    )  # fmt: skip
 
 
 def check_several(runs: Any, why: str) -> None:

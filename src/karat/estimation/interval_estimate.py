@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, Part, Result
+from karat._util import Layout, Part, Result, or_none
 from karat.estimation.statistics import TARGETS, LabelEstimate
 from karat.measures import Measure, show_value
 from karat.scores import DIRECTION_TITLES
@@ -55,10 +55,6 @@ class IntervalEstimate(LabelEstimate):
 
     def record(self) -> dict[str, Any]:
         """Return it as plain data."""
-
-        def plain(number: float) -> float | None:
-            return None if np.isnan(number) else float(number)
-
         return {
             "run": self.run,
             "other": self.other,
@@ -66,9 +62,9 @@ class IntervalEstimate(LabelEstimate):
             "measure": self.measure,
             "target": self.target.replace("_", "-"),
             "method": self.method,
-            "value": plain(self.value),
-            "low": plain(self.low),
-            "high": plain(self.high),
+            "value": or_none(float(self.value)),
+            "low": or_none(float(self.low)),
+            "high": or_none(float(self.high)),
             "level": self.level,
             "labels": self.n,
             "effective": self.effective,

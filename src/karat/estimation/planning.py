@@ -5,14 +5,9 @@ Labels that are drawn with the probabilities π_i estimate a score Σ w_i y_i wi
     V = Σ w_i² s_i² (1 / π_i − 1),
 
 where s_i² is the expected square of what is left of a label after its prediction: p_i (1 − p_i) if the
-predictions p_i are right, and P (1 − P) for labels alone, P the share of relevant pairs. Before any label is
-there, p_i is taken from a pilot (cross-fitted, and s_i² scaled by what the pilot's labels say), or drawn from
-the binormal model under which predictions correlate with labels by an assumed ρ: Var(p) = ρ² P (1 − P).
-Then a uniform design has V = P (1 − P) (1 − ρ²) (1 / n − 1 / N) for one run: √(1 − ρ²) times the width of
-labels alone, and 0 when everything is labelled. Predictions from few labels leave more (`LEARNING`). Of whole
-queries the values count instead of the labels; that labels of one query are alike makes them worth less
-(`likeness`). A half-width has the degrees of freedom that an interval has where few draws make most of the
-variance. `tests/statistical/test_plans.py` compares plans with intervals from drawn labels.
+predictions p_i are right, and P (1 − P) for labels alone, P the share of relevant pairs. `PlanBasis` says
+where the p_i come from before any label is there, and docs/estimate-comparison.md how plans compare with
+drawn labels.
 """
 
 from __future__ import annotations
@@ -25,17 +20,16 @@ import numpy as np
 
 from karat.benchmarks import Benchmark, Truth
 from karat.errors import InputError
-from karat.estimation.candidates import DEPTH, make_candidates
+from karat.estimation.candidates import DEPTH, scan_candidates
 from karat.estimation.estimation import DEFAULT_ESTIMATOR, vetted_labels
 from karat.estimation.estimator import ESTIMATORS, LabelEstimator
 from karat.estimation.inputs import (
     check_measures,
     check_one_direction,
     check_several,
-    depth_of,
-    is_cut,
     load_inputs,
     one_direction,
+    request_for,
 )
 from karat.estimation.plan_basis import assumed_basis, assumed_notes, pilot_basis, pilot_notes, world_basis
 from karat.estimation.planned_designs import planned_designs, spread_over_queries
@@ -142,11 +136,10 @@ def plan(
     way, way_notes = one_direction(inputs.directions)
     bench, (one,), (first, *others) = inputs.benchmark, inputs.measures, inputs.truths
     plain, rel, guess = without_grade(one), getattr(one, "rel", None), parse_name(estimator, ESTIMATORS)
-    candidates = make_candidates(
-        inputs.runs, bench, first, direction=way, queries=covered_queries(bench, way, [first]),
-        depth=depth_of([one], depth), noisy_positives=not is_cut(one), rel=rel, ties=ties, seed=seed,
-        exact=not is_cut(one), compute=compute,
-    )  # fmt: skip
+    request = request_for(
+        first, way, [one], depth, queries=covered_queries(bench, way, [first]), ties=ties, seed=seed
+    )
+    (candidates,) = scan_candidates(inputs.runs, bench, [request], compute)
     cluster = clusters_of(bench, candidates)
     notes, known = [*inputs.notes, *way_notes], None
     if others:

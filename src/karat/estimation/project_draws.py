@@ -100,7 +100,7 @@ class NextPairs(Result):
             queries = len(np.unique(batch.query))
             what += f" of {queries:,} whole {'query' if queries == 1 else 'queries'}"
         low, high = batch.probability.min(), batch.probability.max()
-        chance = in_percent(low) if high - low < 1e-9 else f"{in_percent(low)} to {in_percent(high)}"
+        chance = shown_chance(low) if high - low < 1e-9 else f"{shown_chance(low)} to {shown_chance(high)}"
         verb = "Drew" if self.stored else "Would draw"
         lines = [
             f"{verb} {what} out of {batch.frame:,} for {batch.measure} "
@@ -118,10 +118,10 @@ class NextPairs(Result):
         return ["\n".join(lines), "\n".join(self.cost.sentences())]
 
 
-def in_percent(chance: float) -> str:
+def shown_chance(chance: float) -> str:
     """Return a chance in percent with two digits.
 
-    >>> in_percent(0.01234), in_percent(1.0)
+    >>> shown_chance(0.01234), shown_chance(1.0)
     ('1.2%', '100%')
     """
     return f"{100 * chance:.2g}%" if chance < 0.995 else "100%"

@@ -17,8 +17,8 @@ from karat.estimation.estimator import ESTIMATORS, LabelEstimator
 from karat.estimation.features import check_scores
 from karat.estimation.inputs import check_several
 from karat.estimation.interval_estimate import IntervalEstimate, IntervalEstimates
-from karat.estimation.intervals import INTERVAL_KINDS, answer, ask_labels, interval_estimates
 from karat.estimation.project_labels import ProjectLabels, read_project
+from karat.estimation.score_intervals import INTERVAL_KINDS, answer, ask_labels, interval_estimates
 from karat.estimation.statistics import (
     BURN_IN,
     DRAWN_METHODS,

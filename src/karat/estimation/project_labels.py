@@ -20,7 +20,6 @@ from karat.benchmarks import Benchmark, Direction, Truth
 from karat.errors import InputError
 from karat.estimation.candidates import (
     DEPTH,
-    CandidateRequest,
     Candidates,
     VettedLabels,
     check_ties,
@@ -32,8 +31,8 @@ from karat.estimation.inputs import (
     check_one_direction,
     depth_of,
     directions_of,
-    is_cut,
     one_direction,
+    request_for,
 )
 from karat.estimation.label_file import find_truth
 from karat.estimation.query_means import clusters_of
@@ -186,10 +185,9 @@ def read_project(
             fix="leave them out: people can be asked about what the benchmark has",
         )
     way, way_notes = one_direction(directions_of(question.direction, loaded, (first,)))
-    below = not is_cut(question.measure)
-    request = CandidateRequest(
-        first, way, depth=question.cut, noisy_positives=below, rel=getattr(question.measure, "rel", None),
-        ties=question.ties, exact=below, list_depth=deepest_cut(stored, way),
+    request = request_for(
+        first, way, [question.measure], question.depth, ties=question.ties,
+        list_depth=deepest_cut(stored, way),
     )  # fmt: skip
     (candidates,) = scan_candidates(loaded, bench, [request], compute)
     known = drawn_labels(project, stored)
@@ -203,7 +201,8 @@ def read_project(
     number = np.repeat(np.arange(len(stored)), [len(batch) for batch in stored])
     settings = {
         "noisy": first.name, "depth": question.depth, "ties": question.ties, "cut": question.cut,
-        "positives": first.name if below else None, "lists": fingerprints(candidates, question.cut),
+        "positives": first.name if request.noisy_positives else None,
+        "lists": fingerprints(candidates, question.cut),
     }  # fmt: skip
     notes = [*notes_on_loading(loaded), *candidates.notes, *way_notes, *known.notes, *doubts]
     notes += lost_notes(stored, inside, counts, number, way)

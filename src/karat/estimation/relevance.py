@@ -99,6 +99,18 @@ def without_grade(measure: Measure) -> Measure:
     return plain
 
 
+def cut_of(measure: Measure) -> int | None:
+    """Return the K of a measure that looks at nothing below its first K; None for every other.
+
+    A measure with a cut-off whose normaliser is fixed, such as P@K, looks at nothing below; the number of
+    relevant items in RP, AP or nDCG is a sum over all.
+    """
+    if measure.cutoff is None or not measure.bounded:
+        return None
+    cut: int | None = getattr(measure, measure.cutoff.name)
+    return cut
+
+
 def check_graded(measure: Measure, truths: Iterable[Truth]) -> None:
     """Raise where labels have grades between 0 and 1 and the measure does not say which are relevant."""
     if getattr(measure, "rel", None) is not None:

@@ -234,7 +234,7 @@ class ScoreEstimate(Result):
         by_name = {str(column.measure): column.measure for column in self.columns}
 
         def shown(record: dict[str, Any], key: str) -> str:
-            return MISSING if record[key] is None else show_value(by_name[record["measure"]], record[key])
+            return show_value(by_name[record["measure"]], record[key])
 
         def with_spread(record: dict[str, Any]) -> str:
             spread = "" if record["spread"] is None else f" ± {shown(record, 'spread')}"

@@ -16,16 +16,15 @@ import numpy as np
 from karat._util import check_choice, plural, split_names, track
 from karat.benchmarks import Benchmark, Direction, Instances, Truth
 from karat.errors import InputError
-from karat.estimation.candidates import DEPTH, CandidateRequest, Candidates, scan_candidates
+from karat.estimation.candidates import DEPTH, Candidates, scan_candidates
 from karat.estimation.curves import Curve, Simulated, Simulation
 from karat.estimation.detection_estimate import BOXES, MASKS, load_detected_pairs
 from karat.estimation.estimator import ESTIMATORS, LabelEstimator
 from karat.estimation.inputs import (
     check_features,
     check_measures,
-    depth_of,
-    is_cut,
     load_inputs,
+    request_for,
     table_features,
 )
 from karat.estimation.query_means import mean_defined
@@ -129,10 +128,7 @@ def simulate(
     >>> done.results[0].curves[0].error.round(3).tolist()
     [[0.075, 0.0], [0.073, 0.0]]
     """
-    names = split_names(method) if isinstance(method, str) else method
-    methods = [Method.parse(one) for one in names]
-    if times < 1:
-        raise InputError(f"times is {times}", fix="give a whole number from 1")
+    methods = parse_methods(method, times)
     if unlisted is not None:
         check_choice(unlisted, READINGS, "unlisted")
     check_features(features)
@@ -145,10 +141,9 @@ def simulate(
     results, notes = [], [*inputs.notes]
     condensed = how == "leave_out"
     requests = [
-        CandidateRequest(
-            first, way, covered_queries(bench, way, inputs.truths), second if condensed else None,
-            depth_of([one], depth), sample, condensed, not is_cut(one), getattr(one, "rel", None), ties, seed,
-            exact=not is_cut(one),
+        request_for(
+            first, way, [one], depth, queries=covered_queries(bench, way, inputs.truths),
+            listed=second if condensed else None, sample=sample, condensed=condensed, ties=ties, seed=seed,
         )
         for way in inputs.directions
         for one in inputs.measures
@@ -197,14 +192,11 @@ def simulate_detections(
     budget, batch
         How many instances are vetted, in all and at a time: numbers, or shares.
     """
-    names = split_names(method) if isinstance(method, str) else method
-    methods = [Method.parse(one) for one in names]
+    methods = parse_methods(method, times)
     for one in methods:
         if not one.strategy.of_units:
             usable = ", ".join(kind.name for kind in STRATEGIES.values() if kind.of_units)
             raise InputError(f"{one.strategy} cannot choose among instances", fix=f"choose one of {usable}")
-    if times < 1:
-        raise InputError(f"times is {times}", fix="give a whole number from 1")
     pairs = load_detected_pairs(runs, instances, name=name)
     missing = len(np.unique(pairs.units[np.isnan(pairs.true)]))
     if missing:
@@ -223,6 +215,14 @@ def simulate_detections(
         for one in check_measures(measure)
     ]  # fmt: skip
     return Simulation(tuple(results), times, BOXES, MASKS, pairs.notes)
+
+
+def parse_methods(method: Iterable[str | Method] | str, times: int) -> list[Method]:
+    """Return the methods that names mean, or raise, also where they are not to be repeated at all."""
+    methods = [Method.parse(one) for one in (split_names(method) if isinstance(method, str) else method)]
+    if times < 1:
+        raise InputError(f"times is {times}", fix="give a whole number from 1")
+    return methods
 
 
 def simulate_candidates(

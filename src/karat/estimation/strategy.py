@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -61,13 +61,7 @@ STRATEGIES: Registry[type[VettingStrategy]] = Registry(
     group="karat.strategies",
 )
 
-S = TypeVar("S", bound=type[VettingStrategy])
-
-
-def register_strategy(strategy: S) -> S:
-    """Make a strategy known by its name and aliases; a name that is taken raises."""
-    STRATEGIES.add(strategy.name, strategy, strategy.aliases)
-    return strategy
+register_strategy = STRATEGIES.register
 
 
 def highest(value: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -8,7 +8,6 @@ vetted labels and a better model, are different (their figure 6).
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +24,6 @@ from karat.estimation.features import check_scores
 from karat.estimation.relevance import labels_of, without_grade
 from karat.estimation.strategy import STRATEGIES, VettingStrategy
 from karat.measures import Measure, parse_name
-from karat.world import Annotator, World, ask
 
 UNLISTED = ("no", "unknown")
 """What a truth says of a pair that it does not list: that it is not relevant, or nothing."""
@@ -78,39 +76,6 @@ def check_contradictions(truth: Truth) -> None:
             f"{image} with caption {caption} (numbers in the benchmark)",
             fix="name a truth of one source, or let karat project publish decide",
         )
-
-
-def truth_oracle(
-    candidates: Candidates, truth: Truth, rel: float | str | None = None, unlisted: str = "unknown"
-) -> Oracle:
-    """Return an oracle that looks answers up; see `truth_labels`."""
-    label = truth_labels(candidates, truth, rel, unlisted)
-
-    def answer(rows: np.ndarray) -> np.ndarray:
-        if np.isnan(label[rows]).any():
-            missing = plural(int(np.isnan(label).sum()), "candidate")
-            raise InputError(
-                f"truth {truth.name!r} does not say whether {missing} of the runs are relevant",
-                fix="count them as not relevant (--unlisted no), or rank the listed pairs alone",
-            )
-        return label[rows] > 0
-
-    return answer
-
-
-def annotator_oracle(
-    candidates: Candidates, world: World, annotators: Sequence[Annotator], seed: int = 0
-) -> Oracle:
-    """Return an oracle that asks simulated annotators of a world: relevant where most answer "yes".
-
-    They are asked about all candidates beforehand, so that the answer about a pair does not depend on when it
-    is vetted.
-    """
-    if not annotators:
-        raise InputError("there is no annotator to ask", fix="give one or more: [careful()]")
-    answers = ask(world, *candidates.pairs, annotators, seed)
-    relevant = (answers.rating == 4).reshape(len(annotators), -1).mean(axis=0) > 0.5
-    return relevant.__getitem__
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +163,7 @@ def vet(
     candidates
         What may be vetted.
     oracle
-        Who answers: `truth_oracle`, `annotator_oracle`, or any function of candidate numbers.
+        Who answers: any function of candidate numbers that returns whether each is relevant.
     measure
         What is estimated. Candidates that it does not look at are never vetted.
     estimator, strategy
@@ -226,7 +191,8 @@ def vet(
     >>> world = make_world(images=60, captions=2, seed=1)
     >>> bench, p10 = world.benchmark(), parse_measure("P@10")
     >>> pairs = make_candidates(simulate_systems(world)[:1], bench, "original", direction="t2i", depth=10)
-    >>> oracle = truth_oracle(pairs, bench.truth("complete"))
+    >>> relevant = truth_labels(pairs, bench.truth("complete")) > 0
+    >>> oracle = relevant.__getitem__
     >>> done = vet(pairs, oracle, p10, estimator="naive", strategy="random", budget=100, batch=60)
     >>> [len(step.rows) for step in done.rounds], done.effort.round(3).tolist()
     ([60, 40], [0.05, 0.083])

@@ -7,7 +7,6 @@ from karat._util.lazy import exports
 if TYPE_CHECKING:
     from karat.explanations.cleaning_list import CleaningList as CleaningList
     from karat.explanations.cleaning_list import make_cleaning_list as make_cleaning_list
-    from karat.explanations.concept_metrics import RELATIVE_TO as RELATIVE_TO
     from karat.explanations.concept_metrics import ConceptComparison as ConceptComparison
     from karat.explanations.concept_metrics import ConceptMetrics as ConceptMetrics
     from karat.explanations.concept_metrics import compare_concepts as compare_concepts
@@ -30,15 +29,12 @@ if TYPE_CHECKING:
     from karat.explanations.fault import FaultFinder as FaultFinder
     from karat.explanations.fault import Faults as Faults
     from karat.explanations.image_facts import FACT_KINDS as FACT_KINDS
-    from karat.explanations.image_facts import ImageFacts as ImageFacts
-    from karat.explanations.image_facts import make_facts as make_facts
     from karat.explanations.local_failures import LocalFailures as LocalFailures
     from karat.explanations.marks import Marks as Marks
     from karat.explanations.marks import MarkSummary as MarkSummary
     from karat.explanations.marks import check_share as check_share
     from karat.explanations.marks import read_marks as read_marks
     from karat.explanations.marks import summarise_marks as summarise_marks
-    from karat.explanations.neighbours import neighbour_scores as neighbour_scores
     from karat.explanations.noun_senses import MentionedConcepts as MentionedConcepts
     from karat.explanations.noun_senses import NounSenses as NounSenses
     from karat.explanations.query_words import Mentions as Mentions

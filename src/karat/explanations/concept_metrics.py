@@ -22,16 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, check_file
+from karat._util import check_choice, check_file, or_none
 from karat._util import threads as thread_loop
 from karat.errors import InputError
 from karat.explanations.concepts import Concepts
 
 RELATIVE_TO = ("ground_truth", "smaller")
 """What a difference of two areas is a share of: the ground truth's area, or the smaller of both."""
-SIZE_READINGS = ("matches", "concepts")
-"""How sizes of several concepts become one number: over all matched boxes, as the paper's example does; or
-the mean of each concept, added up, as its formula says."""
 THRESHOLD = 1.0
 """The difference from which on two areas disagree, in the binary reading: 100%."""
 NO_PATH = 255
@@ -175,7 +172,7 @@ class ConceptMetrics:
         matched = slice(int(self.pair_ptr[pair]), int(self.pair_ptr[pair + 1]))
         sized = slice(int(self.size_ptr[pair]), int(self.size_ptr[pair + 1]))
         return {
-            **{name: or_missing(values[pair]) for name, values in self.values().items()},
+            **{name: or_none(float(values[pair])) for name, values in self.values().items()},
             "common": [(name, n, sides[1][name]) for name, n in sides[0].items() if name in sides[1]],
             "pairs": [
                 (synsets[g], synsets[r], weight)
@@ -192,11 +189,6 @@ class ConceptMetrics:
                 )
             ],
         }
-
-
-def or_missing(value: float) -> float | None:
-    """Return a number, None for NaN."""
-    return None if np.isnan(value) else float(value)
 
 
 def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ from karat.explanations.search import (
     Controls,
     MaxT,
     Noise,
+    check_whole,
     cluster_sums,
     compressed,
     corrected_p,
@@ -118,7 +119,7 @@ class RuleReport(Result):
         rows = [
             [
                 str(rule), f"{rule.n:,} of {rule.of:,}",
-                *(f"{100 * getattr(rule, name):.1f} ({in_percent(getattr(rule, f'{name}_ends'))})"
+                *(f"{100 * getattr(rule, name):.1f} ({percent_ends(getattr(rule, f'{name}_ends'))})"
                   for name in ("support", "confidence")),
                 f"{signed(rule.lift)} ({ends(*rule.lift_ends)})", f"{rule.p:.3f}",
             ]
@@ -136,10 +137,10 @@ class RuleReport(Result):
         return [*none, *shown, how]
 
 
-def in_percent(interval: tuple[float, float]) -> str:
+def percent_ends(interval: tuple[float, float]) -> str:
     """Return an interval of shares in percent.
 
-    >>> in_percent((0.1, 0.256))
+    >>> percent_ends((0.1, 0.256))
     '10.0–25.6'
     """
     return ends(100 * interval[0], 100 * interval[1], 1)
@@ -209,14 +210,6 @@ def rules(
 def as_names(names: Iterable[str] | str) -> list[str]:
     """Return one name or several as a list."""
     return [names] if isinstance(names, str) else list(names)
-
-
-def check_whole(name: str, value: object, largest_value: int | None = None) -> None:
-    """Raise unless a number is whole, from 1 on."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < 1 or (largest_value is not None and value > largest_value):  # type: ignore[operator]
-        reach = f"from 1 to {largest_value}" if largest_value else "from 1 on"
-        raise InputError(f"{name} is {value!r}", fix=f"give a whole number {reach}")
 
 
 def choose(columns: Mapping[str, np.ndarray], names: Iterable[str] | str | None) -> list[str]:

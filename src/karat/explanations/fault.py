@@ -18,9 +18,6 @@ FAULTS = {
     "keywords": "few keywords: other captions of the image hardly name what the caption names",
 }
 """The marks of a failure that is not the model's fault, in words."""
-KEYWORDS = 2
-"""The fewest concepts that a caption shares with the other captions of its image (Lymperaiou et al. 2022,
-§4.2)."""
 UNKNOWN = -1
 
 

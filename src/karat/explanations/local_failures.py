@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from karat._util import MISSING, Layout, Part, Result, plural
+from karat._util import MISSING, Layout, Part, Result, or_none, plural
 from karat.benchmarks import Benchmark
 from karat.errors import KaratError
-from karat.explanations.concept_metrics import ConceptMetrics, or_missing
+from karat.explanations.concept_metrics import ConceptMetrics
 from karat.explanations.explained_failures import ALL, INFORMED, METRIC_HEADS, ExplainedFailures
 from karat.explanations.fault import Faults
 
@@ -58,7 +58,7 @@ class LocalFailures(Result):
         )
         metrics = column.metrics[ALL]
         values = {
-            f"{'informed_' if counted == INFORMED else ''}{name}": [or_missing(value) for value in numbers]
+            f"{'informed_' if counted == INFORMED else ''}{name}": [*map(or_none, numbers.tolist())]
             for counted, computed in column.metrics.items()
             for name, numbers in computed.values().items()
         }

@@ -22,7 +22,7 @@ from karat.explanations.failure_rules import (
     RuleReport,
     as_booleans,
     clustered_error,
-    in_percent,
+    percent_ends,
     rules,
     score_interval,
 )
@@ -180,7 +180,7 @@ class MarkSummary(Result):
     def parts(self) -> list[Part]:
         """Return the paper's table and figures, and the rules."""
         rows = [
-            [name, f"{n:,}", f"{100 * share:.2f}", in_percent((low, high))]
+            [name, f"{n:,}", f"{100 * share:.2f}", percent_ends((low, high))]
             for name, n, share, low, high in self.shares
         ]
         shown: list[Part] = [
@@ -245,6 +245,8 @@ def summarise_marks(
     >>> summary.shares[0][:3], summary.counts
     (('color', 20, 0.5), (0, 30, 10))
     """
+    from scipy.special import ndtri
+
     check_level(level)
     check_share(share)
     if not isinstance(marks, Marks):
@@ -253,7 +255,7 @@ def summarise_marks(
     pairs = int(marks.pair.max()) + 1
     first = marks.first
     cluster = np.unique(marks.cluster[first], return_inverse=True)[1]
-    reach = quantile(level)
+    reach = float(ndtri((1 + level) / 2))
     shares = []
     for name, column in classes.items():
         value = float(column.mean())
@@ -301,17 +303,6 @@ def count_ratings(rating: np.ndarray, scale: tuple[int, int]) -> dict[int, int]:
     rounded = np.rint(rating).astype(int)
     low, high = min(scale[0], int(rounded.min())), max(scale[1], int(rounded.max()))
     return dict(enumerate(np.bincount(rounded - low, minlength=high - low + 1).tolist(), start=low))
-
-
-def quantile(level: float) -> float:
-    """Return how many standard errors an interval reaches to each side.
-
-    >>> round(quantile(0.95), 3)
-    1.96
-    """
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))
 
 
 def read_marks(path: str | Path) -> Marks:

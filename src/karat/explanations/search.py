@@ -21,6 +21,14 @@ BLOCK = 1 << 23
 """How many numbers are held at a time."""
 
 
+def check_whole(name: str, value: object, largest_value: int | None = None) -> None:
+    """Raise unless a number is whole, from 1 on."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < 1 or (largest_value is not None and value > largest_value):  # type: ignore[operator]
+        reach = f"from 1 to {largest_value}" if largest_value else "from 1 on"
+        raise InputError(f"{name} is {value!r}", fix=f"give a whole number {reach}")
+
+
 @dataclass(frozen=True)
 class MaxT:
     """How a search is corrected for its many columns: its level, and how often values are dealt out."""

@@ -13,7 +13,7 @@ from karat._util import check_choice, plural
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
 from karat.explanations.query_values import QueryValues, RunScorer, check_measure, values_of_card
-from karat.explanations.search import MaxT
+from karat.explanations.search import MaxT, check_whole
 from karat.explanations.slice_columns import SliceTable, check_support, slice_table
 from karat.explanations.slice_kinds import SLICE_KINDS
 from karat.explanations.slice_report import SliceReport
@@ -82,7 +82,7 @@ def search_slices(
     >>> round(odd.low, 2), round(odd.high, 2), odd.verdict
     (-0.05, 0.18, 'not shown to differ')
     """
-    check_most(most)
+    check_whole("most", most)
     better = check_choice(better, ("high", "low"), "better")
     correction = MaxT(level, deals, seed)
     own, other, cluster, known = paired_columns(values, against, clusters)
@@ -218,7 +218,7 @@ class SliceChoices:
 
     def __post_init__(self) -> None:
         MaxT(self.level, self.deals, self.seed)
-        check_most(self.most)
+        check_whole("most", self.most)
         check_support(self.min_support, 0)
         for name in with_held(self.kinds, ()) or ():
             SLICE_KINDS[name]
@@ -301,12 +301,6 @@ def check_searched(values: np.ndarray, reference: np.ndarray | None, cluster: np
             f"{plural(count, 'image')} with scored queries are too few to search for slices",
             fix=f"give queries of {FEWEST_CLUSTERS} images or more",
         )
-
-
-def check_most(most: object) -> None:
-    """Raise unless so many slices can be reported."""
-    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
-        raise InputError(f"most is {most!r}", fix="give a whole number from 1 on")
 
 
 def aligned(table: SliceTable, query: np.ndarray, direction: Direction) -> SliceTable:

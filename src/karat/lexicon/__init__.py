@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from karat.lexicon.inflection import plural_of as plural_of
     from karat.lexicon.inflection import verb_form as verb_form
     from karat.lexicon.information_content import InformationContent as InformationContent
-    from karat.lexicon.word_lists import word_rows as word_rows
     from karat.lexicon.word_lists import word_set as word_set
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

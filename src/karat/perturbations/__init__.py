@@ -17,6 +17,5 @@ if TYPE_CHECKING:
     from karat.perturbations.robustness_report import Robustness as Robustness
     from karat.perturbations.wording import Replacement as Replacement
     from karat.perturbations.wording import Wording as Wording
-    from karat.perturbations.wording import read_wordings as read_wordings
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Self, TypeVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from karat.perturbations.wording import Option, Wording
 class Perturbation(Named):
     """Changes words of captions.
 
-    A subclass is one file in ``karat/explanations/perturbations`` that registers itself. It names the places
+    A subclass is one file in ``karat/perturbations/kinds`` that registers itself. It names the places
     that it can change and, for each, the options in order of preference; the rest, such as choosing among
     places, parsing the result again and logging, is done for all in `perturb`.
     """
@@ -72,13 +72,7 @@ PERTURBATIONS: Registry[type[Perturbation]] = Registry(
     group="karat.perturbations",
 )
 
-P = TypeVar("P", bound=type[Perturbation])
-
-
-def register_perturbation(perturbation: P) -> P:
-    """Make a perturbation known by its name and aliases; a name that is taken raises."""
-    PERTURBATIONS.add(perturbation.name, perturbation, perturbation.aliases)
-    return perturbation
+register_perturbation = PERTURBATIONS.register
 
 
 def shuffled(options: Sequence[str], rng: np.random.Generator, most: int = 6) -> list[str]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
+from torch import distributed as dist
 from torch.nn import functional
 
 from karat._util import Registry, check_choice, import_all
 from karat.errors import InputError
-from karat.training.gathering import gather
 
 REDUCTIONS = ("sum", "mean")
 
@@ -143,13 +143,7 @@ LOSSES: Registry[type[PairLoss]] = Registry(
     "loss", fill=lambda: import_all("karat.training.losses"), group="karat.losses"
 )
 
-L = TypeVar("L", bound=type[PairLoss])
-
-
-def register_loss(loss: L) -> L:
-    """Make a loss known by its name and aliases; a name that is taken raises."""
-    LOSSES.add(loss.name, loss, loss.aliases)
-    return loss
+register_loss = LOSSES.register
 
 
 def hinges(batch: PairBatch, negatives: Tensor, margin: Tensor | float) -> Tensor:
@@ -169,6 +163,43 @@ def hinges(batch: PairBatch, negatives: Tensor, margin: Tensor | float) -> Tenso
     images = similarity.gather(0, negatives[:, 1])
     violation = torch.stack((captions, images), 1) - similarity.diagonal() + margin
     return violation.clamp(min=0).masked_fill(batch.same.all(1), 0).sum((1, 2))
+
+
+def world_size() -> int:
+    """Return how many processes train together; 1 where `torch.distributed` is not set up."""
+    return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+
+
+class _Gather(torch.autograd.Function):
+    """The rows of all processes, in the order of their ranks; gradients go back to whoever gave the row."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor) -> Tensor:
+        ctx.size = len(rows)
+        parts = [torch.empty_like(rows) for _ in range(world_size())]
+        dist.all_gather(parts, rows.contiguous())
+        return torch.cat(parts)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        # A sum over processes and a slice: gloo has no reduce_scatter.
+        gradient = gradient.contiguous()
+        dist.all_reduce(gradient)
+        begin = dist.get_rank() * ctx.size
+        return gradient[begin : begin + ctx.size]
+
+
+def gather(rows: Tensor) -> Tensor:
+    """Return the rows of all processes, or `rows` as they are where there is one process.
+
+    Every process needs the same number of rows. Each computes the loss of the whole batch, and its gradient
+    with respect to its own rows is the sum over processes: after the average over processes that
+    `DistributedDataParallel` takes, parameters have the gradient of one process with the whole batch.
+
+    >>> gather(torch.ones(2, 1)).tolist()
+    [[1.0], [1.0]]
+    """
+    return rows if world_size() == 1 else _Gather.apply(rows)
 
 
 def check_reduction(reduction: str) -> str:

@@ -266,10 +266,6 @@ class Margins(nn.Module):
         fit = self.at(images[:, None], captions)
         return fit, fit.diagonal()
 
-    def forward(self, images: Tensor, captions: Tensor) -> Tensor:
-        """Return φ of given images and captions; see `at`."""
-        return self.at(images, captions)
-
     def save(self, path: str | Path) -> None:
         """Write a safetensors file, which `load` reads; sparse rows take 4 bytes a cell, or 6."""
         from safetensors.torch import save_file

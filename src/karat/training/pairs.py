@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,6 @@ class PairData:
     >>> data = PairData.of(np.ones((2, 3)), np.array([[2, 0], [3, 0], [2, 3]]), [0, 0, 1])
     >>> data.n_images, data.n_captions
     (2, 3)
-    >>> data.subset([1]).tokens.tolist()
-    [[2, 3]]
     """
 
     features: Tensor
@@ -79,26 +77,6 @@ class PairData:
     def to(self, device: torch.device | str) -> PairData:
         """Return the pairs on a device."""
         return PairData(self.features.to(device), self.tokens.to(device), self.owner.to(device))
-
-    def subset(self, images: Any) -> PairData:
-        """Return some images, in the given order, with their captions, which keep theirs."""
-        images = torch.as_tensor(np.asarray(images)).long()
-        number = torch.full((self.n_images,), -1)
-        number[images] = torch.arange(len(images))
-        kept = number[self.owner] >= 0
-        return PairData(self.features[images], self.tokens[kept], number[self.owner[kept]])
-
-    def shuffled(self, share: float, seed: int) -> PairData:
-        """Return pairs of which a share of the captions, drawn by `seed`, belongs to another's image.
-
-        The drawn captions exchange their images at random; by chance a few may get their own again.
-        """
-        rng = np.random.default_rng(seed)
-        drawn = rng.permutation(self.n_captions)[: round(share * self.n_captions)]
-        owner = self.owner.clone()
-        owner[drawn] = self.owner[rng.permutation(drawn)]
-        order = torch.argsort(owner, stable=True)
-        return replace(self, tokens=self.tokens[order], owner=owner[order])
 
 
 def check_features(shape: tuple[int, ...], where: str | Path | None = None) -> None:

@@ -17,7 +17,7 @@ from karat.baselines.images import ImageFeatures
 from karat.errors import InputError, MissingDataError
 from karat.models import MODEL_FORMATS, MODEL_HEAD, decode_image
 from karat.training.image_input import CountProjection
-from karat.training.vocabulary import CaptionVocabulary
+from karat.training.vocabulary import CaptionVocabulary, split_words
 
 if TYPE_CHECKING:
     from karat.training.network import DualEncoder
@@ -149,7 +149,7 @@ class TrainedModel:
 
     def unknown_words(self, text: str) -> list[str]:
         """Return the words of a text that the vocabulary lacks."""
-        return [word for word in self.vocabulary.split(text) if word not in self.vocabulary]
+        return [word for word in split_words(text) if word not in self.vocabulary]
 
     @property
     def fingerprint(self) -> str:

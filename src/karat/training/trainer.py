@@ -289,8 +289,12 @@ class Trainer:
         return replay
 
     def vectors(self, data: PairData) -> tuple[Tensor, Tensor]:
-        """Return the vectors of images and captions, in single precision."""
-        return encode(self.network, data)
+        """Return the vectors of images and captions, in single precision and without dropout."""
+        self.network.eval()
+        with torch.inference_mode():
+            images = [self.network.images(part) for part in data.features.split(BLOCK)]
+            captions = [self.network.captions(part) for part in data.tokens.split(BLOCK)]
+        return torch.cat(images), torch.cat(captions)
 
     def scores(self, data: PairData) -> dict[str, float]:
         """Return R@K of both directions and RSUM, in percent."""
@@ -317,15 +321,6 @@ def check_device(device: str | torch.device | None) -> torch.device:
     except (RuntimeError, AssertionError, NotImplementedError):
         raise InputError(f"there is no device {str(device)!r}", fix="give cpu, or cuda for a GPU") from None
     return found
-
-
-def encode(network: DualEncoder, data: PairData) -> tuple[Tensor, Tensor]:
-    """Return the vectors of images and captions, without dropout, on the device of the data."""
-    network.eval()
-    with torch.inference_mode():
-        images = [network.images(part) for part in data.features.split(BLOCK)]
-        captions = [network.captions(part) for part in data.tokens.split(BLOCK)]
-    return torch.cat(images), torch.cat(captions)
 
 
 def fingerprint(*parts: PairData) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from karat.errors import InputError
 
 PADDING, UNKNOWN = 0, 1
 """The numbers of no word and of a word that the vocabulary lacks."""
-Split = Callable[[str], Sequence[str]]
 
 
 def split_words(text: str) -> Sequence[str]:
@@ -30,8 +29,6 @@ class CaptionVocabulary:
         In the order of their numbers.
     length
         How many words of a caption are read; shorter ones are padded with 0.
-    split
-        What splits a caption into words.
 
     Examples
     --------
@@ -42,20 +39,18 @@ class CaptionVocabulary:
     [[2, 3, 1, 0], [1, 0, 0, 0]]
     """
 
-    def __init__(self, words: Iterable[str], length: int = 24, split: Split = split_words) -> None:
-        self.words, self.length, self.split = tuple(words), int(length), split
+    def __init__(self, words: Iterable[str], length: int = 24) -> None:
+        self.words, self.length = tuple(words), int(length)
         if self.length < 1:
             raise InputError(f"length is {length}", fix="read one word of a caption or more")
         self._number = {word: number for number, word in enumerate(self.words, UNKNOWN + 1)}
 
     @classmethod
-    def of(
-        cls, captions: Iterable[str], *, minimum: int = 2, length: int = 24, split: Split = split_words
-    ) -> CaptionVocabulary:
+    def of(cls, captions: Iterable[str], *, minimum: int = 2, length: int = 24) -> CaptionVocabulary:
         """Return the words of at least `minimum` captions; equally frequent ones by the alphabet."""
-        counts = Counter(word for text in captions for word in set(split(text)))
+        counts = Counter(word for text in captions for word in set(split_words(text)))
         known = sorted((-count, word) for word, count in counts.items() if count >= minimum)
-        return cls((word for _, word in known), length, split)
+        return cls((word for _, word in known), length)
 
     def __len__(self) -> int:
         """Return how many numbers there are, those of no word and of an unknown word included."""
@@ -68,6 +63,6 @@ class CaptionVocabulary:
         """Return the numbers of the words of captions, int64 [captions, length]."""
         table = np.full((len(captions), self.length), PADDING, np.int64)
         for row, text in zip(table, captions):
-            words = self.split(text)[: self.length]
+            words = split_words(text)[: self.length]
             row[: len(words)] = [self._number.get(word, UNKNOWN) for word in words]
         return table

@@ -10,15 +10,12 @@ if TYPE_CHECKING:
     from karat.captions.graphs.extraction import scene_graphs as scene_graphs
     from karat.captions.graphs.extraction import tag_captions as tag_captions
     from karat.captions.graphs.graph import SceneGraph as SceneGraph
-    from karat.captions.graphs.parsed_captions import ParsedCaptions as ParsedCaptions
-    from karat.captions.graphs.parsed_captions import parse_captions as parse_captions
     from karat.captions.graphs.tags import Tagged as Tagged
     from karat.captions.graphs.word_classes import ALWAYS_PLURAL as ALWAYS_PLURAL
     from karat.captions.graphs.word_classes import COLLECTIVE as COLLECTIVE
     from karat.captions.graphs.word_classes import DEGREES as DEGREES
     from karat.captions.graphs.word_classes import OPENERS as OPENERS
     from karat.captions.graphs.word_classes import PARTICLES as PARTICLES
-    from karat.captions.graphs.word_classes import PERSONAL as PERSONAL
     from karat.captions.graphs.word_classes import PREPOSITIONS as PREPOSITIONS
     from karat.captions.graphs.word_classes import QUANTITIES as QUANTITIES
     from karat.captions.graphs.word_classes import Lemmas as Lemmas

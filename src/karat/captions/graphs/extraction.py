@@ -60,8 +60,7 @@ def scene_graphs(
     captions
         English captions.
     parser
-        What tags and parses lists of words: `karat.lexicon.syntax.SpacyParser(nlp)`, or anything that
-        returns the same. karat's own by default.
+        What tags and parses lists of words into a `karat.lexicon.syntax.Parsed`. karat's own by default.
     convention
         "full" keeps all that a caption states. "java" leaves out and distorts what the original tool does,
         for comparison with its output; docs/scene-graphs.md lists how.
@@ -82,7 +81,7 @@ def scene_graphs(
     return [write(read_facts(tagged, known)) for tagged in tagged_captions]
 
 
-def tag_captions(captions: Sequence[str], parser: ParseWords | None = None) -> Iterator[Tagged]:
+def tag_captions(captions: Sequence[str]) -> Iterator[Tagged]:
     """Yield each caption as words with tags and tree, mistakes that are common in captions corrected.
 
     >>> (tagged,) = tag_captions(["Two red buses"])
@@ -90,7 +89,7 @@ def tag_captions(captions: Sequence[str], parser: ParseWords | None = None) -> I
     (['two', 'red', 'buses'], ['NUM', 'ADJ', 'NOUN'], ['nummod', 'amod', 'root'])
     """
     known = lemmas()
-    for tagged in track(tag(captions, parser), "reading captions", len(captions)):
+    for tagged in track(tag(captions), "reading captions", len(captions)):
         correct_tags(tagged, known)
         yield tagged
 

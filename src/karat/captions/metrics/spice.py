@@ -44,8 +44,8 @@ class Spice(CaptionMetric):
     Parameters
     ----------
     graphs
-        What turns a list of captions into their scene graphs; by default karat's own parser. For a spaCy
-        pipeline: ``Spice(lambda texts: scene_graphs(texts, parser=SpacyParser(nlp)))``.
+        What turns a list of captions into their scene graphs; by default karat's own parser. For another
+        one: ``Spice(lambda texts: scene_graphs(texts, parser=parser))``.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 from karat._util import Param, whole
 from karat.estimation.candidates import Candidates, VettedLabels
 from karat.estimation.design import SamplingDesign, pair_weights, register_design
-from karat.estimation.statistics import Draw
+from karat.estimation.statistics import Draw, drawn_in_strata
 from karat.estimation.strategy import guessed
 from karat.measures import Measure
 
@@ -54,9 +54,7 @@ class StratifiedDesign(SamplingDesign):
         size = np.bincount(stratum)
         variance = np.bincount(stratum, weight**2 * np.maximum(p * (1 - p), EVEN)) / np.maximum(size, 1)
         number = allocate(size, size * np.sqrt(variance), n)
-        order = np.lexsort((rng.random(len(stratum)), stratum))
-        within = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
-        drawn = np.sort(order[within < number[stratum[order]]])
+        drawn = np.sort(drawn_in_strata(stratum, number, rng))
         which = stratum[drawn]
         return Draw(open_rows[drawn], (number / np.maximum(size, 1))[which], which, design=str(self))
 

@@ -10,7 +10,7 @@ from karat._util import Param, whole
 from karat.errors import InputError
 from karat.estimation.candidates import VettedLabels
 from karat.estimation.design import SamplingDesign, register_design
-from karat.estimation.statistics import Draw
+from karat.estimation.statistics import Draw, drawn_in_strata
 from karat.measures import Measure
 
 PER_STRATUM = 10
@@ -54,9 +54,7 @@ class WholeQueryDesign(SamplingDesign):
                 fix="ask for more pairs, or lower the depth",
             )
         size = np.bincount(stratum)
-        order = np.lexsort((rng.random(len(stratum)), stratum))
-        within = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
-        drawn = order[within < number[stratum[order]]]
+        drawn = drawn_in_strata(stratum, number, rng)
         chance, part = np.zeros(len(labels.candidates.queries)), np.full(len(labels.candidates.queries), -1)
         chance[queries[drawn]] = (number / size)[stratum[drawn]]
         part[queries[drawn]] = stratum[drawn]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.estimation.statistics.boundaries import BOUNDARIES as BOUNDARIES
     from karat.estimation.statistics.boundaries import BURN_IN as BURN_IN
     from karat.estimation.statistics.boundaries import error_rate as error_rate
     from karat.estimation.statistics.boundaries import sequence_factor as sequence_factor
@@ -20,16 +19,10 @@ if TYPE_CHECKING:
     from karat.estimation.statistics.draw import UNITS as UNITS
     from karat.estimation.statistics.draw import Draw as Draw
     from karat.estimation.statistics.draw import answered as answered
+    from karat.estimation.statistics.draw import drawn_in_strata as drawn_in_strata
     from karat.estimation.statistics.draw import inclusion_probabilities as inclusion_probabilities
     from karat.estimation.statistics.draw import known_from as known_from
     from karat.estimation.statistics.draw import systematic as systematic
-    from karat.estimation.statistics.intervals import DRAWN_METHODS as DRAWN_METHODS
-    from karat.estimation.statistics.intervals import LEAST_FREE as LEAST_FREE
-    from karat.estimation.statistics.intervals import TARGETS as TARGETS
-    from karat.estimation.statistics.intervals import LabelEstimate as LabelEstimate
-    from karat.estimation.statistics.intervals import estimate_mean as estimate_mean
-    from karat.estimation.statistics.intervals import interval as interval
-    from karat.estimation.statistics.intervals import spread as spread
     from karat.estimation.statistics.label_errors import answer_errors as answer_errors
     from karat.estimation.statistics.label_errors import answer_posterior as answer_posterior
     from karat.estimation.statistics.label_errors import answers_again as answers_again
@@ -42,9 +35,15 @@ if TYPE_CHECKING:
     from karat.estimation.statistics.stopping_rules import StoppingRule as StoppingRule
     from karat.estimation.statistics.stopping_rules import decide as decide
     from karat.estimation.statistics.stopping_rules import parse_rules as parse_rules
+    from karat.estimation.statistics.total_intervals import DRAWN_METHODS as DRAWN_METHODS
+    from karat.estimation.statistics.total_intervals import LEAST_FREE as LEAST_FREE
+    from karat.estimation.statistics.total_intervals import TARGETS as TARGETS
+    from karat.estimation.statistics.total_intervals import LabelEstimate as LabelEstimate
+    from karat.estimation.statistics.total_intervals import estimate_mean as estimate_mean
+    from karat.estimation.statistics.total_intervals import interval as interval
+    from karat.estimation.statistics.total_intervals import spread as spread
     from karat.estimation.statistics.totals import Totals as Totals
     from karat.estimation.statistics.totals import Units as Units
     from karat.estimation.statistics.totals import estimate_totals as estimate_totals
-    from karat.estimation.statistics.totals import kish as kish
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -260,6 +260,18 @@ def inclusion_probabilities(size: np.ndarray, n: int) -> np.ndarray:
     return out
 
 
+def drawn_in_strata(stratum: np.ndarray, number: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return which units are drawn: of each stratum a simple random sample of the given size.
+
+    >>> drawn_in_strata(np.array([0, 0, 1, 1, 1]), np.array([1, 3]), np.random.default_rng(0)).tolist()
+    [1, 3, 2, 4]
+    """
+    size = np.bincount(stratum)
+    order = np.lexsort((rng.random(len(stratum)), stratum))
+    within = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
+    return order[within < number[stratum[order]]]
+
+
 def systematic(probability: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw by the given probabilities; the number drawn is their sum, which is whole.
 

@@ -1,20 +1,17 @@
 """Label errors: what aggregated answers are worth where annotators err.
 
-Answers about a pair give a probability τ that it is relevant (Dawid–Skene). It is right on average over the
-pairs that were asked about, not for pairs that a good run ranks first: of two pairs with the same answers,
-the one with the higher rank is relevant more often. A mean of τ over the first ten of a run is too low.
-
-What does not depend on where a pair lies is how answers err. Let g be the probability that the answers alone
-give, of a pair that is relevant or not with equal chance. Of relevant pairs its mean is t₁ = Σ τ g / Σ τ, of
-others t₀ = Σ (1 − τ) g / Σ (1 − τ). So
+Answers about a pair give a probability τ that it is relevant (Dawid–Skene), which is right on average over
+the pairs that were asked about, not for pairs that a good run ranks first. What does not depend on where a
+pair lies is how answers err. Let g be the probability that the answers alone give, of a pair that is
+relevant or not with equal chance. Of relevant pairs its mean is t₁ = Σ τ g / Σ τ, of others t₀ = Σ (1 − τ)
+g / Σ (1 − τ). So
 
     z̃ = (g − t₀) / (t₁ − t₀)
 
 has the mean 1 for relevant pairs and 0 for others, wherever they lie (for one answer per pair this is the
-estimator of Rogan and Gladen 1978). It is used as the label wherever labels enter linearly. Where they do not
-(RP, AP, mAP@R), τ is combined with the predicted probability of each pair instead, and the value of a query
-is its expectation. Labels of one query depend on each other by more than predictions know, which makes it
-biased; a bootstrap of labels and answers says by how much (`answers_again`).
+estimator of Rogan and Gladen 1978). It is the label wherever labels enter linearly. Where they do not (RP,
+AP, mAP@R), τ is combined with the predicted probability of each pair (`Recalibration`), and a bootstrap of
+labels and answers says how biased that is (`answers_again`).
 """
 
 from __future__ import annotations

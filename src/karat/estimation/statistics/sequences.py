@@ -1,12 +1,8 @@
-"""Sequences: intervals that may be looked at after every answer.
+"""Sequences: intervals that may be looked at after every answer, since they hold at all looks together.
 
-A 95% interval holds in 95% of projects at a time that was fixed before. Whoever looks every minute and stops
-at the first look that pleases has looked often, and misses the truth far more often than in 5%. A confidence
-sequence holds at all looks together: in 95% of projects *no* look excludes the truth. Its half-width is the
-standard error times a factor (`boundaries.py`). Ends never move back: what one look has excluded stays so.
-
-For uniform draws there is also a sequence that holds exactly, at any size: a bet against every possible mean
-(Waudby-Smith and Ramdas 2023, "Estimating means of bounded random variables by betting", section 5).
+The half-width is the standard error times a factor (`boundaries.py`). For uniform draws there is also a
+sequence that holds exactly, at any size: a bet against every possible mean (Waudby-Smith and Ramdas 2023,
+"Estimating means of bounded random variables by betting", section 5).
 """
 
 from __future__ import annotations

@@ -1,21 +1,19 @@
 """Totals: a sum over all units, estimated from units that were drawn with known probabilities.
 
-A score is such a sum, T = Σ y_i. A unit is a pair (y_i is its weight in the score times its label) or a whole
-query (y_i is its value divided by the number of queries). Of every unit there is a prediction m_i; labels are
-known of the drawn units alone, which come in batches. Batch b draws from the units O_b that were open before
-it, unit i with the probability π_i given everything that happened before, and
+A score is such a sum, T = Σ y_i. A unit is a pair (y_i is its weight in the score times its label) or a
+whole query (y_i is its value divided by the number of queries), and m_i is what is predicted of it. Batch b
+draws from the units O_b that were open before it, unit i with the probability π_i given everything that
+happened before, and
 
     T_b = Σ_{not in O_b} y_i + Σ_{O_b} m_i + Σ_{drawn} (y_i − m_i) / π_i
 
-has the mean T given the past, whatever the predictions are worth: the difference estimator (Särndal,
-Swensson and Wretman 1992, section 6.3), known as prediction-powered inference (Angelopoulos et al. 2023). The
-estimate is Σ_b ω_b T_b with Σ ω_b = 1. The errors of the batches are martingale differences, so that their
-variances add up: Var = Σ ω_b² E Var(T_b | past). The weights depend on nothing but the sizes of the batches,
+has the mean T given the past, whatever the predictions are worth. The estimate is Σ_b ω_b T_b, where the
+ω_b add up to 1 and
 
     ω_b ∝ 1 / |O_{b+1}| − 1 / |O_b|,
 
-which is the inverse of the variance of uniform draws without replacement: many small uniform batches then
-give exactly the estimate of one large one (so do the weights of Farquhar et al. 2021, LURE).
+the inverse of the variance of uniform draws without replacement. docs/estimate-intervals.md has the
+sources, and why the variances of the batches add up.
 
 A batch of which only a random part r is answered leaves units of unknown value behind, P_b, that no later
 batch can draw. Later batches speak of the rest alone; the batch itself adds
@@ -25,17 +23,13 @@ batch can draw. Later batches speak of the rest alone; the batch itself adds
 to each of them. Its own error becomes that of ω_b T_b + Ω_b S_b, with Ω_b = Σ_{c > b} ω_c, and its π_i the
 product of both chances.
 
-Var(T_b | past) is estimated as Hájek (1964) and Deville (1999) do for designs of fixed size and high entropy:
-Σ (1 − π_i) (d_i − A)² / (1 − Σ c_i²), with d_i = (y_i − m_i) / π_i, c_i ∝ 1 − π_i and A = Σ c_i d_i, inside
-of every stratum. For simple random samples this is the usual formula, with the finite-population correction.
+Var(T_b | past) is estimated as Hájek (1964) and Deville (1999) do for designs of fixed size and high
+entropy: Σ (1 − π_i) (d_i − A)² / (1 − Σ c_i²), with d_i = (y_i − m_i) / π_i, c_i ∝ 1 − π_i and
+A = Σ c_i d_i, inside of every stratum.
 
-Predictions are m_i = Σ_k β_k x_ik, with few columns x and the β that minimise the estimated variance: the
-generalised regression estimator, with one column the λ of PPI++ (Angelopoulos, Duchi and Zrnic 2023). A drawn
-unit is predicted with the β of the other units, which takes away the bias of fitting, and makes the variance
-that of a jackknife.
-
-Where the units are themselves a sample, of clusters drawn from a population, the variance of the estimated
-totals of clusters holds both parts: Var = Var(cluster totals) / C + E Var(design).
+Predictions are m_i = Σ_k β_k x_ik, with few columns x and the β that minimise the estimated variance. A
+drawn unit is predicted with the β of the other units, which takes away the bias of fitting, and makes the
+variance that of a jackknife.
 """
 
 from __future__ import annotations

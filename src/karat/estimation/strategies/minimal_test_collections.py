@@ -8,6 +8,7 @@ import numpy as np
 
 from karat.errors import InputError
 from karat.estimation.candidates import Candidates, Ranking, VettedLabels
+from karat.estimation.relevance import cut_of
 from karat.estimation.strategy import VettingStrategy, guessed, highest, register_strategy, sum_before
 from karat.measures import Measure
 
@@ -50,8 +51,8 @@ class MinimalTestCollections(VettingStrategy):
     def weights(self, labels: VettedLabels, probability: np.ndarray, measure: Measure) -> np.ndarray:
         """Return the weight of each candidate."""
         candidates = labels.candidates
-        cut = getattr(measure, measure.cutoff.name) if measure.cutoff is not None else None
-        if cut is not None and measure.bounded:
+        cut = cut_of(measure)
+        if cut is not None:
             inside = [
                 by_candidate(ranking, ranking.ranked.within(cut)) for ranking in candidates.rankings.values()
             ]

@@ -12,6 +12,5 @@ if TYPE_CHECKING:
     from karat.lexicon.syntax.sentences import XPOS as XPOS
     from karat.lexicon.syntax.sentences import Parsed as Parsed
     from karat.lexicon.syntax.sentences import Sentence as Sentence
-    from karat.lexicon.syntax.spacy_parser import SpacyParser as SpacyParser
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat
-from explanations.test_perturbations import made
 from karat.captions import (
     PerturbedQuery,
     WordChange,
@@ -20,6 +19,7 @@ from karat.captions import (
 from karat.errors import InputError
 from karat.perturbations import PERTURBATIONS
 from karat.world import make_world
+from perturbations.test_perturbations import made
 
 WORLD = make_world(images=20, captions=3, seed=3).benchmark()
 ODD = [
