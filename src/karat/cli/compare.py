@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -45,7 +44,7 @@ def compare(
         ),
     ] = False,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{comparison_files}; html is a report.")] = None,
+    output: Annotated[Path | None, options.result_file("{comparison_files}; html is a report.")] = None,
 ) -> None:
     """Show which run is better, and how certain that is.
 
@@ -60,8 +59,6 @@ def compare(
     from karat.scores import Comparison
     from karat.scores import compare as compared
 
-    for path in (json, output):
-        check_writable(path)
     Comparison.check_path(output)
     with working():
         comparison = compared(

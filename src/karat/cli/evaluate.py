@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat._util import check_extension, check_writable
+from karat._util import check_extension
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_files, parse_settings
@@ -46,7 +46,10 @@ def evaluate(
     per_query: Annotated[
         Path | None,
         options.option(
-            "--per-query", panel=options.OUTPUT, help="Write a value per query: .csv or .parquet."
+            "--per-query",
+            panel=options.OUTPUT,
+            callback=options.check_file,
+            help="Write a value per query: .csv or .parquet.",
         ),
     ] = None,
 ) -> None:
@@ -65,8 +68,6 @@ def evaluate(
     from karat.scores import Scorecard
     from karat.scores import evaluate as score
 
-    for path in (json, output, per_query):
-        check_writable(path)
     Scorecard.check_path(output)
     check_extension(per_query, (".csv", ".parquet"))
     runs = [*(files or ()), *map(load_model, model or ())]

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_numbers, parse_settings
@@ -91,11 +90,14 @@ def explain(
     similarity: options.Similarity = "dot",
     setting: options.Setting = None,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{explanation_files}.")] = None,
+    output: Annotated[Path | None, options.result_file("{explanation_files}.")] = None,
     local: Annotated[
         Path | None,
         options.option(
-            "--local", panel=options.OUTPUT, help="Write every failure to this file: {explanation_files}."
+            "--local",
+            panel=options.OUTPUT,
+            callback=options.check_file,
+            help="Write every failure to this file: {explanation_files}.",
         ),
     ] = None,
     clean: Annotated[
@@ -103,6 +105,7 @@ def explain(
         options.option(
             "--clean",
             panel=options.OUTPUT,
+            callback=options.check_file,
             help="Write captions that fit their images badly, the worst first, to this file: "
             "{explanation_files}.",
         ),
@@ -120,8 +123,6 @@ def explain(
     from karat.reports import PageOptions
     from karat.runs import Loading
 
-    for path in (json, output, local, clean):
-        check_writable(path)
     Explanation.check_path(output)
     LocalFailures.check_path(local)
     CleaningList.check_path(clean)

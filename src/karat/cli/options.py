@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from karat._util import check_writable
 from karat.cli.choices import completion
 from karat.cli.command import ANSWERS, COST, ESTIMATED, INPUT, JUDGE, MODEL, OUTPUT, SCORED, SURE
 from karat.errors import InputError
@@ -27,7 +28,7 @@ def option(*names: str, panel: str | None = None, choices: str = "", **keywords:
     return typer.Option(*names, rich_help_panel=panel, **keywords)
 
 
-def output(what: str) -> Any:
+def output(what: str, **keywords: Any) -> Any:
     """Return the option ``-o`` of a command, given what is written and to what."""
     return option(
         "--output",
@@ -36,7 +37,20 @@ def output(what: str) -> Any:
         metavar="FILE",
         show_default=False,
         help=f"Where the result goes: {what}",
+        **keywords,
     )
+
+
+def check_file(context: typer.Context, value: Any) -> Any:
+    """Raise before the work starts when a file of results could not be written."""
+    if not context.resilient_parsing:
+        check_writable(value)
+    return value
+
+
+def result_file(what: str) -> Any:
+    """Return the option ``-o`` of a command whose result is written to a file, given which files."""
+    return output(what, callback=check_file)
 
 
 def metric(which: str, choices: str = "") -> Any:
@@ -691,13 +705,14 @@ Json = Annotated[
     option(
         "--json",
         panel=OUTPUT,
+        callback=check_file,
         help="Also write the result to this file as json; - for standard output, without the tables.",
     ),
 ]
-Page = Annotated[Path, output("an html file.")]
+Page = Annotated[Path, result_file("an html file.")]
 ScorecardFile = Annotated[
     Path | None,
-    output(
+    result_file(
         "{scorecard_files}; html is a report. For other programs, each run in its own file: {exchange_files} "
         "(Every Eval Ever, model-index)."
     ),

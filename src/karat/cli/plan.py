@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -74,7 +73,7 @@ def plan(
     similarity: options.Similarity = "dot",
     setting: options.Setting = None,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{plan_files}.")] = None,
+    output: Annotated[Path | None, options.result_file("{plan_files}.")] = None,
 ) -> None:
     """Plan how many answers a score will take.
 
@@ -88,8 +87,6 @@ def plan(
     from karat.judging import Rates
     from karat.runs import Loading
 
-    for path in (json, output):
-        check_writable(path)
     Plan.check_path(output)
     with working("planning"):
         result = planned(

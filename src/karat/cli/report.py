@@ -6,7 +6,6 @@ from pathlib import Path
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -49,7 +48,6 @@ def report(
     from karat.reports import report as write
     from karat.runs import Loading
 
-    check_writable(output)
     with working():
         written = write(
             files, benchmark, measure, output=output, truth=truth, direction=direction, ties=ties,
