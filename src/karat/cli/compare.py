@@ -29,7 +29,12 @@ def compare(
     test: options.Test = "randomisation",
     alpha: options.Alpha = 0.05,
     correction: options.Correction = "column",
-    margin: options.Margin = None,
+    margin: Annotated[
+        float | None,
+        options.option(
+            "--margin", panel=options.SURE, help="Also say which runs differ by no more, in points or ranks."
+        ),
+    ] = None,
     power: options.Power = None,
     interval_method: options.IntervalMethod = "percentile",
     level: options.Level = 0.95,

@@ -53,7 +53,12 @@ def explain(
             help="Also count only the concepts that the query mentions.",
         ),
     ] = False,
-    ties: options.FailureTies = "pessimistic",
+    ties: Annotated[
+        str,
+        options.option(
+            "--ties", panel=options.SCORED, choices="failure_ties", help="Equal scores: {failure_ties}."
+        ),
+    ] = "pessimistic",
     better: Annotated[
         str | None,
         options.option(

@@ -35,7 +35,16 @@ def plan(
             help="The gap of the first two runs that is to be found, in points; by default as --within.",
         ),
     ] = None,
-    pilot: options.PilotTruth = None,
+    pilot: Annotated[
+        str | None,
+        options.option(
+            "--pilot",
+            panel=options.ESTIMATED,
+            metavar="TRUTH",
+            show_default=False,
+            help="Labels of some pairs to learn from: a truth, or a file: image, caption, label (1 or 0).",
+        ),
+    ] = None,
     world: Annotated[
         bool,
         options.option(

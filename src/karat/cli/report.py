@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -21,7 +22,15 @@ def report(
     name: options.Name = None,
     title: options.Title = None,
     image_folder: options.ImageFolder = None,
-    inline_images: options.InlineImages = 2.0,
+    inline_images: Annotated[
+        float,
+        options.option(
+            "--inline-images",
+            min=0,
+            panel=options.OUTPUT,
+            help="Megabytes of small pictures in the file; more are linked.",
+        ),
+    ] = 2.0,
     measure: options.Measure = None,
     truth: options.Truth = None,
     direction: options.Direction = None,
