@@ -100,7 +100,7 @@ def _hint(name: str) -> str:
     from pathlib import Path
 
     from karat._util.lazy import homes
-    from karat.guesses import meant
+    from karat.guesses import did_you_mean
 
     here = Path(__file__)
     names = list(__all__)
@@ -114,8 +114,7 @@ def _hint(name: str) -> str:
                 one for one, module in own.items() if name_of not in groups or module == f"karat.{name_of}"
             ]
             names += [f"{name_of}.{one}" for one in homes(str(package)) if one not in short]
-    likely = meant(name, names)
-    return f"did you mean {' or '.join(f'karat.{one}' for one in likely)}?" if likely else ""
+    return did_you_mean(name, names, shown="karat.{}")
 
 
 # Each name is loaded on first use, so that `import karat` costs no more than this file.

@@ -77,6 +77,16 @@ WORDS = {
 MOST = 3
 
 
+def did_you_mean(word: str, names: Iterable[str], separator: str = ".", shown: str = "{}") -> str:
+    """Return as part of a sentence which of some names a wrong word may mean, or ""; see `meant`.
+
+    >>> did_you_mean("eval", ["evaluate", "compare"], shown="karat.{}")
+    'did you mean karat.evaluate?'
+    """
+    likely = [shown.format(name) for name in meant(word, names, separator)]
+    return f"did you mean {' or '.join(likely)}?" if likely else ""
+
+
 def meant(word: str, names: Iterable[str], separator: str = ".") -> list[str]:
     """Return which of some names a wrong word may mean, the likeliest first; nothing where none is like it.
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable
 from contextlib import redirect_stdout
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -18,7 +18,7 @@ from typer.exceptions import TyperException
 from karat._util import is_database, split_names
 from karat.cli.choices import filled, unfilled
 from karat.errors import InputError, MissingDataError
-from karat.guesses import meant
+from karat.guesses import did_you_mean
 
 WHOLE = ("NAME=VALUE", "CAPTION", "MODEL")
 """The metavars of options that are repeated but not separated by commas: commas belong to the value."""
@@ -147,14 +147,13 @@ class Group(TyperGroup):
             names = dict.fromkeys(" ".join(words[:length]) for length in (1, 2) for words in every)
             # In a group, first what the group has.
             _, _, own = ctx.command_path.partition(" ")
-            inside = meant(word, [name for name in names if name.startswith(f"{own} ")], " ") if own else []
-            likely = [f"`karat {name}`" for name in inside or meant(word, names, " ")]
-            if not likely and "show" in self.commands:
-                likely = [f"`{ctx.command_path} show {word}`"]
-            raise InputError(
-                f"there is no command `{ctx.command_path} {word}`",
-                fix=f"did you mean {' or '.join(likely)}?" if likely else f"see {ctx.command_path} --help",
-            )
+            inside = [name for name in names if own and name.startswith(f"{own} ")]
+            asked = partial(did_you_mean, word, separator=" ", shown="`karat {}`")
+            said = asked(inside) or asked(names)
+            if not said and "show" in self.commands:
+                said = f"did you mean `{ctx.command_path} show {word}`?"
+            what = f"there is no command `{ctx.command_path} {word}`"
+            raise InputError(what, fix=said or f"see {ctx.command_path} --help")
         return super().resolve_command(ctx, args)
 
 
