@@ -62,7 +62,6 @@ WORDS = {
     "score": "evaluate",
     "significance": "compare",
     "slices": "explain",
-    "spice": "captions",
     "statistics": "compare",
     "synthetic": "world",
     "test": "compare",
@@ -116,7 +115,9 @@ def meant(word: str, names: Iterable[str], separator: str = ".") -> list[str]:
     # Longer names of the same thing: `estimate_scores`.
     longer = [last for last, full in by_last.items() if word.startswith(f"{last}_") and last in full]
     words = {known: means for known, means in WORDS.items() if means in by_last}
-    spelt = longer or difflib.get_close_matches(word, [*by_last, *words], n=MOST, cutoff=0.7)
+    spelt = longer or difflib.get_close_matches(word, by_last, n=MOST, cutoff=0.7)
+    # What is called otherwise elsewhere has to be spelt nearly so.
+    spelt = spelt or difflib.get_close_matches(word, words, n=MOST, cutoff=0.8)
     # Of one or two letters any name may be the longer form.
     spelt = spelt or [last for last in by_last if last.startswith(word) and len(word) > 2]
     likely = [name for last in spelt for name in by_last[last if last in by_last else words[last]]]
