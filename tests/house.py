@@ -28,8 +28,13 @@ def tree_of(module: str) -> ast.Module:
 @cache
 def imports_of(module: str) -> list[tuple[str, str]]:
     """Return what a file imports of karat, late and for types too: the module, and the name or ""."""
+    return imports_in(tree_of(module))
+
+
+def imports_in(tree: ast.AST) -> list[tuple[str, str]]:
+    """Return what a tree imports of karat, by statements or by a text that names a module."""
     found = []
-    for node in ast.walk(tree_of(module)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found += [(alias.name, "") for alias in node.names if alias.name.split(".")[0] == "karat"]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "karat":
@@ -37,7 +42,32 @@ def imports_of(module: str) -> list[tuple[str, str]]:
                 inner = f"{node.module}.{alias.name}"
                 is_module = inner in MODULES and alias.name not in exports_of(str(node.module))
                 found.append((inner, "") if is_module else (str(node.module), alias.name))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            # As `import_module` takes it, with the end missing where that is computed; or "module:name".
+            named, _, name = node.value.partition(":")
+            if named.removesuffix(".") in MODULES and named.startswith("karat."):
+                found.append((named.removesuffix("."), name.partition(".")[0]))
     return found
+
+
+def later() -> dict[str, tuple[str, ...]]:
+    """Return what the top of karat says of each kind: the modules of later packages that register some."""
+    for node in ast.walk(tree_of("karat")):
+        if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == "LATER":
+            return ast.literal_eval(node.value)
+    return {}
+
+
+def askers() -> list[tuple[str, str]]:
+    """Return each kind whose registry is filled from later packages, and the file of the registry."""
+    return [
+        (ast.literal_eval(call.args[0]), module)
+        for module in MODULES
+        for node in ast.walk(tree_of(module))
+        if isinstance(node, ast.keyword) and node.arg == "fill"
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "import_later"
+    ]
 
 
 @cache

@@ -43,7 +43,11 @@ MEANT = {
     "Scorecrad": "karat.Scorecard",
     "estimate_scores": "karat.estimate",
     "embed": "karat.encode",
+    "load_dataset": "karat.load_benchmark",
+    "nDCG": "karat.measures",
+    "spice": "",
     "zzz": "",
+    "q": "",
 }
 """Names that people guess or mistype, and what they are told."""
 EXCEPT = {"find_duplicates", "parse_measure", "save_benchmark", "write_report", "InputError", "KaratError"}

@@ -37,6 +37,25 @@ def test_no_two_files_import_each_other():
     assert house.cycles() == []
 
 
+def test_a_module_named_in_a_text_is_an_import():
+    code = "load('karat.web.app', f'karat.web.{part}.routes', 'karat.reports:write_report', 'karat.toml')"
+    seen = [("karat.web.app", ""), ("karat.web", ""), ("karat.reports", "write_report")]
+    assert sorted(house.imports_in(ast.parse(code))) == sorted(seen)
+
+
+def test_modules_that_the_top_names_only_register():
+    """The one way up: a registry is filled from later packages, which import it."""
+    later, askers = house.later(), house.askers()
+    assert {kind for kind, _ in askers} == set(later)
+    for kind, asker in askers:
+        for module in later[kind]:
+            assert asker in {house.home(*imported) for imported in house.imports_of(module)}, module
+            own, other = (ORDER.index(name.split(".")[1]) for name in (asker, module))
+            assert own <= other, f"{asker} can import {module}"
+    holders = {module for module in MODULES if ("karat._util.lazy", "LATER") in house.imports_of(module)}
+    assert holders == {"karat", "karat._util.registry"}
+
+
 def test_packages_are_entered_through_their_door():
     past = sorted(house.through_no_door())
     # The entry point's module has the name of its function.

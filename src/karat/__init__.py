@@ -100,19 +100,21 @@ def _hint(name: str) -> str:
     from pathlib import Path
 
     from karat._util.lazy import homes
-    from karat.guesses import meant
+    from karat.guesses import did_you_mean
 
     here = Path(__file__)
     names = list(__all__)
-    groups = [one for one, (module, _) in homes(__file__).items() if module == __name__]
+    own = {one: module for one, (module, _) in homes(__file__).items()}
+    groups = [one for one, module in own.items() if module == __name__]
     for package in sorted(here.parent.glob("*/__init__.py"), key=lambda path: path.parent.name not in groups):
         name_of = package.parent.name
         if not name_of.startswith("_"):
-            # What karat itself offers is meant by its short name.
-            short = [] if name_of in groups else __all__
+            # What karat itself offers is meant by its short name; a group's `estimate` is another one.
+            short = [
+                one for one, module in own.items() if name_of not in groups or module == f"karat.{name_of}"
+            ]
             names += [f"{name_of}.{one}" for one in homes(str(package)) if one not in short]
-    likely = meant(name, names)
-    return f"did you mean {' or '.join(f'karat.{one}' for one in likely)}?" if likely else ""
+    return did_you_mean(name, names, shown="karat.{}")
 
 
 # Each name is loaded on first use, so that `import karat` costs no more than this file.

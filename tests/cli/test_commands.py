@@ -191,7 +191,7 @@ class Explosive:
         (["cut.npy"], "is not a complete npy file"),
         (["notes.npy"], "is not a complete npy file"),
         ([], "no run was given"),
-        (["small.npy", "--threads", "0"], "No such option: --threads"),
+        (["small.npy", "--threads", "0"], "--threads is a setting of this machine"),
         (["small.npy", "--foo"], "No such option"),
         (["."], "there is no such file"),
         (["odd.json"], "i2t is not a dictionary of ranked lists"),

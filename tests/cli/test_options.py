@@ -376,6 +376,12 @@ def test_an_option_does_not_take_the_file_after_it(both, world, monkeypatch):
         ("--bca", "No such option: --bca"),
         ("-m R@1 mAP@R", "mAP@R: there is no such file"),
         ("--qrels q.txt", "No such option: --qrels"),
+        (
+            "--threads 4",
+            "--threads is a setting of this machine; set KARAT_THREADS, or threads in karat.toml",
+        ),
+        ("-m", "Option '-m' requires an argument; see karat evaluate --help."),
+        ("--bca --threads 4", "No such option: --bca"),
     ],
 )
 def test_mistyped_words_are_named(both, world, monkeypatch, typed, said):
@@ -408,7 +414,10 @@ MEANT = {
     "kappa": "karat agree",
     "embed": "karat encode",
     "project publsih": "karat project publish",
-    "captions tabel": "karat captions table",
+    "captions tabel": "karat captions table`?",
+    "detections est": "karat detections estimate`?",
+    "project evaluate": "karat evaluate`?",
+    "train-model": "karat train`?",
 }
 """Words that people try, and what they are told."""
 
@@ -420,8 +429,17 @@ def test_a_word_that_is_no_command_is_told_what_it_may_be(both, word):
     assert said.count("\n") == 1
 
 
+def test_a_project_is_not_a_run(both, world, monkeypatch):
+    monkeypatch.chdir(world)
+    both("project", "pool", "a.npy", "-b", "world/", "--top", "1", "--gold", "0", "-o", "not-a-run.db")
+    for words in (("evaluate", "not-a-run.db"), ("estimate", "a.npy", "not-a-run.db", "--noisy", "original")):
+        said = both(*words, "-b", "world/", code=2).err
+        assert said == "karat: not-a-run.db: is a project; see karat project --help for what takes one.\n"
+
+
 def test_a_word_like_nothing_is_told_where_commands_are_listed(both):
-    assert both("qqqq", code=2).err == "karat: there is no command `karat qqqq`; see karat --help.\n"
+    for word in ("qqqq", ""):
+        assert both(word, code=2).err == f"karat: there is no command `karat {word}`; see karat --help.\n"
 
 
 def test_quiet_prints_nothing(both, world, monkeypatch):

@@ -126,7 +126,7 @@ NEXT = {
 }
 PLAN = {
     ("absent.npy",): "absent.npy: there is no such file",
-    ("p.db",): "p.db: has the extension '.db'",
+    ("p.db",): "p.db: is a project",
     ("other.npy",): "other.npy: has 30 by 60 scores",
     ("seer.npy", "-m", "MedR"): "MedR is not a mean of shares over queries",
     ("seer.npy", "-m", "P@10,RP"): "a plan is for one measure; choose P@10.",

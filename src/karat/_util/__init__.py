@@ -64,8 +64,10 @@ if TYPE_CHECKING:
     from karat._util.registry import import_later as import_later
     from karat._util.registry import natural as natural
     from karat._util.registry import not_negative as not_negative
+    from karat._util.registry import one_of as one_of
     from karat._util.registry import parse_params as parse_params
     from karat._util.registry import positive as positive
+    from karat._util.registry import valid as valid
     from karat._util.registry import whole as whole
     from karat._util.registry import yes_or_no as yes_or_no
     from karat._util.result import PAGE_NEEDS as PAGE_NEEDS

@@ -50,7 +50,10 @@ def exports(
         if home.get(name, (package, ""))[0] == package and is_package(file, name):
             return importlib.import_module(f"{package}.{name}")
         if name not in home:
-            said = "" if name.startswith("_") else (hint or (lambda wrong: near(wrong, home)))(name)
+            # Late: nearly every program does without it.
+            from karat.guesses import did_you_mean
+
+            said = "" if name.startswith("_") else hint(name) if hint else did_you_mean(name, home)
             wrong = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(f"{wrong}; {said}" if said else wrong)
         module, original = home[name]
@@ -91,17 +94,3 @@ def is_package(file: str, name: str) -> bool:
         and name.isidentifier()
         and os.path.isfile(os.path.join(os.path.dirname(file), name, "__init__.py"))
     )
-
-
-def near(name: str, known: Any) -> str:
-    """Return which of some names may be meant, as part of a sentence; nothing where none is like it.
-
-    >>> near("eval", ["evaluate", "compare"])
-    'did you mean evaluate?'
-    """
-    import difflib
-
-    by_lower = {one.lower(): one for one in known}
-    likely = difflib.get_close_matches(name.lower(), by_lower, n=3)
-    likely += [one for one in by_lower if one.startswith(name.lower()) and one not in likely]
-    return f"did you mean {' or '.join(by_lower[one] for one in likely[:3])}?" if likely else ""

@@ -11,6 +11,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -128,7 +129,9 @@ def load_plug_in(point: EntryPoint) -> str:
     before = set(sys.modules)
     token = _loading.set(loading)
     try:
-        point.load()
+        # What it prints must not get into what a command writes there, such as json.
+        with redirect_stdout(sys.stderr):
+            point.load()
     except BaseException as error:
         for undo in reversed(loading.undo):
             undo()

@@ -1,4 +1,4 @@
-"""Things that are found by name: measures, sources, strategies, estimators, judges.
+"""Things that are found by name.
 
 A thing is one file that registers itself; nothing else changes when one is added. Other packages add theirs
 by entry points.
@@ -18,6 +18,7 @@ from karat.errors import InputError, unknown_name
 
 T = TypeVar("T")
 Kind = TypeVar("Kind", bound=Any)
+F = TypeVar("F", bound=Callable[[Any], Any])
 
 REQUIRED: Any = object()
 """Marks a parameter without a default."""
@@ -28,15 +29,39 @@ KINDS = {
     "float": "a number",
     "positive": "a number above 0",
     "not_negative": "a number, 0 or more",
-    "pooled_or_query": "pooled or query",
-    "all_or_in": "all or in",
-    "lower_or_upper": "lower or upper",
     "yes_or_no": "yes or no",
     "name": "a name of letters, digits, - and _",
-    "relevance": "a share up to 1, a relevance above 1, or any",
-    "persistence": "a number above 0 and below 1",
 }
-"""What the types of parameters are called in messages."""
+"""What the types of parameters are called in messages, unless they say it themselves as `valid`."""
+
+
+def valid(what: str) -> Callable[[F], F]:
+    """Return a decorator that says which values a `Param.type` takes.
+
+    >>> @valid("a number above 0 and below 1")
+    ... def share(value):
+    ...     return float(value)
+    """
+
+    def mark(function: F) -> F:
+        setattr(function, "valid", what)  # noqa: B010
+        return function
+
+    return mark
+
+
+def one_of(*names: str) -> Callable[[Any], str]:
+    """Return a `Param.type` that takes some names, letter case ignored.
+
+    >>> one_of("all", "in")("ALL")
+    'all'
+    """
+
+    @valid(" or ".join(names))
+    def choose(value: Any) -> str:
+        return {name: name for name in names}[str(value).lower()]
+
+    return choose
 
 
 def yes_or_no(value: Any) -> bool:
@@ -128,9 +153,8 @@ class Param:
             return self.type(value)
         except (KeyError, TypeError, ValueError):
             kind = getattr(self.type, "__name__", "value")
-            raise InputError(
-                f"{self.name} is {value!r}", fix=f"give {KINDS.get(kind, f'a {kind}')}"
-            ) from None
+            takes = getattr(self.type, "valid", KINDS.get(kind, f"a {kind}"))
+            raise InputError(f"{self.name} is {value!r}", fix=f"give {takes}") from None
 
 
 def parse_params(params: Iterable[Param], owner: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -202,7 +202,8 @@ def read_settings(path: Path, mode: int, *stamp: int) -> dict[str, Any]:
         given = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         what = f"cannot be read ({error.strerror})"
-        raise InputError(what, where=path, fix="change its permissions") from None
+        fix = "name a file" if path.is_dir() else "change its permissions"
+        raise InputError(what, where=path, fix=fix) from None
     except UnicodeDecodeError as error:
         raise not_utf8(path, error) from None
     except tomllib.TOMLDecodeError as error:

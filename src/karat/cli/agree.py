@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable, plural
+from karat._util import plural
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_numbers
@@ -76,7 +76,6 @@ def agree(
     from karat.scores import agree
     from karat.stats import Intervals
 
-    check_writable(json)
     if len(files) > 2:
         raise InputError(plural(len(files), "table"), fix="give one or two")
     chosen = Intervals(interval_method, level, resamples, seed)

@@ -6,18 +6,19 @@ import io
 from collections.abc import Iterable
 from contextlib import redirect_stdout
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
 
-from karat._util import split_names
+from karat._util import is_database, split_names
 from karat.cli.choices import filled, unfilled
 from karat.errors import InputError, MissingDataError
-from karat.guesses import meant
+from karat.guesses import did_you_mean
 
 WHOLE = ("NAME=VALUE", "CAPTION", "MODEL")
 """The metavars of options that are repeated but not separated by commas: commas belong to the value."""
@@ -88,6 +89,16 @@ class Command(TyperCommand):
             elif param.metavar in FILES:
                 param.callback = checked_files
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words after the command's name."""
+        try:
+            return super().parse_args(ctx, args)
+        except TyperException as error:
+            # Of an option without a value typer does not say which command has it.
+            if getattr(error, "ctx", ctx) is None:
+                error.ctx = ctx  # type: ignore[attr-defined]
+            raise setting_not_option(error) or error from None
+
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments, dressed for the help."""
         return dressed(super().get_params(ctx))
@@ -134,13 +145,15 @@ class Group(TyperGroup):
         if self.get_command(ctx, word) is None and not word.startswith("-") and not ctx.resilient_parsing:
             every = ctx.obj() if ctx.obj else [(name,) for name in self.commands]
             names = dict.fromkeys(" ".join(words[:length]) for length in (1, 2) for words in every)
-            likely = [f"`karat {name}`" for name in meant(word, names, " ")]
-            if not likely and "show" in self.commands:
-                likely = [f"`{ctx.command_path} show {word}`"]
-            raise InputError(
-                f"there is no command `{ctx.command_path} {word}`",
-                fix=f"did you mean {' or '.join(likely)}?" if likely else f"see {ctx.command_path} --help",
-            )
+            # In a group, first what the group has.
+            _, _, own = ctx.command_path.partition(" ")
+            inside = [name for name in names if own and name.startswith(f"{own} ")]
+            asked = partial(did_you_mean, word, separator=" ", shown="`karat {}`")
+            said = asked(inside) or asked(names)
+            if not said and "show" in self.commands:
+                said = f"did you mean `{ctx.command_path} show {word}`?"
+            what = f"there is no command `{ctx.command_path} {word}`"
+            raise InputError(what, fix=said or f"see {ctx.command_path} --help")
         return super().resolve_command(ctx, args)
 
 
@@ -183,9 +196,22 @@ def separated(ctx: Any, param: Any, values: Any) -> list[Any] | None:
     return kept or None
 
 
+def setting_not_option(error: Any) -> InputError | None:
+    """Return what is wrong with an option that does not exist, if it is the name of a setting."""
+    from karat._util import SETTINGS
+
+    name = getattr(error, "option_name", "").lstrip("-").replace("-", "_")
+    if name not in SETTINGS or not hasattr(error, "possibilities"):
+        return None
+    fix = f"set {SETTINGS[name].variable}, or {name} in karat.toml: see karat settings"
+    return InputError(f"{error.option_name} is a setting of this machine", fix=fix)
+
+
 def checked_files(ctx: Any, param: Any, values: Any) -> Any:
-    """Raise for a word in the place of a file that may be a further value of the option before it."""
+    """Raise for a project in the place of a file, and for a word that may belong to the option before it."""
     for path in values or ():
+        if Path(path).is_file() and is_database(path):
+            raise InputError("is a project", where=path, fix="see karat project --help for what takes one")
         word = str(path)
         named = word.startswith("-") or ":" in word or Path(word).suffix[1:].isalpha()
         if not named and not Path(word).exists():

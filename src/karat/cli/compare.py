@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -30,7 +29,12 @@ def compare(
     test: options.Test = "randomisation",
     alpha: options.Alpha = 0.05,
     correction: options.Correction = "column",
-    margin: options.Margin = None,
+    margin: Annotated[
+        float | None,
+        options.option(
+            "--margin", panel=options.SURE, help="Also say which runs differ by no more, in points or ranks."
+        ),
+    ] = None,
     power: options.Power = None,
     interval_method: options.IntervalMethod = "percentile",
     level: options.Level = 0.95,
@@ -45,7 +49,7 @@ def compare(
         ),
     ] = False,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{comparison_files}; html is a report.")] = None,
+    output: Annotated[Path | None, options.result_file("{comparison_files}; html is a report.")] = None,
 ) -> None:
     """Show which run is better, and how certain that is.
 
@@ -60,8 +64,6 @@ def compare(
     from karat.scores import Comparison
     from karat.scores import compare as compared
 
-    for path in (json, output):
-        check_writable(path)
     Comparison.check_path(output)
     with working():
         comparison = compared(

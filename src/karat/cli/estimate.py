@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_files, parse_settings
@@ -38,7 +37,9 @@ def estimate(
     similarity: options.Similarity = "dot",
     setting: options.Setting = None,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{estimate_files}; html is a page with pictures.")] = None,
+    output: Annotated[
+        Path | None, options.result_file("{estimate_files}; html is a page with pictures.")
+    ] = None,
 ) -> None:
     """Estimate the score that fully vetted labels would give.
 
@@ -54,8 +55,6 @@ def estimate(
     from karat.estimation import estimate as estimated
     from karat.runs import Loading
 
-    for path in (json, output):
-        check_writable(path)
     ScoreEstimate.check_path(output)
     with working("estimating"):
         result = estimated(

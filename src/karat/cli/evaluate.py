@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karat._util import check_extension, check_writable
+from karat._util import check_extension
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_files, parse_settings
@@ -21,23 +21,50 @@ app = typer.Typer()
 
 @app.command(cls=Command)
 def evaluate(
-    files: options.FilesOrModels = None,
+    files: Annotated[list[Path] | None, options.run_files("Optional with --model.")] = None,
     benchmark: options.BenchmarkName = "coco",
     name: options.Name = None,
-    model: options.Models = None,
+    model: Annotated[
+        list[str] | None,
+        options.option(
+            "--model",
+            panel=options.MODEL,
+            metavar="MODEL",
+            show_default=False,
+            help="A model to encode and score, besides runs: a folder, hf:FOLDER, open_clip:ARCHITECTURE, "
+            "sentence:FOLDER, or your own module:function.",
+        ),
+    ] = None,
     measure: options.Measure = None,
     truth: options.Truth = None,
     direction: options.Direction = None,
     ties: options.Ties = "pessimistic",
     unjudged: options.Unjudged = "misses",
     like: options.Like = None,
-    text_only: options.TextOnly = None,
+    text_only: Annotated[
+        str | None,
+        options.option(
+            "--text-only",
+            panel=options.SCORED,
+            metavar="CONTROL",
+            show_default=False,
+            help="Of choices, a control without images: length, ngram:captions.txt, a file of scores, or "
+            "none.",
+        ),
+    ] = None,
     phi: options.Phi = None,
     intervals: options.ScoreIntervals = False,
     interval_method: options.IntervalMethod = "percentile",
     level: options.Level = 0.95,
     resamples: options.Resamples = 10_000,
-    label_uncertainty: options.LabelUncertainty = False,
+    label_uncertainty: Annotated[
+        bool,
+        options.option(
+            "--label-uncertainty",
+            panel=options.SURE,
+            help="Draw labels from their probabilities, too: intervals then hold for queries and labels.",
+        ),
+    ] = False,
     seed: options.Seed = 0,
     similarity: options.Similarity = "dot",
     setting: options.Setting = None,
@@ -46,7 +73,10 @@ def evaluate(
     per_query: Annotated[
         Path | None,
         options.option(
-            "--per-query", panel=options.OUTPUT, help="Write a value per query: .csv or .parquet."
+            "--per-query",
+            panel=options.OUTPUT,
+            callback=options.check_file,
+            help="Write a value per query: .csv or .parquet.",
         ),
     ] = None,
 ) -> None:
@@ -65,8 +95,6 @@ def evaluate(
     from karat.scores import Scorecard
     from karat.scores import evaluate as score
 
-    for path in (json, output, per_query):
-        check_writable(path)
     Scorecard.check_path(output)
     check_extension(per_query, (".csv", ".parquet"))
     runs = [*(files or ()), *map(load_model, model or ())]

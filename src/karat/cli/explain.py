@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_numbers, parse_settings
@@ -54,7 +53,12 @@ def explain(
             help="Also count only the concepts that the query mentions.",
         ),
     ] = False,
-    ties: options.FailureTies = "pessimistic",
+    ties: Annotated[
+        str,
+        options.option(
+            "--ties", panel=options.SCORED, choices="failure_ties", help="Equal scores: {failure_ties}."
+        ),
+    ] = "pessimistic",
     better: Annotated[
         str | None,
         options.option(
@@ -91,11 +95,14 @@ def explain(
     similarity: options.Similarity = "dot",
     setting: options.Setting = None,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{explanation_files}.")] = None,
+    output: Annotated[Path | None, options.result_file("{explanation_files}.")] = None,
     local: Annotated[
         Path | None,
         options.option(
-            "--local", panel=options.OUTPUT, help="Write every failure to this file: {explanation_files}."
+            "--local",
+            panel=options.OUTPUT,
+            callback=options.check_file,
+            help="Write every failure to this file: {explanation_files}.",
         ),
     ] = None,
     clean: Annotated[
@@ -103,6 +110,7 @@ def explain(
         options.option(
             "--clean",
             panel=options.OUTPUT,
+            callback=options.check_file,
             help="Write captions that fit their images badly, the worst first, to this file: "
             "{explanation_files}.",
         ),
@@ -120,8 +128,6 @@ def explain(
     from karat.reports import PageOptions
     from karat.runs import Loading
 
-    for path in (json, output, local, clean):
-        check_writable(path)
     Explanation.check_path(output)
     LocalFailures.check_path(local)
     CleaningList.check_path(clean)

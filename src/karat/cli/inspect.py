@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_numbers, parse_settings
@@ -72,7 +71,7 @@ def inspect(
     similarity: options.Similarity = "dot",
     setting: options.Setting = None,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{inspection_files}.")] = None,
+    output: Annotated[Path | None, options.result_file("{inspection_files}.")] = None,
 ) -> None:
     """Look at a run before it is scored.
 
@@ -86,8 +85,6 @@ def inspect(
     from karat.scores import Inspection
     from karat.scores import inspect as inspect_run
 
-    for path in (json, output):
-        check_writable(path)
     Inspection.check_path(output)
     settings = parse_settings(setting)
     loading = Loading(similarity=similarity)

@@ -43,7 +43,16 @@ def normalise(
         ),
     ] = None,
     benchmark: options.BenchmarkName = "coco",
-    bank: options.Bank = None,
+    bank: Annotated[
+        list[Path] | None,
+        options.option(
+            "--bank",
+            panel=options.INPUT,
+            show_default=False,
+            help="Queries from elsewhere, such as the training set: scores with these items, or both "
+            "embedding tables.",
+        ),
+    ] = None,
     direction: options.Direction = None,
     top: options.OptionalTop = None,
     similarity: options.Similarity = "dot",

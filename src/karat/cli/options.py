@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from karat._util import check_writable
 from karat.cli.choices import completion
 from karat.cli.command import ANSWERS, COST, ESTIMATED, INPUT, JUDGE, MODEL, OUTPUT, SCORED, SURE
 from karat.errors import InputError
@@ -27,7 +28,7 @@ def option(*names: str, panel: str | None = None, choices: str = "", **keywords:
     return typer.Option(*names, rich_help_panel=panel, **keywords)
 
 
-def output(what: str) -> Any:
+def output(what: str, **keywords: Any) -> Any:
     """Return the option ``-o`` of a command, given what is written and to what."""
     return option(
         "--output",
@@ -36,7 +37,20 @@ def output(what: str) -> Any:
         metavar="FILE",
         show_default=False,
         help=f"Where the result goes: {what}",
+        **keywords,
     )
+
+
+def check_file(context: typer.Context, value: Any) -> Any:
+    """Raise before the work starts when a file of results could not be written."""
+    if not context.resilient_parsing:
+        check_writable(value)
+    return value
+
+
+def result_file(what: str) -> Any:
+    """Return the option ``-o`` of a command whose result is written to a file, given which files."""
+    return output(what, callback=check_file)
 
 
 def metric(which: str, choices: str = "") -> Any:
@@ -211,7 +225,6 @@ BoardFiles = Annotated[
         show_default=False,
     ),
 ]
-FilesOrModels = Annotated[list[Path] | None, run_files("Optional with --model.")]
 ProjectPlace = Annotated[
     str,
     typer.Argument(
@@ -225,17 +238,6 @@ Model = Annotated[
         help="A folder that karat fit or karat train wrote, hf:FOLDER, open_clip:ARCHITECTURE, "
         "sentence:FOLDER, or your own module:function.",
         show_default=False,
-    ),
-]
-Models = Annotated[
-    list[str] | None,
-    option(
-        "--model",
-        panel=MODEL,
-        metavar="MODEL",
-        show_default=False,
-        help="A model to encode and score, besides runs: a folder, hf:FOLDER, open_clip:ARCHITECTURE, "
-        "sentence:FOLDER, or your own module:function.",
     ),
 ]
 Weights = Annotated[
@@ -340,16 +342,6 @@ Rater = Annotated[
 ]
 LeaveOut = Annotated[bool, option("--leave-out", panel=SCORED, help="Do not compare a caption with itself.")]
 
-Bank = Annotated[
-    list[Path] | None,
-    option(
-        "--bank",
-        panel=INPUT,
-        show_default=False,
-        help="Queries from elsewhere, such as the training set: scores with these items, or both embedding "
-        "tables.",
-    ),
-]
 
 # What is scored.
 Measure = Annotated[list[str] | None, measure()]
@@ -366,9 +358,6 @@ Direction = Annotated[
     option("--direction", panel=SCORED, choices="directions", help="{directions}; both by default."),
 ]
 Ties = Annotated[str, option("--ties", panel=SCORED, choices="ties", help="Equal scores: {ties}.")]
-FailureTies = Annotated[
-    str, option("--ties", panel=SCORED, choices="failure_ties", help="Equal scores: {failure_ties}.")
-]
 Like = Annotated[
     str | None,
     option(
@@ -381,16 +370,6 @@ Like = Annotated[
 Unjudged = Annotated[
     str,
     option("--unjudged", panel=SCORED, choices="readings", help="Unjudged pairs: {readings}."),
-]
-TextOnly = Annotated[
-    str | None,
-    option(
-        "--text-only",
-        panel=SCORED,
-        metavar="CONTROL",
-        show_default=False,
-        help="Of choices, a control without images: length, ngram:captions.txt, a file of scores, or none.",
-    ),
 ]
 Phi = Annotated[
     list[str] | None,
@@ -437,14 +416,6 @@ OptionalResamples = Annotated[
         help="How many bootstrap draws, 10,000; with it as many swaps of a test, otherwise 100,000.",
     ),
 ]
-LabelUncertainty = Annotated[
-    bool,
-    option(
-        "--label-uncertainty",
-        panel=SURE,
-        help="Draw labels from their probabilities, too: intervals then hold for queries and labels.",
-    ),
-]
 Seed = Annotated[int, option("--seed", min=0, panel=SURE, help="Seed of every random draw.")]
 Test = Annotated[str, option("--test", panel=SURE, choices="tests", help="The paired test: {tests}.")]
 Correction = Annotated[
@@ -455,10 +426,6 @@ Correction = Annotated[
         choices="corrections",
         help="Over which comparisons of runs p-values are corrected: {corrections}.",
     ),
-]
-Margin = Annotated[
-    float | None,
-    option("--margin", panel=SURE, help="Also say which runs differ by no more, in points or ranks."),
 ]
 Power = Annotated[
     float | None,
@@ -545,16 +512,6 @@ Target = Annotated[
 NoisyTruth = Annotated[str, noisy()]
 OptionalNoisyTruth = Annotated[str | None, noisy("; by default the benchmark's first", show_default=False)]
 VettedTruth = Annotated[str, vetted()]
-PilotTruth = Annotated[
-    str | None,
-    option(
-        "--pilot",
-        panel=ESTIMATED,
-        metavar="TRUTH",
-        show_default=False,
-        help="Labels of some pairs to learn from: a truth, or a file: image, caption, label (1 or 0).",
-    ),
-]
 CandidateDepth = Annotated[int, depth()]
 OptionalDepth = Annotated[int | None, depth(show_default=False)]
 CandidateSample = Annotated[int, sample("further candidates of each query.", min=0)]
@@ -691,13 +648,14 @@ Json = Annotated[
     option(
         "--json",
         panel=OUTPUT,
+        callback=check_file,
         help="Also write the result to this file as json; - for standard output, without the tables.",
     ),
 ]
-Page = Annotated[Path, output("an html file.")]
+Page = Annotated[Path, result_file("an html file.")]
 ScorecardFile = Annotated[
     Path | None,
-    output(
+    result_file(
         "{scorecard_files}; html is a report. For other programs, each run in its own file: {exchange_files} "
         "(Every Eval Ever, model-index)."
     ),
@@ -709,15 +667,6 @@ ImageFolder = Annotated[
         panel=OUTPUT,
         metavar="FOLDER",
         help="Show only image files in this folder; by default where the benchmark has them.",
-    ),
-]
-InlineImages = Annotated[
-    float,
-    option(
-        "--inline-images",
-        min=0,
-        panel=OUTPUT,
-        help="Megabytes of small pictures in the file; more are linked.",
     ),
 ]
 Title = Annotated[str | None, option("--title", panel=OUTPUT, help="The page's title.")]

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -46,7 +45,9 @@ def perturb(
     ] = False,
     setting: options.Setting = None,
     seed: options.Seed = 0,
-    output: Annotated[Path | None, options.output("the queries (.tsv), or a table; {query_files}.")] = None,
+    output: Annotated[
+        Path | None, options.result_file("the queries (.tsv), or a table; {query_files}.")
+    ] = None,
     json: options.Json = None,
 ) -> None:
     """Change words of captions, keeping the grammar.
@@ -56,8 +57,6 @@ def perturb(
     from karat.cli.show import keep, working
     from karat.perturbations import PerturbedCaptions, perturb
 
-    for path in (json, output):
-        check_writable(path)
     PerturbedCaptions.check_path(output)
     with working("changing words"):
         perturbed = perturb(

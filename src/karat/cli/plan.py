@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -36,7 +35,16 @@ def plan(
             help="The gap of the first two runs that is to be found, in points; by default as --within.",
         ),
     ] = None,
-    pilot: options.PilotTruth = None,
+    pilot: Annotated[
+        str | None,
+        options.option(
+            "--pilot",
+            panel=options.ESTIMATED,
+            metavar="TRUTH",
+            show_default=False,
+            help="Labels of some pairs to learn from: a truth, or a file: image, caption, label (1 or 0).",
+        ),
+    ] = None,
     world: Annotated[
         bool,
         options.option(
@@ -74,7 +82,7 @@ def plan(
     similarity: options.Similarity = "dot",
     setting: options.Setting = None,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{plan_files}.")] = None,
+    output: Annotated[Path | None, options.result_file("{plan_files}.")] = None,
 ) -> None:
     """Plan how many answers a score will take.
 
@@ -88,8 +96,6 @@ def plan(
     from karat.judging import Rates
     from karat.runs import Loading
 
-    for path in (json, output):
-        check_writable(path)
     Plan.check_path(output)
     with working("planning"):
         result = planned(

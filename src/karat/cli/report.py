@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -22,7 +22,15 @@ def report(
     name: options.Name = None,
     title: options.Title = None,
     image_folder: options.ImageFolder = None,
-    inline_images: options.InlineImages = 2.0,
+    inline_images: Annotated[
+        float,
+        options.option(
+            "--inline-images",
+            min=0,
+            panel=options.OUTPUT,
+            help="Megabytes of small pictures in the file; more are linked.",
+        ),
+    ] = 2.0,
     measure: options.Measure = None,
     truth: options.Truth = None,
     direction: options.Direction = None,
@@ -49,7 +57,6 @@ def report(
     from karat.reports import report as write
     from karat.runs import Loading
 
-    check_writable(output)
     with working():
         written = write(
             files, benchmark, measure, output=output, truth=truth, direction=direction, ties=ties,

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -61,7 +60,7 @@ def robustness(
     similarity: options.Similarity = "dot",
     setting: options.Setting = None,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{robustness_files}.")] = None,
+    output: Annotated[Path | None, options.result_file("{robustness_files}.")] = None,
 ) -> None:
     """Show whether a model reads what was changed in its queries.
 
@@ -73,8 +72,6 @@ def robustness(
     from karat.perturbations import Robustness, robustness
     from karat.runs import Loading
 
-    for path in (json, output):
-        check_writable(path)
     Robustness.check_path(output)
     with working("ranking the changed queries"):
         found = robustness(

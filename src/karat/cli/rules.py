@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 
@@ -55,7 +54,7 @@ def rules(
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{rule_files}.")] = None,
+    output: Annotated[Path | None, options.result_file("{rule_files}.")] = None,
 ) -> None:
     """Find what goes together in failures.
 
@@ -66,8 +65,6 @@ def rules(
     from karat.explanations import RuleReport
     from karat.explanations import rules as searched
 
-    for path in (json, output):
-        check_writable(path)
     RuleReport.check_path(output)
     with working("searching for rules"):
         found = searched(

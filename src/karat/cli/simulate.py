@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_amount, parse_files, parse_settings
@@ -45,7 +44,7 @@ def simulate(
     setting: options.Setting = None,
     json: options.Json = None,
     output: Annotated[
-        Path | None, options.output("{simulation_files}; html is a page with pictures.")
+        Path | None, options.result_file("{simulation_files}; html is a page with pictures.")
     ] = None,
 ) -> None:
     """Simulate vetting on labels that are known in full.
@@ -58,8 +57,6 @@ def simulate(
     from karat.estimation import simulate as simulated
     from karat.runs import Loading
 
-    for path in (json, output):
-        check_writable(path)
     Simulation.check_path(output)
     amount, step = parse_amount(budget, "--budget"), parse_amount(batch, "--batch")
     with working("simulating"):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat._util import Param, check_choice, positive
+from karat._util import Param, one_of, positive
 
 STEPS = 50
 TOLERANCE = 1e-10
@@ -22,14 +22,9 @@ FEWEST = 8
 """How many vetted pairs a query needs to get a model of its own."""
 
 
-def pooled_or_query(value: str) -> str:
-    """Return one of the two; for `Param.type`."""
-    return check_choice(value, ("pooled", "query"), "by")
-
-
 BY = Param(
     "by",
-    pooled_or_query,
+    one_of("pooled", "query"),
     f"pooled: one model for all queries, each with an intercept; query: one for each that has {FEWEST} "
     "vetted pairs of both labels",
     "pooled",

@@ -102,7 +102,7 @@ class Plan(Result):
         lost = np.sqrt(units / (units - 2))
         if not anytime:
             return float(stdtrit(free, tail)) * lost
-        # As `karat estimate --rule` makes it: whole queries count as one each.
+        # As `karat project estimate --rule` makes it: whole queries count as one each.
         whole = DESIGNS[design.name].unit == "query"
         drawn, frame = (units, self.queries) if whole else (labels, self.pairs)
         wide = float(sequence_factor(np.asarray(drawn), frame, level=self.level))

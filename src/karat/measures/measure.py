@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from karat._util import REQUIRED, Param, Registry, import_all, whole
+from karat._util import REQUIRED, Param, Registry, import_all, valid, whole
 from karat.benchmarks import DIRECTIONS, Direction, Truth
 from karat.errors import InputError, UnknownNameError
 from karat.measures.aggregates import MEAN, Aggregate
@@ -24,6 +24,7 @@ Unit = Literal["fraction", "sum", "rank"]
 """What a value is: a fraction of 1, a sum of such fractions, or a place in a ranking."""
 
 
+@valid("a share up to 1, a relevance above 1, or any")
 def relevance(value: Any) -> float | str:
     """Return the least grade that counts, or "any"; for `Param.type`.
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Param
+from karat._util import Param, valid
 from karat.measures.measure import REL, Measure, register
 from karat.measures.ranked import Ranked
 
 
+@valid("a number above 0 and below 1")
 def persistence(value: Any) -> float:
     """Return a number above 0 and below 1; for `Param.type`.
 

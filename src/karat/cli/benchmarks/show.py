@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.choices import completion
 from karat.cli.command import Command
@@ -34,7 +33,6 @@ def show(
     from karat.benchmarks import show
     from karat.cli.show import keep, working
 
-    check_writable(json)
     with working(f"reading {name}"):
         found = show(name, ids=ids, save=save, setting=options.parse_settings(setting))
     keep(found, json)

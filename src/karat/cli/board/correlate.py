@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 
@@ -35,7 +34,7 @@ def correlate(
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{correlation_files}.")] = None,
+    output: Annotated[Path | None, options.result_file("{correlation_files}.")] = None,
 ) -> None:
     """Show which metrics order models alike.
 
@@ -47,8 +46,6 @@ def correlate(
     from karat.scores import CorrelationTable
     from karat.stats import Intervals
 
-    for path in (json, output):
-        check_writable(path)
     CorrelationTable.check_path(output)
     chosen = Intervals(interval_method, level, resamples, seed)
     with working("drawing resamples"):

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 
@@ -29,7 +28,6 @@ def report(
     from karat.cli.show import as_typed, print_notes, say_where, working
     from karat.reports import PageOptions
 
-    check_writable(output)
     with working(f"writing {output.name}"):
         board = report(
             files, output=output, metric=metric, lower_is_better=lower_is_better or (),

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_numbers, parse_settings
@@ -78,7 +77,6 @@ def agree(
     from karat.runs import Loading
     from karat.stats import Intervals
 
-    check_writable(json)
     chosen = Intervals(interval_method, level, resamples, seed)
     with working("comparing scores with ratings"):
         found = agree(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable, split_names
+from karat._util import split_names
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.evaluate import check_computed
@@ -69,8 +69,6 @@ def curve(
     from karat.runs import Loading
     from karat.scores import CURVE_M, Scorecard
 
-    for path in (json, output):
-        check_writable(path)
     Scorecard.check_path(output)
     with working("scoring"):
         card = curve(

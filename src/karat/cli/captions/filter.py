@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_numbers, parse_settings
@@ -65,7 +64,6 @@ def filter(
     from karat.cli.show import keep, working
     from karat.stats import Intervals
 
-    check_writable(json)
     intervals = Intervals(level=level, resamples=resamples, seed=seed)
     with working("comparing captions"):
         found = filter(

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 
@@ -28,15 +27,13 @@ def pairs(
     corpus: options.Corpus = None,
     setting: options.Setting = None,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("a table, such as .csv or .parquet.")] = None,
+    output: Annotated[Path | None, options.result_file("a table, such as .csv or .parquet.")] = None,
 ) -> None:
     """Score listed pairs of images and captions."""
     from karat.captions import PairScores
     from karat.captions import pairs as score_pairs
     from karat.cli.show import show, working, write_json
 
-    for path in (json, output):
-        check_writable(path)
     PairScores.check_path(output)
     with working("scoring captions"):
         found = score_pairs(

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 
@@ -50,7 +49,6 @@ def parse(
     from karat.captions import parse
     from karat.cli.show import keep, working
 
-    check_writable(json)
     with working("reading captions"):
         found = parse(captions or (), file=file, convention=convention, listing=listing)
     keep(found, json)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 
@@ -43,7 +42,6 @@ def score(
     from karat.captions import score
     from karat.cli.show import keep, working
 
-    check_writable(json)
     with working("scoring captions"):
         found = score(references, candidate, metric, corpus=corpus)
     keep(found, json)

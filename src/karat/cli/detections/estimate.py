@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 
@@ -29,7 +28,7 @@ def estimate(
     seed: options.Seed = 0,
     name: options.Name = None,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{estimate_files}.")] = None,
+    output: Annotated[Path | None, options.result_file("{estimate_files}.")] = None,
 ) -> None:
     """Estimate the AP of detections from boxes and a few masks.
 
@@ -40,8 +39,6 @@ def estimate(
     from karat.detections import estimate as estimate_detections
     from karat.estimation import DETECTION_ESTIMATOR, ScoreEstimate
 
-    for path in (json, output):
-        check_writable(path)
     ScoreEstimate.check_path(output)
     with working("estimating"):
         found = estimate_detections(

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_amount
@@ -29,7 +28,7 @@ def simulate(
     name: options.Name = None,
     json: options.Json = None,
     output: Annotated[
-        Path | None, options.output("{simulation_files}; html is a page with pictures.")
+        Path | None, options.result_file("{simulation_files}; html is a page with pictures.")
     ] = None,
 ) -> None:
     """Simulate vetting masks where all of them are known.
@@ -41,8 +40,6 @@ def simulate(
     from karat.detections import simulate as simulate_detections
     from karat.estimation import DETECTION_METHODS, Simulation
 
-    for path in (json, output):
-        check_writable(path)
     Simulation.check_path(output)
     with working("simulating"):
         result = simulate_detections(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 
@@ -17,5 +16,4 @@ def list(json: options.Json = None) -> None:
     from karat.cli.show import keep
     from karat.measures import list
 
-    check_writable(json)
     keep(list(), json)

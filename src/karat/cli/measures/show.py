@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.choices import completion
 from karat.cli.command import Command
@@ -31,5 +30,4 @@ def show(
     from karat.cli.show import keep
     from karat.measures import show
 
-    check_writable(json)
     keep(show(name), json)

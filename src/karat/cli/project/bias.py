@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -85,7 +84,6 @@ def bias(
     from karat.runs import Loading
     from karat.stats import Intervals
 
-    check_writable(json)
     acceptance = AcceptanceRule(
         aggregate, parse_settings(aggregate_set), gold_share, only_if_certain, captions_wrong, exclude,
         approved_only,

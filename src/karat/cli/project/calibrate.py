@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -41,7 +40,6 @@ def calibrate(
     from karat.project import calibrate as compared
     from karat.runs import Loading
 
-    check_writable(json)
     with working():
         calibration = compared(
             project, run, config=config, url=url, model=model, prompt=prompt, threshold=threshold,
@@ -107,5 +105,4 @@ def judges(project: options.ProjectPlace, json: options.Json = None) -> None:
     from karat.cli.show import keep
     from karat.project import judges
 
-    check_writable(json)
     keep(judges(project), json)

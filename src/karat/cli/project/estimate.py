@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 
@@ -55,7 +54,7 @@ def estimate(
     name: options.Name = None,
     similarity: options.Similarity = "dot",
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{estimate_files}.")] = None,
+    output: Annotated[Path | None, options.result_file("{estimate_files}.")] = None,
 ) -> None:
     """Estimate scores from the answers of a project.
 
@@ -67,8 +66,6 @@ def estimate(
     from karat.project import estimate as estimated
     from karat.runs import Loading
 
-    for path in (json, output):
-        check_writable(path)
     ProjectEstimate.check_path(output)
     with working("estimating"):
         found = estimated(

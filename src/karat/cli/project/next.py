@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.errors import InputError
@@ -58,7 +57,6 @@ def next(
     from karat.project import next
     from karat.runs import Loading
 
-    check_writable(json)
     number = int(budget) if budget.strip().isdecimal() else 0
     if not number:
         raise InputError(f"--budget is {budget!r}", fix="give a number of pairs, such as 200")

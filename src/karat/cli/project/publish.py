@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.options import parse_settings
@@ -109,7 +108,6 @@ def publish(
     from karat.judging import AcceptanceRule
     from karat.project import publish as published
 
-    check_writable(json)
     acceptance = AcceptanceRule(
         aggregate, parse_settings(aggregate_set), gold_share, only_if_certain, captions_wrong, exclude,
         approved_only,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_extension, check_writable
+from karat._util import check_extension
 from karat.cli import options
 from karat.cli.command import REVIEW, Command
 from karat.cli.options import parse_settings
@@ -66,6 +66,7 @@ def quality(
         options.option(
             "--export-review",
             panel=options.OUTPUT,
+            callback=options.check_file,
             help="Write every answer of assignments to review: .csv or .json.",
         ),
     ] = None,
@@ -85,8 +86,6 @@ def quality(
     from karat.project import quality as described
     from karat.stats import Intervals
 
-    for path in (json, export_review):
-        check_writable(path)
     check_extension(export_review, (".csv", ".json"))
     # Wrong choices show before a large project is read.
     acceptance = AcceptanceRule(

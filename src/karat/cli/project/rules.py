@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from karat._util import check_writable
 from karat.cli import options
 from karat.cli.command import Command
 
@@ -47,7 +46,7 @@ def rules(
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     json: options.Json = None,
-    output: Annotated[Path | None, options.output("{rule_files}.")] = None,
+    output: Annotated[Path | None, options.result_file("{rule_files}.")] = None,
 ) -> None:
     """Find what annotators mark together in failures.
 
@@ -59,8 +58,6 @@ def rules(
     from karat.judging import AcceptanceRule
     from karat.project import rules as marked
 
-    for path in (json, output):
-        check_writable(path)
     RuleReport.check_path(output)
     acceptance = AcceptanceRule(
         aggregate, gold_share=gold_share, only_if_certain=only_if_certain, captions_wrong=captions_wrong,

@@ -9,11 +9,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from karat._util import Param, positive, require, whole
+from karat._util import Param, one_of, positive, require, whole
 from karat.estimation.candidates import Candidates, VettedLabels
 from karat.estimation.estimator import LabelEstimator, register_estimator
 from karat.estimation.features import NOISY, OTHERS, SCORES, columns, training_rows
-from karat.estimation.logistic import pooled_or_query, sigmoid
+from karat.estimation.logistic import sigmoid
 from karat.measures import Measure
 
 FOLDS = 3
@@ -41,7 +41,7 @@ class ChiSquareMachine(LabelEstimator):
     params: ClassVar = (
         Param(
             "by",
-            pooled_or_query,
+            one_of("pooled", "query"),
             "pooled: one machine for all queries, which are a feature; query: one for each that has "
             f"{FEWEST} vetted labels of both kinds",
             "pooled",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Param, Registry, check_choice, import_all, plural, whole
+from karat._util import Param, Registry, import_all, one_of, plural, whole
 from karat.errors import unknown_name
 from karat.forms import (
     NOT_GOLD,
@@ -300,13 +300,10 @@ def reaches(relevance: np.ndarray, threshold: float, even: str) -> np.ndarray:
     return relevance >= threshold - ROUNDING
 
 
-def yes_or_no(value: Any) -> str:
-    """Return "yes" or "no"; for `Param.type`."""
-    return check_choice(str(value), ("no", "yes"), "even")
-
-
 THRESHOLD = Param("threshold", share, "from which relevance on a pair is relevant", default=0.5)
-EVEN = Param("even", yes_or_no, "what an even split is at the threshold 0.5: yes or no", default="no")
+EVEN = Param(
+    "even", one_of("yes", "no"), "what an even split is at the threshold 0.5: yes or no", default="no"
+)
 """The parameter that aggregations with a threshold have in common."""
 
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from karat._util import Param, not_negative
+from karat._util import Param, not_negative, one_of
 from karat.lexicon import COLOURS, SHADES, colour_distance, word_set
 from karat.perturbations.perturbation import Perturbation, register_perturbation, shuffled
 from karat.perturbations.wording import Option, Wording
 
 PICTURES = word_set("photo photos photograph photographs picture pictures image images")
 """What is black and white as a whole: a kind of picture, not the colours of a thing."""
-
-
-def all_or_in(value: Any) -> str:
-    """Return where new colours come from; for `Param.type`."""
-    return {"all": "all", "in": "in"}[str(value).lower()]
 
 
 @register_perturbation
@@ -34,7 +29,13 @@ class Colour(Perturbation):
     aliases = ("color",)
     source = "Lymperaiou et al. 2022, section 5.1"
     params: ClassVar = (
-        Param("from", all_or_in, "new colours: all of CSS, or in: those of the captions", "all", bare=True),
+        Param(
+            "from",
+            one_of("all", "in"),
+            "new colours: all of CSS, or in: those of the captions",
+            "all",
+            bare=True,
+        ),
         Param("distance", not_negative, "least distance of the two colours in RGB, each from 0 to 1", 0.5),
     )
     distance: float

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from karat._util import Param
+from karat._util import Param, one_of
 from karat.perturbations.perturbation import Perturbation, register_perturbation
 from karat.perturbations.wording import Option, Replacement, Wording
-
-
-def lower_or_upper(value: Any) -> str:
-    """Return which letters are wanted; for `Param.type`."""
-    return {"lower": "lower", "upper": "upper"}[str(value).lower()]
 
 
 @register_perturbation
@@ -26,7 +21,9 @@ class LetterCase(Perturbation):
     keeps_meaning = True
     checked = False
     params: ClassVar = (
-        Param("to", lower_or_upper, "lower for small letters, upper for capitals", "lower", bare=True),
+        Param(
+            "to", one_of("lower", "upper"), "lower for small letters, upper for capitals", "lower", bare=True
+        ),
     )
     to: str
 
