@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from karat._util.text import bytes_of as bytes_of
     from karat._util.text import bytes_text as bytes_text
     from karat._util.text import ends as ends
+    from karat._util.text import in_percent as in_percent
     from karat._util.text import or_none as or_none
     from karat._util.text import plural as plural
     from karat._util.text import printable as printable

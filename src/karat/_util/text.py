@@ -112,6 +112,15 @@ def signed(number: float, digits: int = 2) -> str:
     return text[1:] if text.startswith("-") and float(text) == 0 else text.replace("-", "−")
 
 
+def in_percent(share: float | None, digits: int = 0) -> str:
+    """Return a share in percent, a dash for None or NaN.
+
+    >>> in_percent(0.256), in_percent(0.256, 1), in_percent(float("nan"))
+    ('26%', '25.6%', '—')
+    """
+    return MISSING if share is None or share != share else f"{100 * share:.{digits}f}%"
+
+
 def ends(low: float, high: float, digits: int = 2) -> str:
     """Return the ends of an interval, short where no minus can be mistaken for the dash.
 

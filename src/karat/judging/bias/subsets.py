@@ -13,11 +13,12 @@ from karat._util import track
 from karat.benchmarks import Benchmark, Direction, Fold, Judgments, Pairs, Provenance, Share, Truth
 from karat.errors import InputError
 from karat.forms import Pool, key_of, split_key
+from karat.judging.bias.bias import mean_values
 from karat.judging.publication import FOLD, SIDES, valid_items
 from karat.measures import Measure, Named, parse_measure
 from karat.runs import Run
 from karat.scores import place_labels, similarities_of, version_blocks
-from karat.stats import check_count, check_seed, divide
+from karat.stats import check_count, check_seed
 
 MOST = 10
 """Up to this number of models all subsets are taken: 1,023 for ten models."""
@@ -278,16 +279,6 @@ class SubsetScorer:
                         for run in self.runs
                     ]
                     yield (direction, str(measure)), part, np.stack(values, axis=1)
-
-
-def mean_values(values: np.ndarray) -> np.ndarray:
-    """Return the mean of what is defined along the last axis; NaN where nothing is.
-
-    >>> mean_values(np.array([[1.0, np.nan], [0.5, 0.0]])).tolist()
-    [1.0, 0.25]
-    """
-    known = ~np.isnan(values)
-    return divide(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1))
 
 
 def in_order(runs: Sequence[Run], systems: Sequence[str]) -> list[Run]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import getpass
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -186,6 +187,14 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
         ]
         writer.writerow(cells)
     return out.getvalue()
+
+
+def login_name() -> str:
+    """Return who is logged in and therefore reviews, or ask for a name."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        raise InputError("your login name is unknown", fix="name the reviewer: --reviewer NAME") from None
 
 
 def review_assignments(
