@@ -9,7 +9,7 @@ from karat.benchmarks import Pairs
 from karat.forms import listed_pairs
 from karat.judging import make_pool
 from karat.judging.bias.bias import over_models
-from karat.judging.bias.intervals import ResampledBias
+from karat.judging.bias.resampled_bias import ResampledBias
 from karat.judging.bias.subsets import (
     SubsetScorer,
     bias_measures,

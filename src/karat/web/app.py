@@ -66,7 +66,9 @@ def add_parts(app: FastAPI) -> None:
     for part in parts:
         call(part, "prepare", app)
         app.include_router(part.router)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    # The report's colours and elements are those of these pages, too.
+    static = StaticFiles(directory=STATIC, packages=[("karat.reports", "static")])
+    app.mount("/static", static, name="static")
     add_handlers(app)
     # The last one added is the first that handles a request.
     app.add_middleware(Origins, settings=settings, cookies=state.cookies)

@@ -19,8 +19,8 @@ from karat.judging.bias.bias import (
     shown_bias,
 )
 from karat.judging.bias.diversity import Diversity, compare_systems, diversity_layouts
-from karat.judging.bias.intervals import bias_tables
 from karat.judging.bias.leave_one_out import LeftOut, leave_one_out, left_out_layout
+from karat.judging.bias.resampled_bias import bias_tables
 from karat.judging.bias.subsets import (
     Key,
     SubsetScorer,

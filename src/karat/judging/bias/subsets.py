@@ -14,7 +14,7 @@ from karat.benchmarks import Benchmark, Direction, Fold, Judgments, Pairs, Prove
 from karat.errors import InputError
 from karat.forms import Pool, key_of, split_key
 from karat.judging.bias.bias import mean_values
-from karat.judging.publication import FOLD, SIDES, valid_items
+from karat.judging.publication import SIDES, valid_fold, valid_items, valid_pairs
 from karat.measures import Measure, Named, parse_measure
 from karat.runs import Run
 from karat.scores import place_labels, similarities_of, version_blocks
@@ -339,18 +339,12 @@ class Valid:
         self._valid = valid_items(
             benchmark, {kind: dict.fromkeys(some, "") for kind, some in (marked or {}).items()}
         )
-        # Items outside the gallery are neither queries nor ranked.
-        inside = [
-            self._valid["image"][: benchmark.images.size],
-            self._valid["caption"][: benchmark.captions.size],
-        ]
-        everything = all(part.all() for part in inside)
-        self.fold = None if everything else Fold(FOLD, *(np.flatnonzero(part) for part in inside))
+        self.fold = next(iter(valid_fold(benchmark, self._valid)), None)
 
     def pairs(self, pairs: Pairs) -> Pairs:
         """Return the pairs of valid images and captions."""
         image, caption = pairs.image.astype(np.int64), pairs.caption.astype(np.int64)
-        valid = self._valid["image"][image] & self._valid["caption"][caption]
+        valid = valid_pairs(key_of(image, caption), self._valid)
         return Pairs(image[valid], caption[valid], pairs.grade[valid])
 
     def queries(self, queries: Mapping[Direction, np.ndarray]) -> dict[Direction, np.ndarray]:

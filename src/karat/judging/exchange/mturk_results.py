@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import unguard
 from karat.forms import MAX_WORDS, PERSON, FollowUp, Form
 from karat.judging.exchange.answers import (
     AnswerColumns,
@@ -22,7 +23,7 @@ from karat.judging.exchange.answers import (
     bad_line,
     shorten,
 )
-from karat.judging.exchange.csv_format import JOIN, Columns, header_names, read_table, unguard
+from karat.judging.exchange.csv_format import JOIN, Columns, header_names, read_table
 
 FIXED = (
     "HITId", "HITTypeId", "Title", "Description", "Keywords", "Reward", "CreationTime", "MaxAssignments",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import Layout, check_extension, plural, write_file
+from karat._util import Layout, check_extension, guard, plural, write_file
 from karat.errors import InputError
 from karat.forms import GOLD_YES, NOT_GOLD, PER_ANSWER, AnswerTable, ChosenDetails, Form
 from karat.judging.quality.assignments import SUBMITTED
@@ -181,11 +181,7 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for row in rows:
-        cells = [
-            f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@" and cell else cell
-            for cell in row.values()
-        ]
-        writer.writerow(cells)
+        writer.writerow([guard(cell) if isinstance(cell, str) else cell for cell in row.values()])
     return out.getvalue()
 
 
