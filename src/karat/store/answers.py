@@ -29,7 +29,7 @@ from karat.forms import (
 )
 from karat.store import bulk
 from karat.store.annotators import all_annotators
-from karat.store.answer_import import import_rows
+from karat.store.answer_rows import import_rows
 from karat.store.answers_in_effect import damaged, in_effect, read_assignments, read_gold
 from karat.store.assignments import SUBMITTED, extend_lease, has_ended
 from karat.store.part import StorePart

@@ -99,12 +99,9 @@ def compare_systems(
 ) -> dict[Direction, Diversity]:
     """Compare the first items of every two models (ECCV Caption, table A.1).
 
-    The paper defines τ = (agreed pairs − non-agreed pairs) / all pairs for two orders of the same items,
-    and does not say how it compares lists of different items. Here the pairs are those of the union of both
-    lists, and an item that a list lacks comes after its end, tied with the others that it lacks: a tie
-    neither agrees nor disagrees. Equal lists have τ = 1, reversed ones −1, and lists of n items without a
-    common one −n / (2n − 1). `tau_common` compares the order of the common items alone; `overlap` is their
-    share.
+    τ = (agreed pairs − non-agreed pairs) / all pairs, over the union of two lists; an item that a list lacks
+    comes after its end, tied with the others that it lacks. `tau_common` compares the order of the common
+    items alone; `overlap` is their share.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ import numpy as np
 from karat._util import TEXT_FORMATS, Result, plural
 from karat.errors import InputError
 from karat.forms import ANNOTATOR_KINDS, PERSON, check_name
-from karat.judging.exchange.answers import ImportedAnswers, TextColumn, shorten
+from karat.judging.exchange.file_answers import ImportedAnswers, TextColumn, shorten
 from karat.judging.exchange.files import read_text_bytes
 from karat.judging.exchange.formats import FORMATS, guess_format
 from karat.judging.exchange.tasks import TaskNames

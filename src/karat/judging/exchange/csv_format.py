@@ -12,7 +12,7 @@ import numpy as np
 
 from karat._util import guard, track, unguard
 from karat.errors import InputError
-from karat.judging.exchange.answers import (
+from karat.judging.exchange.file_answers import (
     TEXTS,
     WRITTEN,
     Detail,
@@ -28,7 +28,7 @@ from karat.judging.exchange.formats import FORMATS, Format
 
 if TYPE_CHECKING:
     from karat.forms import Form
-    from karat.judging.exchange.answers import ExportedAnswers
+    from karat.judging.exchange.file_answers import ExportedAnswers
     from karat.judging.exchange.tasks import ExportedTasks
 
 SHOWN = ("image_address", "caption_text", "own_image_address")

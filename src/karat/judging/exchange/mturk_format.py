@@ -19,7 +19,7 @@ from karat.judging.exchange.formats import FORMATS, Format
 from karat.judging.exchange.mturk_results import FIXED, answer_fields, field, fits, read
 
 if TYPE_CHECKING:
-    from karat.judging.exchange.answers import ExportedAnswer, ExportedAnswers
+    from karat.judging.exchange.file_answers import ExportedAnswer, ExportedAnswers
     from karat.judging.exchange.tasks import ExportedItem, ExportedTasks
 
 CROWD = "https://assets.crowd.aws/crowd-html-elements.js"

@@ -109,12 +109,8 @@ def label_quality(
     an empty t has no recall, and the means leave such queries out. Queries that only one of the truths
     covers are left out of both.
 
-    The paper's precision counts an unjudged pair as wrong. Where annotators judged a pool, it therefore
-    measures how deep the pool was, not only how good the labels are: an original positive that no model
-    ranked high is unjudged, not wrong. In the paper's table 2 COCO's labels are 47.3% right when
-    images are queries (1,261 images with their five captions, 6,305 pairs) and 89.4% right when captions are
-    (1,332 captions with their image, all of them among those pairs): not the same pairs. `judged_precision`
-    leaves unjudged pairs out.
+    The paper's precision counts an unjudged pair as wrong, so that it also measures how deep the pool was;
+    `judged_precision` leaves unjudged pairs out.
 
     A direction in which two truths share no query is left out.
 

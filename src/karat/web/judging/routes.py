@@ -16,7 +16,7 @@ from karat.forms import Choice, Form, read_details
 from karat.store import Lease, Project
 from karat.store.accounts import JUDGE, User
 from karat.web.access import require
-from karat.web.judging.answers import (
+from karat.web.judging.answer_requests import (
     AnswerBody,
     ClosedPage,
     LeaseBody,
