@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from karat.forms import NOT_GOLD, TaskPlan, key_of, load_form
 from karat.judging import make_pool, make_tasks
 from karat.judging.pools import GoldChoice, Rates, overlap_notes
-from karat.judging.tasks import annotators_needed, gold_overlap, plan_cost
-from karat.judging.tasks import plan as plans
+from karat.judging.tasks import annotators_needed, gold_overlap, plan_cost, task_needs
 
 from made import make_benchmark, make_run
 
@@ -74,11 +73,11 @@ def test_bounds_on_annotators_hold(case):
         assert able
         done[able[0]].add(number)
     # The coarser bounds hold, too.
-    before, plans.MOST_LINKS = plans.MOST_LINKS, -1
+    before, task_needs.MOST_LINKS = task_needs.MOST_LINKS, -1
     try:
         coarse = annotators_needed(task, pair, wanted)
     finally:
-        plans.MOST_LINKS = before
+        task_needs.MOST_LINKS = before
     assert coarse.at_least <= needed.at_least
     assert coarse.enough >= needed.enough
 
