@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.judging.publication.policies import POLICIES as POLICIES
     from karat.judging.publication.provenance import FILE as FILE
     from karat.judging.publication.publication import NAME as NAME
     from karat.judging.publication.validity import SIDES as SIDES
