@@ -17,7 +17,6 @@ from karat._util import MISSING, Layout, track
 from karat.benchmarks import Benchmark, Direction, JudgedItems
 from karat.errors import InputError
 from karat.forms import key_of, split_key
-from karat.judging.bias.bias import mean_values
 from karat.runs import Run, Top, pairs_to_place
 from karat.scores import DIRECTION_TITLES
 
@@ -167,7 +166,8 @@ def compare_heads(tops: Sequence[Top], size: int) -> np.ndarray:
     for a, b in track(list(combinations(range(n), 2)), "comparing lists of two models"):
         out = np.empty((3, queries))
         compare_lists(tops[a].ptr, tops[a].item, tops[b].ptr, tops[b].item, size, *out)
-        lists[:, a, b] = lists[:, b, a] = mean_values(out)
+        known = [row[~np.isnan(row)] for row in out]
+        lists[:, a, b] = lists[:, b, a] = [row.mean() if len(row) else np.nan for row in known]
     return lists
 
 
