@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from karat.judging.bias import intervals as module
+from karat.judging.bias import resampled_bias as module
 from karat.judging.bias.resampled_bias import bias_tables
 from karat.judging.bias.subsets import SubsetScorer, bias_measures, choose_subsets, suggested_labels
 from karat.stats.intervals import Intervals
