@@ -19,8 +19,6 @@ from karat.judging import (
     import_answers,
     make_pool,
     make_tasks,
-    project_bias,
-    project_quality,
     publish,
     simulate_answers,
 )
@@ -141,8 +139,8 @@ VERBS = {
     ),
     "export": with_project(lambda place, project, folder: export_answers(project, folder / "a.csv")),
     "export tasks": with_project(lambda place, project, folder: export_tasks(project, folder / "t.jsonl")),
-    "quality": with_project(lambda place, project, folder: project_quality(project)),
-    "bias": with_project(lambda place, project, folder: project_bias(project, place.runs)),
+    "quality": with_project(lambda place, project, folder: karat.project.quality(project)),
+    "bias": with_project(lambda place, project, folder: karat.project.bias(project, place.runs)),
     "publish": with_project(lambda place, project, folder: publish(project, folder / "published")),
 }  # fmt: skip
 

@@ -15,7 +15,7 @@ from judging.publication.published import small_project
 from karat.cli.main import every_command
 from karat.estimation import estimate_project, next_pairs
 from karat.forms import load_form
-from karat.judging import AcceptanceRule, make_pool, pool_cost, project_bias, project_quality
+from karat.judging import AcceptanceRule, make_pool, pool_cost
 from karat.judging.machine_judges import CalibrationTable
 from karat.stats import Intervals
 from karat.store import create_project, open_project
@@ -128,14 +128,14 @@ def test_filter(prints, place, bench):
 
 def test_quality(prints, place):
     with open_project(place / "p.db") as project:
-        report = project_quality(project, intervals=FEW)
+        report = karat.project.quality(project, intervals=FEW)
     prints(report, "project", "quality", place / "p.db", "--resamples", 50)
 
 
 def test_bias(prints, place, runs):
     with open_project(place / "p.db") as project:
-        alone = project_bias(project, intervals=FEW)
-        report = project_bias(project, runs, complete="complete", intervals=FEW)
+        alone = karat.project.bias(project, intervals=FEW)
+        report = karat.project.bias(project, runs, complete="complete", intervals=FEW)
     assert report.notes
     prints(alone, "project", "bias", place / "p.db", "--resamples", 50)
     files = ",".join(map(str, run_files(place)))

@@ -10,9 +10,9 @@ import karat
 pytest.importorskip("sqlalchemy")
 
 from karat.benchmarks import save_benchmark
-from karat.explanations import summarise_marks
 from karat.forms import load_form
-from karat.judging import make_pool, make_tasks, project_marks, project_quality, simulate_answers
+from karat.judging import answer_marks, make_pool, make_tasks, simulate_answers
+from karat.judging.quality import accepted_in
 from karat.stats import Intervals
 from karat.store import create_project, open_project
 from karat.world import adversarial, careful, make_world, simulate_systems
@@ -41,8 +41,8 @@ def folder(tmp_path_factory):
 def test_marks_of_a_project(both, folder, tmp_path):
     found = both("project", "rules", folder / "p.db", "--json", tmp_path / "r.json", "-o", tmp_path / "r.csv")
     with open_project(folder / "p.db") as project:
-        summary = summarise_marks(project_marks(project))
-        quality = project_quality(project, intervals=Intervals(resamples=10))
+        summary = karat.project.rules(project)
+        quality = karat.project.quality(project, intervals=Intervals(resamples=10))
         read = project.answers.read()
     assert found.out == f"{summary}\n"
     for part in (
@@ -60,7 +60,7 @@ def test_marks_of_a_project(both, folder, tmp_path):
     # The same marks as in the quality report, and as counted by hand.
     (shares,) = quality.details
     with open_project(folder / "p.db") as project:
-        marks = project_marks(project)
+        marks = answer_marks(accepted_in(project).answers, project.form)
     assert [int(column.sum()) for column in marks.classes.values()] == shares.counts[-1].tolist()
     marked: dict = {}
     for row, name in read.details:
@@ -89,7 +89,7 @@ def test_slices_of_captions(command, folder):
     rules = out.partition("Rules from slices of the captions")[2]
     assert "colour: any →" in rules
     with open_project(folder / "p.db") as project:
-        summary = summarise_marks(project_marks(project), slices=True, min_support=5)
+        summary = karat.project.rules(project, slices=True, min_support=5)
     assert out == f"{summary}\n"
     # Single slices on the left, marks on the right, never "alternative".
     classes = {name for name, *_ in summary.shares} - {"alternative"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karat.measures import MEASURES, Measure, in_percent, is_share, parse_measure, scale_value, show_value
+from karat.measures import MEASURES, Measure, is_in_percent, is_share, parse_measure, scale_value, show_value
 from karat.measures.measure import Sum
 
 
@@ -31,7 +31,7 @@ def test_every_measure_declares_what_it_is():
         kind = MEASURES[name]
         assert kind.unit in ("fraction", "sum", "rank")
         assert (kind.unit == "sum") == issubclass(kind, Sum), name
-        assert in_percent(kind) == (kind.unit != "rank")
+        assert is_in_percent(kind) == (kind.unit != "rank")
         assert is_share(kind) == (kind.unit == "fraction")
 
 

@@ -97,11 +97,14 @@ if TYPE_CHECKING:
     from karat._util.text import bytes_of as bytes_of
     from karat._util.text import bytes_text as bytes_text
     from karat._util.text import ends as ends
+    from karat._util.text import guard as guard
+    from karat._util.text import in_percent as in_percent
     from karat._util.text import or_none as or_none
     from karat._util.text import plural as plural
     from karat._util.text import printable as printable
     from karat._util.text import signed as signed
     from karat._util.text import split_names as split_names
+    from karat._util.text import unguard as unguard
     from karat._util.text import word_for as word_for
     from karat._util.text_files import COMPLETE as COMPLETE
     from karat._util.text_files import GZIP as GZIP

@@ -112,6 +112,15 @@ def signed(number: float, digits: int = 2) -> str:
     return text[1:] if text.startswith("-") and float(text) == 0 else text.replace("-", "−")
 
 
+def in_percent(share: float | None, digits: int = 0) -> str:
+    """Return a share in percent, a dash for None or NaN.
+
+    >>> in_percent(0.256), in_percent(0.256, 1), in_percent(float("nan"))
+    ('26%', '25.6%', '—')
+    """
+    return MISSING if share is None or share != share else f"{100 * share:.{digits}f}%"
+
+
 def ends(low: float, high: float, digits: int = 2) -> str:
     """Return the ends of an interval, short where no minus can be mistaken for the dash.
 
@@ -131,3 +140,33 @@ def or_none(number: float) -> float | None:
     (0.5, None)
     """
     return None if number != number else number
+
+
+FORMULA = "=+\\-@\t\r\n＝＋－＠"
+"""What formulas start with; spreadsheets skip tabs and line ends, and accept full-width signs too."""
+DANGEROUS = re.compile(f"'*[{FORMULA}]")
+GUARDED = re.compile(f"'+[{FORMULA}]")
+
+
+def guard(text: str) -> str:
+    """Return a text for a cell: an apostrophe is put before what a spreadsheet would read as a formula.
+
+    A text that looks guarded gets one more apostrophe, so that `unguard` restores every text.
+
+    Examples
+    --------
+    >>> guard("=HYPERLINK(1)"), guard("plain"), guard("'=x")
+    ("'=HYPERLINK(1)", 'plain', "''=x")
+    >>> unguard(guard("'=x"))
+    "'=x"
+    """
+    return f"'{text}" if DANGEROUS.match(text) else text
+
+
+def unguard(text: str) -> str:
+    """Return the text before `guard`.
+
+    >>> unguard("'-1"), unguard("'tis")
+    ('-1', "'tis")
+    """
+    return text[1:] if text[:1] == "'" and GUARDED.match(text) else text

@@ -100,7 +100,9 @@ class NextPairs(Result):
             queries = len(np.unique(batch.query))
             what += f" of {queries:,} whole {'query' if queries == 1 else 'queries'}"
         low, high = batch.probability.min(), batch.probability.max()
-        chance = shown_chance(low) if high - low < 1e-9 else f"{shown_chance(low)} to {shown_chance(high)}"
+        chance = chance_in_percent(low)
+        if high - low >= 1e-9:
+            chance += f" to {chance_in_percent(high)}"
         verb = "Drew" if self.stored else "Would draw"
         lines = [
             f"{verb} {what} out of {batch.frame:,} for {batch.measure} "
@@ -118,10 +120,10 @@ class NextPairs(Result):
         return ["\n".join(lines), "\n".join(self.cost.sentences())]
 
 
-def shown_chance(chance: float) -> str:
+def chance_in_percent(chance: float) -> str:
     """Return a chance in percent with two digits.
 
-    >>> shown_chance(0.01234), shown_chance(1.0)
+    >>> chance_in_percent(0.01234), chance_in_percent(1.0)
     ('1.2%', '100%')
     """
     return f"{100 * chance:.2g}%" if chance < 0.995 else "100%"

@@ -119,7 +119,7 @@ class RuleReport(Result):
         rows = [
             [
                 str(rule), f"{rule.n:,} of {rule.of:,}",
-                *(f"{100 * getattr(rule, name):.1f} ({percent_ends(getattr(rule, f'{name}_ends'))})"
+                *(f"{100 * getattr(rule, name):.1f} ({ends_in_percent(getattr(rule, f'{name}_ends'))})"
                   for name in ("support", "confidence")),
                 f"{signed(rule.lift)} ({ends(*rule.lift_ends)})", f"{rule.p:.3f}",
             ]
@@ -137,10 +137,10 @@ class RuleReport(Result):
         return [*none, *shown, how]
 
 
-def percent_ends(interval: tuple[float, float]) -> str:
+def ends_in_percent(interval: tuple[float, float]) -> str:
     """Return an interval of shares in percent.
 
-    >>> percent_ends((0.1, 0.256))
+    >>> ends_in_percent((0.1, 0.256))
     '10.0–25.6'
     """
     return ends(100 * interval[0], 100 * interval[1], 1)

@@ -2,7 +2,7 @@
 
 The crowd experiment of Lymperaiou et al. (2023), section 4.2: table 2, figures 9 and 10, and the rules of
 section 6.3 with real confidences. In karat the answers come from the form "misread":
-`karat.judging.project_marks`.
+`karat.judging.answer_marks`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from karat.explanations.failure_rules import (
     RuleReport,
     as_booleans,
     clustered_error,
-    percent_ends,
+    ends_in_percent,
     rules,
     score_interval,
 )
@@ -180,7 +180,7 @@ class MarkSummary(Result):
     def parts(self) -> list[Part]:
         """Return the paper's table and figures, and the rules."""
         rows = [
-            [name, f"{n:,}", f"{100 * share:.2f}", percent_ends((low, high))]
+            [name, f"{n:,}", f"{100 * share:.2f}", ends_in_percent((low, high))]
             for name, n, share, low, high in self.shares
         ]
         shown: list[Part] = [

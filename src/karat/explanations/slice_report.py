@@ -9,7 +9,7 @@ from typing import Any
 from karat._util import MISSING, Layout, Part, Result, plural, signed
 from karat.explanations.slice_columns import SliceTable
 from karat.explanations.slice_search import Slice, SliceSearch
-from karat.measures import Named, in_percent, scale_value, show_value
+from karat.measures import Named, is_in_percent, scale_value, show_value
 from karat.scores import DIRECTION_TITLES
 
 
@@ -165,7 +165,7 @@ class SliceReport(Result):
         return show_value(self.measure, value)
 
     def _signed(self, value: float) -> str:
-        percent = self.measure is not None and in_percent(self.measure)
+        percent = self.measure is not None and is_in_percent(self.measure)
         number = scale_value(self.measure, value) if self.measure is not None and percent else value
         return f"+{signed(number)}" if number > 0 else signed(number)
 

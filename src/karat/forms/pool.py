@@ -92,10 +92,6 @@ class Pool:
         """The number of suggested pairs before duplicates were merged."""
         return len(self.place_pair)
 
-    def direction_of_places(self) -> list[Direction]:
-        """Return the direction of each place, as a name."""
-        return [DIRECTIONS[number] for number in self.place_direction.tolist()]
-
 
 def without(pool: Pool, kept: np.ndarray) -> Pool:
     """Return a pool with only the pairs that `kept` marks, and only their places."""

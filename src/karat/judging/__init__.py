@@ -1,9 +1,9 @@
 """Judging: from the runs of several models to labels that annotators have checked; no web here.
 
 Pool the pairs that the runs suggest (`make_pool`), divide them into tasks with hidden gold (`make_tasks`),
-store answers in a project (`create_project`), measure their quality (`project_quality`), aggregate them
-(`aggregate`), and publish a corrected benchmark (`publish`); `measure_bias` measures how the choice of models
-biases the labels.
+measure the quality of answers (`answer_quality`), aggregate them (`aggregate`), and publish a corrected
+benchmark (`publish`); `measure_bias` measures how the choice of models biases the labels. `karat.project` has
+the same for projects in files.
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from karat.judging.bias.report import BiasReport as BiasReport
     from karat.judging.bias.report import JudgedPool as JudgedPool
     from karat.judging.bias.report import measure_bias as measure_bias
-    from karat.judging.bias.report import project_bias as project_bias
     from karat.judging.exchange.answer_import import import_answers as import_answers
     from karat.judging.exchange.approvals import export_approvals as export_approvals
     from karat.judging.exchange.approvals import project_approvals as project_approvals
@@ -49,9 +48,7 @@ if TYPE_CHECKING:
     from karat.judging.quality.drawn_pairs import plan_draws as plan_draws
     from karat.judging.quality.gold import check_gold as check_gold
     from karat.judging.quality.marks import answer_marks as answer_marks
-    from karat.judging.quality.marks import project_marks as project_marks
     from karat.judging.quality.report import answer_quality as answer_quality
-    from karat.judging.quality.report import project_quality as project_quality
     from karat.judging.quality.verdicts import Aggregated as Aggregated
     from karat.judging.quality.verdicts import aggregate as aggregate
     from karat.judging.tasks.simulation import simulate_answers as simulate_answers

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from karat.measures.ties import equal_neighbours as equal_neighbours
     from karat.measures.ties import leave_out_unjudged as leave_out_unjudged
     from karat.measures.ties import resolve as resolve
-    from karat.measures.values import in_percent as in_percent
+    from karat.measures.values import is_in_percent as is_in_percent
     from karat.measures.values import is_share as is_share
     from karat.measures.values import scale_value as scale_value
     from karat.measures.values import show_value as show_value

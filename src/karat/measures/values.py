@@ -35,7 +35,7 @@ def show_value(measure: Named, value: float | None, digits: int = 2, mark: bool 
     """
     if value is None:
         return MISSING
-    if not in_percent(measure):
+    if not is_in_percent(measure):
         return f"{value:.2f}".rstrip("0").rstrip(".")
     return f"{scale_value(measure, value):.{digits}f}" + ("%" if mark and is_share(measure) else "")
 
@@ -47,14 +47,14 @@ def scale_value(measure: Named, value: float) -> float:
     >>> scale_value(parse_measure("R@1"), 0.25), scale_value(parse_measure("MedR"), 3.0)
     (25.0, 3.0)
     """
-    return 100 * value if in_percent(measure) else value
+    return 100 * value if is_in_percent(measure) else value
 
 
-def in_percent(measure: Named) -> bool:
+def is_in_percent(measure: Named) -> bool:
     """Whether values are read in percent: fractions, and sums of them.
 
     >>> from karat.measures import parse_measure
-    >>> [in_percent(parse_measure(name)) for name in ("R@1", "RSUM", "MedR")]
+    >>> [is_in_percent(parse_measure(name)) for name in ("R@1", "RSUM", "MedR")]
     [True, True, False]
     """
     return measure.unit != "rank"

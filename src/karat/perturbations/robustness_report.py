@@ -9,7 +9,7 @@ from typing import Any
 
 from karat._util import MISSING, Layout, Part, Result, ends, grouped, signed
 from karat.errors import unknown_name
-from karat.measures import Named, in_percent, scale_value, show_value
+from karat.measures import Named, is_in_percent, scale_value, show_value
 from karat.stats import Estimate, Intervals, how_intervals, percent, with_interval
 
 EVEN = 0.5
@@ -272,7 +272,7 @@ def _points(estimate: Estimate) -> str:
 def _before_after(effect: MeasureEffect | None) -> list[str]:
     if effect is None:
         return ["", "", ""]
-    digits = 2 if in_percent(effect.measure) else 1
+    digits = 2 if is_in_percent(effect.measure) else 1
     value, low, high = (
         scale_value(effect.measure, number)
         for number in (effect.difference.value, effect.difference.low, effect.difference.high)

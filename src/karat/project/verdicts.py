@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat._util import check_choice, check_extension, check_writable, plural
-from karat.benchmarks import DIRECTIONS, Truth
+from karat.benchmarks import DIRECTIONS, Pairs
 from karat.errors import InputError
 from karat.explanations import MarkSummary, check_share, summarise_marks
 from karat.forms import ORIGINAL
-from karat.judging import AcceptanceRule, BiasReport, Published, project_bias, project_marks, project_quality
+from karat.judging import (
+    AcceptanceRule,
+    BiasReport,
+    JudgedPool,
+    answer_marks,
+    answer_quality,
+    measure_bias,
+    project_verdicts,
+)
 from karat.judging import publish as publish_labels
-from karat.judging.publication import mark
-from karat.judging.quality import QualityReport, approve_passing, review_assignments
+from karat.judging.quality import (
+    QualityReport,
+    accepted_in,
+    approve_passing,
+    login_name,
+    marked_question,
+    review_assignments,
+)
 from karat.measures import parse_measures
 from karat.project.place import takes_place
 from karat.runs import Compute, Loading, load_runs, notes_on_loading
@@ -89,7 +102,15 @@ def quality(
             done += approve_passing(
                 project, who, answers, wrong=wrong, captions_wrong=rule.captions_wrong
             )  # fmt: skip
-    report = project_quality(project, acceptance=rule, wrong=wrong, intervals=intervals)
+    try:
+        pool = project.pools.read()
+    except InputError:
+        # A project may have answers from elsewhere and no pool.
+        pool = None
+    report = answer_quality(
+        project.answers.read(), project.form, pool, project.queue.assignments(), project.reviews.read(),
+        benchmark=project.benchmark(), wrong=wrong, acceptance=rule, intervals=intervals,
+    )  # fmt: skip
     if export_review is not None:
         report.review.save(Path(export_review))
     return replace(report, reviewed=tuple(done))
@@ -126,7 +147,12 @@ def rules(
     """
     check_level(level)
     check_share(share)
-    marks = project_marks(project, acceptance, question=question)
+    # A form without such a question shows before a large project is read.
+    code = marked_question(project.form, question).code
+    accepted = accepted_in(project, acceptance)
+    marks = answer_marks(
+        accepted.answers, project.form, project.benchmark(), question=code, notes=accepted.notes
+    )
     return summarise_marks(
         marks, slices=slices, share=share, min_support=min_support, level=level, seed=seed
     )  # fmt: skip
@@ -180,7 +206,8 @@ def bias(
         How runs are read, and what the work is done with.
     """
     # Wrong choices show before runs are read.
-    chosen = {} if measure is None else {"measure": parse_measures(measure)}
+    default = ["R@1"] if run is None else ["R@1", "RP"]
+    measures: Any = default if measure is None else parse_measures(measure)
     ways = [direction] if isinstance(direction, str) else direction
     directions: Any = None if ways is None else [check_choice(way, DIRECTIONS, "direction") for way in ways]
     bench = project.benchmark()
@@ -188,64 +215,22 @@ def bias(
         if truth not in (None, ORIGINAL):
             bench.truth(truth)
     runs = None if run is None else load_runs(run, bench, loading, compute)
-    report = project_bias(
-        project, runs, acceptance=acceptance, direction=directions, original=original, complete=complete,
-        depth=depth, drop_empty=drop_empty, intervals=intervals, per_size=per_size, compute=compute, **chosen,
+    accepted, verdicts = project_verdicts(project, acceptance)
+    invalid = project.reviews.invalid()
+    judged = Pairs(verdicts.image, verdicts.caption, verdicts.grade)
+    report = measure_bias(
+        JudgedPool(project.pools.read(), judged, bench, invalid), runs, measure=measures,
+        direction=directions, original=original, complete=complete, depth=depth, drop_empty=drop_empty,
+        intervals=intervals, per_size=per_size, compute=compute,
     )  # fmt: skip
-    return report.with_notes(notes_on_loading(runs or []))
+    labels = (
+        f"Labels: {plural(len(verdicts), 'verdict')} by {verdicts.method}, {int(verdicts.relevant.sum()):,} "
+        "relevant, as karat project publish publishes them with the same options."
+    )
+    items = sum(map(len, invalid.values()))
+    removed = [f"invalid images and captions that are left out: {items:,}"] if items else []
+    notes = [*accepted.notes, *removed, *report.notes]
+    return replace(report, notes=notes, labels=labels).with_notes(notes_on_loading(runs or []))
 
 
-@takes_place
-def publish(
-    project: Project,
-    output: str | Path,
-    *,
-    force: bool = False,
-    truth_name: str = "corrected",
-    acceptance: AcceptanceRule | None = None,
-    original: str | None = None,
-    keep_original: str = "union",
-    merge: Iterable[str | Truth] = (),
-    policy: str = "union",
-    invalid: str | Path | None = None,
-    reviewer: str = "",
-    real_names: bool = False,
-    licence: str = "",
-    made: str = "",
-) -> Published:
-    """Publish a benchmark with the corrected truth: the truth, every answer, and a data card.
-
-    Parameters
-    ----------
-    project
-        An open project, or its file or address.
-    invalid
-        First apply the decisions in this copy of the file invalid.csv that publishing writes.
-    reviewer
-        Who decided them; the login name by default.
-    output, force, truth_name, acceptance, original, keep_original, merge, policy, real_names, licence, made
-        See `karat.judging.publish`.
-
-    Returns
-    -------
-    Published
-    """
-    marks: list[str] = []
-    if invalid is not None:
-        changed = mark(project, invalid, reviewer or login_name())
-        marks = [f"changed {plural(changed, 'mark')}"]
-    merged = [merge] if isinstance(merge, str | Truth) else list(merge)
-    published = publish_labels(
-        project, output, acceptance=acceptance, truth_name=truth_name, original=original,
-        keep_original=keep_original, merge=merged, policy=policy, real_names=real_names, licence=licence,
-        made=made, force=force,
-    )  # fmt: skip
-    return published.with_notes(marks)
-
-
-def login_name() -> str:
-    """Return who is logged in, or ask for a name."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        raise InputError("your login name is unknown", fix="name the reviewer: --reviewer NAME") from None
+publish = takes_place(publish_labels)

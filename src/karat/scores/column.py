@@ -11,7 +11,7 @@ import numpy as np
 
 from karat._util import MISSING, Layout, Mark, Panel, grouped
 from karat.errors import unknown_name
-from karat.measures import Named, in_percent, is_share, parse_measure, scale_value, show_value
+from karat.measures import Named, is_in_percent, is_share, parse_measure, scale_value, show_value
 
 RECORD = (
     "run", "truth", "direction", "measure", "value", "low", "high", "lower_bound", "upper_bound", "n",
@@ -135,7 +135,7 @@ def show_beside_chance(column: Column | None) -> str:
 
 def fractions(column: Column) -> str:
     """Return a column's value in four digits with its interval; ranks are as they are."""
-    if column.value is None or not in_percent(column.measure):
+    if column.value is None or not is_in_percent(column.measure):
         return show_cell(column)
     text = f"{column.value:.4f}"
     if column.low is not None and column.high is not None:

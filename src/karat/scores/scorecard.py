@@ -31,7 +31,7 @@ from karat.errors import InputError, unknown_name
 from karat.measures import (
     Combined,
     Semantic,
-    in_percent,
+    is_in_percent,
     parse_measure,
     show_value,
     trec_eval_name,
@@ -492,7 +492,7 @@ def reading(card: Scorecard) -> str:
 
 def values_are(card: Scorecard) -> str:
     """Say in which units values are, and what became of unjudged pairs and of ties."""
-    percent = [in_percent(column.measure) for column in card]
+    percent = [is_in_percent(column.measure) for column in card]
     unit = "Values in percent" if any(percent) else "Values are ranks"
     if any(percent) and not all(percent):
         unit += ", ranks as they are"

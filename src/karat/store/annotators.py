@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlalchemy import Connection, Dialect, select
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from karat.errors import InputError
@@ -54,17 +54,11 @@ def add_annotators(connection: Connection, kinds: Mapping[str, str]) -> dict[str
     if new:
         rows = [{"name": name, "kind": kinds[name], "cursor": 0} for name in new]
         # Another program may add the same names at the same time.
-        connection.execute(insert_or_nothing(connection.dialect), rows)
+        insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+        connection.execute(insert(ANNOTATOR).on_conflict_do_nothing(index_elements=["name"]), rows)
         ids, names, _ = all_annotators(connection)
         number = dict(zip(names, ids, strict=True))
     return {name: number[name] for name in kinds}
-
-
-def insert_or_nothing(dialect: Dialect) -> sqlite.Insert | postgresql.Insert:
-    """Return the statement that adds an annotator unless the name exists."""
-    if dialect.name == "sqlite":
-        return sqlite.insert(ANNOTATOR).on_conflict_do_nothing(index_elements=["name"])
-    return postgresql.insert(ANNOTATOR).on_conflict_do_nothing(index_elements=["name"])
 
 
 def all_annotators(connection: Connection) -> tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...]]:

@@ -29,7 +29,7 @@ from karat.forms import (
 )
 from karat.store import bulk
 from karat.store.annotators import all_annotators
-from karat.store.answer_import import import_rows
+from karat.store.answer_rows import import_rows
 from karat.store.answers_in_effect import damaged, in_effect, read_assignments, read_gold
 from karat.store.assignments import SUBMITTED, extend_lease, has_ended
 from karat.store.part import StorePart
@@ -192,25 +192,14 @@ class StoredAnswers(StorePart):
 
     def history(self) -> Iterator[dict[str, Any]]:
         """Yield every row, in the order in which they were written; `code` is None for a withdrawal."""
-        query = (
-            select(ANSWER, ANNOTATOR.c.name)
-            .join(ANNOTATOR, ANNOTATOR.c.id == ANSWER.c.annotator)
-            .order_by(ANSWER.c.id)
-        )
-        last = -1
-        while True:
-            with self._db.read() as connection:
-                page = connection.execute(query.where(ANSWER.c.id > last).limit(PAGE)).mappings().all()
-            for row in page:
-                yield {
-                    "id": row["id"], "assignment": row["assignment"], "item": row["item"],
-                    "annotator": row["name"], "image": row["image"], "caption": row["caption"],
-                    "code": row["code"], "details": read_details(row["details"]),
-                    "seconds": row["seconds"], "at": row["at"], "key": row["client_key"],
-                }  # fmt: skip
-            if len(page) < PAGE:
-                return
-            last = page[-1]["id"]
+        query = select(ANSWER, ANNOTATOR.c.name).join(ANNOTATOR, ANNOTATOR.c.id == ANSWER.c.annotator)
+        for row in self._pages(query, ANSWER, PAGE):
+            yield {
+                "id": row["id"], "assignment": row["assignment"], "item": row["item"],
+                "annotator": row["name"], "image": row["image"], "caption": row["caption"],
+                "code": row["code"], "details": read_details(row["details"]),
+                "seconds": row["seconds"], "at": row["at"], "key": row["client_key"],
+            }  # fmt: skip
 
     def _store_one(self, answer: Answer) -> int:
         """Store one answer, or raise the error why it was refused."""

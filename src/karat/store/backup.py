@@ -19,7 +19,7 @@ from sqlalchemy import URL, inspect
 from karat._util import TEXT_FORMATS, Result, check_writable, plural, replacing
 from karat.errors import InputError, MissingDataError
 from karat.store.database import Database, Place, explained, find_place
-from karat.store.open_file import beside
+from karat.store.open_file import beside, free_name
 
 MAGIC = b"SQLite format 3\0"
 DUMP = b"PGDMP"
@@ -195,7 +195,7 @@ def restore(copy: str | Path, project: str | Path, force: bool = False) -> Resto
                 check_unused(place)
             # A log of a deleted file is set aside too: SQLite would replay it into the copy.
             if any(name.exists() for name in beside(place.path)):
-                aside = free_name(place.path)
+                aside = free_name(place.path, "replaced")
                 rename_all(place.path, aside)
     except BaseException:
         if aside is not None:
@@ -269,15 +269,6 @@ def check_unused(place: Place) -> None:
         mode = ""
     if mode == "wal":
         raise InputError("is in use", where=place.shown, fix="stop the server, then restore")
-
-
-def free_name(path: Path) -> Path:
-    """Return the name under which a project is kept when another takes its place; nothing has it yet."""
-    number, aside = 0, path.with_name(f"{path.name}.replaced")
-    while any(name.exists() for name in beside(aside)):
-        number += 1
-        aside = path.with_name(f"{path.name}.replaced.{number}")
-    return aside
 
 
 def rename_all(path: Path, to: Path) -> None:

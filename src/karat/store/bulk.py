@@ -65,6 +65,15 @@ def plain(column: Sequence[Any] | np.ndarray) -> Sequence[Any]:
     return column.tolist()
 
 
+def or_null(column: np.ndarray) -> list[int | None]:
+    """Return whole numbers for a column that may be NULL, which −1 becomes.
+
+    >>> or_null(np.array([3, -1]))
+    [3, None]
+    """
+    return [None if value < 0 else value for value in column.tolist()]
+
+
 def read_columns(connection: Connection, query: str, kinds: str, *values: Any) -> list[Any]:
     """Return the columns of a query: int64 for "i", float64 for "f" (NULL is NaN), a list for "t".
 

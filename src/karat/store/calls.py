@@ -79,13 +79,5 @@ class Calls(StorePart):
 
     def read(self) -> Iterator[Call]:
         """Yield the calls, in the order in which they were stored."""
-        last = -1
-        while True:
-            with self._db.read() as connection:
-                query = select(CALL).where(CALL.c.id > last).order_by(CALL.c.id).limit(PAGE)
-                page = connection.execute(query).mappings().all()
-            for row in page:
-                yield Call(**{**row, "request": json.loads(row["request"])})
-            if len(page) < PAGE:
-                return
-            last = page[-1]["id"]
+        for row in self._pages(select(CALL), CALL, PAGE):
+            yield Call(**{**row, "request": json.loads(row["request"])})

@@ -230,14 +230,14 @@ class Database:
             with explained(self.place, sqlite3.Error):
                 self.file = OpenFile(self.place.path, self.place.shown)
 
-    def check_free(self, seconds: float = 2.0) -> None:
-        """Raise where another program keeps a file of SQLite locked for so long, or it cannot be written."""
+    def check_free(self) -> None:
+        """Raise where another program keeps a file of SQLite locked for seconds, or it cannot be written."""
         if self.file is not None:
             self.file.check()
         address = f"{self.place.path.as_uri()}?mode=rw" if self.place.path is not None else ""
         with (
             explained(self.place, sqlite3.Error),
-            closing(sqlite3.connect(address, uri=True, timeout=seconds, isolation_level=None)) as connection,
+            closing(sqlite3.connect(address, uri=True, timeout=2.0, isolation_level=None)) as connection,
         ):
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")

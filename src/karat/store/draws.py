@@ -101,8 +101,8 @@ class StoredDraws(StorePart):
             )
             bulk.insert(
                 connection, DRAW, batch=[number] * len(batch), image=batch.image, caption=batch.caption,
-                probability=batch.probability, stratum=or_null(batch.stratum), query=or_null(batch.query),
-                gold=self._gold(connection, batch.keys),
+                probability=batch.probability, stratum=bulk.or_null(batch.stratum),
+                query=bulk.or_null(batch.query), gold=self._gold(connection, batch.keys),
             )  # fmt: skip
         return number
 
@@ -141,12 +141,3 @@ class StoredDraws(StorePart):
         image, caption, right = bulk.read_columns(connection, GOLD, "iii")
         order = np.argsort(gold := key_of(image, caption), kind="stable")
         return lookup(gold[order], right[order], keys, NOT_GOLD).astype(np.int64)
-
-
-def or_null(column: np.ndarray) -> list[int | None]:
-    """Return whole numbers for a column that may be NULL, which −1 becomes.
-
-    >>> or_null(np.array([3, -1]))
-    [3, None]
-    """
-    return [None if value < 0 else value for value in column.tolist()]

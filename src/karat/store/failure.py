@@ -77,11 +77,11 @@ def system_failure(error: OSError, where: str | Path | None = None) -> StoreErro
     return StoreError(state, what, where=where)
 
 
-def has_descriptors(count: int = 8) -> bool:
-    """Return whether this process could open so many more files."""
+def has_descriptors() -> bool:
+    """Return whether this process could open some more files."""
     handles: list[int] = []
     try:
-        for _ in range(count):
+        for _ in range(8):
             handles.append(os.open(os.devnull, os.O_RDONLY))
     except OSError as error:
         return error.errno not in (errno.EMFILE, errno.ENFILE)

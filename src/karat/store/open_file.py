@@ -29,6 +29,15 @@ def beside(path: Path) -> list[Path]:
     return [path.with_name(f"{path.name}{log}") for log in LOGS]
 
 
+def free_name(path: Path, ending: str) -> Path:
+    """Return a name beside a file that nothing has yet: with the ending, or with a number after it."""
+    number, free = 0, path.with_name(f"{path.name}.{ending}")
+    while any(name.exists() for name in beside(free)):
+        number += 1
+        free = path.with_name(f"{path.name}.{ending}.{number}")
+    return free
+
+
 def identity(status: os.stat_result) -> tuple[int, int]:
     """Return what tells a file from every other one that exists."""
     return status.st_dev, status.st_ino
@@ -129,10 +138,7 @@ class OpenFile:
 
         The copy is a project with every answer that was acknowledged.
         """
-        number, copy = 0, self.path.with_name(f"{self.path.name}.rescued")
-        while copy.exists():
-            number += 1
-            copy = self.path.with_name(f"{self.path.name}.rescued.{number}")
+        copy = free_name(self.path, "rescued")
         with replacing(copy, private=True) as draft:
             with closing(sqlite3.connect(draft)) as new:
                 self._connection.backup(new)

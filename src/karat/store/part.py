@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,3 +54,15 @@ class StorePart:
         if lock is not None and not self._db.sqlite:
             query = query.with_for_update(of=lock)
         return connection.execute(query).mappings().one_or_none()
+
+    def _pages(self, query: Select[Any], table: Table, size: int) -> Iterator[RowMapping]:
+        """Yield the rows of a query by a table's numbers; no transaction stays open meanwhile."""
+        last = -1
+        while True:
+            with self._db.read() as connection:
+                rows = query.where(table.c.id > last).order_by(table.c.id).limit(size)
+                page = connection.execute(rows).mappings().all()
+            yield from page
+            if len(page) < size:
+                return
+            last = page[-1]["id"]

@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
-from karat.store import Project, open_project
+from karat.store import open_project
 from karat.store.accounts import Spans
 from karat.web.accounts import AttemptLimits
 from karat.web.errors import add_handlers
@@ -29,25 +29,18 @@ after: middleware of the first is inside it, middleware of the second is outside
 """
 
 
-def create_app(settings: Settings, project: Project | None = None) -> FastAPI:
+def create_app(settings: Settings) -> FastAPI:
     """Return the application; the project is opened, and closed when the server stops.
 
     `app.state` has: `project`, `settings`, `accounts`, `cookies`, `attempts` (limits on failed sign-ins),
     `writer` (of answers), `failures` (of the store) and `closing`, the functions that are called, last first,
     when the server stops.
-
-    Parameters
-    ----------
-    settings
-        The settings.
-    project
-        A project that is already open; by default, the one that the settings name.
     """
     # No public API description: the API is for our own pages.
     app = FastAPI(title="karat", openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
     state = app.state
     state.settings = settings
-    state.project = open_project(settings.project) if project is None else project
+    state.project = open_project(settings.project)
     state.accounts = state.project.accounts
     state.accounts.set_spans(
         Spans(settings.session_seconds, settings.idle_seconds, settings.invitation_seconds)
@@ -56,10 +49,7 @@ def create_app(settings: Settings, project: Project | None = None) -> FastAPI:
     # A request fails sooner than the page gives up on it.
     state.project.database.set_patience(PATIENCE)
     state.failures = Failures(state.project)
-    state.attempts, state.writer = (
-        AttemptLimits(),
-        Writer(state.project.answers, failures=state.failures),
-    )
+    state.attempts, state.writer = AttemptLimits(), Writer(state.project.answers, failures=state.failures)
     state.closing = [state.project.close, state.failures.close, state.attempts.close, state.writer.close]
     try:
         add_parts(app)
@@ -76,7 +66,9 @@ def add_parts(app: FastAPI) -> None:
     for part in parts:
         call(part, "prepare", app)
         app.include_router(part.router)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    # The report's colours and elements are those of these pages, too.
+    static = StaticFiles(directory=STATIC, packages=[("karat.reports", "static")])
+    app.mount("/static", static, name="static")
     add_handlers(app)
     # The last one added is the first that handles a request.
     app.add_middleware(Origins, settings=settings, cookies=state.cookies)

@@ -14,47 +14,30 @@ from karat.judging import make_pool, make_tasks, simulate_answers
 from karat.store import create_project
 from karat.world import average, careful, lazy, make_world, save_world, simulate_systems
 
-IMAGES, CAPTIONS, DONE = 60, 2, 0.4
-"""The size of the world, and the share of its tasks that simulated annotators have finished."""
+IMAGES, CAPTIONS, DONE, SEED = 60, 2, 0.4, 1
+"""The size of the world, the share of its tasks that simulated annotators have finished, and the seed."""
 
 
-def make_demo(folder: Path, form: str = "pair", seed: int = 1) -> Path:
-    """Write the world, its runs (runs/*.npy) and a project into a folder, and return the project's file.
-
-    Parameters
-    ----------
-    folder
-        An empty folder.
-    form
-        The name of a form.
-    seed
-        The same seed gives the same project, except for its times.
-    """
-    chosen = load_form(form)
-    world = make_world(images=IMAGES, captions=CAPTIONS, seed=seed)
+def make_demo(folder: Path) -> Path:
+    """Write world, runs (runs/*.npy) and project into an empty folder; return the project's file."""
+    form = load_form("pair")
+    world = make_world(images=IMAGES, captions=CAPTIONS, seed=SEED)
     save_world(world, folder / "world")
-    systems = simulate_systems(world, seed=seed)
+    systems = simulate_systems(world, seed=SEED)
     for system in systems:
         save = partial(np.save, arr=system.scores)
         write_file(folder / "runs" / f"{system.name}.npy", save, durable=False, parents=True)
-    pool = make_pool(systems, world.benchmark(), top=2, form=chosen, seed=seed)
-    plan = make_tasks(pool, chosen, seed=seed)
+    pool = make_pool(systems, world.benchmark(), top=2, form=form, seed=SEED)
+    plan = make_tasks(pool, form, seed=SEED)
     place = folder / "demo.db"
     source = str(folder / "world")
-    with create_project(place, world.benchmark(), chosen, source=source, name="a world to try") as project:
+    with create_project(place, world.benchmark(), form, source=source, name="a world to try") as project:
         project.pools.add(pool)
         project.pools.add_tasks(plan)
-        annotators = [
-            careful("Ada"),
-            average("Ben"),
-            average("Cleo"),
-            average("Dan"),
-            careful("Eve"),
-            lazy("Finn"),
-        ]
-        project.answers.record(
-            answers_to_first_tasks(simulate_answers(world, plan, annotators, chosen, seed=seed).rows())
-        )
+        others = [average(name) for name in ("Ben", "Cleo", "Dan")]
+        annotators = [careful("Ada"), *others, careful("Eve"), lazy("Finn")]
+        answers = simulate_answers(world, plan, annotators, form, seed=SEED)
+        project.answers.record(answers_to_first_tasks(answers.rows()))
     return place
 
 

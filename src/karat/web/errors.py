@@ -103,7 +103,7 @@ def busy(request: Request, error: Exception) -> Response:
 def store_failed(request: Request, error: Exception) -> Response:
     """Return that the store cannot be used now: the request may be repeated."""
     assert isinstance(error, StoreError)
-    request.app.state.failures.failed(error)
+    request.app.state.failures.note(error.state)
     if not hasattr(request.state, "user"):
         request.state.user = None  # the page of the error must not ask the store
     response = respond(request, 503, f"{sentence_of(error.state)} Try again in a moment.")

@@ -7,7 +7,7 @@ import threading
 import time
 
 from karat.errors import KaratError
-from karat.store import LOST, SENTENCES, Project, StoreError
+from karat.store import LOST, SENTENCES, Project
 
 EVERY, RECENT = 60.0, 10.0
 """Seconds between two lines about the same state, and how long a state is reported after it was noted."""
@@ -59,10 +59,6 @@ class Failures:
             if state in LOST and self._rescue is None and self.project.database.file is not None:
                 self._rescue = threading.Thread(target=self._copy, name="karat-rescue")
                 self._rescue.start()
-
-    def failed(self, error: StoreError) -> None:
-        """Note a failure of the store."""
-        self.note(error.state)
 
     def recent(self, *states: str) -> str:
         """Return the first of some states that was noted in the last seconds; empty if none was."""

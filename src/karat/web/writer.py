@@ -191,7 +191,7 @@ class Writer:
         except InputError as error:
             # The store itself is locked, full or gone: it would refuse each of them.
             if self.failures is not None and isinstance(error, StoreError):
-                self.failures.failed(error)
+                self.failures.note(error.state)
             else:
                 LOG.error("answers were not saved: %s", error.what)
             outcomes, self.figures.broken = [Busy(2) for _ in waiting], True

@@ -4,8 +4,8 @@ import pytest
 
 from judging.exchange.projects import make_project, table_of
 from karat.judging.exchange import import_answers
-from karat.judging.exchange.answers import TextColumn
 from karat.judging.exchange.csv_format import renamed_columns
+from karat.judging.exchange.file_answers import TextColumn
 
 HEAD = "task,item,worker,answer\n"
 GOOD = HEAD + "0,1,ann,yes\n0,2,ann,no\n"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from judging.exchange.projects import FORM, ODD, fill, make_benchmark, make_plan, make_project, table_of
 from karat.judging.exchange import FORMATS, export_answers, import_answers
 from karat.judging.exchange.answer_import import check_answers
-from karat.judging.exchange.answers import ExportedAnswer, ExportedAnswers
 from karat.judging.exchange.export import collect_tasks
+from karat.judging.exchange.file_answers import ExportedAnswer, ExportedAnswers
 from karat.judging.exchange.files import read_text_bytes
 from karat.judging.exchange.formats import guess_format
 

@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 import karat
+from karat._util import guard
 from karat.benchmarks import Judgments, Provenance, Truth
 from karat.judging import publish
-from karat.judging.publication.tables import inert
 from tests.judging.publication.published import bytes_of, small_evidence
 
 
@@ -79,4 +79,4 @@ def test_another_set_is_merged_and_its_conflicts_are_listed(tmp_path):
 
 @pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "+1", "-1", "@x", "\tx"])
 def test_spreadsheets_compute_nothing(text):
-    assert inert(text) == f"'{text}"
+    assert guard(text) == f"'{text}"

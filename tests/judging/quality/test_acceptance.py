@@ -23,13 +23,11 @@ from karat.judging import (
     make_pool,
     make_tasks,
     measure_bias,
-    project_bias,
-    project_quality,
     project_verdicts,
     publish,
     simulate_answers,
 )
-from karat.judging.bias import report as bias_report
+from karat.project import verdicts as verdicts_of_projects
 from karat.stats import Intervals
 from karat.store import create_project
 from karat.world import adversarial, average, careful, lazy, make_world, simulate_systems
@@ -84,10 +82,10 @@ def test_bias_measures_what_is_published_and_described(name, project, tmp_path, 
         measured.append(labels.judged)
         return measure_bias(labels, *args, **more)
 
-    monkeypatch.setattr(bias_report, "measure_bias", measure)
-    report = project_bias(project, acceptance=rule, intervals=FEW)
+    monkeypatch.setattr(verdicts_of_projects, "measure_bias", measure)
+    report = karat.project.bias(project, acceptance=rule, intervals=FEW)
     published = publish(project, tmp_path / "out", acceptance=rule)
-    quality = project_quality(project, acceptance=rule, intervals=FEW)
+    quality = karat.project.quality(project, acceptance=rule, intervals=FEW)
 
     (bias,) = measured
     verdicts = published.correction.verdicts

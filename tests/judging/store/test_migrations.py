@@ -8,11 +8,11 @@ import pytest
 from karat.store.migration import STEPS, scripts
 
 FROZEN = {
-    "versions/v0001_judging.py": "78f7cdd37c6ee73c",
-    "versions/v0002_machine_judges.py": "eb7177cfa3394b9d",
-    "versions/v0003_accounts.py": "5b7e18fa1a8c43ac",
+    "versions/v0001_judging.py": "16fc7148bd9c2239",
+    "versions/v0002_machine_judges.py": "fa3d3440fd14e4cd",
+    "versions/v0003_accounts.py": "74de1a9ef546f182",
     "versions/v0004_names.py": "d417242b16b31794",
-    "versions/v0005_draws.py": "ca592dd7e4d065e3",
+    "versions/v0005_draws.py": "f262198930ec8f73",
     "append_only.py": "385390b8905c709c",
     "columns.py": "ac44a482dc271c9c",
 }

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from karat.forms import NOT_GOLD, TaskPlan, key_of, load_form
 from karat.judging import make_pool, make_tasks
-from karat.judging.pools import GoldChoice, Rates
-from karat.judging.tasks import annotators_needed, gold_overlap, plan_cost
-from karat.judging.tasks import plan as plans
+from karat.judging.pools import GoldChoice, Rates, overlap_notes
+from karat.judging.tasks import annotators_needed, gold_overlap, plan_cost, task_needs
 
 from made import make_benchmark, make_run
 
@@ -22,12 +21,12 @@ def test_gold_that_is_also_asked_about():
     pairs = list(zip(plan.image.tolist(), plan.caption.tolist()))
     gold = {pair for pair, right in zip(pairs, plan.gold.tolist()) if right != NOT_GOLD}
     asked = {pair for pair, right in zip(pairs, plan.gold.tolist()) if right == NOT_GOLD}
-    overlap = gold_overlap(plan)
-    assert (overlap.gold, overlap.also_asked) == (len(gold), len(gold & asked))
-    assert overlap.also_asked > 0
-    assert plan.notes == overlap.notes()
+    assert gold_overlap(plan) == (len(gold), len(gold & asked))
+    assert gold & asked
+    assert list(plan.notes) == overlap_notes(*gold_overlap(plan))
     empty = TaskPlan(*(np.zeros(0, np.int64) for _ in range(6)), overlap=0)
-    assert gold_overlap(empty).notes() == ()
+    assert gold_overlap(empty) == (0, 0)
+    assert overlap_notes(0, 0) == []
 
 
 def fewest(links, wanted):
@@ -74,11 +73,11 @@ def test_bounds_on_annotators_hold(case):
         assert able
         done[able[0]].add(number)
     # The coarser bounds hold, too.
-    before, plans.MOST_LINKS = plans.MOST_LINKS, -1
+    before, task_needs.MOST_LINKS = task_needs.MOST_LINKS, -1
     try:
         coarse = annotators_needed(task, pair, wanted)
     finally:
-        plans.MOST_LINKS = before
+        task_needs.MOST_LINKS = before
     assert coarse.at_least <= needed.at_least
     assert coarse.enough >= needed.enough
 

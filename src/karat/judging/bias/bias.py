@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import MISSING, Layout, bar, ends
+from karat._util import MISSING, Layout, bar, ends, or_none
 from karat.errors import InputError
-from karat.stats import Estimate
+from karat.stats import Estimate, divide
 
 BAR = 24
 """The length of the longest bar of a curve."""
@@ -144,7 +144,7 @@ class BiasTable:
         out = []
         for number, size in enumerate(np.unique(self.size).tolist()):
             rows = self.size == size
-            means = [mean_of(part[rows]) for part in self.biases]
+            means = map(or_none, mean_values(self.biases[:, rows]).tolist())
             made = self.intervals
             ends = {} if made is None else named_ends(made.size_low[:, number], made.size_high[:, number])
             out.append(CurvePoint(size, int(rows.sum()), *means, **ends))
@@ -162,7 +162,7 @@ class BiasTable:
         made = self.intervals
         return [
             {"systems": list(self.names(row)), "scores": self._named(self.scores[row])}
-            | {name: number(value) for name, value in zip(KINDS, self.biases[:, row])}
+            | {name: or_none(value) for name, value in zip(KINDS, self.biases[:, row].tolist())}
             | ({} if made is None else named_ends(made.low[:, row], made.high[:, row]))
             for row in range(len(self.inside))
         ]
@@ -175,7 +175,7 @@ class BiasTable:
         ]
 
     def _named(self, values: np.ndarray) -> dict[str, float | None]:
-        return {name: number(value) for name, value in zip(self.systems, values)}
+        return {name: or_none(value) for name, value in zip(self.systems, values.tolist())}
 
 
 def bias_from_table(scores_by_subset: Mapping[Iterable[str] | str, Mapping[str, float]]) -> BiasTable:
@@ -257,25 +257,20 @@ def mean_where(values: np.ndarray, where: np.ndarray) -> np.ndarray:
 def named_ends(low: np.ndarray, high: np.ndarray) -> dict[str, float | None]:
     """Return the ends of the intervals of every kind of bias by name: "bias_low", "bias_high", …"""
     return {
-        f"{kind}_{side}": number(value)
-        for kind, *ends in zip(KINDS, low, high)
+        f"{kind}_{side}": or_none(value)
+        for kind, *ends in zip(KINDS, low.tolist(), high.tolist())
         for side, value in zip(("low", "high"), ends)
     }
 
 
-def mean_of(values: np.ndarray) -> float | None:
-    """Return the mean of the values that are not NaN; None if all are.
+def mean_values(values: np.ndarray) -> np.ndarray:
+    """Return the mean of what is defined along the last axis; NaN where nothing is.
 
-    >>> mean_of(np.array([1.0, np.nan, 2.0])), mean_of(np.array([np.nan]))
-    (1.5, None)
+    >>> mean_values(np.array([[1.0, np.nan], [0.5, 0.0]])).tolist()
+    [1.0, 0.25]
     """
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None
-
-
-def number(value: float) -> float | None:
-    """Return a plain number, None for NaN, which json does not have."""
-    return None if np.isnan(value) else float(value)
+    known = ~np.isnan(values)
+    return divide(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1))
 
 
 def percent(value: float | None, sign: bool = False) -> str:

@@ -17,7 +17,6 @@ from karat._util import MISSING, Layout, track
 from karat.benchmarks import Benchmark, Direction, JudgedItems
 from karat.errors import InputError
 from karat.forms import key_of, split_key
-from karat.judging.bias.bias import mean_of
 from karat.runs import Run, Top, pairs_to_place
 from karat.scores import DIRECTION_TITLES
 
@@ -99,12 +98,9 @@ def compare_systems(
 ) -> dict[Direction, Diversity]:
     """Compare the first items of every two models (ECCV Caption, table A.1).
 
-    The paper defines τ = (agreed pairs − non-agreed pairs) / all pairs for two orders of the same items,
-    and does not say how it compares lists of different items. Here the pairs are those of the union of both
-    lists, and an item that a list lacks comes after its end, tied with the others that it lacks: a tie
-    neither agrees nor disagrees. Equal lists have τ = 1, reversed ones −1, and lists of n items without a
-    common one −n / (2n − 1). `tau_common` compares the order of the common items alone; `overlap` is their
-    share.
+    τ = (agreed pairs − non-agreed pairs) / all pairs, over the union of two lists; an item that a list lacks
+    comes after its end, tied with the others that it lacks. `tau_common` compares the order of the common
+    items alone; `overlap` is their share.
 
     Parameters
     ----------
@@ -170,7 +166,8 @@ def compare_heads(tops: Sequence[Top], size: int) -> np.ndarray:
     for a, b in track(list(combinations(range(n), 2)), "comparing lists of two models"):
         out = np.empty((3, queries))
         compare_lists(tops[a].ptr, tops[a].item, tops[b].ptr, tops[b].item, size, *out)
-        lists[:, a, b] = lists[:, b, a] = [np.nan if (mean := mean_of(row)) is None else mean for row in out]
+        known = [row[~np.isnan(row)] for row in out]
+        lists[:, a, b] = lists[:, b, a] = [row.mean() if len(row) else np.nan for row in known]
     return lists
 
 

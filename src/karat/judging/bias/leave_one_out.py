@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, grouped, track
+from karat._util import Layout, grouped, in_percent, or_none, track
 from karat.benchmarks import Direction
-from karat.judging.bias.bias import number, percent, with_interval
+from karat.judging.bias.bias import percent, with_interval
 from karat.judging.bias.subsets import SubsetScorer
 from karat.measures import Measure
 from karat.scores import DIRECTION_TITLES, query_samples
@@ -67,7 +67,7 @@ class LeftOut:
         plain = {key: value for key, value in vars(self).items() if not isinstance(value, Estimate)}
         for name in ("change", "unfairness"):
             estimate: Estimate = getattr(self, name)
-            ends = number(estimate.low), number(estimate.high)
+            ends = or_none(estimate.low), or_none(estimate.high)
             plain |= {name: estimate.value, f"{name}_low": ends[0], f"{name}_high": ends[1]}
         return plain
 
@@ -189,7 +189,7 @@ def left_out_layout(rows: Sequence[LeftOut]) -> Layout:
                 with_interval(row.change),
                 with_interval(row.unfairness),
                 f"{row.rank} → {row.rank_without}",
-                f"{100 * row.falls:.0f}%",
+                in_percent(row.falls),
             ],
         )
         for row in rows

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -31,14 +31,10 @@ from karat.judging.bias.subsets import (
     suggested_labels,
 )
 from karat.judging.bias.true_bias import TruthGap, gap_layout, true_columns, truth_gaps
-from karat.judging.quality import AcceptanceRule, project_verdicts
 from karat.measures import Named
 from karat.runs import Compute, Run
 from karat.scores import DIRECTION_TITLES, Column
 from karat.stats import Intervals
-
-if TYPE_CHECKING:
-    from karat.store import Project
 
 WIDE = 8
 """Tables of models by models with more columns than this are not readable; the json has everything."""
@@ -291,43 +287,6 @@ def measure_bias(
         "with their captions."
     )
     return BiasReport(pool.systems, tables, against, gaps, left_out, diversity, notes, complete, how)
-
-
-def project_bias(
-    project: Project,
-    runs: Sequence[Run] | None = None,
-    *,
-    acceptance: AcceptanceRule | None = None,
-    **options: Any,
-) -> BiasReport:
-    """Measure how the pool's models bias the labels of a project; `karat project bias` prints the report.
-
-    The labels are the verdicts that `karat.judging.publish` publishes with the same options, before it merges
-    them with the original positives.
-
-    Parameters
-    ----------
-    project
-        As `karat.store.open_project` returns it.
-    runs
-        The runs that were pooled; see `measure_bias`.
-    acceptance
-        Which answers count, and how they become verdicts.
-    **options
-        Further options of `measure_bias`. The default measures are R@1 and, with runs, RP.
-    """
-    accepted, verdicts = project_verdicts(project, acceptance)
-    about = (
-        f"Labels: {plural(len(verdicts), 'verdict')} by {verdicts.method}, {int(verdicts.relevant.sum()):,} "
-        "relevant, as karat project publish publishes them with the same options."
-    )
-    judged = Pairs(verdicts.image, verdicts.caption, verdicts.grade)
-    invalid = project.reviews.invalid()
-    labels = JudgedPool(project.pools.read(), judged, project.benchmark(), invalid)
-    report = measure_bias(labels, runs, **{"measure": ["R@1", "RP"] if runs else ["R@1"], **options})
-    items = sum(map(len, invalid.values()))
-    removed = [f"invalid images and captions that are left out: {items:,}"] if items else []
-    return replace(report, notes=[*accepted.notes, *removed, *report.notes], labels=about)
 
 
 def bias_notes(

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from karat.benchmarks import Direction
-from karat.judging.bias.bias import BiasIntervals, BiasTable, over_models
-from karat.judging.bias.subsets import Key, SubsetScorer, mean_values
+from karat.judging.bias.bias import BiasIntervals, BiasTable, mean_values, over_models
+from karat.judging.bias.subsets import Key, SubsetScorer
 from karat.measures import Measure
 from karat.scores import query_samples
 from karat.stats import FEWEST_OTHER, Intervals, divide

@@ -13,11 +13,12 @@ from karat._util import track
 from karat.benchmarks import Benchmark, Direction, Fold, Judgments, Pairs, Provenance, Share, Truth
 from karat.errors import InputError
 from karat.forms import Pool, key_of, split_key
-from karat.judging.publication import FOLD, SIDES, valid_items
+from karat.judging.bias.bias import mean_values
+from karat.judging.publication import SIDES, valid_fold, valid_items, valid_pairs
 from karat.measures import Measure, Named, parse_measure
 from karat.runs import Run
 from karat.scores import place_labels, similarities_of, version_blocks
-from karat.stats import check_count, check_seed, divide
+from karat.stats import check_count, check_seed
 
 MOST = 10
 """Up to this number of models all subsets are taken: 1,023 for ten models."""
@@ -280,16 +281,6 @@ class SubsetScorer:
                     yield (direction, str(measure)), part, np.stack(values, axis=1)
 
 
-def mean_values(values: np.ndarray) -> np.ndarray:
-    """Return the mean of what is defined along the last axis; NaN where nothing is.
-
-    >>> mean_values(np.array([[1.0, np.nan], [0.5, 0.0]])).tolist()
-    [1.0, 0.25]
-    """
-    known = ~np.isnan(values)
-    return divide(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1))
-
-
 def in_order(runs: Sequence[Run], systems: Sequence[str]) -> list[Run]:
     """Return the runs in the order of the pool's models; a missing or unknown one raises an error."""
     by_name = {run.name: run for run in runs}
@@ -348,18 +339,12 @@ class Valid:
         self._valid = valid_items(
             benchmark, {kind: dict.fromkeys(some, "") for kind, some in (marked or {}).items()}
         )
-        # Items outside the gallery are neither queries nor ranked.
-        inside = [
-            self._valid["image"][: benchmark.images.size],
-            self._valid["caption"][: benchmark.captions.size],
-        ]
-        everything = all(part.all() for part in inside)
-        self.fold = None if everything else Fold(FOLD, *(np.flatnonzero(part) for part in inside))
+        self.fold = next(iter(valid_fold(benchmark, self._valid)), None)
 
     def pairs(self, pairs: Pairs) -> Pairs:
         """Return the pairs of valid images and captions."""
         image, caption = pairs.image.astype(np.int64), pairs.caption.astype(np.int64)
-        valid = self._valid["image"][image] & self._valid["caption"][caption]
+        valid = valid_pairs(key_of(image, caption), self._valid)
         return Pairs(image[valid], caption[valid], pairs.grade[valid])
 
     def queries(self, queries: Mapping[Direction, np.ndarray]) -> dict[Direction, np.ndarray]:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, grouped
+from karat._util import Layout, grouped, or_none
 from karat.benchmarks import Benchmark, Direction, Fold
 from karat.errors import InputError
-from karat.judging.bias.bias import number, percent, with_interval
+from karat.judging.bias.bias import percent, with_interval
 from karat.judging.bias.subsets import Key, SubsetScorer
 from karat.measures import Measure
 from karat.runs import Compute, Run
@@ -48,7 +48,7 @@ class TruthGap:
 
     def record(self) -> dict[str, Any]:
         """Return it as plain values."""
-        ends = {"gap_low": number(self.gap.low), "gap_high": number(self.gap.high)}
+        ends = {"gap_low": or_none(self.gap.low), "gap_high": or_none(self.gap.high)}
         return {**vars(self), "gap": self.gap.value, **ends}
 
 

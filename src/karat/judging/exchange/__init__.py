@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from karat.judging.exchange.answer_import import Imported as Imported
     from karat.judging.exchange.answer_import import import_answers as import_answers
     from karat.judging.exchange.approvals import export_approvals as export_approvals
-    from karat.judging.exchange.approvals import project_approvals as project_approvals
     from karat.judging.exchange.export import Exported as Exported
     from karat.judging.exchange.export import export_answers as export_answers
     from karat.judging.exchange.export import export_tasks as export_tasks

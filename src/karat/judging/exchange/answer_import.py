@@ -16,8 +16,7 @@ import numpy as np
 from karat._util import TEXT_FORMATS, Result, plural
 from karat.errors import InputError
 from karat.forms import ANNOTATOR_KINDS, PERSON, check_name
-from karat.forms import check_details as check_stored
-from karat.judging.exchange.answers import ImportedAnswers, TextColumn, shorten
+from karat.judging.exchange.file_answers import ImportedAnswers, TextColumn, shorten
 from karat.judging.exchange.files import read_text_bytes
 from karat.judging.exchange.formats import FORMATS, guess_format
 from karat.judging.exchange.tasks import TaskNames
@@ -176,7 +175,7 @@ def check_answers(answers: ImportedAnswers, benchmark: Benchmark, form: Form, pl
         list(answers.answer),
         answers.seconds,
         np.where(np.isnan(answers.at), time.time(), answers.at),
-        check_details(answers, form),
+        details_of(answers),
         list(kinds),
     )
 
@@ -229,8 +228,8 @@ def check_duplicates(
         raise answers.error(row, what, "keep one of the two")
 
 
-def check_details(answers: ImportedAnswers, form: Form) -> list[dict[str, Any] | None] | None:
-    """Return the follow-ups of each answer; raise on those that do not fit the form."""
+def details_of(answers: ImportedAnswers) -> list[dict[str, Any] | None] | None:
+    """Return the follow-ups of each answer, a question once; the store checks that they fit the form."""
     if not answers.details:
         return None
     details: list[dict[str, Any] | None] = [None] * len(answers)
@@ -242,27 +241,7 @@ def check_details(answers: ImportedAnswers, form: Form) -> list[dict[str, Any] |
             what = f"there is a duplicate follow-up {shorten(question)}"
             raise answers.error(row, what, "keep one of them")
         follow_ups[question] = value
-    # Most answers have the same few follow-ups, so each combination is checked once.
-    problems: dict[Any, InputError | None] = {}
-    for row, (code, follow_ups) in enumerate(zip(answers.answer, details)):
-        if follow_ups is None:
-            continue
-        key = (code, *follow_ups.items())
-        if key not in problems:
-            problems[key] = detail_problem(form, code, follow_ups)
-        problem = problems[key]
-        if problem is not None:
-            raise answers.error(row, problem.what, problem.fix or "check the form")
     return details
-
-
-def detail_problem(form: Form, code: str, details: dict[str, Any]) -> InputError | None:
-    """Return what is wrong with the follow-ups of an answer, or None."""
-    try:
-        check_stored(form, code, details)
-    except InputError as error:
-        return error
-    return None
 
 
 def find_pairs(

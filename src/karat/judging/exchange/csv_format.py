@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from karat._util import track
+from karat._util import guard, track, unguard
 from karat.errors import InputError
-from karat.judging.exchange.answers import (
+from karat.judging.exchange.file_answers import (
     TEXTS,
     WRITTEN,
     Detail,
@@ -29,7 +28,7 @@ from karat.judging.exchange.formats import FORMATS, Format
 
 if TYPE_CHECKING:
     from karat.forms import Form
-    from karat.judging.exchange.answers import ExportedAnswers
+    from karat.judging.exchange.file_answers import ExportedAnswers
     from karat.judging.exchange.tasks import ExportedTasks
 
 SHOWN = ("image_address", "caption_text", "own_image_address")
@@ -37,10 +36,6 @@ SHOWN = ("image_address", "caption_text", "own_image_address")
 COLUMNS = (*TEXTS, "seconds", "at")
 JOIN = "|"
 """Separates the choices in a cell; codes never contain it."""
-STARTS = "=+\\-@\t\r\n＝＋－＠"
-"""What formulas start with; spreadsheets skip tabs and line ends, and accept full-width signs too."""
-DANGEROUS = re.compile(f"'*[{STARTS}]")
-GUARDED = re.compile(f"'+[{STARTS}]")
 QUOTES = 'write a cell with commas, quotes or line ends as "…", and " inside it as ""'
 LONGEST = 131_072
 """The most characters of a cell, which is the csv module's own limit."""
@@ -112,30 +107,6 @@ def id_cell(value: object) -> object:
 def detail_cell(value: str | list[str]) -> str:
     """Return the answer to a follow-up question for a cell."""
     return guard(value) if isinstance(value, str) else JOIN.join(value)
-
-
-def guard(text: str) -> str:
-    """Return a text for a cell: an apostrophe is put before what a spreadsheet would read as a formula.
-
-    A text that looks guarded gets one more apostrophe, so that `unguard` restores every text.
-
-    Examples
-    --------
-    >>> guard("=HYPERLINK(1)"), guard("plain"), guard("'=x")
-    ("'=HYPERLINK(1)", 'plain', "''=x")
-    >>> unguard(guard("'=x"))
-    "'=x"
-    """
-    return f"'{text}" if DANGEROUS.match(text) else text
-
-
-def unguard(text: str) -> str:
-    """Return the text before `guard`.
-
-    >>> unguard("'-1"), unguard("'tis")
-    ('-1', "'tis")
-    """
-    return text[1:] if text[:1] == "'" and GUARDED.match(text) else text
 
 
 def read(data: bytes, form: Form, where: Path) -> ImportedAnswers:

@@ -13,7 +13,7 @@ import numpy as np
 
 from karat._util import TEXT_FORMATS, Result, check_writable, plural, track
 from karat.errors import InputError
-from karat.judging.exchange.answers import ExportedAnswer, ExportedAnswers
+from karat.judging.exchange.file_answers import ExportedAnswer, ExportedAnswers
 from karat.judging.exchange.formats import FORMATS, Format, format_for
 from karat.judging.exchange.tasks import ExportedItem, ExportedTask, ExportedTasks, TaskNames
 

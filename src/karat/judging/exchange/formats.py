@@ -12,7 +12,7 @@ from karat.errors import InputError
 
 if TYPE_CHECKING:
     from karat.forms import Form
-    from karat.judging.exchange.answers import ExportedAnswers, ImportedAnswers
+    from karat.judging.exchange.file_answers import ExportedAnswers, ImportedAnswers
     from karat.judging.exchange.tasks import ExportedTasks
 
 HEAD = 2**16

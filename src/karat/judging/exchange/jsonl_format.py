@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from karat._util import stage, track
-from karat.judging.exchange.answers import (
+from karat.judging.exchange.file_answers import (
     WRITTEN,
     AnswerColumns,
     Detail,
@@ -28,7 +28,7 @@ from karat.judging.exchange.formats import FORMATS, Format
 
 if TYPE_CHECKING:
     from karat.forms import Form
-    from karat.judging.exchange.answers import ExportedAnswers
+    from karat.judging.exchange.file_answers import ExportedAnswers
     from karat.judging.exchange.tasks import ExportedTasks
 
 NAMES = ("task", "item", "image", "caption")

@@ -12,13 +12,13 @@ from xml.sax.saxutils import quoteattr
 
 from karat._util import track
 from karat.forms import PERSON, Choice, FollowUp, Form
-from karat.judging.exchange.answers import AnswerColumns, Detail, ImportedAnswers, bad_line, shorten
+from karat.judging.exchange.file_answers import AnswerColumns, Detail, ImportedAnswers, bad_line, shorten
 from karat.judging.exchange.files import beside, writing, writing_both
 from karat.judging.exchange.formats import FORMATS, Format
 from karat.judging.exchange.jsonl_format import COMPLETE, as_name, as_object, decode, dumps, number_column
 
 if TYPE_CHECKING:
-    from karat.judging.exchange.answers import ExportedAnswer, ExportedAnswers
+    from karat.judging.exchange.file_answers import ExportedAnswer, ExportedAnswers
     from karat.judging.exchange.tasks import ExportedItem, ExportedTask, ExportedTasks
 
 ANSWER, PREFIX = "answer", "details_"

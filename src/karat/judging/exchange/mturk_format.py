@@ -11,15 +11,15 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from karat._util import track
+from karat._util import guard, track
 from karat.forms import PERSON, Choice, FollowUp, Form
-from karat.judging.exchange.csv_format import detail_cell, guard, write_rows
+from karat.judging.exchange.csv_format import detail_cell, write_rows
 from karat.judging.exchange.files import beside, writing, writing_both
 from karat.judging.exchange.formats import FORMATS, Format
 from karat.judging.exchange.mturk_results import FIXED, answer_fields, field, fits, read
 
 if TYPE_CHECKING:
-    from karat.judging.exchange.answers import ExportedAnswer, ExportedAnswers
+    from karat.judging.exchange.file_answers import ExportedAnswer, ExportedAnswers
     from karat.judging.exchange.tasks import ExportedItem, ExportedTasks
 
 CROWD = "https://assets.crowd.aws/crowd-html-elements.js"

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from karat._util import unguard
 from karat.forms import MAX_WORDS, PERSON, FollowUp, Form
-from karat.judging.exchange.answers import (
+from karat.judging.exchange.csv_format import JOIN, Columns, header_names, read_table
+from karat.judging.exchange.file_answers import (
     AnswerColumns,
     Detail,
     ImportedAnswers,
@@ -22,7 +24,6 @@ from karat.judging.exchange.answers import (
     bad_line,
     shorten,
 )
-from karat.judging.exchange.csv_format import JOIN, Columns, header_names, read_table, unguard
 
 FIXED = (
     "HITId", "HITTypeId", "Title", "Description", "Keywords", "Reward", "CreationTime", "MaxAssignments",

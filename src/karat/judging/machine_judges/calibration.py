@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import Layout, Part, Result, flat, json_text, plural
+from karat._util import Layout, Part, Result, flat, in_percent, json_text, plural
 from karat.errors import InputError
 from karat.forms import PERSON, AnswerTable, Form
 from karat.judging.machine_judges.judge import Judge, Reply
@@ -163,12 +163,12 @@ def table_row(calibration: Calibration) -> list[str]:
         calibration.judge,
         f"{calibration.asked:,}",
         f"{calibration.asked - calibration.answered:,}",
-        f"{100 * calibration.agreement:.1f}%",
+        in_percent(calibration.agreement, 1),
         with_interval(kappa),
         with_interval(graded),
         "" if calibration.people is None else f"{calibration.people.value:.2f}",
-        f"{100 * calibration.too_lenient:.1f}%",
-        f"{100 * calibration.too_strict:.1f}%",
+        in_percent(calibration.too_lenient, 1),
+        in_percent(calibration.too_strict, 1),
         f"{calibration.cost:.2f}",
     ]
 

@@ -10,14 +10,13 @@ if TYPE_CHECKING:
     from karat.judging.pools.cost import Cost as Cost
     from karat.judging.pools.cost import Rates as Rates
     from karat.judging.pools.cost import cost_of_tasks as cost_of_tasks
-    from karat.judging.pools.cost import estimate_cost as estimate_cost
+    from karat.judging.pools.cost import overlap_notes as overlap_notes
     from karat.judging.pools.cost import pool_cost as pool_cost
     from karat.judging.pools.filters import POOL_FILTERS as POOL_FILTERS
     from karat.judging.pools.filters import FilterKind as FilterKind
     from karat.judging.pools.filters import parse_filter as parse_filter
     from karat.judging.pools.gold import GoldChoice as GoldChoice
     from karat.judging.pools.gold import more_gold as more_gold
-    from karat.judging.pools.instance_pool import make_instance_pool as make_instance_pool
 
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -235,7 +235,7 @@ def gold_notes(pool: Pool, form: Form, cost: Cost) -> list[str]:
         images = len(pool.gold_right) // form.columns
         few = images * form.columns < cost.gold
         notes = [f"{plural(images, 'gold image')} for {plural(cost.tasks, 'task')}"] if few else []
-        return [*notes, *overlap_notes(pool, slice(0, cost.gold), cost.gold)]
+        return [*notes, *overlap_notes(cost.gold, also_judged(pool, slice(0, cost.gold)))]
     notes = []
     for right, kind in ((GOLD_YES, "positive"), (GOLD_NO, "negative")):
         number = int((pool.gold_right == right).sum())
@@ -249,7 +249,7 @@ def gold_notes(pool: Pool, form: Form, cost: Cost) -> list[str]:
                 )
             notes.append(f"{plural(number, f'gold {kind}')} for {plural(cost.tasks, 'task')}: {reuse}")
     positives = np.flatnonzero(pool.gold_right == GOLD_YES)[: -(-cost.gold // 2)]
-    return [*notes, *overlap_notes(pool, positives, cost.gold)]
+    return [*notes, *overlap_notes(cost.gold, also_judged(pool, positives))]
 
 
 def why_none(form: Form) -> str:
@@ -264,10 +264,18 @@ def why_none(form: Form) -> str:
     )
 
 
-def overlap_notes(pool: Pool, rows: np.ndarray | slice, gold: int) -> list[str]:
-    """Return a note on how many of the gold pairs that the tasks will use are also pairs to judge."""
+def also_judged(pool: Pool, rows: np.ndarray | slice) -> int:
+    """Return how many of the gold pairs that the tasks will use are also pairs to judge."""
     keys = key_of(pool.gold_image[rows], pool.gold_caption[rows])
-    both = int((find(key_of(pool.image, pool.caption), keys) >= 0).sum())
+    return int((find(key_of(pool.image, pool.caption), keys) >= 0).sum())
+
+
+def overlap_notes(gold: int, both: int) -> list[str]:
+    """Return a note where some gold pairs are also pairs to judge.
+
+    >>> overlap_notes(88, 44)
+    ['44 of 88 gold pairs are also pairs to judge; their own answers decide']
+    """
     if not both:
         return []
     return [f"{both:,} of {plural(gold, 'gold pair')} are also pairs to judge; their own answers decide"]

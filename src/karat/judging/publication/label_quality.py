@@ -11,7 +11,7 @@ from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth
 from karat.errors import InputError
 from karat.forms import find, key_of
 from karat.scores import query_samples
-from karat.stats import Estimate, Intervals
+from karat.stats import Estimate, Intervals, divide
 
 QUANTITIES = ("precision", "judged_precision", "recall")
 DRAWS = Intervals(resamples=1000)
@@ -75,17 +75,17 @@ class LabelCounts:
     @property
     def precision(self) -> np.ndarray:
         """|r ∩ t| / |r|, as in ECCV Caption §3.3; NaN where the older truth has no positive."""
-        return share(self.found, self.listed)
+        return divide(self.found, self.listed)
 
     @property
     def judged_precision(self) -> np.ndarray:
         """|r ∩ t| / |judged part of r|; NaN where none of r was judged."""
-        return share(self.found, self.judged)
+        return divide(self.found, self.judged)
 
     @property
     def recall(self) -> np.ndarray:
         """1 − |t minus r| / |t| = |r ∩ t| / |t|; NaN where the annotators' truth has no positive."""
-        return share(self.found, self.wanted)
+        return divide(self.found, self.wanted)
 
     @property
     def judged_share(self) -> float:
@@ -98,7 +98,6 @@ def label_quality(
     benchmark: Benchmark,
     human: str | Truth,
     older: Iterable[str | Truth] | str | Truth,
-    directions: Sequence[Direction] = DIRECTIONS,
     intervals: Intervals = DRAWS,
 ) -> list[LabelQuality]:
     """Return precision and recall of older truths against the annotators' truth, with intervals.
@@ -110,12 +109,10 @@ def label_quality(
     an empty t has no recall, and the means leave such queries out. Queries that only one of the truths
     covers are left out of both.
 
-    The paper's precision counts an unjudged pair as wrong. Where annotators judged a pool, it therefore
-    measures how deep the pool was, not only how good the labels are: an original positive that no model
-    ranked high is unjudged, not wrong. In the paper's table 2 COCO's labels are 47.3% right when
-    images are queries (1,261 images with their five captions, 6,305 pairs) and 89.4% right when captions are
-    (1,332 captions with their image, all of them among those pairs): not the same pairs. `judged_precision`
-    leaves unjudged pairs out.
+    The paper's precision counts an unjudged pair as wrong, so that it also measures how deep the pool was;
+    `judged_precision` leaves unjudged pairs out.
+
+    A direction in which two truths share no query is left out.
 
     Parameters
     ----------
@@ -125,8 +122,6 @@ def label_quality(
         The annotators' truth, or its name.
     older
         One or several other truths; rules such as Plausible Match too.
-    directions
-        "i2t", "t2i" or both; a direction in which two truths share no query is left out.
     intervals
         How the intervals are computed.
 
@@ -143,7 +138,7 @@ def label_quality(
     against = as_truth(benchmark, human)
     truths = as_truths(benchmark, [older] if isinstance(older, str | Truth) else list(older))
     out = []
-    for direction in directions:
+    for direction in DIRECTIONS:
         size = benchmark.items(direction).size
         counted = [(truth, count_labels(truth, against, direction, size)) for truth in truths]
         counted = [(truth, counts) for truth, counts in counted if len(counts.queries)]
@@ -178,15 +173,6 @@ def estimates(
 ) -> list[Estimate]:
     """Return the mean of each column (queries, values) with its interval, all from the same draws."""
     return query_samples(benchmark, direction, columns, intervals).means() if columns else []
-
-
-def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Return part / whole, NaN where the whole is 0.
-
-    >>> share(np.array([1, 0]), np.array([2, 0])).tolist()
-    [0.5, nan]
-    """
-    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
 
 
 def count_labels(older: Truth, human: Truth, direction: Direction, gallery: int | None = None) -> LabelCounts:

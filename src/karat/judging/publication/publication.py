@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from karat.judging.publication.tables import (
     invalid_table,
     pair_table,
 )
-from karat.judging.quality import AcceptanceRule
+from karat.judging.publication.validity import mark
+from karat.judging.quality import AcceptanceRule, login_name
 
 NAME = re.compile(r"[\w.()=+@-]{1,80}")
 SHOWN_COUNTS = (
@@ -98,29 +99,35 @@ class Published(Result):
 
 def publish(
     project: Any,
-    folder: str | Path,
+    output: str | Path,
     *,
+    force: bool = False,
     acceptance: AcceptanceRule | None = None,
     truth_name: str = "corrected",
     original: str | None = None,
     keep_original: str = "union",
-    merge: Sequence[str | Truth] = (),
+    merge: Iterable[str | Truth] | str | Truth = (),
     policy: str = "union",
+    invalid: str | Path | None = None,
+    reviewer: str = "",
     real_names: bool = False,
     licence: str = "",
     made: str = "",
-    force: bool = False,
 ) -> Published:
-    """Publish a corrected benchmark.
+    """Publish a benchmark with the corrected truth: the truth, every answer, and a data card.
 
     The folder appears whole or not at all. The same project and choices give the same bytes.
 
     Parameters
     ----------
     project
-        As `karat.store.open_project` returns it, or an `Evidence`, which says itself which answers count.
-    folder
+        An open project, of which `karat.project.publish` also takes the file or address; or an `Evidence`,
+        which says itself which answers count.
+    output
         The folder to write; one that karat published and that was not changed since is replaced.
+    force
+        Replace a published folder that was changed since. A folder that karat did not publish is never
+        replaced.
     acceptance
         Which answers count, and how they become verdicts.
     truth_name
@@ -130,13 +137,14 @@ def publish(
         "union" keeps all, "people" or "majority" may reject some.
     merge, policy
         Further truths, and what counts where they and the annotators differ; see `karat.judging.correct`.
+    invalid
+        First apply the decisions in this copy of the file invalid.csv that publishing writes.
+    reviewer
+        Who decided them; the login name by default.
     real_names
         Publish annotators' own names instead of w001, w002, …
     licence, made
         For the data card: the licence of the judgments, and when or by whom they were made.
-    force
-        Replace a published folder that was changed since. A folder that karat did not publish is never
-        replaced.
 
     Returns
     -------
@@ -146,25 +154,31 @@ def publish(
         raise InputError(
             f"{truth_name!r} cannot be the name of a truth", fix="use letters, digits and . ( ) = + @ _ -"
         )
-    place = check_place(folder, force)
+    place = check_place(output, force)
+    others = [merge] if isinstance(merge, str | Truth) else list(merge)
+    marks: list[str] = []
     with stage("reading the project", 4) as publishing:
         if isinstance(project, Evidence):
-            if acceptance is not None:
-                raise InputError("the evidence says itself which answers count", fix="leave out acceptance")
+            if acceptance is not None or invalid is not None:
+                name = "invalid" if acceptance is None else "acceptance"
+                raise InputError("the evidence says itself which answers count", fix=f"leave out {name}")
             evidence, accepting = project, {}
         else:
             rule = acceptance or AcceptanceRule()
             # Before a large project is read.
             benchmark = published_benchmark(project)
-            judged_sets(benchmark, original, keep_original, merge, policy)
+            judged_sets(benchmark, original, keep_original, others, policy)
             if MACHINE not in project.annotators.read()[1]:
                 # The truth of machine judges alone has another name.
                 check_new_truth(benchmark, truth_name)
+            if invalid is not None:
+                changed = mark(project, invalid, reviewer or login_name())
+                marks.append(f"changed {plural(changed, 'mark')}")
             evidence, accepting = evidence_of(project, rule), rule_record(rule)
         publishing.at(1, "aggregating answers")
         correcting: dict[str, Any] = {"original_policy": keep_original, "policy": policy}
         correction, dropped = without_unsavable(
-            correct(evidence, name=truth_name, original=original, others=merge, **correcting)
+            correct(evidence, name=truth_name, original=original, others=others, **correcting)
         )
         publishing.at(2, "describing the labels")
         facts = find_facts(evidence, correction)
@@ -187,7 +201,7 @@ def publish(
         publishing.at(4)
     if facts.candidates:
         notes.append(f"{plural(len(facts.candidates), 'item')} may be invalid: see invalid.csv")
-    return Published(place, correction, facts, tuple(notes), getattr(project, "where", ""))
+    return Published(place, correction, facts, (*notes, *marks), getattr(project, "where", ""))
 
 
 def rule_record(rule: AcceptanceRule) -> dict[str, Any]:

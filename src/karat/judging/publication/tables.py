@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat._util import guard
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.forms import NOT_GOLD, PERSON, AnswerTable, Pool, distinct, find, key_of, lookup, split_key
 from karat.judging.publication.correction import Correction
@@ -186,7 +187,7 @@ def conflict_table(conflicts: Conflicts, benchmark: Benchmark) -> pl.DataFrame:
 
     image, caption = split_key(conflicts.key)
     sets = np.array(conflicts.names, dtype=object)[conflicts.source] if len(conflicts) else []
-    texts = [inert(caption_text(benchmark, index)) for index in caption.tolist()]
+    texts = [guard(caption_text(benchmark, index)) for index in caption.tolist()]
     return pl.DataFrame(
         {
             "image": benchmark.images[image],
@@ -221,17 +222,8 @@ def invalid_table(rows: Iterable[Mapping[str, str]]) -> pl.DataFrame:
     """Return what `invalid_rows` returned as a table."""
     import polars as pl
 
-    cells = [{**row, "why": inert(row["why"]), "text": inert(row["text"])} for row in rows]
+    cells = [{**row, "why": guard(row["why"]), "text": guard(row["text"])} for row in rows]
     return pl.DataFrame(cells, schema=dict.fromkeys(INVALID_COLUMNS, pl.String))
-
-
-def inert(text: str) -> str:
-    """Return a text that a spreadsheet does not evaluate as a formula: captions are untrusted.
-
-    >>> inert("=1+1"), inert("a dog")
-    ("'=1+1", 'a dog')
-    """
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def caption_text(benchmark: Benchmark, index: int) -> str:

@@ -6,23 +6,17 @@ from karat._util.lazy import exports
 
 if TYPE_CHECKING:
     from karat.judging.quality.acceptance import AcceptanceRule as AcceptanceRule
+    from karat.judging.quality.acceptance import accepted_in as accepted_in
     from karat.judging.quality.acceptance import project_verdicts as project_verdicts
     from karat.judging.quality.agreement import AnnotatorAgreement as AnnotatorAgreement
     from karat.judging.quality.agreement import annotator_agreement as annotator_agreement
     from karat.judging.quality.assignments import accepted_answers as accepted_answers
-    from karat.judging.quality.assignments import required_gold_share as required_gold_share
-    from karat.judging.quality.drawn_pairs import DrawnLabels as DrawnLabels
-    from karat.judging.quality.drawn_pairs import drawn_labels as drawn_labels
-    from karat.judging.quality.drawn_pairs import plan_draws as plan_draws
-    from karat.judging.quality.gold import GOLD_SHARE as GOLD_SHARE
-    from karat.judging.quality.gold import check_gold as check_gold
-    from karat.judging.quality.marks import answer_marks as answer_marks
-    from karat.judging.quality.marks import project_marks as project_marks
+    from karat.judging.quality.marks import marked_question as marked_question
     from karat.judging.quality.report import QualityReport as QualityReport
     from karat.judging.quality.report import answer_quality as answer_quality
-    from karat.judging.quality.report import project_quality as project_quality
     from karat.judging.quality.reviews import ReviewList as ReviewList
     from karat.judging.quality.reviews import approve_passing as approve_passing
+    from karat.judging.quality.reviews import login_name as login_name
     from karat.judging.quality.reviews import review_assignments as review_assignments
     from karat.judging.quality.system_tables import rows_of as rows_of
     from karat.judging.quality.system_tables import summed as summed

@@ -7,7 +7,7 @@ bias is measured are those that are described and published.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import InputError
@@ -71,10 +71,6 @@ class AcceptanceRule:
         """The share of gold that annotators must judge right for their answers to count; None: any."""
         return required_gold_share(self.aggregate, self.gold_share, self.exclude)
 
-    def by(self, aggregate: str, aggregate_set: Mapping[str, Any] | None = None) -> AcceptanceRule:
-        """Return the same rule with another aggregation."""
-        return replace(self, aggregate=aggregate, aggregate_set=aggregate_set)
-
     def accept(
         self,
         answers: AnswerTable,
@@ -129,6 +125,16 @@ def check_counted(answers: AnswerTable, left_out: Sequence[str] = ()) -> None:
         )
 
 
+def accepted_in(project: Project, acceptance: AcceptanceRule | None = None) -> Accepted:
+    """Return the answers of a project that count by a rule; that of `karat project quality` by default."""
+    return (acceptance or AcceptanceRule()).accept(
+        project.answers.read(),
+        project.form,
+        reviews=project.reviews.read(),
+        assignments=project.queue.assignments(),
+    )
+
+
 def project_verdicts(
     project: Project, acceptance: AcceptanceRule | None = None
 ) -> tuple[Accepted, Aggregated]:
@@ -142,10 +148,5 @@ def project_verdicts(
         The rule; by default that of `karat project quality`, `publish` and `bias`.
     """
     rule = acceptance or AcceptanceRule()
-    accepted = rule.accept(
-        project.answers.read(),
-        project.form,
-        reviews=project.reviews.read(),
-        assignments=project.queue.assignments(),
-    )
+    accepted = accepted_in(project, rule)
     return accepted, rule.verdicts(accepted.answers, project.form, accepted.notes)

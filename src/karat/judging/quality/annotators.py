@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import MISSING, Layout, or_none
+from karat._util import MISSING, Layout, in_percent, or_none
 from karat.forms import NOT_GOLD, AnswerTable, Form, group
 from karat.judging.quality.gold import GoldCheck, check_gold
 from karat.stats import divide
@@ -123,18 +123,7 @@ class AnnotatorTable:
         return Layout(head, rows, set(), 2, set())
 
 
-def in_percent(share: float, digits: int = 0) -> str:
-    """Return a share as text.
-
-    >>> in_percent(0.256), in_percent(float("nan"))
-    ('26%', '—')
-    """
-    return MISSING if np.isnan(share) else f"{100 * share:.{digits}f}%"
-
-
-def annotator_table(
-    answers: AnswerTable, form: Form, gold: GoldCheck | None = None, *, fast: float = FAST
-) -> AnnotatorTable:
+def annotator_table(answers: AnswerTable, form: Form, gold: GoldCheck | None = None) -> AnnotatorTable:
     """Return a row for each annotator who answered.
 
     Agreement is computed from pairs that are not gold: the share of others' answers about the same pair that
@@ -154,8 +143,6 @@ def annotator_table(
         What was asked.
     gold
         What `check_gold` returns; computed with its defaults when None.
-    fast
-        The part of the median annotator's time below which an annotator is too fast.
 
     Examples
     --------
@@ -182,7 +169,7 @@ def annotator_table(
     # In logs: the probability of a thousand equal answers underflows.
     accident = count * np.log(others[np.arange(annotators), top]) < np.log(BY_ACCIDENT)
     raised = {
-        "fast": (seconds < fast * typical) & (timed >= MIN_TIMED),
+        "fast": (seconds < FAST * typical) & (timed >= MIN_TIMED),
         "same answer": (totals.max(axis=1) == count) & accident,
         "below chance": below & (compared >= MIN_SHARED),
         "gold": gold.excluded,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, or_none, plural, word_for
+from karat._util import Layout, in_percent, or_none, plural, word_for
 from karat.forms import AnswerTable, Form
-from karat.judging.quality.annotators import in_percent
 from karat.judging.quality.gold import APPROVE, GOLD_SHARE, GoldCheck, check_gold
 from karat.judging.quality.verdicts import AGGREGATIONS
 from karat.stats import divide
@@ -68,9 +67,7 @@ class AssignmentCounts:
         return Layout(head, rows, {len(rows) - 2}, 1, set())
 
 
-def count_assignments(
-    gold: GoldCheck, reviews: Mapping[int, Any] | None = None, edges: Sequence[int] = EDGES
-) -> AssignmentCounts:
+def count_assignments(gold: GoldCheck, reviews: Mapping[int, Any] | None = None) -> AssignmentCounts:
     """Return how many annotators submitted how many assignments, and how many of these are approved.
 
     An assignment is approved when its latest review approves it; without a review, when all its gold pairs
@@ -82,8 +79,6 @@ def count_assignments(
         What `check_gold` returns.
     reviews
         Per assignment, the latest review: ("approve" or "reject", by whom, why, when).
-    edges
-        The largest number of assignments of each bin but the open one.
 
     Examples
     --------
@@ -101,14 +96,14 @@ def count_assignments(
     approved |= np.isin(gold.assignment, with_verdict(reviews, "approve"))
     per_annotator = np.bincount(gold.assignment_annotator)
     listed = np.flatnonzero(per_annotator)
-    bin_of = np.searchsorted(edges, per_annotator)
+    bin_of = np.searchsorted(EDGES, per_annotator)
     columns = [
-        np.bincount(bin_of[listed], minlength=len(edges) + 1),
-        np.bincount(bin_of[listed], per_annotator[listed], len(edges) + 1).astype(np.int64),
-        np.bincount(bin_of[gold.assignment_annotator], approved, len(edges) + 1).astype(np.int64),
+        np.bincount(bin_of[listed], minlength=len(EDGES) + 1),
+        np.bincount(bin_of[listed], per_annotator[listed], len(EDGES) + 1).astype(np.int64),
+        np.bincount(bin_of[gold.assignment_annotator], approved, len(EDGES) + 1).astype(np.int64),
     ]
-    smallest = [1, *(edge + 1 for edge in edges)]
-    bins = [f"{low}" if low == high else f"{low}–{high}" for low, high in zip(smallest, edges)]
+    smallest = [1, *(edge + 1 for edge in EDGES)]
+    bins = [f"{low}" if low == high else f"{low}–{high}" for low, high in zip(smallest, EDGES)]
     bins += [f"{smallest[-1]} and more", "all"]
     reviewed = int(np.isin(gold.assignment, np.fromiter(reviews, np.int64)).sum())
     annotators, submitted, passed = (np.append(column, column.sum()) for column in columns)

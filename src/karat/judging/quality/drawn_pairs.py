@@ -10,7 +10,7 @@ import numpy as np
 
 from karat._util import plural
 from karat.forms import GOLD_YES, MACHINE, NOT_GOLD, AnswerTable, DrawBatch, TaskPlan, find, key_of
-from karat.judging.quality.acceptance import AcceptanceRule
+from karat.judging.quality.acceptance import AcceptanceRule, accepted_in
 from karat.judging.quality.verdicts import AGGREGATIONS
 from karat.judging.tasks import make_tasks, to_ask
 
@@ -194,9 +194,7 @@ def accepted_answers_of(project: Project, rule: AcceptanceRule) -> tuple[AnswerT
     answers = project.answers.read()
     if not len(answers):
         return answers, ()
-    accepted = rule.accept(
-        answers, project.form, reviews=project.reviews.read(), assignments=project.queue.assignments()
-    )
+    accepted = accepted_in(project, rule)
     return accepted.answers, accepted.notes
 
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,38 +14,7 @@ from karat.benchmarks import Benchmark
 from karat.errors import InputError, KaratError, unknown_name
 from karat.explanations import Marks
 from karat.forms import AnswerTable, FollowUp, Form, number_pairs, split_adjudicated
-from karat.judging.quality.acceptance import AcceptanceRule, check_counted
-
-if TYPE_CHECKING:
-    from karat.store import Project
-
-
-def project_marks(
-    project: Project, acceptance: AcceptanceRule | None = None, *, question: str | None = None
-) -> Marks:
-    """Return what annotators of a project marked; `karat rules` summarises it.
-
-    Parameters
-    ----------
-    project
-        As `karat.store.open_project` returns it.
-    acceptance
-        Which answers count; by default as in `karat project quality`.
-    question
-        The follow-up question, by its code; by default the form's first with several choices.
-    """
-    rule = acceptance or AcceptanceRule()
-    # A form without such a question shows before a large project is read.
-    code = marked_question(project.form, question).code
-    accepted = rule.accept(
-        project.answers.read(),
-        project.form,
-        reviews=project.reviews.read(),
-        assignments=project.queue.assignments(),
-    )
-    return answer_marks(
-        accepted.answers, project.form, project.benchmark(), question=code, notes=accepted.notes
-    )
+from karat.judging.quality.acceptance import check_counted
 
 
 def answer_marks(

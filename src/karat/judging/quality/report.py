@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from karat._util import Layout, Part, Result, flat, json_text, plural, word_for
 from karat.benchmarks import Benchmark
-from karat.errors import InputError
 from karat.forms import NOT_GOLD, AnswerTable, Form, Pool, number_pairs, split_adjudicated
 from karat.judging.quality.acceptance import AcceptanceRule
 from karat.judging.quality.agreement import RESAMPLES, AnnotatorAgreement, annotator_agreement
@@ -26,9 +25,6 @@ from karat.judging.quality.reviews import ReviewList, review_list
 from karat.judging.quality.system_tables import Shares, answers_by_rank, details_by_system
 from karat.judging.quality.verdicts import AGGREGATIONS, Aggregated
 from karat.stats import Intervals, how_intervals
-
-if TYPE_CHECKING:
-    from karat.store import Project
 
 BASELINE = "majority"
 """The aggregation that the chosen one is compared with."""
@@ -209,7 +205,7 @@ def answer_quality(
     counted_votes = split_adjudicated(counted)[0]
     verdicts = [rule.verdicts(counted, form, accepted.notes)]
     if AGGREGATIONS[rule.aggregate] is not AGGREGATIONS[BASELINE]:
-        verdicts.append(rule.by(BASELINE).verdicts(counted, form))
+        verdicts.append(replace(rule, aggregate=BASELINE, aggregate_set=None).verdicts(counted, form))
     judged = answers.gold == NOT_GOLD
     pairs = len(number_pairs(answers.image[judged], answers.caption[judged])[1])
     annotators = plural(len(np.unique(voted.annotator)), "annotator")
@@ -227,27 +223,6 @@ def answer_quality(
         accepted,
         how_intervals(intervals, "images"),
     )
-
-
-def project_quality(project: Project, **options: Any) -> QualityReport:
-    """Return a report on the quality of a project's answers; `karat project quality` prints it.
-
-    Parameters
-    ----------
-    project
-        As `karat.store.open_project` returns it.
-    **options
-        The keyword arguments of `answer_quality`.
-    """
-    try:
-        pool = project.pools.read()
-    except InputError:
-        # A project may have answers from elsewhere and no pool.
-        pool = None
-    return answer_quality(
-        project.answers.read(), project.form, pool, project.queue.assignments(), project.reviews.read(),
-        benchmark=project.benchmark(), **options,
-    )  # fmt: skip
 
 
 def with_expected(annotators: AnnotatorTable, verdicts: Aggregated) -> AnnotatorTable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import getpass
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import Layout, check_extension, plural, write_file
+from karat._util import Layout, check_extension, guard, plural, write_file
 from karat.errors import InputError
 from karat.forms import GOLD_YES, NOT_GOLD, PER_ANSWER, AnswerTable, ChosenDetails, Form
 from karat.judging.quality.assignments import SUBMITTED
@@ -180,12 +181,16 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for row in rows:
-        cells = [
-            f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@" and cell else cell
-            for cell in row.values()
-        ]
-        writer.writerow(cells)
+        writer.writerow([guard(cell) if isinstance(cell, str) else cell for cell in row.values()])
     return out.getvalue()
+
+
+def login_name() -> str:
+    """Return who is logged in and therefore reviews, or ask for a name."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        raise InputError("your login name is unknown", fix="name the reviewer: --reviewer NAME") from None
 
 
 def review_assignments(

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Layout, or_none
+from karat._util import Layout, in_percent, or_none
 from karat.forms import NOT_GOLD, AnswerTable, Form, Pool, find, group, key_of
-from karat.judging.quality.annotators import in_percent
 from karat.stats import divide
 
 ALL = "all"

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.judging.tasks.task_needs import AnnotatorsNeeded as AnnotatorsNeeded
-    from karat.judging.tasks.task_needs import GoldOverlap as GoldOverlap
     from karat.judging.tasks.task_needs import annotators_needed as annotators_needed
     from karat.judging.tasks.task_needs import gold_overlap as gold_overlap
     from karat.judging.tasks.task_needs import plan_cost as plan_cost

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karat._util import plural
 from karat.forms import NOT_GOLD, Form, TaskPlan, key_of
 from karat.judging.pools import Cost, Rates, cost_of_tasks
 
@@ -16,38 +15,19 @@ MOST_LINKED = 32
 """Around tasks with more links, no group of linked tasks is searched for."""
 
 
-@dataclass(frozen=True)
-class GoldOverlap:
-    """How many distinct gold pairs there are, and how many of them annotators are also asked about."""
-
-    gold: int
-    also_asked: int
-
-    def notes(self) -> tuple[str, ...]:
-        """Return a note if there is an overlap.
-
-        >>> GoldOverlap(88, 44).notes()
-        ('44 of 88 gold pairs are also pairs to judge; their own answers decide',)
-        """
-        if not self.also_asked:
-            return ()
-        pairs = plural(self.gold, "gold pair")
-        return (f"{self.also_asked:,} of {pairs} are also pairs to judge; their own answers decide",)
-
-
-def gold_overlap(*plans: TaskPlan) -> GoldOverlap:
-    """Return how many gold pairs of all plans together are also pairs to judge, in whichever task.
+def gold_overlap(*plans: TaskPlan) -> tuple[int, int]:
+    """Return how many gold pairs all plans have together, and how many of them are also pairs to judge.
 
     Examples
     --------
     >>> columns = ([0, 0, 1], [0, 1, 0], [0, 1, 0], [3, 5, 5], [2, 2, 2], [-1, 1, -1])
     >>> gold_overlap(TaskPlan(*(np.array(column) for column in columns), overlap=3))
-    GoldOverlap(gold=1, also_asked=1)
+    (1, 1)
     """
     keys = np.concatenate([np.zeros(0, np.int64), *(key_of(plan.image, plan.caption) for plan in plans)])
     is_gold = np.concatenate([np.zeros(0, bool), *(plan.gold != NOT_GOLD for plan in plans)])
     gold = np.unique(keys[is_gold])
-    return GoldOverlap(len(gold), int(np.isin(gold, keys[~is_gold]).sum()))
+    return len(gold), int(np.isin(gold, keys[~is_gold]).sum())
 
 
 @dataclass(frozen=True)

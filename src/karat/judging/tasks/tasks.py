@@ -32,7 +32,7 @@ from karat.forms import (
     split_key,
     without,
 )
-from karat.judging.pools import more_gold
+from karat.judging.pools import more_gold, overlap_notes
 from karat.judging.tasks.task_needs import gold_overlap
 
 NO_TWIN = -1
@@ -119,13 +119,12 @@ def make_tasks(
         plan = make_grid_tasks(pool, form.columns, pairs, gold, overlap, rng, rank)
     else:
         plan = make_pair_tasks(pool, pairs, gold, overlap, rng, rank)
-    overlapping = gold_overlap(plan, *(() if planned is None else (planned,)))
-    places = int((plan.gold != NOT_GOLD).sum())
-    distinct = gold_overlap(plan).gold
+    places, distinct = int((plan.gold != NOT_GOLD).sum()), gold_overlap(plan)[0]
     if distinct < places:
         again = "some are used several times, but only once per annotator"
         notes = (*notes, f"{plural(distinct, 'gold pair')} for {places:,} places: {again}")
-    return replace(plan, notes=(*notes, *overlapping.notes()))
+    both = overlap_notes(*gold_overlap(plan, *(() if planned is None else (planned,))))
+    return replace(plan, notes=(*notes, *both))
 
 
 def make_pair_tasks(

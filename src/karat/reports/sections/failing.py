@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from karat._util import in_percent
 from karat.explanations import ExplainedFailures, SliceReport
 from karat.reports.material import FailureMaterial
 from karat.reports.presentation import DIRECTION_TITLES, called
@@ -26,10 +27,10 @@ def collect(material: FailureMaterial) -> SectionData:
         *(
             {"number": text, "text": about}
             for name, text, about in (
-                ("agreement", percent(row["agreement"]), "of the ground truth's concepts in what came"),
+                ("agreement", in_percent(row["agreement"], 1), "of the ground truth's concepts in what came"),
                 ("similarity", number(row["similarity"]), "mean path similarity of matched other concepts"),
                 ("enumeration", number(row["enumeration"]), "mean difference in numbers of things"),
-                ("size_binary", percent(row["size_binary"]), "of matched things disagree in size"),
+                ("size_binary", in_percent(row["size_binary"], 1), "of matched things disagree in size"),
             )
             if row[name] is not None
         ),
@@ -44,7 +45,7 @@ def finding(column: ExplainedFailures, row: dict[str, Any]) -> str:
     share = 0.0 if row["failure_share"] is None else row["failure_share"]
     what = "captions" if column.failures.direction == "t2i" else "images"
     where = DIRECTION_TITLES[column.failures.direction]
-    text = f"{called(row['run'])} fails on {percent(share)} of {what} ({where}, {called(row['truth'])})"
+    text = f"{called(row['run'])} fails on {in_percent(share, 1)} of {what} ({where}, {called(row['truth'])})"
     return f"{text}: a wrong item comes before a relevant one."
 
 
@@ -83,11 +84,6 @@ def weak_slices(reports: Sequence[SliceReport]) -> list[dict[str, str]]:
             where = DIRECTION_TITLES[report.direction]
             points.append({"term": term, "text": f"{named}: {report.measure}, {where}."})
     return points
-
-
-def percent(value: float | None) -> str:
-    """Return a share in percent."""
-    return "—" if value is None else f"{100 * value:.1f}%"
 
 
 def number(value: float | None) -> str:

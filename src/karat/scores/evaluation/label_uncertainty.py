@@ -20,7 +20,7 @@ import numpy as np
 
 from karat._util import plural
 from karat.benchmarks import Direction, UncertainRatings
-from karat.measures import Measure, in_percent, show_value
+from karat.measures import Measure, is_in_percent, show_value
 from karat.scores.column import DIRECTION_TITLES, Column
 from karat.scores.column_intervals import ColumnSamples, with_ends
 from karat.scores.evaluation.columns import Scoring
@@ -247,7 +247,7 @@ def spread_notes(spread: dict[Column, tuple[float, float]]) -> list[str]:
             continue
         most = max(shares, key=lambda column: shares[column])
         own = show_value(most.measure, spread[most][0])
-        points = " points" if in_percent(most.measure) else ""
+        points = " points" if is_in_percent(most.measure) else ""
         low, high = (f"{100 * min(1.0, end):.0f}%" for end in (min(shares.values()), max(shares.values())))
         between = high if low == high else f"{low} to {high}"
         notes.append(

@@ -6,11 +6,14 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, insert, or_, select
+from sqlalchemy import Connection, insert, select
 
 from karat.forms import check_name, to_json
 from karat.store.accounts.rows import AccountRows
 from karat.store.tables import AUDIT
+
+SHOWN = 100
+"""How many entries the owner's page shows."""
 
 
 class Audit:
@@ -42,11 +45,9 @@ class Audit:
         with self._rows.database.write() as connection:
             write(connection, actor, what, subject, detail)
 
-    def trail(self, last: int = 100, account: int | None = None) -> list[dict[str, Any]]:
-        """Return the last entries, the newest first; with `account`, those that name it."""
-        query = select(AUDIT).order_by(AUDIT.c.id.desc()).limit(last)
-        if account is not None:
-            query = query.where(or_(AUDIT.c.actor == account, AUDIT.c.subject == account))
+    def trail(self) -> list[dict[str, Any]]:
+        """Return the last entries, the newest first."""
+        query = select(AUDIT).order_by(AUDIT.c.id.desc()).limit(SHOWN)
         with self._rows.database.read() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 

@@ -45,9 +45,12 @@ class Follower:
     ----------
     work
         What to do.
+    every
+        The fewest seconds between two times, unless somebody asks.
     """
 
-    work: Callable[[], None]
+    work: Callable[[], object]
+    every: float = EVERY
     _requested: bool = True
     _due: float = 0.0
     _earliest: float = 0.0
@@ -70,7 +73,7 @@ class Follower:
         finally:
             end = time.monotonic()
             self._earliest = end + 2 * (end - start)
-            self._due = end + max(EVERY, SHARE * (end - start))
+            self._due = end + max(self.every, SHARE * (end - start))
 
 
 class Watch:
@@ -97,10 +100,8 @@ class Watch:
         self._sources: dict[str, tuple[str, ...]] = {}
         self._live, self._statistics = self.register("live"), self.register("statistics")
         self._trouble = self.register("trouble")
-        self._requested = True
-        self._due = self._earliest = 0.0
-        self._computed_for: Any = None
-        self._followers: list[Follower] = []
+        self._computed = Follower(self.compute, STATISTICS_EVERY)
+        self._followers = [self._computed]
 
     def listen(self, loop: asyncio.AbstractEventLoop) -> tuple[object, asyncio.Event]:
         """Start to watch; return a key for `leave`, and an event that is set when there is something new."""
@@ -179,7 +180,7 @@ class Watch:
 
     def ask(self) -> None:
         """Have the statistics computed soon, because something changed that they depend on."""
-        self._requested, self._due = True, min(self._due, max(time.monotonic() + EVERY, self._earliest))
+        self._computed.ask()
 
     def count(self, now: float | None = None) -> dict[str, Any]:
         """Return the current live numbers, and publish them."""
@@ -193,22 +194,16 @@ class Watch:
         """Return the latest statistics; the first call computes them, once for all callers."""
         if self.statistics is None:
             with self._computing:
-                return self.statistics or self.compute()
+                if self.statistics is None:
+                    self._computed.run(self.tally.signs)
+        assert self.statistics is not None
         return self.statistics
 
-    def compute(self) -> Statistics:
+    def compute(self) -> None:
         """Compute the current statistics, and publish them."""
         with self._computing:
-            signs = self.tally.signs
-            self._requested = False
-            statistics = compute(self.project)
-            self.statistics, self._computed_for = statistics, signs
-        took = statistics.data["seconds"]
-        self._due = time.monotonic() + max(STATISTICS_EVERY, SHARE * took)
-        # On request they are computed sooner, but never without a pause.
-        self._earliest = time.monotonic() + 2 * took
-        self._statistics(statistics.data)
-        return statistics
+            self.statistics = compute(self.project)
+            self._statistics(self.statistics.data)
 
     def _wake_all(self) -> None:
         with self._guard:
@@ -232,10 +227,8 @@ class Watch:
                 if new or start - last > REFRESH or "live" not in self.events:
                     self.count()
                     last = start
-                changed = self._requested or self.tally.signs != self._computed_for
-                works = [self._compute] if changed and start >= self._due else []
                 signs = self.tally.signs
-                works += [
+                works = [
                     partial(self._attempt, partial(follower.run, signs))
                     for follower in self._followers
                     if follower.is_due(signs, start)
@@ -250,13 +243,6 @@ class Watch:
             took = time.monotonic() - start
             self._wake.wait(min(max(EVERY, SHARE * took), SLOWEST))
             self._wake.clear()
-
-    def _compute(self) -> None:
-        try:
-            self.compute()
-        except Exception as error:
-            self._due = time.monotonic() + STATISTICS_EVERY
-            self._failed(error)
 
     def _attempt(self, work: Callable[[], None]) -> None:
         try:

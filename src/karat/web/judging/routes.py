@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
@@ -17,7 +16,7 @@ from karat.forms import Choice, Form, read_details
 from karat.store import Lease, Project
 from karat.store.accounts import JUDGE, User
 from karat.web.access import require
-from karat.web.judging.answers import (
+from karat.web.judging.answer_requests import (
     AnswerBody,
     ClosedPage,
     LeaseBody,
@@ -153,15 +152,6 @@ def progress(request: Request, user: User) -> dict[str, int]:
     return request.app.state.judging_progress.of(user.name)
 
 
-@dataclass(frozen=True)
-class ProgressCounts:
-    """The number of assignments, and of submitted ones by annotator, at a time."""
-
-    at: float
-    assignments: int
-    submitted: dict[str, int]
-
-
 class Progress:
     """The progress of a project, a few seconds old at most: counting for every request would be too slow.
 
@@ -173,23 +163,18 @@ class Progress:
 
     def __init__(self, project: Project) -> None:
         self.project, self.lock = project, threading.Lock()
-        self.counts: ProgressCounts | None = None
-
-    def read(self) -> ProgressCounts:
-        """Return the counts; one thread at a time counts."""
-        with self.lock:
-            if self.counts is None or time.monotonic() - self.counts.at > COUNT_EVERY:
-                assignments, submitted = self.project.queue.progress()
-                self.counts = ProgressCounts(time.monotonic(), assignments, submitted)
-            return self.counts
+        self.at, self.assignments, self.submitted = float("-inf"), 0, dict[str, int]()
 
     def of(self, annotator: str) -> dict[str, int]:
         """Return the submitted assignments of an annotator and of all, and the number of assignments."""
-        counts = self.read()
-        return {
-            "own": counts.submitted.get(annotator, 0), "submitted": sum(counts.submitted.values()),
-            "assignments": counts.assignments,
-        }  # fmt: skip
+        with self.lock:
+            if time.monotonic() - self.at > COUNT_EVERY:
+                self.assignments, self.submitted = self.project.queue.progress()
+                self.at = time.monotonic()
+            return {
+                "own": self.submitted.get(annotator, 0), "submitted": sum(self.submitted.values()),
+                "assignments": self.assignments,
+            }  # fmt: skip
 
 
 def show_form(form: Form) -> dict[str, Any]:

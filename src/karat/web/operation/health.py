@@ -123,7 +123,7 @@ class Health:
             readable = self.project.is_readable()
             state = self.problem()
         except StoreError as error:
-            self.failures.failed(error)
+            self.failures.note(error.state)
             return failing(readable, error.state)
         except Exception:
             # Whatever the error is: a store that raises is not healthy.

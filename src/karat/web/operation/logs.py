@@ -14,6 +14,7 @@ import secrets
 import time
 import traceback
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -67,8 +68,7 @@ def moment(at: float) -> str:
     >>> moment(1.5)
     '1970-01-01T00:00:01.500Z'
     """
-    whole = int(at)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(whole))}.{int((at - whole) * 1000):03d}Z"
+    return datetime.fromtimestamp(at, UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def place(file: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from fastapi import Request
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -77,7 +77,6 @@ class Metrics(Collector):
 
     def __init__(self, project: Project, writer: Writer, requests: Requests) -> None:
         self.project, self.writer = project, writer
-        self.started = time.time()
         self._lock = threading.Lock()
         self._assignments: dict[str, int] = {}
         self._at = float("-inf")
@@ -85,6 +84,7 @@ class Metrics(Collector):
         self.writable = Gauge("karat_store_writable", "1 if the store can be written.", registry=None)
         # A registry per server: two servers in one process, as in tests, have separate counts.
         self.registry = SeriesRegistry(auto_describe=False)
+        ProcessCollector(registry=self.registry)
         for metric in (
             self, self.readable, self.writable, writer.figures.size, writer.figures.seconds, requests.done,
             requests.errors, requests.running, requests.streams, requests.seconds,
@@ -102,10 +102,6 @@ class Metrics(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics that are read on request, as the registry expects."""
         yield InfoMetricFamily("karat", "The version.", {"version": karat.__version__})
-        yield GaugeMetricFamily("process_start_time_seconds", "Start time.", self.started)
-        yield CounterMetricFamily("process_cpu_seconds_total", "Processor time.", time.process_time())
-        if (memory := memory_bytes()) is not None:
-            yield GaugeMetricFamily("process_resident_memory_bytes", "Resident memory.", memory)
         figures = self.writer.figures
         answers = CounterMetricFamily(
             "karat_answers_total", "Answers and withdrawals passed to the writer.", labels=["outcome"]
@@ -137,19 +133,6 @@ class SeriesRegistry(CollectorRegistry):
         for metric in super().collect():
             metric.samples = [sample for sample in metric.samples if sample.name != f"{metric.name}_created"]
             yield metric
-
-
-def memory_bytes() -> int | None:
-    """Return the resident memory of this process; None if the system does not report it.
-
-    >>> memory_bytes() is None or memory_bytes() > 1_000_000
-    True
-    """
-    try:
-        with open("/proc/self/statm", encoding="ascii") as handle:
-            return int(handle.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
-        return None
 
 
 def metrics_token() -> str:

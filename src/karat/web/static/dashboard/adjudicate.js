@@ -1,5 +1,5 @@
 // Decide pair by pair, with the form's own keys; arrows move, Backspace undoes.
-import { $, make } from "../judge/dom.js";
+import { $, make } from "../dom.js";
 import { send, url } from "../http.js";
 import { cover, showRegions, toggleButton, toggleRegions } from "../judge/regions.js";
 import { sentence } from "../forms.js";

@@ -1,5 +1,5 @@
 // A row per annotator: what they did, and their quality.
-import { $, make } from "../judge/dom.js";
+import { $, make } from "../dom.js";
 import { kindTag, table } from "./build.js";
 import { interval } from "./charts.js";
 import { ago, decimal, MISSING, percent, whole } from "./words.js";

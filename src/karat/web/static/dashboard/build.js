@@ -1,16 +1,5 @@
-// Tables and drawings. Texts are always inserted as text.
-import { make } from "../judge/dom.js";
-
-const SVG = "http://www.w3.org/2000/svg";
-
-export function draw(tag, attributes = {}, ...children) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null && value !== undefined) element.setAttribute(name, String(value));
-  }
-  element.append(...children);
-  return element;
-}
+// Tables. Texts are always inserted as text.
+import { make } from "../dom.js";
 
 // Heads are texts; a row is a list of cells, the first of which is its header. A cell is a text or an element.
 export function table(element, heads, rows, empty = "Nothing yet.") {

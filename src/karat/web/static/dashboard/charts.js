@@ -1,5 +1,5 @@
 // Small charts of rectangles, lines and texts; the colours come from the style sheet.
-import { draw } from "./build.js";
+import { draw } from "../dom.js";
 import { decimal, percent, whole } from "./words.js";
 
 // One bar in parts: [{name, value, kind}].

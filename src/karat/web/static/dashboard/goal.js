@@ -1,5 +1,5 @@
 // The goal: estimates whose intervals narrow while answers arrive, the stop line, and the next pairs.
-import { $, make } from "../judge/dom.js";
+import { $, make } from "../dom.js";
 import { send } from "../http.js";
 import { onSubmit, sentence } from "../forms.js";
 import { table } from "./build.js";

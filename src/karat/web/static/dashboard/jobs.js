@@ -1,5 +1,5 @@
 // Publishing and exporting: the forms, and the list of jobs.
-import { $, make } from "../judge/dom.js";
+import { $, make } from "../dom.js";
 import { send, url } from "../http.js";
 import { onSubmit, sentence } from "../forms.js";
 

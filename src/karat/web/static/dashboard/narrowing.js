@@ -1,5 +1,5 @@
 // An interval against the number of labels; the colours come from the style sheet.
-import { draw } from "./build.js";
+import { draw } from "../dom.js";
 import { MISSING, minus, whole } from "./words.js";
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [340, 190, 44, 12, 20, 32];

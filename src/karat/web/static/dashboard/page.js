@@ -1,5 +1,5 @@
 // The dashboard: draws the events of one stream as they arrive.
-import { $ } from "../judge/dom.js";
+import { $ } from "../dom.js";
 import { send, url } from "../http.js";
 import { sentence } from "../forms.js";
 import { annotators } from "./annotators.js";

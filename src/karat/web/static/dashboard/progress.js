@@ -1,5 +1,5 @@
 // The tiles, the progress and the pace.
-import { $, make } from "../judge/dom.js";
+import { $, make } from "../dom.js";
 import { beside } from "./build.js";
 import { bars, stacked } from "./charts.js";
 import { moment, percent, plural, rate, whole } from "./words.js";

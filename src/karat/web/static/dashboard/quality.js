@@ -1,5 +1,5 @@
 // Agreement, disagreements, the pool and machine judges: computed every minute, or on request.
-import { $, make } from "../judge/dom.js";
+import { $, make } from "../dom.js";
 import { url } from "../http.js";
 import { beside, table } from "./build.js";
 import { grid, interval, withEnds } from "./charts.js";

@@ -1,5 +1,5 @@
 // Submitted assignments with wrong gold: the owner looks at them, then approves or rejects.
-import { $, make } from "../judge/dom.js";
+import { $, make } from "../dom.js";
 import { ask } from "../forms.js";
 import { send } from "../http.js";
 import { table } from "./build.js";

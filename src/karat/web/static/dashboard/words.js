@@ -1,8 +1,9 @@
 // Numbers, times and shares as text.
+import { plural, whole } from "../dom.js";
+
+export { plural, whole };
 
 export const MISSING = "–";
-
-export const whole = (number) => number.toLocaleString("en");
 
 export function percent(share, digits = 0) {
   return share === null || share === undefined ? MISSING : `${(100 * share).toFixed(digits)}%`;
@@ -39,8 +40,4 @@ export function ago(at, now = Date.now() / 1000) {
 
 export function rate(number) {
   return number < 10 ? number.toFixed(1) : whole(Math.round(number));
-}
-
-export function plural(number, one, many = `${one}s`) {
-  return `${whole(number)} ${number === 1 ? one : many}`;
 }

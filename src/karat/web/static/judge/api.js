@@ -1,34 +1,10 @@
 // Requests of the judging page. They have a timeout, so that the outbox can try again.
-import { Refused, csrf, url } from "../http.js";
+import { send, url } from "../http.js";
 
 const PATIENCE = 15000;
-const LONGEST = 30;
 
-export async function call(method, path, body, keepalive = false) {
-  const options = {
-    method, keepalive, credentials: "same-origin", headers: { Accept: "application/json" },
-    signal: AbortSignal.timeout(PATIENCE),
-  };
-  if (method !== "GET") {
-    options.headers["X-CSRF-Token"] = csrf;
-    options.headers["Content-Type"] = "application/json";
-    options.body = JSON.stringify(body ?? {});
-  }
-  let response, found;
-  try {
-    response = await fetch(url(`/api/judge/${path}`), options);
-    found = await response.json();
-  } catch {
-    // A proxy may answer without JSON while the server is down.
-    throw new Refused(response && !response.ok ? response.status : 0, "The server cannot be reached.");
-  }
-  if (!response.ok) throw new Refused(response.status, found.error ?? "The request failed.", waitOf(response));
-  return found;
-}
-
-function waitOf(response) {
-  const seconds = Number(response.headers.get("Retry-After"));
-  return seconds > 0 ? 1000 * Math.min(seconds, LONGEST) : 0;
+export function call(method, path, body, keepalive = false) {
+  return send(method, `/api/judge/${path}`, body, { keepalive, signal: AbortSignal.timeout(PATIENCE) });
 }
 
 export const imageOf = (item) => url(`/api/judge/image/${item.id}`);

@@ -1,6 +1,6 @@
 // The images of a page, in frames that keep their size while an image loads.
 import { imageOf, ownImageOf } from "./api.js";
-import { key, make } from "./dom.js";
+import { key, make } from "../dom.js";
 import { show, tryAgain } from "./images.js";
 import { cover, showRegions, toggleButton } from "./regions.js";
 import { zoom } from "./zoom.js";

@@ -1,6 +1,6 @@
 // One image and several captions: check those that describe it; "Continue" answers the rest.
 import { figures } from "./figures.js";
-import { key, make, written } from "./dom.js";
+import { key, make, written } from "../dom.js";
 import { clean, lacking, toggled, withDetail } from "./form.js";
 import { Questions } from "./questions.js";
 

@@ -1,5 +1,5 @@
 // The guidelines with examples and the list of keys, in a pane beside the task.
-import { $, key, make, written } from "./dom.js";
+import { $, key, make, written } from "../dom.js";
 
 const KEYS = [
   ["U", "Undo the last answer"], ["Shift+U", "Redo it"], ["N", "Next, without answering"],

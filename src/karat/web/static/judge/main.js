@@ -1,7 +1,7 @@
 // The judging page: puts the parts together.
 import { ask } from "../forms.js";
 import { call } from "./api.js";
-import { $ } from "./dom.js";
+import { $ } from "../dom.js";
 import { enlargeJudged } from "./figures.js";
 import { Guide } from "./guide.js";
 import { History } from "./history.js";

@@ -1,6 +1,6 @@
 // One image and one caption at a time: a key or click answers, and the next pair appears.
 import { figures } from "./figures.js";
-import { key, make, written } from "./dom.js";
+import { key, make, written } from "../dom.js";
 import { clean, lacking, questions, toggled, withDetail } from "./form.js";
 import { Questions } from "./questions.js";
 

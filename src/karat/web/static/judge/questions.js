@@ -1,5 +1,5 @@
 // The follow-up questions of one pair; those that are not asked are hidden.
-import { key, make, written } from "./dom.js";
+import { key, make, written } from "../dom.js";
 import { isAsked, isChosen } from "./form.js";
 
 const PAUSE = 400;

@@ -1,14 +1,7 @@
 // Box and outline of an object, drawn over its image: numbers only, made by DOM calls.
-import { key, make } from "./dom.js";
+import { draw, key, make } from "../dom.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const ODD = "The outline cannot be drawn: the image has other proportions than its annotation. Choose the answer for cases that you cannot decide.";
-
-function shape(tag, attributes) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
-}
 
 const numbers = (list) => list.map(Number).filter(Number.isFinite);
 
@@ -23,11 +16,11 @@ function path(line) {
 export function drawing({ size, box, outline }) {
   const [width, height] = numbers(size);
   const [x, y, w, h] = numbers(box);
-  const svg = shape("svg", { class: "region", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true", focusable: "false" });
+  const svg = draw("svg", { class: "region", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true", focusable: "false" });
   const d = outline.map(path).join("");
   for (const name of ["below", "line"]) {
-    svg.append(shape("rect", { class: `box ${name}`, x, y, width: w, height: h }));
-    if (d) svg.append(shape("path", { class: `mask ${name}`, d, "fill-rule": "evenodd" }));
+    svg.append(draw("rect", { class: `box ${name}`, x, y, width: w, height: h }));
+    if (d) svg.append(draw("path", { class: `mask ${name}`, d, "fill-rule": "evenodd" }));
   }
   return svg;
 }

@@ -1,5 +1,5 @@
 // The screen: the page, the progress, whether everything is saved, and messages.
-import { $, count, make } from "./dom.js";
+import { $, make, plural, whole } from "../dom.js";
 import { GridPage } from "./grid.js";
 import { PairPage } from "./pair.js";
 
@@ -62,9 +62,9 @@ export class View {
     const { assignments } = counts;
     this.counts = { own, submitted, assignments };
     const share = assignments ? Math.floor((100 * submitted) / assignments) : 0;
-    $("mine").textContent = `You: ${count(own, "task")} submitted`;
+    $("mine").textContent = `You: ${plural(own, "task")} submitted`;
     $("all").textContent = `Project: ${share}% done`;
-    $("all").title = `${submitted.toLocaleString("en")} of ${count(assignments, "assignment")} submitted`;
+    $("all").title = `${whole(submitted)} of ${plural(assignments, "assignment")} submitted`;
   }
 
   oneMore() {
@@ -101,10 +101,10 @@ export class View {
   saved(outbox) {
     const waiting = outbox.waiting();
     const answers = new Set(waiting.filter((one) => one.kind !== "submit").map((one) => one.item)).size;
-    const kept = answers ? `: ${count(answers, "unsent answer")}` : "";
+    const kept = answers ? `: ${plural(answers, "unsent answer")}` : "";
     const trouble = waiting.length || !navigator.onLine;
     let mode = waiting.length ? "waiting" : "saved";
-    let text = answers ? `Saving ${count(answers, "answer")}` : "Saved";
+    let text = answers ? `Saving ${plural(answers, "answer")}` : "Saved";
     const out = outbox.mode === "out" && trouble;
     if (out) [mode, text] = ["trouble", `Signed out${kept}`];
     else if (!navigator.onLine || (outbox.mode === "offline" && trouble)) [mode, text] = ["trouble", `Offline${kept}`];
@@ -134,7 +134,7 @@ export class View {
     const lost = number === 1 ? "1 of your answers in it does" : `${number} of your answers in it do`;
     const texts = ["You no longer have your last task: its lease expired and another annotator has it, or it was submitted."];
     if (number) texts.push(`${lost} not count.`);
-    if (carried) texts.push(`${count(carried, "answer")} could be carried over into your current task.`);
+    if (carried) texts.push(`${plural(carried, "answer")} could be carried over into your current task.`);
     this.banner(`${texts.join(" ")} You can simply continue.`, () => keep.remove("lost"));
   }
 

@@ -1,5 +1,5 @@
 // An enlarged image, as large as the window or larger; scrolls by arrow keys, touch or wheel.
-import { make } from "./dom.js";
+import { make } from "../dom.js";
 import { cover, fits, toggleButton, toggleRegions } from "./regions.js";
 
 const STEPS = [1, 1.5, 2, 3, 4, 6];

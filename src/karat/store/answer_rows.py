@@ -54,7 +54,7 @@ def write_rows(connection: Connection, rows: CheckedRows, captions: int) -> None
     check_duplicates(connection, annotator, item, pair, captions, assignments)
     assignment = submit_all(connection, rows, annotator, assignments)
     bulk.insert(
-        connection, ANSWER, assignment=or_none(assignment), item=or_none(item), annotator=annotator,
+        connection, ANSWER, assignment=bulk.or_null(assignment), item=bulk.or_null(item), annotator=annotator,
         image=rows.image, caption=rows.caption, code=[rows.codes[code] for code in rows.code.tolist()],
         details=rows.details, seconds=rows.seconds, at=rows.at,
     )  # fmt: skip
@@ -68,13 +68,6 @@ def lock(connection: Connection, annotators: list[int]) -> None:
     connection.execute(rows.with_for_update())
     # Others can read; leasing and answering wait.
     connection.exec_driver_sql("LOCK TABLE assignment IN EXCLUSIVE MODE")
-
-
-def or_none(number: np.ndarray) -> list[int | None]:
-    """Return numbers with None for −1."""
-    if (number >= 0).all():
-        return number.tolist()
-    return [value if value >= 0 else None for value in number.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
