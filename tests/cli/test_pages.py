@@ -14,7 +14,7 @@ COMMANDS = every_command()
 GROUPS = {words[0] for words in COMMANDS if len(words) > 1}
 PLUG_IN_GROUPS = r"^\| `karat\.\w+`.*$|entry-points\.\"karat\.\w+\"|\(karat\.\w+\)"
 """Where a page names groups of entry points, which are no modules."""
-ELSEWHERE = {"karat.toml", "karat.workers", "karat.web.requests", "karat.estimate_project"}
+ELSEWHERE = {"karat.toml", "karat.workers", "karat.web.requests"}
 """A file, the names of loggers, and what docs/architecture.md still says for `karat.project.estimate`."""
 
 

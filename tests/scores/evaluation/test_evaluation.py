@@ -183,6 +183,13 @@ def test_options_are_checked_once(bench):
     assert list(options.measures) == ["own"]
 
 
+def test_a_text_may_name_several_as_on_the_command_line(bench):
+    run = make_run(bench, 2, 1, "a")
+    text = karat.evaluate(run, bench, "R@1, P(rel=0.5)@10", truth="own", direction="i2t,t2i")
+    listed = karat.evaluate(run, bench, ["R@1", "P(rel=0.5)@10"], truth=["own"], direction=["i2t", "t2i"])
+    assert text.records() == listed.records()
+
+
 def test_a_report_under_expected_ties_has_smaller_galleries(bench, tmp_path):
     run = karat.load_run(np.round(make_run(bench, 2, 1, "a").scores, 1), name="a")
     card = karat.evaluate(run, bench, ["R@1"], ties="expected", details=True)

@@ -89,7 +89,10 @@ class OpenClipFiles:
             self.architecture = self.name = self.folder.resolve().name
         else:
             if weights is None:
-                raise InputError(f"open_clip:{name} has no weights", fix="give --weights FILE.safetensors")
+                raise InputError(
+                    f"open_clip:{name} has no weights",
+                    fix="give --weights FILE.safetensors to karat encode or search",
+                )
             files, self.architecture = [weights], name
             self.name = f"{name}-{weights.stem}"
         self.weights = next((path for path in files if path.name == "open_clip_model.safetensors"), files[0])

@@ -25,6 +25,7 @@ from karat.measures import (
 from karat.runs import ChoiceRun, Compute, Loading, load_choices, notes_on_making
 from karat.scores.column import NOT_ABOVE, Column
 from karat.scores.evaluation.columns import named_apart
+from karat.scores.evaluation.options import as_list
 from karat.scores.scorecard import Scorecard
 from karat.scores.text_only import control_of
 from karat.stats import above_chance
@@ -90,7 +91,7 @@ def check_measures(
     """Return the measures, of the directions that are wanted, or raise for those that rank a gallery."""
     choices = benchmark.choices
     assert choices is not None
-    names = [measure] if isinstance(measure, str | Named) else measure
+    names = as_list(measure)
     measures = parse_measures(default_measures(choices) if names is None else names)
     for named in measures:
         if not isinstance(named, ChoiceMeasure | Macro):
@@ -103,7 +104,7 @@ def check_measures(
             raise InputError(f"{benchmark.name} has no groups for {named}", fix="choose Text")
     if direction is None:
         return measures
-    wanted = [direction] if isinstance(direction, str) else list(direction)
+    wanted = as_list(direction) or []
     chosen = [
         named
         for named in measures
@@ -128,7 +129,7 @@ def default_measures(choices: Choices) -> list[Named | str]:
 
 def truths_of(choices: Choices, truth: Iterable[str] | str | None) -> list[str]:
     """Return the groups of examples that are scored."""
-    wanted = [ALL, *choices.shown] if truth is None else [truth] if isinstance(truth, str) else list(truth)
+    wanted = [ALL, *choices.shown] if truth is None else as_list(truth) or []
     return list(dict.fromkeys(name for each in wanted for name in choices.expand(each)))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from karat._util import Registry, and_list, check_choice, import_later
+from karat._util import Registry, and_list, check_choice, import_later, split_names
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, as_benchmark, note_on_duplicates
 from karat.errors import InputError, unknown_name
 from karat.measures import (
@@ -279,14 +279,16 @@ def check_of_labels(measure: Measure) -> None:
 
 
 def as_list(names: Iterable[Any] | str | Named | None) -> list[Any] | None:
-    """Return one name, or several, as a list; None stays.
+    """Return one name, or several, as a list; a text may have several between commas, as on the command line.
 
-    >>> as_list("eccv"), as_list(("i2t", "t2i")), as_list(None)
-    (['eccv'], ['i2t', 't2i'], None)
+    >>> as_list("R@1,SR(cider, m=10)@5"), as_list(("i2t", "t2i")), as_list(None)
+    (['R@1', 'SR(cider, m=10)@5'], ['i2t', 't2i'], None)
     """
     if names is None:
         return None
-    return [names] if isinstance(names, str | Named) else list(names)
+    if isinstance(names, str):
+        return split_names(names) or [names]
+    return [names] if isinstance(names, Named) else list(names)
 
 
 def with_made_truths(benchmark: Benchmark, truths: list[str] | None) -> tuple[Benchmark, list[str] | None]:
