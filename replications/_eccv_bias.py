@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-from _harness import Records, read_table, record
+from _paper import Records, read_table, record
 
 import karat
 from karat.judging import BiasTable, bias_from_table, make_pool

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from _eccv_bias import equation_e6, figure_e2, section_3_2
-from _harness import POINTS, Records, main, read_table, record
+from _paper import POINTS, Records, main, read_table, record
 
 import karat
 from karat.benchmarks import DIRECTIONS

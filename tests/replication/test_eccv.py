@@ -31,7 +31,7 @@ def module():
         yield made
     finally:
         sys.path.remove(str(FOLDER))
-        for name in ("_harness", "_eccv_bias"):
+        for name in ("_paper", "_eccv_bias"):
             sys.modules.pop(name, None)
 
 
