@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from _harness import Records, record
+from _paper import Records, record
 
 from karat.estimation import Curve, Simulated
 from karat.estimation.curves import deviation

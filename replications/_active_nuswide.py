@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from _active_curves import at as batch_at
 from _active_curves import curve_records, paired, print_curves, score_error
-from _harness import Records, read_table, record
 from _hodosh_store import Told, tell
 from _nuswide_systems import DEPTH, SYSTEMS, file_of, load_nuswide, matrix_runs
+from _paper import Records, read_table, record
 
 from karat._util import reporting
 from karat.benchmarks import Benchmark

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 from _active_curves import print_rows
-from _harness import Records, record
 from _hodosh_store import Told, tell
+from _paper import Records, record
 from _text_systems import only_queries, query_table, text_metrics, text_runs
 
 import karat

@@ -13,8 +13,8 @@ import numpy as np
 from _active_curves import at as batch_at
 from _active_curves import curve_records, paired, print_curves, score_error
 from _active_nuswide import unanswered
-from _harness import Records, read_table, record
 from _hodosh_store import Told, tell
+from _paper import Records, read_table, record
 
 from karat._util import reporting
 from karat.benchmarks import Instances, load_instances

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from _harness import POINTS, Records, beside, read_table
+from _paper import POINTS, Records, beside, read_table
 
 import karat
 from karat._util.text import ends

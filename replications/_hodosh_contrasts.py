@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from _harness import Records, read_table, record
 from _hodosh_scores import STAND_IN, TRI5SEM, Scores
 from _hodosh_systems import NO_BNC
+from _paper import Records, read_table, record
 
 from karat.stats.multiplicity import stars
 

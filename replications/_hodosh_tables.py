@@ -8,7 +8,6 @@ programs; there is no British National Corpus. See _hodosh_systems.py for what t
 from functools import cache
 from pathlib import Path
 
-from _harness import Records, number, read_table, record
 from _hodosh_contrasts import (
     ADDED,
     DISTRIBUTIONS,
@@ -25,6 +24,7 @@ from _hodosh_inputs import Flickr8k, needed
 from _hodosh_scores import DIFFERS, Scores
 from _hodosh_systems import Lab
 from _hodosh_words import Learned, authors_words, missing_words, neighbours, vocabularies
+from _paper import Records, number, read_table, record
 
 JUDGED = "not in the paper: the share of the first ten that were judged at all"
 LOST = "the paper's number is lost from the text at hand; its table 12 has it"

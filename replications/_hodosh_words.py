@@ -8,8 +8,8 @@ prints Lin's similarity itself (eq. 22), not the cosine that the kernel uses.
 from functools import cached_property
 from pathlib import Path
 
-from _harness import Records, beside, read_table, record
 from _hodosh_inputs import TEXTS, Flickr8k, Items
+from _paper import Records, beside, read_table, record
 
 from karat.baselines.text import AlignmentSimilarity, DistributionalSimilarity, LinSimilarity, Similarity
 from karat.benchmarks.sources.flickr8k import read_captions

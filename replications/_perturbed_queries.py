@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from _harness import Records, number, read_table, record
+from _paper import Records, number, read_table, record
 
 import karat
 from karat.benchmarks import Benchmark

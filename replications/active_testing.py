@@ -19,7 +19,7 @@ from _active_nuswide import figure_5, figure_6, figure_8, section_4_1, supplemen
 from _active_retrieval import retrieval
 from _active_segmentation import figure_3, figure_7
 from _active_segmentation import figure_8 as figure_8_of_detections
-from _harness import Records, main
+from _paper import Records, main
 
 TIMES = 50
 

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from _harness import Records, main, number, read_table, record
+from _paper import Records, main, number, read_table, record
 from _perturbed_queries import SENTENCE_MODEL, table_4, table_5
 
 import karat

@@ -19,10 +19,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from _harness import POINTS, Records, beside, main, read_table
 from _hodosh_captions import EXPERT_FROM, filter_432, random_row, shares_422, table_8_9
 from _hodosh_store import choose_cache
 from _hodosh_tables import ablation, all_models, main_models, of_text, of_words
+from _paper import POINTS, Records, beside, main, read_table
 
 import karat
 from karat.scores import Leaderboard, Ratings, agree, correlate, read_ratings

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _harness import TABLES, Records, beside, main, number, read_table, record
+from _paper import TABLES, Records, beside, main, number, read_table, record
 
 import karat
 from karat._util.text import ends

@@ -17,12 +17,12 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from click.testing import CliRunner
 from PIL import Image
-from typer.testing import CliRunner
 
 from browser.annotators import Annotator
 from browser.chromium import Browser, start
-from karat.cli.main import app
+from karat.cli.main import built
 from karat.forms import AnswerRows
 from karat.store import Goal, Project
 from karat.world import read_world
@@ -34,7 +34,7 @@ WIDTH = 1000
 
 def karat(*words: str) -> None:
     """Call a command."""
-    result = CliRunner().invoke(app, list(words))
+    result = CliRunner().invoke(built(), list(words))
     assert result.exit_code == 0, result.output
 
 
@@ -72,11 +72,10 @@ def main(folder: Path) -> None:
     for name, system in (("a", "seer"), ("b", "learner")):
         Path(f"my/runs/{system}.npy").rename(f"{name}.npy")
     runs = ("--run", "a.npy", "--run", "b.npy")
-    karat("pool", "a.npy", "b.npy", "-b", "my/", "--top", "10", "--direction", "t2i",
+    karat("project", "pool", "a.npy", "b.npy", "-b", "my/", "--top", "10", "--direction", "t2i",
           "--form", "fits.toml", "-o", "project.db")  # fmt: skip
-    karat(
-        "next", "project.db", *runs, "--budget", "200", "-m", "P@10", "--direction", "t2i", "--overlap", "1"
-    )
+    karat("project", "next", "project.db", *runs, "--budget", "200", "-m", "P@10", "--direction", "t2i",
+          "--overlap", "1")  # fmt: skip
     browser = start(Path("profile").resolve())
     try:
         # On a copy: a task that the page has begun stays leased.

@@ -5,7 +5,6 @@ known-truth world of the same size. The peer would need hours for all pairs: it 
 its time is scaled to the whole.
 """
 
-import os
 import tempfile
 from collections.abc import Callable
 from functools import cache, partial
@@ -13,32 +12,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _harness import in_own_process, main, median_time, peak_mb, record, timed
+from _made import captioned
+from _stopwatch import in_own_process, main, median_time, peak_mb, peer_side, record, sized, timed
 
-import karat
 from karat.captions.metric import CAPTION_METRICS
 from karat.captions.similarity import references_of
 from karat.captions.tokens import tokenise
 
-IMAGES = 5_000
-RATED = 44_833
-SAMPLE = 4_000
+RATED = sized(44_833, 50)
+SAMPLE = sized(4_000, 20)
 METRICS = ("cider", "plain-cider", "bleu-1", "bleu-4", "rouge-l", "hodosh-bleu", "hodosh-rouge")
 PEERS = {"cider": "cider", "bleu-4": "bleu", "rouge-l": "rouge"}
-GROWTH = (500, 1_000, 2_000, 5_000)
+GROWTH = sized((500, 1_000, 2_000, 5_000), (10, 20))
 
 
 @cache
-def captions() -> tuple[list[list[str]], list[str]]:
+def references_and_candidates() -> tuple[list[list[str]], list[str]]:
     """Return the references of every image, and all captions as candidates."""
-    folder = os.environ.get("KARAT_DATA")
-    if folder:
-        path = Path(folder) / "coco" / "coco_karpathy_test_captions.tsv"
-        benchmark = karat.load_benchmark("coco", captions=str(path))
-    else:
-        from karat.world import make_world
-
-        benchmark = make_world(images=IMAGES, captions=5, seed=7).benchmark()
+    benchmark, _ = captioned()
     return references_of(benchmark), list(benchmark.texts)
 
 
@@ -49,7 +40,7 @@ def warm(name: str) -> None:
 
 def all_pairs(name: str) -> dict[str, float]:
     """Time the whole table in memory, from raw captions."""
-    references, candidates = captions()
+    references, candidates = references_and_candidates()
     warm(name)
     seconds = timed(lambda: CAPTION_METRICS[name].matrix(references, candidates))
     return {"s": seconds, "mb": peak_mb()}
@@ -57,7 +48,7 @@ def all_pairs(name: str) -> dict[str, float]:
 
 def streamed() -> dict[str, float]:
     """Time the whole table of cider into a file, each caption left out of its own image's references."""
-    references, candidates = captions()
+    references, candidates = references_and_candidates()
     sizes = [len(group) for group in references]
     own = np.repeat(np.arange(len(references)), sizes), np.concatenate([np.arange(n) for n in sizes])
     warm("cider")
@@ -69,7 +60,7 @@ def streamed() -> dict[str, float]:
 
 def listed() -> dict[str, float]:
     """Time cider of as many listed pairs as people rated in CxC."""
-    references, candidates = captions()
+    references, candidates = references_and_candidates()
     rng = np.random.default_rng(0)
     image, caption = rng.integers(0, len(references), RATED), rng.integers(0, len(candidates), RATED)
     warm("cider")
@@ -80,7 +71,7 @@ def listed() -> dict[str, float]:
 
 def growth() -> dict[str, float]:
     """Time cider of the first images with their own captions."""
-    references, _ = captions()
+    references, _ = references_and_candidates()
     warm("cider")
     found = {}
     for size in GROWTH:
@@ -101,7 +92,7 @@ def scorer(name: str) -> Any:
 
 def peer(name: str) -> dict[str, float]:
     """Time the peer on a sample of pairs of an image and a caption, split into words beforehand."""
-    references, candidates = captions()
+    references, candidates = references_and_candidates()
     rng = np.random.default_rng(0)
     spaced = [[" ".join(tokenise(text)) for text in group] for group in references]
     images = rng.integers(0, len(references), SAMPLE)
@@ -111,7 +102,9 @@ def peer(name: str) -> dict[str, float]:
     }
     extra = {"verbose": 0} if name.startswith("bleu") else {}
     # The best of three: what is scaled to all pairs must not be a moment when the machine was busy.
-    seconds = min(timed(lambda: scorer(name).compute_score(asked, given, **extra)) for _ in range(3))
+    seconds = min(
+        timed(lambda: scorer(name).compute_score(asked, given, **extra)) for _ in range(sized(3, 1))
+    )
     return {"s": seconds, "mb": peak_mb()}
 
 
@@ -119,7 +112,7 @@ def tokens() -> dict[str, float]:
     """Time the words of all captions, none seen before, and the peer's."""
     from nltk.tokenize.treebank import TreebankWordTokenizer
 
-    _, candidates = captions()
+    _, candidates = references_and_candidates()
     total = sum(len(tokenise(text)) for text in candidates)
 
     def ours() -> None:
@@ -143,9 +136,8 @@ SIDES: dict[str, Callable[[], dict[str, float]]] = {
 
 
 def measure() -> list[dict[str, Any]]:
-    references, candidates = captions()
-    size = f"{len(references)}x{len(candidates)}"
-    source = "COCO's captions" if os.environ.get("KARAT_DATA") else "captions of a known-truth world"
+    references, candidates = references_and_candidates()
+    size, source = f"{len(references)}x{len(candidates)}", captioned()[1]
     times = len(references) * len(candidates) / SAMPLE
     records = []
     in_own_process(__file__, "karat:cider")  # compiles, once after an installation
@@ -154,17 +146,16 @@ def measure() -> list[dict[str, Any]]:
         what = f"{source}, all pairs in memory from raw text, new process, loops compiled before"
         compared: dict[str, Any] = {}
         if name in PEERS:
-            other = in_own_process(__file__, f"peer:{name}")
-            compared = {"peer": "pycocoevalcap", "peer_s": other["s"] * times, "peer_mb": other["mb"]}
-            what += f"; the peer took {other['s']:.2f} s (best of 3) for {SAMPLE:,} pairs of ready tokens,"
-            what += " counting the n-grams of each pair anew; scaled to all"
-        records.append(record(f"captions, {name}", size, found["s"], what, karat_mb=found["mb"], **compared))
-    found = in_own_process(__file__, "streamed")
+            other = peer_side("pycocoevalcap", __file__, f"peer:{name}")
+            compared = {"peer": "pycocoevalcap", "theirs": other and {**other, "s": other["s"] * times}}
+            if other:
+                what += f"; the peer took {other['s']:.2f} s (best of 3) for {SAMPLE:,} pairs of ready "
+                what += "tokens, counting the n-grams of each pair anew; scaled to all"
+        records.append(record(f"captions, {name}", size, found, what, **compared))
     what = f"{source}, written to disk block by block, own captions left out"
-    records.append(record("captions, cider to a file", size, found["s"], what, karat_mb=found["mb"]))
-    found = in_own_process(__file__, "listed")
+    records.append(record("captions, cider to a file", size, in_own_process(__file__, "streamed"), what))
     what = f"{source}, listed pairs, reading all captions included"
-    records.append(record("captions, cider of pairs", str(RATED), found["s"], what, karat_mb=found["mb"]))
+    records.append(record("captions, cider of pairs", str(RATED), in_own_process(__file__, "listed"), what))
     for images, seconds in in_own_process(__file__, "growth").items():
         number = f"{images}x{5 * int(images)}"
         records.append(record("captions, cider, growth", number, seconds, f"{source}, from raw text"))
@@ -174,7 +165,7 @@ def measure() -> list[dict[str, Any]]:
         record(
             "captions, tokens", f"{found['tokens']:.0f}", found["s"],
             f"{source}, none seen before: {rate:,.0f} words a second on one core",
-            peer="nltk treebank", peer_s=found["peer_s"],
+            peer="nltk treebank", theirs=found["peer_s"],
         )
     )  # fmt: skip
     return records

@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from _harness import in_own_process, main, peak_mb, record, timed
+from _stopwatch import in_own_process, main, peak_mb, peer_side, record, sized, timed
 
-IMAGES, DETECTIONS, CATEGORIES, BATCH = 5000, 100_000, 80, 1000
+IMAGES, DETECTIONS, CATEGORIES, BATCH = sized((5000, 100_000, 80, 1000), (20, 200, 5, 10))
 
 
 def made() -> tuple[dict, list[dict]]:
@@ -147,9 +147,8 @@ def measure() -> list[dict]:
     }
     records = []
     for name, (side, peer, what) in jobs.items():
-        mine, other = (in_own_process(__file__, one) for one in (side, peer))
-        sizes = {"karat_mb": mine["mb"], "peer": peer, "peer_s": other["s"], "peer_mb": other["mb"]}
-        records.append(record(name, f"{DETECTIONS:,}", mine["s"], what, **sizes))
+        ours, theirs = in_own_process(__file__, side), peer_side(peer, __file__, peer)
+        records.append(record(name, f"{DETECTIONS:,}", ours, what, peer=peer, theirs=theirs))
     return records
 
 

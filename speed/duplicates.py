@@ -1,14 +1,13 @@
 """Near-duplicate pictures: reading and comparing them, against ImageHash where it is installed."""
 
-import importlib.util
 import tempfile
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from _harness import in_own_process, main, record, timed
+from _stopwatch import in_own_process, main, peer_side, record, sized, timed
 
-IMAGES = 500
+IMAGES = sized(500, 10)
 
 
 def draw(folder: Path) -> list[Path]:
@@ -42,17 +41,15 @@ def imagehash() -> dict[str, float]:
 
 
 def measure() -> list[dict[str, Any]]:
-    found = importlib.util.find_spec("imagehash") is not None
-    peer_s = in_own_process(__file__, "imagehash")["s"] if found else None
     return [
         record(
             "near-duplicate pictures",
             f"{IMAGES} pictures",
-            in_own_process(__file__, "karat")["s"],
+            in_own_process(__file__, "karat"),
             "karat: files read on all cores, outlines, all pairs by cosine; ImageHash: pHash of 64 bits, one "
             "core, all pairs by its own difference",
-            peer="ImageHash" if found else None,
-            peer_s=peer_s,
+            peer="ImageHash",
+            theirs=peer_side("imagehash", __file__, "imagehash"),
         )
     ]
 

@@ -15,18 +15,16 @@ from typing import Any
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import numpy as np
-from _harness import main, record, timed
+from _stopwatch import main, record, sized, timed
 
 BATCH = 64
-TURNS = 4
-SIZES = {
-    "tiny": (96, {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "patch_size": 32}),
-    "ViT-S/32": (
-        96,
-        {"hidden_size": 384, "intermediate_size": 1536, "num_hidden_layers": 12, "patch_size": 32},
-    ),
+TURNS = sized(4, 1)
+PICTURES = sized(96, 4)
+NETWORKS = {
+    "tiny": {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "patch_size": 32},
+    "ViT-S/32": {"hidden_size": 384, "intermediate_size": 1536, "num_hidden_layers": 12, "patch_size": 32},
 }
-"""How many pictures, with five captions each, and the network of pictures; that of texts is half as deep."""
+"""The network of pictures; that of texts is half as deep."""
 WHAT = (
     "karat: from files and texts to vectors, into an empty cache; peer: load_image, processor, network, and "
     "tokenizer, network, batches of 64; weights are loaded on both sides; the best of {} turns each"
@@ -127,9 +125,9 @@ def measure() -> list[dict[str, Any]]:
 
     logging.disable_progress_bar()
     records = []
-    for name, (count, vision) in SIZES.items():
+    for name in sized([*NETWORKS], ["tiny"]):
         with tempfile.TemporaryDirectory(prefix="karat-speed-") as place:
-            sides = Sides(Path(place), count, vision)
+            sides = Sides(Path(place), PICTURES, NETWORKS[name])
             sides.peer()
             sides.karat()
             sides.check()
@@ -137,9 +135,9 @@ def measure() -> list[dict[str, Any]]:
         karat_s, peer_s = (min(side) for side in zip(*times))
         size = f"{len(sides.images)} + {len(sides.texts)}"
         what = WHAT.format(TURNS)
-        records.append(record(f"encode, {name}", size, karat_s, what, peer="transformers", peer_s=peer_s))
+        records.append(record(f"encode, {name}", size, karat_s, what, peer="transformers", theirs=peer_s))
     return records
 
 
 if __name__ == "__main__":
-    main(measure, {})
+    main(measure)

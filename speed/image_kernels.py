@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _harness import in_own_process, main, peak_mb, record
+from _stopwatch import in_own_process, main, peak_mb, record, sized, timed
 
 from karat.baselines.images import ImageFeatures, pyramid_kernel
 from karat.baselines.images.descriptors import centres, sift_points
 from karat.baselines.images.pyramid import cells, level_weights, pyramid_counts
 
-SIZES, POINTS, LEVELS = (128, 256, 256), 64, 3
-PAIRED = 500
-GROWTH = (500, 1_000, 2_000, 6_000)
-PICTURES = 200
+SIZES, POINTS, LEVELS = (128, 256, 256), sized(64, 8), 3
+GROWTH = sized((500, 1_000, 2_000, 6_000), (8, 16))
+PAIRED = GROWTH[0]
+PICTURES, SIFTED = sized((200, 20), (4, 1))
 
 
 def made_counts(pictures: int) -> np.ndarray:
@@ -50,9 +50,7 @@ def kernel(pictures: int) -> dict[str, float]:
     """Time the kernel alone, compiled before."""
     counts = made_counts(pictures)
     pyramid_kernel(counts[:5], power=3)
-    begin = time.perf_counter()
-    pyramid_kernel(counts, power=3)
-    return {"s": time.perf_counter() - begin, "mb": peak_mb()}
+    return {"s": timed(lambda: pyramid_kernel(counts, power=3)), "mb": peak_mb()}
 
 
 def cityblock(pictures: int) -> dict[str, float]:
@@ -83,7 +81,7 @@ def features() -> dict[str, float]:
             Image.fromarray(made_picture(seed)).save(held, "JPEG", quality=90)
             file.write_bytes(held.getvalue())
         begin = time.perf_counter()
-        model = ImageFeatures(sample_images=50).fit(files)
+        model = ImageFeatures(sample_images=sized(50, 3)).fit(files)
         fitted = time.perf_counter()
         model.transform(files)
         done = time.perf_counter()
@@ -94,11 +92,11 @@ def features() -> dict[str, float]:
 
 
 def sift(side: str) -> dict[str, float]:
-    """Time descriptors at all points of twenty pictures, on one thread."""
+    """Time descriptors at all points of some pictures, on one thread."""
     import cv2
 
     cv2.setNumThreads(1)
-    pictures = [made_picture(seed) for seed in range(20)]
+    pictures = [made_picture(seed) for seed in range(SIFTED)]
     at = [
         cv2.KeyPoint(float(x), float(y), 4 / 1.5, 0)
         for y in centres(192, POINTS)
@@ -125,40 +123,26 @@ SIDES: dict[str, Any] = {
 
 def measure():
     run = partial(in_own_process, __file__)
-    peer = run("cityblock")
     records = []
     for pictures in GROWTH:
-        found = run(f"kernel-{pictures}")
-        compared = (
-            {"peer": "scipy cdist", "peer_s": peer["s"], "peer_mb": peer["mb"]} if pictures == PAIRED else {}
-        )
+        compared: dict[str, Any] = {}
         what = "pyramid kernel to the power 3 from counts over 13,440 bins, compiled before; all processors"
-        if compared:
+        if pictures == PAIRED:
+            compared = {"peer": "scipy cdist", "theirs": run("cityblock")}
             what += "; the peer: city-block distance of weighted fractions, one thread, equal to 1e-9"
-        size = f"{pictures}x{pictures}"
-        records.append(record("pyramid kernel", size, found["s"], what, karat_mb=found["mb"], **compared))
+        size, ours = f"{pictures}x{pictures}", run(f"kernel-{pictures}")
+        records.append(record("pyramid kernel", size, ours, what, **compared))
     found = run("features")
     what = (
         f"decoding, colour, texture and SIFT words of jpeg files: {PICTURES / found['s']:.0f} images/s; "
         f"fit on 50 of them {found['fit']:.1f} s; from the cache {PICTURES / found['again']:.0f} images/s"
     )
-    records.append(record("image features", f"{PICTURES} images", found["s"], what, karat_mb=found["mb"]))
-    ours, theirs = run("sift-karat"), run("sift-opencv")
+    records.append(record("image features", f"{PICTURES} images", found, what))
     what = (
         "descriptors at 4,096 points of 20 pictures, one thread; the peer: OpenCV's SIFT at the same points"
     )
-    records.append(
-        record(
-            "dense SIFT",
-            "20 images",
-            ours["s"],
-            what,
-            karat_mb=ours["mb"],
-            peer="OpenCV",
-            peer_s=theirs["s"],
-            peer_mb=theirs["mb"],
-        )
-    )
+    size, theirs = f"{SIFTED} images", run("sift-opencv")
+    records.append(record("dense SIFT", size, run("sift-karat"), what, peer="OpenCV", theirs=theirs))
     return records
 
 

@@ -5,20 +5,18 @@ KARAT_KCCA_ITEMS sets the number of training items of the first record, 6,000 by
 times as many.
 """
 
-import importlib.util
 import os
 from typing import Any
 
 import numpy as np
-from _harness import in_own_process, main, peak_mb, record, timed
+from _stopwatch import in_own_process, main, peak_mb, peer_side, record, sized, timed
 
-ITEMS = int(os.environ.get("KARAT_KCCA_ITEMS", "6000"))
+ITEMS = sized(int(os.environ.get("KARAT_KCCA_ITEMS", "6000")), 120)
 ONE = min(2_000, ITEMS)
 MANY = 3 * ITEMS
-NEW = 1_000
-RANK = 1_000
+NEW = sized(1_000, 10)
+RANK = sized(1_000, 20)
 KAPPAS = (0.1, 0.5, 1.0, 5.0)
-PEER = "cca-zoo KCCA"
 
 
 def features(items: int, seed: int = 5) -> tuple[np.ndarray, np.ndarray]:
@@ -97,36 +95,30 @@ def low_rank() -> dict[str, float]:
 
 def measure() -> list[dict]:
     every, ours, low = (in_own_process(__file__, side) for side in ("path", "one", "low_rank"))
-    found = importlib.util.find_spec("cca_zoo") is not None
-    theirs = in_own_process(__file__, "peer") if found else None
     return [
         record(
             "KCCA, all settings",
             f"{ITEMS} items",
-            every["s"],
+            every,
             f"two {ITEMS:,} x {ITEMS:,} kernels in double precision, {len(KAPPAS)} regularisations "
             f"({every['fitting']:.1f} s), then cosines of {NEW:,} new images with {NEW:,} captions for each "
             f"and {len(dimensions(ITEMS))} numbers of dimensions ({every['scoring']:.1f} s); kernels given",
-            karat_mb=every["mb"],
         ),
         record(
             "KCCA, one setting",
             f"{ONE} items",
-            ours["s"],
+            ours,
             "fit of 50 dimensions and one regularisation of the same kernels, after a warm-up; both solve "
-            "the same problem" + ("" if found else "; cca-zoo is not installed"),
-            karat_mb=ours["mb"],
-            peer=PEER if theirs else None,
-            peer_s=theirs["s"] if theirs else None,
-            peer_mb=theirs["mb"] if theirs else None,
+            "the same problem",
+            peer="cca-zoo KCCA",
+            theirs=peer_side("cca_zoo", __file__, "peer"),
         ),
         record(
             "KCCA, low rank",
             f"{MANY} items",
-            low["s"],
+            low,
             f"two incomplete Cholesky factors of rank {RANK:,} from kernel columns, which it computes, "
             f"then {len(KAPPAS)} regularisations with all dimensions",
-            karat_mb=low["mb"],
         ),
     ]
 

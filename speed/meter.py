@@ -4,26 +4,19 @@ torchmetrics is not among karat's requirements: ``pip install torchmetrics``. Wi
 stay empty. KARAT_METER_IMAGES sets the number of images of the first record, 1,000 by default.
 """
 
-import importlib.util
 import os
 
 import numpy as np
 import torch
-from _harness import in_own_process, main, median_time, peak_mb, record, timed
+from _made import own_captions
+from _stopwatch import in_own_process, main, median_time, peak_mb, peer_side, record, sized, timed
 
 import karat
-from karat.benchmarks import Benchmark, build
 
-IMAGES = int(os.environ.get("KARAT_METER_IMAGES", "1000"))
-ALL = 5_000
-PER_IMAGE, WIDTH, BATCH = 5, 512, 256
+IMAGES = sized(int(os.environ.get("KARAT_METER_IMAGES", "1000")), 20)
+ALL = sized(5_000, 40)
+PER_IMAGE, WIDTH, BATCH = 5, 512, sized(256, 32)
 DEPTHS = (1, 5, 10)
-PEER = "torchmetrics RetrievalHitRate"
-
-
-def benchmark(images: int) -> Benchmark:
-    owner = np.repeat(np.arange(images), PER_IMAGE).tolist()
-    return build("made", range(images), range(len(owner)), owner, [""] * len(owner), where="", about="")
 
 
 def vectors(images: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -45,7 +38,7 @@ def validate(meter: karat.Meter, pictures: torch.Tensor, texts: torch.Tensor) ->
 
 
 def ours(images: int) -> dict[str, float]:
-    tables, meter = vectors(images), karat.Meter(benchmark(images))
+    tables, meter = vectors(images), karat.Meter(own_captions(np.repeat(np.arange(images), PER_IMAGE)))
     values = validate(meter, *tables)
     return {"s": median_time(lambda: validate(meter, *tables)), "mb": peak_mb(), **values}
 
@@ -76,37 +69,21 @@ def theirs() -> dict[str, float]:
 
 
 def measure() -> list[dict]:
-    installed = importlib.util.find_spec("torchmetrics") is not None
     karat_side, whole = in_own_process(__file__, "karat"), in_own_process(__file__, "whole")
-    peer = in_own_process(__file__, "peer") if installed else None
+    peer = peer_side("torchmetrics", __file__, "peer")
     what = (
         f"a validation loop with {WIDTH} dimensions: batches of {BATCH} vectors by id, then R@1, R@5, R@10, "
         "MedR and RSUM of both directions; the peer gets all products by query, and gives the six recalls"
     )
-    names = [f"{direction}/R@{k}" for direction in ("i2t", "t2i") for k in DEPTHS]
-    if peer is None:
-        what += "; torchmetrics is not installed"
-    else:
+    if peer:
+        names = [f"{direction}/R@{k}" for direction in ("i2t", "t2i") for k in DEPTHS]
         apart = max(abs(peer[name] - karat_side[name]) for name in names)
         what += f"; the six recalls differ by {apart:.1g} at most"
+    more = "the same loop; the peer would keep 125 million scores with their labels and queries"
+    name, size = "torchmetrics RetrievalHitRate", f"{IMAGES} x {PER_IMAGE * IMAGES}"
     return [
-        record(
-            "meter",
-            f"{IMAGES} x {PER_IMAGE * IMAGES}",
-            karat_side["s"],
-            what,
-            karat_mb=karat_side["mb"],
-            peer=PEER if peer else None,
-            peer_s=peer["s"] if peer else None,
-            peer_mb=peer["mb"] if peer else None,
-        ),
-        record(
-            "meter, as many as COCO",
-            f"{ALL} x {PER_IMAGE * ALL}",
-            whole["s"],
-            "the same loop; the peer would keep 125 million scores with their labels and queries",
-            karat_mb=whole["mb"],
-        ),
+        record("meter", size, karat_side, what, peer=name, theirs=peer),
+        record("meter, as many as COCO", f"{ALL} x {PER_IMAGE * ALL}", whole, more),
     ]
 
 

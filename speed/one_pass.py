@@ -4,19 +4,17 @@
 (the extra ``speed``); it gives the first 50 and no ranks. Sides take turns, and the best of each counts.
 """
 
-import argparse
 import os
-import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
-from _harness import main, record
+from _made import own_captions
+from _stopwatch import PARSER, main, record, sized, timed
 
 import karat
-from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+from karat.benchmarks import Benchmark
 
 DIMENSIONS = 512
 MEASURES = ("R@1", "R@5", "R@10", "MedR", "mAP@R")
@@ -26,24 +24,15 @@ FIRST = 50
 
 def sizes(default: tuple[int, int] = (50_000, 250_000)) -> tuple[int, int, int]:
     """Return rows and columns, and how often to measure, from the command line."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--rows", type=int, default=default[0])
-    parser.add_argument("--columns", type=int, default=default[1])
-    parser.add_argument("--repeats", type=int, default=3)
-    asked, sys.argv[1:] = parser.parse_known_args()
+    for name, number in zip(("rows", "columns", "repeats"), sized((*default, 3), (60, 300, 1))):
+        PARSER.add_argument(f"--{name}", type=int, default=number)
+    asked = PARSER.parse_args()
     return asked.rows, asked.columns, asked.repeats
 
 
 def benchmark(rows: int, columns: int) -> Benchmark:
     """As many captions of every image, and nothing else relevant."""
-    image = np.arange(columns) * rows // columns
-    truth = Truth(
-        "own",
-        Judgments(image, np.arange(columns), sources=[Provenance("own")]),
-        {"i2t": np.arange(rows), "t2i": np.arange(columns)},
-    )
-    ids = Ids(range(rows), kind="image"), Ids(range(columns), kind="caption")
-    return Benchmark("one pass", *ids, {"own": truth}, caption_image=image)
+    return own_captions(np.arange(columns) * rows // columns)
 
 
 def tables(rows: int, columns: int, folder: Path) -> list[np.ndarray]:
@@ -126,33 +115,25 @@ def measure() -> list[dict]:
         except ImportError:
             pass
         small = [table[:2000] for table in mapped]
-        karat.evaluate(karat.load_run(*small), benchmark(2000, 2000), MEASURES)
+        karat.evaluate(karat.load_run(*small), benchmark(*map(len, small)), MEASURES)
         best = dict.fromkeys(sides, np.inf)
         for _ in range(repeats):
             for name, side in sides.items():
-                begin = time.perf_counter()
-                side()
-                best[name] = min(best[name], time.perf_counter() - begin)
+                best[name] = min(best[name], timed(side))
     what = (
         f"karat: tables checked, exact {', '.join(MEASURES)} of both directions, tables in files; peer: {{}}"
     )
-    common = {"karat_s": best["karat"], "karat_mb": max(peaks)}
-    records = [
+    ours = {"s": best["karat"], "mb": max(peaks)}
+    faiss_finds = what.format(f"IndexFlatIP, the first {FIRST} of both directions")
+    return [
         record(
-            "one pass", size, what=what.format("one float32 product"), peer="numpy product",
-            peer_s=best["product"], **common,
-        )
+            "one pass", size, ours, what.format("one float32 product"),
+            peer="numpy product", theirs=best["product"],
+        ),
+        record("one pass", size, ours, faiss_finds, peer="faiss", theirs=best.get("faiss")),
     ]  # fmt: skip
-    if "faiss" in best:
-        records.append(
-            record(
-                "one pass", size, what=what.format(f"IndexFlatIP, the first {FIRST} of both directions"),
-                peer="faiss", peer_s=best["faiss"], **common,
-            )
-        )  # fmt: skip
-    return records
 
 
 if __name__ == "__main__":
     SIZE = sizes()
-    main(measure, {})
+    main(measure)

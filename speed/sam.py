@@ -17,7 +17,7 @@ from itertools import product
 from typing import Any
 
 import torch
-from _harness import main, record
+from _stopwatch import main, record, sized
 from torch import Tensor, nn
 
 from karat.training import Margins, SemanticAdaptiveMargin, TripletLoss
@@ -25,10 +25,10 @@ from karat.training.network import DualEncoder
 
 CUDA = torch.cuda.is_available()
 DEVICE = torch.device("cuda" if CUDA else "cpu")
-STEPS = int(os.environ.get("KARAT_SAM_STEPS", "500" if CUDA else "5"))
+STEPS = sized(int(os.environ.get("KARAT_SAM_STEPS", "500" if CUDA else "5")), 1)
 WARM_UP = 50 if CUDA else 1
-IMAGES, CAPTIONS = (6_000, 30_000) if CUDA else (600, 3_000)
-FEATURES, WORDS, LENGTH = 1_000, 5_000, 20
+IMAGES, CAPTIONS = (6_000, 30_000) if CUDA else sized((600, 3_000), (60, 300))
+FEATURES, WORDS, LENGTH = sized((1_000, 5_000, 20), (10, 50, 5))
 LIMITS = {1_024: "at most 1.10 times", 128: "at most 0.15 ms more"}
 SIZES = list(LIMITS) if CUDA else [128]
 
@@ -141,7 +141,7 @@ def measure() -> list[dict[str, Any]]:
                 f"{plain * 1e3:.3f} ms, {own / plain:.3f} times, {(own - plain) * 1e3:+.3f} ms (limit: "
                 f"{LIMITS[size]}); margins of {IMAGES:,} x {CAPTIONS:,}; {where}",
                 peer=peer,
-                peer_s=plain,
+                theirs=plain,
             )
             for sampling, own in median.items()
             for peer, plain in peers.items()
@@ -150,4 +150,4 @@ def measure() -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    main(measure, {})
+    main(measure)

@@ -5,25 +5,26 @@ such as 1e6. `--write PAGE` puts the tables between the marks of a page, with wh
 elsewhere: speed/gpu.py on a GPU.
 """
 
-import argparse
 import json
 import math
 import os
 import platform
 import tempfile
 import time
+from argparse import Namespace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from _harness import in_own_process, peak_mb, record
+from _stopwatch import PARSER, in_own_process, main, peak_mb, record, sized
 
 WIDTH, SHARD_ROWS = 512, 10_000
-SIZES = (10_000, 30_000, 100_000)
+SIZES = sized("10000,30000,100000", "100,200,300")
 MEASURES = ["R@1", "R@5", "R@10", "MedR", "mAP@R"]
 GOAL = 10**8
 MARKS = ("<!-- speed/scaling.py -->", "<!-- end of speed/scaling.py -->")
-PRODUCT_ROWS = 4096
+PRODUCT_ROWS = sized(4096, 64)
 
 
 def benchmark(n: int):
@@ -67,7 +68,7 @@ def score(n: int) -> dict[str, float]:
         times.append((time.perf_counter(), time.process_time()))
     load, scored = (tuple(b - a for a, b in zip(*pair)) for pair in pairwise(times))
     return {
-        "load_s": load[0], "load_cpu_s": load[1], "wall_s": scored[0], "cpu_s": scored[1],
+        "load_s": load[0], "load_cpu_s": load[1], "wall_s": scored[0], "s": scored[1],
         "mb": peak_mb(), "product_cpu_s": product(n),
     }  # fmt: skip
 
@@ -91,30 +92,19 @@ def machine() -> str:
     return f"{named[0] if named else platform.processor()}, {len(os.sched_getaffinity(0))} cores"
 
 
-def measure_cpu(sizes: list[int]) -> list[dict]:
+def measure(sizes: list[int]):
     """Measure each size in a process of its own."""
-    records = []
     for n in sizes:
         seen = in_own_process(__file__, str(n))
         what = (
-            f"processor seconds; {seen['wall_s']:.1f} s on {seen['cpu_s'] / seen['wall_s']:.2f} cores; "
+            f"processor seconds; {seen['wall_s']:.1f} s on {seen['s'] / seen['wall_s']:.2f} cores; "
             f"loaded and checked before in {seen['load_s']:.1f} s; "
-            f"{n * n / seen['cpu_s'] / 1e6:.0f} million scores a core second"
+            f"{n * n / seen['s'] / 1e6:.0f} million scores a core second"
         )
-        made = record(
-            f"scaling, {machine()}", f"{n}x{n}x{WIDTH}", seen["cpu_s"], what, karat_mb=seen["mb"],
-            peer="the products alone, numpy", peer_s=seen["product_cpu_s"],
+        yield record(
+            f"scaling, {machine()}", f"{n}x{n}x{WIDTH}", seen, what,
+            peer="the products alone, numpy", theirs=seen["product_cpu_s"],
         )  # fmt: skip
-        print_record(made)
-        records.append(made)
-    return records
-
-
-def print_record(made: dict) -> None:
-    """Print what was measured."""
-    karat = f"karat {made['karat_s']:.1f} s, {made['karat_mb']:.0f} MB"
-    print(f"{made['name']}  {made['size']}  {karat}  {made['peer']} {made['peer_s']:.2f} s")
-    print(f"    {made['what']}", flush=True)
 
 
 def side_of(made: dict) -> int:
@@ -188,37 +178,26 @@ def write_page(path: Path, text: str) -> None:
     path.write_text(f"{old[:begin]}{MARKS[0]}\n\n{text}\n\n{old[end:]}", encoding="utf-8")
 
 
-def main() -> None:
-    """Parse the command line, measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", type=Path, help="write the records here")
-    parser.add_argument("--sizes", help="how many images and captions: 10000,30000,100000")
-    parser.add_argument(
-        "--with",
-        dest="others",
-        type=Path,
-        action="append",
-        default=[],
-        help="add records of gpu.py",
+def options() -> Namespace:
+    """Return what the command line says."""
+    PARSER.add_argument("--sizes", default=SIZES, help="how many images and captions: 10000,30000,100000")
+    PARSER.add_argument(
+        "--with", dest="others", type=Path, action="append", default=[], help="add records of gpu.py"
     )
-    parser.add_argument("--only-write", action="store_true", help="measure nothing")
-    parser.add_argument("--write", type=Path, help="fill the marked part of this page")
-    parser.add_argument("--side", help="measure one size (used internally)")
-    asked = parser.parse_args()
-    if asked.side:
-        print(json.dumps(score(int(asked.side))))
-        return
-    sizes = [int(float(size)) for size in asked.sizes.split(",")] if asked.sizes else list(SIZES)
-    records = [] if asked.only_write else measure_cpu(sizes)
-    if asked.json:
-        asked.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    PARSER.add_argument("--only-write", action="store_true", help="measure nothing")
+    PARSER.add_argument("--write", type=Path, help="fill the marked part of this page")
+    return PARSER.parse_args()
+
+
+if __name__ == "__main__":
+    asked = options()
+    sizes = [int(float(size)) for size in asked.sizes.split(",")]
+    records = main(
+        partial(measure, [] if asked.only_write else sizes), {str(n): partial(score, n) for n in sizes}
+    )
     for path in asked.others:
         records += json.loads(path.read_text(encoding="utf-8"))
     if records:
         print(page(records))
         if asked.write:
             write_page(asked.write, page(records))
-
-
-if __name__ == "__main__":
-    main()

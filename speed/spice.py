@@ -11,20 +11,21 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from _harness import in_own_process, main, peak_mb, record
+from _stopwatch import in_own_process, main, peak_mb, record, sized
 
-from captions import captions
+from captions import references_and_candidates
 from karat.captions.graphs import scene_graphs
 from karat.captions.metrics.spice import MEANINGS, Spice
 from karat.lexicon import wordnet
 
-GROWTH = (250, 500, 1_000, 2_000, 5_000)
-SAMPLE = 20_000
+GROWTH = sized((250, 500, 1_000, 2_000, 5_000), (5, 10))
+COMPARED = sized(1_000, 10)
+SAMPLE = sized(20_000, 50)
 
 
 def chosen(images: int) -> tuple[list[list[str]], list[str]]:
     """Return the references of the first images, and their captions as candidates."""
-    references, _ = captions()
+    references, _ = references_and_candidates()
     return references[:images], [text for group in references[:images] for text in group]
 
 
@@ -77,34 +78,21 @@ def plain(images: int) -> dict[str, float]:
 
 SIDES: dict[str, Any] = {
     **{f"karat-{images}": partial(all_pairs, images) for images in GROWTH},
-    "plain-1000": partial(plain, 1_000),
+    "plain": partial(plain, COMPARED),
 }
 
 
 def measure():
-    peer = in_own_process(__file__, "plain-1000")
-    records = []
     for images in GROWTH:
         found = in_own_process(__file__, f"karat-{images}")
-        compared = (
-            {"peer": "plain Python", "peer_s": peer["s"], "peer_mb": peer["mb"]} if images == 1_000 else {}
-        )
         what = (
             f"parsing and matching, {found['read']:.1f} s of it parsing and numbering the tuples; new process"
         )
-        if compared:
+        compared: dict[str, Any] = {}
+        if images == COMPARED:
+            compared = {"peer": "plain Python", "theirs": in_own_process(__file__, "plain")}
             what += f"; the peer only matches tuples, {SAMPLE:,} pairs scaled to all"
-        records.append(
-            record(
-                "spice, all pairs",
-                f"{images}x{5 * images}",
-                found["s"],
-                what,
-                karat_mb=found["mb"],
-                **compared,
-            )
-        )
-    return records
+        yield record("spice, all pairs", f"{images}x{5 * images}", found, what, **compared)
 
 
 if __name__ == "__main__":

@@ -2,33 +2,27 @@
 
 import contextlib
 import statistics
-import sys
 import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
-from _harness import in_own_process, main, peak_mb, record, timed
+from _made import own_captions
+from _stopwatch import SMOKE, in_own_process, main, peak_mb, record, sized, timed
+from tests.judging.postgres import new_database, programs, server
 
-from karat.benchmarks import Benchmark, Ids, Judgments, Provenance, Truth
+from karat.benchmarks import Benchmark
 from karat.forms import NOT_GOLD, AnswerRows, Choice, Form, Pool, TaskPlan
 from karat.judging import answer_quality, publish
 from karat.store import create_project, open_project
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "judging"))
-from postgres import new_database, programs, server
-
-IMAGES, CAPTIONS = 5_000, 25_000
-TASKS, PAIRS, GOLD, OVERLAP, ANNOTATORS = 60_000, 16, 2, 3, 1_000
-ANSWERS, LEASES = 2_000_000, 500
+IMAGES, CAPTIONS = sized((5_000, 25_000), (200, 1_000))
+TASKS, PAIRS, GOLD, OVERLAP, ANNOTATORS = sized((60_000, 16, 2, 3, 1_000), (20, 4, 2, 3, 10))
+ANSWERS, LEASES = sized((2_000_000, 500), (90, 10))
 FORM = Form("fit", "Fit", "Does it fit?", (Choice("yes", "Yes", "1", 1, 1), Choice("no", "No", "2", 0, 0)))
 
 
 def make_benchmark() -> Benchmark:
-    captions = np.arange(CAPTIONS)
-    own = Judgments(captions // 5, captions, sources=[Provenance("original")])
-    truth = Truth("own", own, {"i2t": np.arange(IMAGES), "t2i": captions})
-    return Benchmark("made", Ids(range(IMAGES), kind="image"), Ids(captions, kind="caption"), {"own": truth})
+    return own_captions(np.repeat(np.arange(IMAGES), 5))
 
 
 def make_plan() -> TaskPlan:
@@ -95,7 +89,7 @@ def side(place) -> dict[str, float]:
         rows = [make_rows(plan)]
         found["import"] = timed(lambda: project.answers.record(rows.pop()))
         found["import_mb"] = peak_mb()
-        found["answers"] = timed(project.answers)
+        found["answers"] = timed(project.answers.read)
         project.close()
         with open_project(where) as project, tempfile.TemporaryDirectory() as folder:
             project._benchmark = make_benchmark()
@@ -133,36 +127,20 @@ SIDES = {"sqlite": lambda: side(a_file), "postgresql": lambda: side(a_server)}
 
 
 def measure():
-    records = []
-    for name in SIDES if programs() else ["sqlite"]:
+    for name in SIDES if programs() and not SMOKE else ["sqlite"]:
         found = in_own_process(__file__, name)
+        many = f"{ANSWERS:,}"
         for what, size, seconds, includes in (
-            ("add tasks", f"{TASKS:,}", found["tasks"], "tasks with 18 items and 3 assignments each"),
-            (
-                "import",
-                f"{ANSWERS:,}",
-                found["import"],
-                "record(): checks, assignments, one transaction on the disk",
-            ),
-            ("answers()", f"{ANSWERS:,}", found["answers"], "the answers in effect, as columns"),
-            (
-                "quality",
-                f"{ANSWERS:,}",
-                found["quality"],
-                "reading, people, known pairs, agreement, verdicts",
-            ),
-            (
-                "publish",
-                f"{ANSWERS:,}",
-                found["publish"],
-                "reading, Dawid–Skene, the whole folder on the disk",
-            ),
-            ("lease, median", f"{LEASES}", found["median"], f"one lease with {ANSWERS:,} answers stored"),
-            ("lease, 99%", f"{LEASES}", found["p99"], "99 of 100 leases take less"),
+            ("add tasks", f"{TASKS:,}", "tasks", "tasks with 18 items and 3 assignments each"),
+            ("import", many, "import", "record(): checks, assignments, one transaction on the disk"),
+            ("answers()", many, "answers", "the answers in effect, as columns"),
+            ("quality", many, "quality", "reading, people, known pairs, agreement, verdicts"),
+            ("publish", many, "publish", "reading, Dawid–Skene, the whole folder on the disk"),
+            ("lease, median", f"{LEASES}", "median", f"one lease with {many} answers stored"),
+            ("lease, 99%", f"{LEASES}", "p99", "99 of 100 leases take less"),
         ):
             memory = found["import_mb"] if what == "import" else found["mb"]
-            records.append(record(f"{name}, {what}", size, seconds, includes, karat_mb=memory))
-    return records
+            yield record(f"{name}, {what}", size, {"s": found[seconds], "mb": memory}, includes)
 
 
 if __name__ == "__main__":

@@ -9,29 +9,27 @@ are made from scikit-learn's parts.
 import os
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _harness import in_own_process, main, peak_mb, record, timed
+from _stopwatch import DATA, in_own_process, main, peak_mb, record, sized, timed
 
 from karat.baselines.text import tagged_words, text_kernel
 from karat.captions.system_words import SystemWords
 
-ITEMS = int(os.environ.get("KARAT_TEXT_ITEMS", "6000"))
+ITEMS = sized(int(os.environ.get("KARAT_TEXT_ITEMS", "6000")), 20)
 BEST = "TRI5-A,Dic-sqrt-idf"
 
 
 def texts() -> list[list[str]]:
     """Return the captions of every item."""
-    folder = os.environ.get("KARAT_DATA")
-    if not folder:
+    if DATA is None:
         from karat.world import make_world
 
         benchmark = make_world(images=ITEMS, captions=5, seed=7).benchmark()
         captions = [*benchmark.texts]
         return [captions[k : k + 5] for k in range(0, len(captions), 5)]
-    place = Path(folder) / "flickr8k"
+    place = DATA / "flickr8k"
     found: dict[str, list[str]] = {}
     for line in (place / "Flickr8k.token.txt").read_text(encoding="utf-8").splitlines():
         name, _, caption = line.partition("\t")
@@ -114,38 +112,19 @@ SIDES = {
 }
 
 
-def measure() -> list[dict]:
-    size, source = f"{ITEMS}x{ITEMS}", "Flickr8k" if os.environ.get("KARAT_DATA") else "a known-truth world"
-    done = in_own_process(__file__, "words")
-    records = [
-        record(
-            "words of captions",
-            f"{5 * ITEMS} captions",
-            done["s"],
-            f"of {source}: fit and transform with tags",
-        )
-    ]
+def measure():
+    size, source = f"{ITEMS}x{ITEMS}", "Flickr8k" if DATA else "a known-truth world"
+    what = f"of {source}: fit and transform with tags"
+    yield record("words of captions", f"{5 * ITEMS} captions", in_own_process(__file__, "words"), what)
     for side, name in OURS.items():
         ours = in_own_process(__file__, side)
-        records.append(
-            record(f"fit {name}", size, ours["fit"], "from words: vocabulary, weights, similarities")
-        )
-        theirs = in_own_process(__file__, f"{side}-peer") if side in PEERS else None
-        records.append(
-            record(
-                name,
-                size,
-                ours["kernel"],
-                "all pairs from words, normalised"
-                + (f"; peak of the process, {ours['before']:.0f} MB before")
-                + ("; the peer counts features and multiplies" if theirs else ""),
-                karat_mb=ours["mb"],
-                peer="scikit-learn" if theirs else None,
-                peer_s=theirs["s"] if theirs else None,
-                peer_mb=theirs["mb"] if theirs else None,
-            )
-        )
-    return records
+        yield record(f"fit {name}", size, ours["fit"], "from words: vocabulary, weights, similarities")
+        what = f"all pairs from words, normalised; peak of the process, {ours['before']:.0f} MB before"
+        compared: dict[str, Any] = {}
+        if side in PEERS:
+            compared = {"peer": "scikit-learn", "theirs": in_own_process(__file__, f"{side}-peer")}
+            what += "; the peer counts features and multiplies"
+        yield record(name, size, {"s": ours["kernel"], "mb": ours["mb"]}, what, **compared)
 
 
 if __name__ == "__main__":

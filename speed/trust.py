@@ -1,9 +1,10 @@
 """Paired tests and intervals: Fisher's randomisation against scipy, the bootstrap of a whole scorecard."""
 
 import numpy as np
-from _harness import in_own_process, main, median_time, peak_mb, record, timed
+from _made import coco
+from _stopwatch import in_own_process, main, median_time, peak_mb, record, sized, timed
 
-QUERIES, SAMPLES = 1000, 100_000
+QUERIES, SAMPLES = sized((1000, 100_000), (50, 200))
 
 
 def two_systems() -> tuple[np.ndarray, np.ndarray]:
@@ -19,9 +20,9 @@ def randomisation() -> dict[str, float]:
     randomisation_test(first, second, samples=100)
     seconds = median_time(lambda: randomisation_test(first, second, samples=SAMPLES))
     ranks = [1 + np.floor(200 * np.random.default_rng(k).random(QUERIES) ** 2) for k in (1, 2)]
-    randomisation_test(*ranks, pool=MEDIAN, samples=100)
-    medians = median_time(lambda: randomisation_test(*ranks, pool=MEDIAN, samples=SAMPLES))
-    return {"seconds": seconds, "medians": medians, "mb": peak_mb()}
+    randomisation_test(*ranks, aggregate=MEDIAN, samples=100)
+    medians = median_time(lambda: randomisation_test(*ranks, aggregate=MEDIAN, samples=SAMPLES))
+    return {"s": seconds, "medians": medians, "mb": peak_mb()}
 
 
 def permutation() -> dict[str, float]:
@@ -38,24 +39,29 @@ def permutation() -> dict[str, float]:
             n_resamples=samples, batch=1000,
         )  # fmt: skip
 
-    test(1000)
-    return {"seconds": median_time(lambda: test(SAMPLES), repeats=3), "mb": peak_mb()}
+    test(100)
+    return {"s": median_time(lambda: test(SAMPLES), repeats=3), "mb": peak_mb()}
 
 
 def scorecard() -> dict[str, float]:
     import karat
     from karat.scores import with_intervals
 
-    coco = karat.load_benchmark("coco")
+    benchmark = coco()
     rng = np.random.default_rng(3)
-    images = rng.standard_normal((5000, 64), dtype=np.float32)
-    captions = images[coco.caption_image] + 1.5 * rng.standard_normal((25000, 64), dtype=np.float32)
-    card = karat.evaluate((images, captions), coco)
-    ranks = karat.evaluate((images, captions), coco, ["MedR"], truth="coco-5k", direction="t2i")
+    images, noise = (
+        rng.standard_normal((side.size, 64), dtype=np.float32)
+        for side in (benchmark.images, benchmark.captions)
+    )
+    captions = images[benchmark.caption_image] + 1.5 * noise
+    card = karat.evaluate((images, captions), benchmark)
+    ranks = karat.evaluate(
+        (images, captions), benchmark, ["MedR"], truth=sized("coco-5k", "own"), direction="t2i"
+    )
     before = peak_mb()
     seconds = timed(lambda: with_intervals(card))
     return {
-        "seconds": seconds,
+        "s": seconds,
         "mb": peak_mb() - before,
         "bca": timed(lambda: with_intervals(card, "bca")),
         "median": timed(lambda: with_intervals(ranks)),
@@ -68,13 +74,11 @@ def measure() -> list[dict]:
         record(
             "randomisation test of a mean",
             f"{QUERIES} x {SAMPLES}",
-            ours["seconds"],
+            ours,
             f"p-value of R@1 of two systems, {QUERIES:,} queries, {SAMPLES:,} random swaps; scipy in batches "
             "of 1,000, its faster setting; both after a warm-up",
-            karat_mb=ours["mb"],
             peer="scipy.stats.permutation_test",
-            peer_s=theirs["seconds"],
-            peer_mb=theirs["mb"],
+            theirs=theirs,
         ),
         record(
             "randomisation test of a median",
@@ -85,10 +89,9 @@ def measure() -> list[dict]:
         record(
             "intervals of a COCO scorecard",
             "36 columns",
-            card["seconds"],
+            card,
             "percentile intervals of all 36 default columns, 10,000 resamples of 5,000 images with their "
             "captions; memory beyond what scoring held",
-            karat_mb=card["mb"],
         ),
         record(
             "BCa intervals of a COCO scorecard", "36 columns", card["bca"], "the same, with the jackknife"

@@ -4,7 +4,6 @@ python speed/web.py --judges 200 --seconds 60 --database sqlite
 python speed/web.py --judges 200 --seconds 60 --database postgres --kills 10
 """
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -15,14 +14,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-from _harness import record
+from _stopwatch import PARSER, left_out, main, record, sized
+from tests.judging.postgres import new_database, programs, server
+from tests.web.judges import judge_all, make_load, sign_up
+from tests.web.process import ServerProcess
+from tests.web.replay import replay
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from judging.postgres import new_database, server
 from karat.store import open_project
-from web.judges import judge_all, make_load, sign_up
-from web.process import ServerProcess
-from web.replay import replay
 
 WRONG = ("lost", "doubled", "foreign", "double_assigned", "unsubmitted", "refused")
 
@@ -85,30 +83,30 @@ def database(kind: str):
             yield new_database(address, "load")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judges", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--think", type=float, default=1.0, help="seconds that a judge thinks")
-    parser.add_argument("--kills", type=int, default=0, help="how often the server is killed")
-    parser.add_argument("--database", choices=["sqlite", "postgres", "both"], default="both")
-    parser.add_argument("--json", type=Path, help="write the records here")
-    asked = parser.parse_args()
-    records, wrong = [], 0
+def measure():
     for kind in ("sqlite", "postgres") if asked.database == "both" else (asked.database,):
+        if kind == "postgres" and not programs():
+            left_out(kind, "its programs are not installed")
+            continue
         with database(kind) as where:
             found = run(where, asked.judges, asked.seconds, asked.kills, asked.think)
         print(json.dumps({"database": kind, **found}, indent=1))
-        wrong += sum(found[name] for name in WRONG)
+        wrong[kind] = sum(found[name] for name in WRONG)
         size = f"{asked.judges} × {asked.seconds:g} s"
         said = ", ".join(f"{found[name]} {name.replace('_', ' ')}" for name in ("acknowledged", *WRONG))
         said += f"; killed {asked.kills} times" if asked.kills else ""
         for share in ("p50", "p99"):
-            records.append(record(f"{kind}, answer {share}", size, found[f"answer_{share}"], said))
-    if asked.json:
-        asked.json.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-    sys.exit(1 if wrong else 0)
+            yield record(f"{kind}, answer {share}", size, found[f"answer_{share}"], said)
 
 
 if __name__ == "__main__":
-    main()
+    judges, seconds, think, database_kind = sized((200, 60.0, 1.0, "both"), (3, 0.5, 0.02, "sqlite"))
+    PARSER.add_argument("--judges", type=int, default=judges)
+    PARSER.add_argument("--seconds", type=float, default=seconds)
+    PARSER.add_argument("--think", type=float, default=think, help="seconds that a judge thinks")
+    PARSER.add_argument("--kills", type=int, default=0, help="how often the server is killed")
+    PARSER.add_argument("--database", choices=["sqlite", "postgres", "both"], default=database_kind)
+    asked = PARSER.parse_args()
+    wrong: dict[str, int] = {}
+    main(measure)
+    sys.exit(1 if sum(wrong.values()) else 0)

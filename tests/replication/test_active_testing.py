@@ -42,7 +42,7 @@ def parts():
         yield {name: importlib.import_module(name) for name in PARTS}
     finally:
         sys.path.remove(str(FOLDER))
-        for name in (*PARTS, "_harness", "_hodosh_store", "_nuswide_systems"):
+        for name in (*PARTS, "_paper", "_hodosh_store", "_nuswide_systems"):
             sys.modules.pop(name, None)
 
 

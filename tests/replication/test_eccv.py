@@ -31,8 +31,7 @@ def module():
         yield made
     finally:
         sys.path.remove(str(FOLDER))
-        for name in ("_harness", "_eccv_bias"):
-            sys.modules.pop(name, None)
+        sys.modules.pop("_paper", None)
 
 
 def test_records_follow_the_contract(records):

@@ -11,7 +11,7 @@ from karat.world import make_world
 
 FOLDER = Path(__file__).parents[2] / "replications"
 KEYS = ["table", "row", "column", "paper", "ours", "note"]
-PARTS = ("explainable", "_perturbed_queries", "_harness")
+PARTS = ("explainable", "_perturbed_queries", "_paper")
 
 
 @pytest.fixture(scope="module")

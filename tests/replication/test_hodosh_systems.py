@@ -31,7 +31,7 @@ def parts():
         yield {name: importlib.import_module(f"_hodosh_{name}") for name in PARTS}
     finally:
         sys.path.remove(str(FOLDER))
-        for name in [one for one in sys.modules if one == "_harness" or one.startswith("_hodosh_")]:
+        for name in [one for one in sys.modules if one == "_paper" or one.startswith("_hodosh_")]:
             sys.modules.pop(name)
 
 
@@ -62,7 +62,7 @@ def test_every_system_names_a_text_kernel(parts):
 
 def test_tables_3_to_6_repeat_tables_11_and_12(parts):
     """The text at hand was typed from print: each number stands there twice, but for totals."""
-    contrasts, harness = parts["contrasts"], sys.modules["_harness"]
+    contrasts, harness = parts["contrasts"], sys.modules["_paper"]
     printed = contrasts.published()
     for line in harness.read_table("hodosh_3_to_6"):
         column = contrasts.full(line["table"], line["column"])
