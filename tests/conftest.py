@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 
@@ -11,6 +12,10 @@ import karat
 from karat._util import SETTINGS
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+# On a busy machine any example may take longer than the 0.2 s that Hypothesis allows.
+hypothesis.settings.register_profile("karat", deadline=None)
+hypothesis.settings.load_profile("karat")
 
 # It registers things: a package that tests install elsewhere.
 collect_ignore = ["plugin_package"]

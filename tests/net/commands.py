@@ -45,7 +45,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import itertools
 
 from net import folders
-from net.contents import missing_from, printed_rows, read, rows, summary, unworded
+from net.contents import printed_rows, read, rows, summary, unrecorded, unworded
 from net.differences import COUNTED, FLOATING, differences
 from net.forks import ROOT, Forks, environment
 
@@ -348,7 +348,7 @@ class Runner:
             found["records"] = [summary(unworded(one)) for one in records]
         if printed := printed_rows(out):
             found["rows"] = rows(printed)
-            found["numbers that no record has"] = missing_from(printed, records)
+            found["decimals that no record has"] = unrecorded(printed, records)
         if wrong := broken_rules(words, code, out, err):
             found["wrong"] = wrong
         return found
@@ -475,7 +475,7 @@ def visited(address: str) -> dict[str, Any]:
 
 
 def dumped(value: Any, indent: int = 0, width: int = 200) -> str:
-    """Return json with a line for each entry, and short entries on one line."""
+    """Return json with a line for each entry; short entries and lists of plain values are on one line."""
     whole = json.dumps(value, ensure_ascii=False)
     flat = isinstance(value, list) and not any(isinstance(one, dict | list) for one in value)
     if len(whole) + indent <= width or flat or not isinstance(value, dict | list) or not value:
@@ -521,6 +521,9 @@ def unsound(command: Command, new: dict[str, Any]) -> list[str]:
         found += step.pop("wrong", ())
         if not command.recorded:
             found += [f"ended with {step['code']}"] if step["code"] else []
+            missing, _, printed = step.get("decimals that no record has", "0 of 0").partition(" of ")
+            if 5 * int(missing) > int(printed):
+                found.append(f"{missing} of {printed} decimals in its tables are not in its records")
             if not (step.get("records") or step.get("pages") or new["files"]):
                 found.append("it shows and writes nothing")
     return found

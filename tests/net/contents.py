@@ -129,16 +129,20 @@ def rows(lines: list[str]) -> Any:
     return {"rows": len(lines), "first": lines[:12], "numbers": numbers([float(word) for word in words])}
 
 
-def missing_from(lines: list[str], records: Any) -> int:
-    """Return how many decimals of printed rows are no rounded number of the records nor its percent."""
+def unrecorded(lines: list[str], records: Any) -> str:
+    """Return how many decimals of printed rows are no rounded number of the records nor its percent.
+
+    >>> unrecorded(["62.50 3.14", "7"], [{"value": 0.625}])
+    '1 of 2'
+    """
     values = np.array(sorted(set(all_numbers(records))))
     values = np.concatenate([values, 100 * values, -values, -100 * values])
-    count = 0
-    for word in " ".join(lines).replace(",", "").replace("−", "-").split():
-        digits = len(word.partition(".")[2])
-        if digits and "e" not in word:
-            count += not (np.abs(values - float(word)) <= 0.5001 * 10.0**-digits).any()
-    return count
+    words = [word for word in " ".join(lines).replace(",", "").replace("−", "-").split() if "." in word]
+    missing = 0
+    for word in words:
+        off = 0.5001 * 10.0 ** -len(word.partition(".")[2]) if "e" not in word else 1e-3 * abs(float(word))
+        missing += not (np.abs(values - float(word)) <= off).any()
+    return f"{missing} of {len(words)}"
 
 
 def all_numbers(value: Any) -> list[float]:
