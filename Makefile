@@ -1,16 +1,20 @@
-# Two commands do everything on a fresh machine: `make demo` and `make test`.
+# Two commands do everything on a fresh machine: `make demo` and `make test`; `make check` is for in between.
 PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 PIP    := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-statistical lint types docs speed bench-estimators fuzz clean
+.PHONY: demo test check test-statistical lint types docs speed bench-estimators fuzz clean
 
 demo: $(VENV)/.core
 	$(PY) examples/demo.py
 
 test: $(VENV)/.test $(VENV)/.browser $(VENV)/.postgres lint types
-	$(PY) -m pytest -n auto --cov --cov-report=term
+	$(PY) -m pytest -n auto --cov --cov-report=term --durations=20
+
+# Lint, types and the fast tests (tests/conftest.py says which): under two minutes on two cores.
+check: $(VENV)/.test lint types
+	$(PY) -m pytest -n auto -q -m "not slow and not statistical" tests
 
 # Coverage of intervals and error rates of tests over thousands of samples; some minutes.
 test-statistical: $(VENV)/.test

@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 
@@ -12,8 +13,47 @@ from karat._util import SETTINGS
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+# On a busy machine any example may take longer than the 0.2 s that Hypothesis allows.
+hypothesis.settings.register_profile("karat", deadline=None)
+hypothesis.settings.load_profile("karat")
+
 # It registers things: a package that tests install elsewhere.
 collect_ignore = ["plugin_package"]
+
+
+PACKAGES = {path.name.strip("_") for path in Path(karat.__file__).parent.iterdir() if path.is_dir()}
+CHEAP = {"_own_cache", "tmp_path_factory", "request", "pytestconfig"}
+"""Shared fixtures that cost nothing."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what `make check` leaves out."""
+    for item in items:
+        # Examples in the sources are not ours to sort.
+        if item.path.is_relative_to(Path(__file__).parent) and is_slow(item):
+            item.add_marker("slow")
+
+
+def is_slow(item) -> bool:
+    """Whether a test does more than call a few functions of one package.
+
+    Nobody keeps a list. What several tests share (a browser, a server, COCO, a model) is shared because
+    it takes long; so do other processes and databases, properties of many examples, and oracles. A folder
+    that no package has the name of (the net, the replications) tests all of them together.
+    """
+    definitions = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    shared = {name for name, found in definitions.items() if found[-1].scope != "function"} - CHEAP
+    params = getattr(getattr(item, "callspec", None), "params", {}).values()
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    return bool(
+        shared
+        or hasattr(getattr(item, "module", None), "subprocess")
+        or any(isinstance(value, str) and value == "postgresql" for value in params)
+        or getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        or item.get_closest_marker("oracle")
+        or not (folder.endswith(".py") or folder in PACKAGES)
+    )
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -131,7 +131,7 @@ class Annotator:
     def leave(self, tasks: int) -> None:
         """Close the page, and wait until so many tasks are submitted: unsent answers arrive."""
         self.browser.driver.get("about:blank")
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while self.handed_in() < tasks:
             assert time.monotonic() < end, "the last task was not submitted"
             time.sleep(0.05)

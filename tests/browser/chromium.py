@@ -40,7 +40,7 @@ class Browser:
         still = {"name": "prefers-reduced-motion", "value": "reduce"}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, still]})
 
-    def wait(self, script: str, seconds: float = 30) -> None:
+    def wait(self, script: str, seconds: float = 60) -> None:
         end = time.monotonic() + seconds
         while not self.run(script):
             assert time.monotonic() < end, f"waited in vain for: {script}"

@@ -144,7 +144,7 @@ def test_publishing_and_downloading(page, browser, server, tmp_path):
     browser.driver.refresh()
     browser.wait("return document.querySelector('[data-job=\"1\"] a') !== null")
     browser.run("document.querySelector('[data-job=\"1\"] a').click()")
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not (tmp_path / "seen.zip").exists():
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -61,7 +61,11 @@ def test_a_terminal_shows_how_far_a_pass_is(monkeypatch):
     with show.working("scoring"), stage("tiles [of]", 12, done=3):
         with show.working("writing"):
             assert show.console(stderr=True) is wide
-        time.sleep(0.3)
+        # The bars are drawn ten times a second, when the machine has time for it.
+        end = time.monotonic() + 60
+        while "25%" not in wide.file.getvalue():
+            assert time.monotonic() < end
+            time.sleep(0.05)
     text = wide.file.getvalue()
     assert "tiles [of]" in text
     assert "25%" in text

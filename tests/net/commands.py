@@ -1,11 +1,13 @@
-"""Every command of README and docs, and what it does: exit code, output, files with their values.
+"""Every command of README and docs, and what it does: exit code, records, numbers of its tables, files.
 
 ``python tests/net/commands.py --record [PAGE …]`` runs them and writes ``tests/net/commands/PAGE.json``;
-``--check [PAGE …]`` runs them again and prints what differs. A test does the same. So whoever changes karat
-sees what users would see, and whoever means it records it again and names it in CHANGELOG.md.
+``--check [PAGE …]`` runs them again and prints what differs. A test does the same. So whoever changes what
+other programs read sees it, and whoever means it records it again and names it in CHANGELOG.md. Sentences and
+notes are not compared: how a thing is said may change.
 
 Commands come from the pages themselves. ``commands.toml`` has those that cannot be run as they stand, and
-others that no page has: further options, help, typical mistakes. Commands that need real data are skipped
+others that no page has: help, typical mistakes, and further options, which have no record: they must end well
+and print what their records say. Commands that need real data are skipped
 without ``KARAT_DATA``.
 """
 
@@ -43,7 +45,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import itertools
 
 from net import folders
-from net.contents import page, read
+from net.contents import printed_rows, read, rows, summary, unrecorded, unworded
 from net.differences import COUNTED, FLOATING, differences
 from net.forks import ROOT, Forks, environment
 
@@ -72,6 +74,7 @@ class Command:
     run: list[str] = field(default_factory=list)
     not_run: str = ""
     only_help: bool = False
+    recorded: bool = True
 
     @property
     def forks(self) -> Forks:
@@ -164,6 +167,11 @@ def commands() -> dict[str, list[Command]]:
         for steps in also:
             steps = [steps] if isinstance(steps, str) else steps
             found.setdefault(name, []).append(Command(" && ".join(steps), name, steps))
+    for name, options in table()["options"].items():
+        for steps in options:
+            steps = [steps] if isinstance(steps, str) else steps
+            one = Command(" && ".join(steps), f"options-{name}", steps, recorded=False)
+            found.setdefault(one.page, []).append(one)
     found["help"] = [
         Command(f"{one} --help", "help", [f"{one} --help"], only_help=True) for one in table()["help"]
     ]
@@ -227,7 +235,7 @@ class Runner:
     def karat(self, folder: Path, *words: str) -> str:
         """Run a command that makes part of a prepared folder."""
         with tempfile.TemporaryDirectory(dir=self.shared) as streams:
-            code = FORKS.run(list(words), folder, self.env, Path(streams))
+            code = ONE.run(list(words), folder, self.env, Path(streams))
             said = [(Path(streams) / name).read_text(encoding="utf-8") for name in ("stdout", "stderr")]
             assert code == 0, f"karat {shlex.join(words)} ended with {code}:\n{said[0]}\n{said[1]}"
         return said[0]
@@ -262,8 +270,11 @@ class Runner:
             folders.copied(prepared, folder)
             self.arrange(command, folder)
             before = listed(folder)
-            found["steps"] = [self.step(step, Path(place), folder, command.forks) for step in command.run]
-            found["files"] = self.files(command, folder, before)
+            shown: list[Any] = []
+            found["steps"] = [
+                self.step(step, Path(place), folder, command.forks, shown) for step in command.run
+            ]
+            found["files"] = self.files(command, folder, before, shown)
         return found
 
     def arrange(self, command: Command, folder: Path) -> None:
@@ -300,8 +311,8 @@ class Runner:
 
         return cleaned
 
-    def step(self, step: str, place: Path, folder: Path, forks: Forks) -> dict[str, Any]:
-        """Run one command line."""
+    def step(self, step: str, place: Path, folder: Path, forks: Forks, shown: list[Any]) -> dict[str, Any]:
+        """Run one command line; the records of what it shows are added to ``shown``."""
         endpoint = ""
         if "{endpoint}" in step:
             if "one" not in self.endpoints:
@@ -318,20 +329,31 @@ class Runner:
         env = self.env | {"KARAT_CONFIG": str(place / "config")} | settings
         clean = self.clean(place, endpoint)
         if words[0] == "serve":
-            return self.serve(words, place, folder, env, clean)
+            return self.serve(words, place, folder, env)
         streams = place / "streams"
         streams.mkdir(exist_ok=True)
         code = forks.run(words, folder, env, streams)
-        said = {name: clean((streams / name).read_text(encoding="utf-8")) for name in ("stdout", "stderr")}
-        found = {"code": code} | {name: text.splitlines() for name, text in said.items()}
-        if "Traceback (most recent call last):" in found["stderr"]:
-            # Which lines of code it went through is nobody's business but its author's.
-            found["stderr"] = [line for line in found["stderr"] if not line.startswith("  ")]
+        out, err = (
+            clean((streams / name).read_text(encoding="utf-8")).splitlines() for name in ("stdout", "stderr")
+        )
+        records = [json.loads(line) for line in (streams / "records").read_text("utf-8").splitlines()]
+        shown += records
+        found: dict[str, Any] = {"code": code}
+        if code:
+            # An error may be put otherwise; what it is about it has to name.
+            parts = {part for one in table()["help"] for part in one.split()}
+            named = [word for word in words if len(word) > 2 and word not in parts]
+            found["names"] = [word for word in named if word in " ".join(err[-1:])]
+        if records:
+            found["records"] = [summary(unworded(one)) for one in records]
+        if printed := printed_rows(out):
+            found["rows"] = rows(printed)
+            found["decimals that no record has"] = unrecorded(printed, records)
+        if wrong := broken_rules(words, code, out, err):
+            found["wrong"] = wrong
         return found
 
-    def serve(
-        self, words: list[str], place: Path, folder: Path, env: dict[str, str], clean: Any
-    ) -> dict[str, Any]:
+    def serve(self, words: list[str], place: Path, folder: Path, env: dict[str, str]) -> dict[str, Any]:
         """Start the server on a free port, look at two pages, and stop it as a system would."""
         errors = place / "errors"
         with socket.socket() as free:
@@ -352,16 +374,14 @@ class Runner:
             # The owner's password, twice, where it is asked for.
             process.stdin.write("correct horse battery\n" * 2)
             process.stdin.close()
-            said: list[str] = []
             seen = {}
             while line := process.stdout.readline():
-                said.append(line)
                 if "://" in line:
                     address = f"http://127.0.0.1:{port}"
-                    seen = {path: visited(address + path, clean) for path in ("/", "/health")}
+                    seen = {path: visited(address + path) for path in ("/", "/health")}
                     break
             process.send_signal(signal.SIGTERM)
-            said += process.stdout.readlines()
+            process.stdout.read()
             code = process.wait(timeout=60)
         finally:
             watch.cancel()
@@ -369,13 +389,8 @@ class Runner:
                 process.kill()
                 process.wait()
             process.stdout.close()
-        wrong = [line for line in errors.read_text().splitlines() if not line.startswith("{")]
-        return {
-            "code": code,
-            "stdout": clean("".join(said)).splitlines(),
-            "stderr": clean("\n".join(wrong)).splitlines(),
-            "pages": seen,
-        }
+        wrong = broken_rules(words, code, [], errors.read_text().splitlines())
+        return {"code": code, "pages": seen} | ({"wrong": wrong} if wrong else {})
 
     def help(self, command: Command, place: Path) -> dict[str, Any]:
         """Return the names of a command's options, and of its commands; wording may change, these may not."""
@@ -390,8 +405,10 @@ class Runner:
                 inner.append(name[1])
         return {"code": code, "options": sorted(set(options)), "commands": inner}
 
-    def files(self, command: Command, folder: Path, before: dict[str, Any]) -> dict[str, Any]:
-        """Return what is new or changed in a folder."""
+    def files(
+        self, command: Command, folder: Path, before: dict[str, Any], shown: list[Any]
+    ) -> dict[str, Any]:
+        """Return what is new or changed in a folder; of a file with records that were ``shown`` only that."""
         after = listed(folder)
         clean = self.clean(folder.parent)
         turned = command.text.startswith(tuple(table()["turned"]))
@@ -403,6 +420,8 @@ class Runner:
             path = folder / name
             if path.suffix == ".png":
                 pictures.setdefault(str(Path(name).parent), []).append(path)
+            elif path.suffix == ".json" and json.loads(path.read_text(encoding="utf-8")) in shown:
+                found[name] = "its records"
             else:
                 # A folder full of tables would fill pages; of each a line per column suffices.
                 found[name] = read(path, clean, turned, terse="/" in name)
@@ -422,7 +441,21 @@ def listed(folder: Path) -> dict[str, Any]:
     return found
 
 
-def visited(address: str, clean: Any) -> dict[str, Any]:
+def broken_rules(words: list[str], code: int, out: list[str], err: list[str]) -> list[str]:
+    """Return which rules of every command a run of one broke, whatever was recorded."""
+    found = []
+    crashed = [line for line in err if line.startswith("Traceback ")]
+    if "--debug" not in words:
+        if crashed or code not in (0, 2):
+            found.append(f"it crashed with {code}: {err[-1:]}")
+        # `karat inspect` shows what is wrong.
+        lines = [line for line in err if not line.startswith("note: ")]
+        if code == 2 and not crashed and len(lines) != 1 and (lines or not out):
+            found.append(f"an error is one line: {lines}")
+    return found
+
+
+def visited(address: str) -> dict[str, Any]:
     """Return what a page of the server says."""
     for wait in (0.05, 0.2, 0.5, 1, 2, 5, 0):
         try:
@@ -437,14 +470,14 @@ def visited(address: str, clean: Any) -> dict[str, Any]:
             time.sleep(wait)
             continue
         break
-    content = json.loads(text) if "json" in (kind or "") else page(text, clean)["headings"]
-    return {"status": status, "kind": kind, "content": content}
+    found = {"status": status, "kind": kind}
+    return found | {"content": json.loads(text)} if "json" in (kind or "") else found
 
 
 def dumped(value: Any, indent: int = 0, width: int = 200) -> str:
-    """Return json with a line for each entry, and short entries on one line."""
+    """Return json with a line for each entry; short entries and lists of plain values are on one line."""
     whole = json.dumps(value, ensure_ascii=False)
-    flat = isinstance(value, list) and not any(isinstance(one, dict | list | str) for one in value)
+    flat = isinstance(value, list) and not any(isinstance(one, dict | list) for one in value)
     if len(whole) + indent <= width or flat or not isinstance(value, dict | list) or not value:
         return whole
     blank, inner = "\n" + " " * indent, "\n" + " " * (indent + 1)
@@ -469,8 +502,31 @@ def compared(command: Command, old: dict[str, Any], new: dict[str, Any]) -> list
         gone = [one for kind in ("options", "commands") for one in old[kind] if one not in new[kind]]
         found = [f"{one} is gone from the help" for one in gone]
         return found + differences(old["code"], new["code"], where="code")
+    named = [
+        f"its error no longer names {name}"
+        for was, now in zip(old.get("steps", ()), new.get("steps", ()))
+        for name in was.pop("names", ())
+        if name not in now.get("names", ())
+    ]
+    for now in new.get("steps", ()):
+        now.pop("names", None)
     loose = command.text.startswith(tuple(table()["floating"]))
-    return differences(old, new, FLOATING if loose else COUNTED)
+    return named + differences(old, new, FLOATING if loose else COUNTED)
+
+
+def unsound(command: Command, new: dict[str, Any]) -> list[str]:
+    """Return what is wrong with a run, whatever was recorded."""
+    found = []
+    for step in new.get("steps", ()):
+        found += step.pop("wrong", ())
+        if not command.recorded:
+            found += [f"ended with {step['code']}"] if step["code"] else []
+            missing, _, printed = step.get("decimals that no record has", "0 of 0").partition(" of ")
+            if 5 * int(missing) > int(printed):
+                found.append(f"{missing} of {printed} decimals in its tables are not in its records")
+            if not (step.get("records") or step.get("pages") or new["files"]):
+                found.append("it shows and writes nothing")
+    return found
 
 
 def check(name: str, runner: Runner) -> tuple[list[str], list[str]]:
@@ -479,13 +535,17 @@ def check(name: str, runner: Runner) -> tuple[list[str], list[str]]:
     found, skipped = [], []
     for command in commands().get(name, []):
         old = records.pop(command.text, None)
-        if old is None:
+        if old is None and command.recorded:
             found.append(f"{command.text}\n  is not recorded")
             continue
         new = runner.run(command)
         if "skipped" in new:
             skipped.append(f"{command.text}: {new['skipped']}")
-        elif lines := compared(command, old, new):
+            continue
+        lines = unsound(command, new)
+        if old is not None:
+            lines += compared(command, old, new)
+        if lines:
             found.append("\n  ".join([command.text, *lines]))
     found += [f"{text}\n  is recorded, but no page has it" for text in records]
     return found, skipped
@@ -496,8 +556,13 @@ def record(name: str, runner: Runner) -> None:
     older = {one["command"]: one for one in recorded(name)}
     found = []
     for command in commands()[name]:
+        if not command.recorded:
+            continue
         new = runner.run(command)
+        assert not (lines := unsound(command, new)), f"{command.text}: {lines}"
         found.append(older.get(command.text, new) if "skipped" in new else new)
+    if not found:
+        return
     RECORDS.mkdir(exist_ok=True)
     (RECORDS / f"{name}.json").write_text(dumped(found) + "\n", encoding="utf-8")
 

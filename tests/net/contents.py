@@ -1,4 +1,8 @@
-"""What a command wrote, as plain data that reads well in a diff: files by their kind, long tables by sums."""
+"""What a command showed and wrote, as plain data that reads well in a diff: long tables by sums, no prose.
+
+How a thing is said may change, what is said may not. Of a sentence only its numbers are kept, of a printed
+table the numbers of each row, and of a note nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,17 @@ import polars as pl
 FEW = 20  # values of a long column that are kept as they are
 SHORT = 1500  # characters of json that are kept whole
 LINES = 90  # lines of a text file that are kept whole
+NOTES = ("note", "notes")
+WORDING = (
+    "about", "correction", "formula", "guidelines", "help", "needs", "paper", "picture", "question", "scale",
+    "title",
+)  # fmt: skip
+"""Keys of json whose values say nothing about a result; only that they are there is kept."""
+SENTENCES = ("basis", "left_out", "reasons", "text", "why")
+"""Keys of json, and columns, whose values are sentences about a result (``text`` not, in tables)."""
+HASHES = ("files", "fingerprints")
+"""Keys with hashes of files by their names: these depend on the library that packs them."""
+NUMBER = re.compile(r"(?<![\w.@-])[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
 
 
 def fingerprint(data: bytes | str) -> str:
@@ -64,6 +79,83 @@ def is_number(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
+def said(text: str) -> str:
+    """Return the numbers of a text, as they are written there.
+
+    >>> said("a beats b on 1,000 of R@5: 12.50% against −3")
+    '1,000 12.50 −3'
+    """
+    return " ".join(NUMBER.findall(text))
+
+
+def unworded(value: Any, key: str = "") -> Any:
+    """Return json data without its notes and wording, and of its sentences the numbers."""
+    if isinstance(value, dict):
+        if key in HASHES:
+            return sorted(value)
+        kept = {name: name if name in WORDING + SENTENCES + HASHES else key for name in value}
+        return {name: unworded(one, kept[name]) for name, one in value.items() if name not in NOTES}
+    if isinstance(value, list) and key not in WORDING:
+        return [unworded(one, key) for one in value]
+    if key in WORDING:
+        return "…" if value else value
+    return said(value) if key in SENTENCES and isinstance(value, str) else value
+
+
+def printed_rows(lines: list[str]) -> list[str]:
+    """Return the numbers of each row of the tables in a text: of the lines below a rule.
+
+    >>> lines = ["Two runs.", "", "run  R@1", "───  ─────", "a    12.50", "b     7.00", "Of 24.", "note: 3"]
+    >>> printed_rows(lines)
+    ['12.50', '7.00']
+    """
+    found, inside = [], False
+    for line in lines:
+        if not line.strip() or line.startswith("note: "):
+            inside = False
+        elif "──" in line:
+            inside = True
+        # A line without columns is a sentence below the table.
+        elif inside and "  " in line.strip():
+            found.append(said(line))
+    return found
+
+
+def rows(lines: list[str]) -> Any:
+    """Return the numbers of rows as they are written, of many rows the first ones and sums of all."""
+    if len(lines) <= LINES:
+        return lines
+    words = " ".join(lines).replace(",", "").replace("−", "-").split()
+    return {"rows": len(lines), "first": lines[:12], "numbers": numbers([float(word) for word in words])}
+
+
+def unrecorded(lines: list[str], records: Any) -> str:
+    """Return how many decimals of printed rows are no rounded number of the records nor its percent.
+
+    >>> unrecorded(["62.50 3.14", "7"], [{"value": 0.625}])
+    '1 of 2'
+    """
+    values = np.array(sorted(set(all_numbers(records))))
+    values = np.concatenate([values, 100 * values, -values, -100 * values])
+    words = [word for word in " ".join(lines).replace(",", "").replace("−", "-").split() if "." in word]
+    missing = 0
+    for word in words:
+        off = 0.5001 * 10.0 ** -len(word.partition(".")[2]) if "e" not in word else 1e-3 * abs(float(word))
+        missing += not (np.abs(values - float(word)) <= off).any()
+    return f"{missing} of {len(words)}"
+
+
+def all_numbers(value: Any) -> list[float]:
+    """Return every number of json data, those in its texts too."""
+    if isinstance(value, dict):
+        return [one for inner in value.values() for one in all_numbers(inner)]
+    if isinstance(value, list):
+        return [one for inner in value for one in all_numbers(inner)]
+    if isinstance(value, str):
+        return [float(one.replace(",", "").replace("−", "-")) for one in NUMBER.findall(value)]
+    return [float(value)] if is_number(value) and value is not None and math.isfinite(value) else []
+
+
 def summary(value: Any) -> Any:
     """Return json data as it is where that is short, else the same with long lists summed up."""
     if len(json.dumps(value)) <= SHORT:
@@ -95,8 +187,7 @@ def summary(value: Any) -> Any:
 def tersely(value: Any) -> Any:
     """Return json data with a hash in place of each long part, its numbers rounded to 9 digits before."""
     if isinstance(value, dict) and len(json.dumps(value)) > 400 and len(value) <= 60:
-        # A hash of another file's bytes depends on the library that packs it; the file is compared anyway.
-        return {key: tersely(one) for key, one in value.items() if key not in ("files", "fingerprints")}
+        return {key: tersely(one) for key, one in value.items()}
     if len(json.dumps(value)) <= 400:
         return plain(value)
     rounded = re.sub(r"\d+\.\d{9,}(e-?\d+)?", lambda found: f"{float(found[0]):.9g}", json.dumps(value))
@@ -120,6 +211,8 @@ def table(frame: pl.DataFrame, terse: bool = False) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for name in frame.columns:
         values = plain(frame[name].to_list())
+        if name in SENTENCES and name != "text":
+            values = [said(one) if isinstance(one, str) else one for one in values]
         kind = {"type": str(frame[name].dtype)}
         if all(is_number(one) for one in values) and values:
             found = numbers(values)
@@ -161,69 +254,41 @@ def arrays(tables: dict[str, np.ndarray]) -> dict[str, Any]:
 
 
 class Page(HTMLParser):
-    """Collects what a reader of a report sees first: headings, paragraphs of its head, tables."""
-
-    BLOCKS = (
-        "title",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "caption",
-        "p",
-        "li",
-        "tr",
-        "th",
-        "td",
-        "figcaption",
-        "summary",
-        "dt",
-        "dd",
-    )
+    """Collects the sections of a page and the rows of its tables."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
-        self.kind = ""
-        self.words: list[str] = []
-        self.hidden = 0
+        self.sections: list[str] = []
+        self.rows: list[str] = []
+        self.inside = self.hidden = 0
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         if tag in ("script", "style", "svg", "template"):
             self.hidden += 1
-        elif tag in ("td", "th") and self.kind == "tr":
-            self.words.append(" | ")
-        elif tag in self.BLOCKS:
-            self.end()
-            self.kind = tag
+        elif tag == "section":
+            self.sections.append(dict(attributes).get("id") or "")
+        elif tag == "tr":
+            self.rows.append("")
+            self.inside += 1
+        elif tag in ("td", "th") and self.inside:
+            self.rows[-1] += " "
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("script", "style", "svg", "template"):
             self.hidden = max(0, self.hidden - 1)
-        elif tag == self.kind:
-            self.end()
+        elif tag == "tr":
+            self.inside = max(0, self.inside - 1)
 
     def handle_data(self, data: str) -> None:
-        if self.kind and not self.hidden:
-            self.words.append(data)
-
-    def end(self) -> None:
-        """Keep the block that is open."""
-        said = re.sub(r"\s+", " ", "".join(self.words)).strip(" |")
-        if self.kind and said:
-            self.found.append(f"{self.kind}: {said}")
-        self.kind, self.words = "", []
+        if self.inside and not self.hidden:
+            self.rows[-1] += data
 
 
-def page(content: str, clean: Any) -> dict[str, Any]:
-    """Return the headings of a page, and the text of its paragraphs and tables, without scripts."""
+def page(content: str) -> dict[str, Any]:
+    """Return the sections of a page and the numbers of its tables, without scripts."""
     reader = Page()
     reader.feed(content)
-    reader.end()
-    # Only what is left is cleaned: the scripts of a page are long.
-    found = clean("\n".join(reader.found)).splitlines()
-    headings = [one for one in found if re.match(r"title|h\d", one)]
-    return {"headings": headings, "text": text("\n".join(one for one in found if one not in headings))}
+    return {"sections": reader.sections, "rows": rows(list(map(said, reader.rows)))}
 
 
 def read(path: Path, clean: Any, turned: bool = False, terse: bool = False) -> Any:
@@ -245,21 +310,28 @@ def read(path: Path, clean: Any, turned: bool = False, terse: bool = False) -> A
     if kind in (".png", ".jpg"):
         return {"hash": fingerprint(path.read_bytes())}
     if kind == ".html":
-        return page(path.read_text(encoding="utf-8"), clean)
+        return page(clean(path.read_text(encoding="utf-8")))
     content = clean(path.read_text(encoding="utf-8"))
     if kind == ".json":
-        return tersely(json.loads(content)) if terse else summary(json.loads(content))
+        found = unworded(json.loads(content))
+        return tersely(found) if terse else summary(found)
     if kind == ".jsonl":
-        return summary([json.loads(line) for line in content.splitlines()])
+        return summary([unworded(json.loads(line)) for line in content.splitlines()])
     if kind in (".csv", ".tsv"):
         separator = "," if kind == ".csv" else "\t"
         return table(pl.read_csv(content.encode(), separator=separator, infer_schema_length=None), terse)
     if kind in (".trec", ".run"):
-        rows = [line.split() for line in content.splitlines()]
+        lines = [line.split() for line in content.splitlines()]
         return {
-            "lines": len(rows),
-            "columns": [summary([number(one) for one in column]) for column in zip(*rows)],
+            "lines": len(lines),
+            "columns": [summary([number(one) for one in column]) for column in zip(*lines)],
         }
+    if kind in (".md", ".tex"):
+        # Its tables: between bars, or with cells that & separates.
+        cells = [line for line in content.splitlines() if line.startswith("|") or " & " in line]
+        return {"rows": rows(list(map(said, cells)))}
+    if kind == ".xml":
+        return text("\n".join(re.findall(r"<\w+|\b(?:name|toName|alias|hotkey|choice)=\"[^\"]*\"", content)))
     return text(content)
 
 

@@ -109,6 +109,7 @@ def run(asked: dict) -> int:
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.path[0] = ""  # as python -m does
+    watch(streams)
     sys.argv = ["karat", *asked["words"]]
     code = 0
     try:
@@ -121,6 +122,23 @@ def run(asked: dict) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     return code
+
+
+def watch(streams: Path) -> None:
+    """Write the records of every result that the command shows into ``streams``, a line of json for each."""
+    from karat.cli import show
+
+    def showing(result, quiet: bool = False) -> None:
+        # Text and tables are made from the result, too; what a program reads are the records.
+        with open(showing.streams / "records", "a", encoding="utf-8") as file:
+            file.write(json.dumps(json.loads(result.to_json())) + "\n")
+        showing.original(result, quiet)
+
+    (streams / "records").write_text("", encoding="utf-8")
+    if not hasattr(show.show, "original"):
+        showing.original = show.show
+        show.show = showing
+    show.show.streams = streams
 
 
 def serve(one: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from net.commands import AGAIN, Runner, check, commands, documented, recorded
+from net.commands import AGAIN, Runner, check, commands, documented, pages, recorded, table
 from net.folders import data_folder
 
 
@@ -33,8 +33,18 @@ def test_commands_that_need_real_data_are_among_them():
 
 
 def test_every_documented_command_is_recorded():
+    # Further options are no page's: commands.toml has them, and what they do is checked without a record.
     known = {one["command"] for page in commands() for one in recorded(page)}
     missing = [f"{page}: {command}" for command, page in documented().items() if command not in known]
     assert not missing, "\n".join(
         ["not recorded:", *missing, "record them: python tests/net/commands.py --record PAGE"]
     )
+
+
+def test_what_is_said_about_commands_is_about_documented_ones():
+    """Otherwise a command whose page was changed runs as it stands there, and fails."""
+    said = {name for part in ("instead", "not_run", "coco") for name in table()[part]}
+    run = {command.text for some in commands().values() for command in some}
+    assert sorted(said - run) == []
+    text = "\n".join(pages().values())
+    assert [name for name in table()["mentions"] if name not in text] == []

@@ -8,6 +8,7 @@ import pytest
 from karat.cli.main import main
 from karat.runs import Loading
 from karat.scores.inspection import inspect as inspect_run
+from karat.world import make_world, save_world
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,11 @@ def test_ties_and_repeated_rows(scores, coco):
     found = inspect_run(rough, benchmark=coco)
     assert "1 row of images repeat an earlier one" in texts(found, "warning")
     assert "of neighbouring scores in a row are equal" in texts(found, "warning")
-    found = inspect_run(np.zeros((5000, 25000), np.float16), benchmark=coco)
+
+
+def test_all_the_same():
+    bench = make_world(images=20, captions=2, seed=1).benchmark()
+    found = inspect_run(np.zeros((20, 40), np.float16), benchmark=bench)
     assert "all scores are the same" in texts(found, "warning")
 
 
@@ -107,10 +112,12 @@ def test_lists_and_what_cannot_be_loaded(coco, tmp_path):
     assert "has 3 by 4 scores" in texts(inspect_run(np.zeros((3, 4)), benchmark=coco), "error")
 
 
-@pytest.mark.parametrize(("shape", "code"), [((5000, 25000), 0), ((4999, 25000), 2)])
+@pytest.mark.parametrize(("shape", "code"), [((20, 40), 0), ((19, 40), 2)])
 def test_the_command(tmp_path, monkeypatch, capsys, shape, code):
+    save_world(make_world(images=20, captions=2, seed=1), tmp_path / "world")
     np.save(tmp_path / "s.npy", np.ones(shape, np.int8))
-    monkeypatch.setattr(sys, "argv", ["karat", "inspect", str(tmp_path / "s.npy")])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["karat", "inspect", "s.npy", "-b", "world"])
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code == code
