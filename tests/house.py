@@ -114,9 +114,23 @@ def edges() -> dict[str, set[str]]:
     }
 
 
-def cycles() -> list[list[str]]:
-    """Return the groups of files that import each other (Tarjan's strongly connected components)."""
-    graph, order, low, stack, groups = edges(), {}, {}, [], []
+def room_of(module: str) -> str:
+    """Return the package inside a package that holds a file; a file that lies beside some is its own room."""
+    package = package_of(module)
+    return package if package.count(".") > 1 else module
+
+
+def rooms() -> dict[str, set[str]]:
+    """Return per room the others that it needs."""
+    graph: dict[str, set[str]] = {}
+    for module, needed in edges().items():
+        graph.setdefault(room_of(module), set()).update(map(room_of, needed))
+    return {room: needed - {room} for room, needed in graph.items()}
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Return the groups of files or rooms that import each other (Tarjan's strongly connected components)."""
+    order, low, stack, groups = {}, {}, [], []
 
     def visit(module: str) -> None:
         order[module] = low[module] = len(order)
