@@ -9,9 +9,9 @@ import karat
 from karat.benchmarks import build
 from karat.errors import InputError, KaratError
 from karat.explanations import SLICE_KINDS, SliceReport, SliceTable, find_slices, search_slices, slice_table
+from karat.explanations.max_t import Controls, Noise, compressed, corrected_p, critical_value, deals
 from karat.explanations.query_words import read_mentions
 from karat.explanations.rivals import overlooked, rivals_of
-from karat.explanations.search import Controls, Noise, compressed, corrected_p, critical_value, deals
 from karat.explanations.slice_columns import positives_of
 from karat.runs import EmbeddingRun
 from karat.world import make_world, simulate

@@ -15,7 +15,7 @@ import numpy as np
 
 from karat._util import Layout, Part, Result, ends, plural, signed, track
 from karat.errors import InputError, unknown_name
-from karat.explanations.search import (
+from karat.explanations.max_t import (
     Controls,
     MaxT,
     Noise,

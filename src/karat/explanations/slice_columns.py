@@ -12,8 +12,8 @@ import numpy as np
 from karat._util import plural, track
 from karat.benchmarks import Benchmark, Direction, Truth
 from karat.errors import InputError, unknown_name
+from karat.explanations.max_t import compressed
 from karat.explanations.query_words import concepts_of, read_mentions
-from karat.explanations.search import compressed
 from karat.explanations.slice_kinds import SLICE_KINDS, SlicedQueries, as_column
 from karat.lexicon import ATTRIBUTE_KINDS
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import plural
-from karat.explanations.search import (
+from karat.explanations.max_t import (
     Controls,
     MaxT,
     Noise,

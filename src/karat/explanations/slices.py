@@ -12,8 +12,8 @@ import numpy as np
 from karat._util import check_choice, plural
 from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
+from karat.explanations.max_t import MaxT, check_whole
 from karat.explanations.query_values import QueryValues, RunScorer, check_measure, values_of_card
-from karat.explanations.search import MaxT, check_whole
 from karat.explanations.slice_columns import SliceTable, check_support, slice_table
 from karat.explanations.slice_kinds import SLICE_KINDS
 from karat.explanations.slice_report import SliceReport

@@ -1,4 +1,4 @@
-"""A search over many columns: which of them go with a value, corrected for how many were looked at.
+"""Max-T: which of many columns go with a value, with p-values corrected for how many were looked at.
 
 Westfall and Young's max-T (Resampling-Based Multiple Testing, 1993): the values of whole clusters are dealt
 out anew, the largest of all standardised statistics is noted each time, and a column counts only if it is
