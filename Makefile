@@ -2,19 +2,24 @@
 PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
+# A process for each core; matrix libraries that start threads of their own would wait for each other.
+TEST   := OMP_NUM_THREADS=1 $(PY) -m pytest -n auto
 PIP    := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check test-statistical lint types docs speed bench-estimators fuzz clean
+.PHONY: demo test check fast test-statistical lint types docs speed bench-estimators fuzz clean
 
 demo: $(VENV)/.core
 	$(PY) examples/demo.py
 
 test: $(VENV)/.test $(VENV)/.browser $(VENV)/.postgres lint types
-	$(PY) -m pytest -n auto --cov --cov-report=term --durations=20
+	$(TEST) --cov --cov-report=term --durations=20
 
-# Lint, types and the fast tests (tests/conftest.py says which): under two minutes on two cores.
-check: $(VENV)/.test lint types
-	$(PY) -m pytest -n auto -q -m "not slow and not statistical" tests
+# Lint, types and the fast tests (tests/conftest.py says which) side by side: under two minutes on two cores.
+check: $(VENV)/.test
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync lint types fast
+
+fast: $(VENV)/.test
+	$(TEST) -q -m "not slow and not statistical" tests
 
 # Coverage of intervals and error rates of tests over thousands of samples; some minutes.
 test-statistical: $(VENV)/.test
