@@ -8,7 +8,7 @@ import time
 import numpy as np
 from _made import own_captions
 from _stopwatch import SMOKE, in_own_process, main, peak_mb, record, sized, timed
-from tests.judging.postgres import new_database, programs, server
+from tests.store.postgres import new_database, programs, server
 
 from karat.benchmarks import Benchmark
 from karat.forms import NOT_GOLD, AnswerRows, Choice, Form, Pool, TaskPlan

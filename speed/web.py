@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from _stopwatch import PARSER, left_out, main, record, sized
-from tests.judging.postgres import new_database, programs, server
+from tests.store.postgres import new_database, programs, server
 from tests.web.judges import judge_all, make_load, sign_up
 from tests.web.process import ServerProcess
 from tests.web.replay import replay

@@ -359,7 +359,7 @@ def make_sqlite(world):
 
 def make_postgres(world):
     """The same in PostgreSQL, as a dump in plain SQL."""
-    from judging.postgres import new_database, programs, server
+    from store.postgres import new_database, programs, server
 
     with server() as running:
         address = new_database(running, "net")

@@ -93,7 +93,7 @@ class PostgreSQL:
 def postgres():
     """Return a function that restores the dump into a new database."""
     pytest.importorskip("psycopg", reason="needs psycopg: pip install 'karat[postgres]'")
-    from judging.postgres import REASON, new_database, programs, server
+    from store.postgres import REASON, new_database, programs, server
 
     if programs() is None:
         pytest.skip(REASON)

@@ -6,7 +6,6 @@ import pytest
 from argon2 import PasswordHasher
 from sqlalchemy import text
 
-from judging import postgres
 from karat.forms import load_form
 from karat.store import create_project, open_project
 from karat.store.accounts import credentials
@@ -14,6 +13,7 @@ from karat.store.database import Database, find_place
 from karat.store.migration import head, upgrade, version_of
 from karat.store.tables import ACCOUNT_METADATA, PROJECT
 from karat.world import make_world
+from store import postgres
 from web.servers import PASSWORD
 
 

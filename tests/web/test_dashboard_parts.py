@@ -13,8 +13,8 @@ from karat.store import create_project
 from karat.web.dashboard.jobs import Shelf
 from karat.web.dashboard.live import live_numbers, pace
 from karat.web.dashboard.tally import Tally
-from tests.judging.postgres import REASON, new_database, programs, server
-from tests.judging.store.small import finish, plain_plan, plan_of
+from tests.store.postgres import REASON, new_database, programs, server
+from tests.store.small import finish, plain_plan, plan_of
 
 from made import make_benchmark
 

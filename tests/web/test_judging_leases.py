@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
-from judging.store.conftest import postgres, project, where  # noqa: F401
-from judging.store.small import finish, plain_plan, plan_of
 from karat.store import LEASED, open_project
 from karat.web.judging.answer_requests import LeaseLost, check_own
+from store.conftest import postgres, project, where  # noqa: F401
+from store.small import finish, plain_plan, plan_of
 from web.servers import make_project
 
 NOW = 1.8e9

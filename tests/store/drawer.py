@@ -1,6 +1,6 @@
 """A process that draws batches with their tasks, and says each one that was acknowledged, until it is killed.
 
-python -m judging.store.drawer WHERE
+python -m store.drawer WHERE
 """
 
 import os

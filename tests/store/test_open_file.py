@@ -14,7 +14,7 @@ from karat.store import StoreError, back_up, create_project, open_file, open_pro
 from karat.store.database import Database, explained, find_place
 from karat.store.failure import SYSTEM, has_descriptors, system_failure
 
-from ..postgres import new_database
+from .postgres import new_database
 from .small import FORM, plain_plan
 from made import make_benchmark
 

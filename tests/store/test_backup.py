@@ -16,7 +16,7 @@ from karat.store import create_project, open_project
 from karat.store.backup import back_up, restore
 from karat.store.migration import head
 
-from ..postgres import new_database
+from .postgres import new_database
 from .small import FORM, finish, plain_plan
 from made import make_benchmark
 

@@ -6,7 +6,7 @@ import pytest
 
 from karat.store import create_project
 
-from ..postgres import REASON, new_database, programs, server
+from .postgres import REASON, new_database, programs, server
 from .small import FORM
 from made import make_benchmark
 

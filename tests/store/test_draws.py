@@ -16,12 +16,12 @@ from karat.errors import InputError
 from karat.forms import DRAWN, Pool, key_of, pool_sentences
 from karat.store import Goal, back_up, bulk, open_project, restore
 
-from ..postgres import new_database
 from .drawer import SIZE, pairs_of
+from .postgres import new_database
 from .small import batch_of, plan_of
 
-TESTS = Path(__file__).parents[2]
-DRAWER = [sys.executable, "-m", "judging.store.drawer"]
+TESTS = Path(__file__).parents[1]
+DRAWER = [sys.executable, "-m", "store.drawer"]
 KILLS = 20 if os.environ.get("KARAT_DURABILITY") == "full" else 2
 PAIRS = [(7, 1), (0, 5), (3, 3)]
 

@@ -65,10 +65,10 @@ def test_forms_are_listed_nowhere_but_in_their_folder():
     """The command line reads the folder, and package data are a pattern."""
     from karat.cli.choices import choice_names
 
-    folder = ROOT / "src" / "karat" / "judging" / "forms"
+    folder = ROOT / "src" / "karat" / "forms"
     assert choice_names("forms") == list(FORMS) == sorted(file.stem for file in folder.glob("*.toml"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert "judging/forms/*.toml" in project["tool"]["setuptools"]["package-data"]["karat"]
+    assert "forms/*.toml" in project["tool"]["setuptools"]["package-data"]["karat"]
 
 
 def test_grades_follow_the_papers():
