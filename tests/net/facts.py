@@ -1,6 +1,6 @@
 """What karat reads from the files of this folder, as plain data.
 
-`make_files.py` wrote these facts down with 0.4.0 (`files/expected.json`); `test_files.py` asks again. Only
+These facts were written down with 0.4.0 (`files/expected.json`); `test_files.py` asks again. Only
 what users rely on is used here: names of packages, the command line, columns of published files, plain SQL.
 Sentences are left out: how a thing is said may change, what is said may not.
 """

@@ -31,7 +31,7 @@ def evaluate(
             panel=options.MODEL,
             metavar="MODEL",
             show_default=False,
-            help="A model to encode and score, besides runs: a folder, hf:FOLDER, open_clip:ARCHITECTURE, "
+            help="A model to encode and score, besides runs: a folder, hf:FOLDER, open_clip:FOLDER, "
             "sentence:FOLDER, or your own module:function.",
         ),
     ] = None,
