@@ -46,7 +46,7 @@ import itertools
 
 from net import folders
 from net.contents import printed_rows, read, rows, summary, unrecorded, unworded
-from net.differences import COUNTED, FLOATING, differences
+from net.differences import differences
 from net.forks import ROOT, Forks, environment
 
 HERE = Path(__file__).resolve().parent
@@ -510,8 +510,7 @@ def compared(command: Command, old: dict[str, Any], new: dict[str, Any]) -> list
     ]
     for now in new.get("steps", ()):
         now.pop("names", None)
-    loose = command.text.startswith(tuple(table()["floating"]))
-    return named + differences(old, new, FLOATING if loose else COUNTED)
+    return named + differences(old, new)
 
 
 def unsound(command: Command, new: dict[str, Any]) -> list[str]:

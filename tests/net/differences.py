@@ -8,7 +8,9 @@ import re
 from typing import Any
 
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
-COUNTED, FLOATING = 1e-9, 1e-6
+TOLERANCE, CANCELLED = 1e-6, 1e-9
+"""Relative, so that another processor or number of threads may round otherwise; and absolute, for shares that
+cancel out, of which no size is left."""
 # Sums over many values are compared with the sum of their sizes, which does not cancel out.
 SUMS = ("sum", "weighted", "squares")
 
@@ -35,21 +37,17 @@ def same_printed(old: str, new: str) -> bool:
     return abs(float(old.replace(",", "")) - float(new.replace(",", ""))) <= 1.001 * 10.0 ** -digits[0]
 
 
-def same_number(old: float, new: float, tolerance: float, size: float = 0.0) -> bool:
-    return math.isclose(old, new, rel_tol=tolerance, abs_tol=max(1e-12, tolerance * size))
+def same_number(old: float, new: float, size: float = 0.0) -> bool:
+    return math.isclose(old, new, rel_tol=TOLERANCE, abs_tol=max(CANCELLED, TOLERANCE * size))
 
 
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def differences(
-    old: Any, new: Any, tolerance: float = COUNTED, where: str = "", size: float = 0.0
-) -> list[str]:
+def differences(old: Any, new: Any, where: str = "", size: float = 0.0) -> list[str]:
     """Return a line, or several, for everything that differs; none when all is the same."""
     if isinstance(old, dict) and isinstance(new, dict):
-        if "float32" in (old.get("dtype"), new.get("dtype")):
-            tolerance = FLOATING
         found = []
         size = old.get("size", 0.0) if is_number(old.get("size")) else 0.0
         for key in [*old, *(key for key in new if key not in old)]:
@@ -59,7 +57,7 @@ def differences(
             elif key not in old:
                 found.append(f"{here}: is new: {shown(new[key])}")
             else:
-                found += differences(old[key], new[key], tolerance, here, size if key in SUMS else 0.0)
+                found += differences(old[key], new[key], here, size if key in SUMS else 0.0)
         return found
     if isinstance(old, list) and isinstance(new, list):
         if all(isinstance(one, str) for one in old + new):
@@ -68,11 +66,11 @@ def differences(
             return [f"{where}: {len(old)} → {len(new)} entries: {shown(old)} → {shown(new)}"]
         found = []
         for place, (a, b) in enumerate(zip(old, new)):
-            found += differences(a, b, tolerance, f"{where}[{place}]", 0.0)
+            found += differences(a, b, f"{where}[{place}]")
         return found
     if is_number(old) and is_number(new):
         exact = isinstance(old, int) and isinstance(new, int)
-        same = old == new if exact else same_number(old, new, tolerance, size)
+        same = old == new if exact else same_number(old, new, size)
     elif isinstance(old, str) and isinstance(new, str):
         same = same_line(old, new)
     else:
