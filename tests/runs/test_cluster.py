@@ -294,6 +294,22 @@ def test_a_worker_lost_while_tables_are_sent_is_survived(tmp_path, caplog, monke
         assert "was lost while the tables were sent" in caplog.text
 
 
+def test_a_worker_that_comes_while_connecting_does_not_matter(monkeypatch):
+    """Dask asserts that nothing else is said at this moment."""
+    failures = [AssertionError(), AssertionError()]
+
+    class Client:
+        def __init__(self, address, **choices):
+            if failures:
+                raise failures.pop()
+
+    assert isinstance(workers.made_client(Client, "tcp://127.0.0.1:1", None), Client)
+    failures += [AssertionError()] * 3
+    monkeypatch.setattr("distributed.Client", Client)
+    with pytest.raises(InputError, match="no scheduler answers"), connected("tcp://127.0.0.1:1"):
+        pass
+
+
 def test_a_lost_scheduler_is_told_in_one_sentence(tmp_path):
     begun = tmp_path / "begun"
     script = (

@@ -12,7 +12,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from itertools import islice
@@ -430,13 +430,14 @@ def connected(scheduler: Scheduler | str | None) -> Iterator[Workers | None]:
     scheduler = as_scheduler(scheduler)
     address = scheduler.checked()
     require("distributed")
+    # Before its loggers are made quiet: importing it sets their levels.
     from distributed import Client
 
     security = scheduler.security()
     with quiet_dask():
         try:
-            client = Client(address, security=security, timeout=PATIENCE, set_as_default=False, name="karat")
-        except OSError:
+            client = made_client(Client, address, security)
+        except (AssertionError, OSError):
             what, fix = f"no scheduler answers at {address}", "start one: dask scheduler --host 127.0.0.1"
             if security is not None:
                 what, fix = f"{what} with these certificates", "all have to be signed by the same authority"
@@ -445,6 +446,19 @@ def connected(scheduler: Scheduler | str | None) -> Iterator[Workers | None]:
             yield Workers(client, scheduler.address)
         finally:
             client.close(timeout=PATIENCE)
+
+
+def made_client(client: Callable[..., Any], address: str, security: Any, tries: int = 3) -> Any:
+    """Return a client of a scheduler, or raise where it cannot be reached.
+
+    Dask asserts that the scheduler's first answer is one message. A worker that comes or goes in this moment
+    adds another, so that connecting again works.
+    """
+    choices = {"security": security, "timeout": PATIENCE, "set_as_default": False, "name": "karat"}
+    for _ in range(tries - 1):
+        with suppress(AssertionError):
+            return client(address, **choices)
+    return client(address, **choices)
 
 
 @contextmanager
