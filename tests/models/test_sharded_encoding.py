@@ -16,6 +16,7 @@ import karat
 from karat.errors import InputError, KaratError
 from karat.models import Encoder, encoding
 from karat.world import make_world, save_world
+from tiny_models import edit_json
 
 MODULE = """
 import os, pathlib, time, zlib
@@ -154,6 +155,13 @@ def test_another_model_or_benchmark_does_not_continue(world, tmp_path, small):
             "images-00001.safetensors: is missing",
         ),
         (lambda folder: (folder / "index.json").write_text("{}"), "is not the index of a run"),
+        (lambda folder: edit_json(folder / "index.json", rows=0), "index.json: has the rows 0; encode it"),
+        (lambda folder: edit_json(folder / "index.json", rows=-7), "index.json: has the rows -7; encode it"),
+        (lambda folder: edit_json(folder / "index.json", width=0), "index.json: has the width 0; encode it"),
+        (
+            lambda folder: edit_json(folder / "index.json", counts={"images": 0, "captions": 20}),
+            "has the counts.images 0",
+        ),
         (lambda folder: (folder / "images-00001.safetensors").write_bytes(b""), "not a complete safetensors"),
         (
             lambda folder: os.replace(

@@ -1,10 +1,13 @@
 """Loading runs: arrays without copying them, and files grouped into runs whatever their format."""
 
+import os
+
 import numpy as np
 import polars as pl
 import pytest
 
 import karat
+from karat.errors import KaratError
 from karat.runs import EmbeddingRun, Loading, MatrixRun, RankingsRun, group_sources, load_runs
 from karat.stats import Intervals
 from karat.world import make_world
@@ -124,3 +127,15 @@ def test_sources_are_grouped_whatever_their_format(tmp_path, rng):
     assert [type(run) for run in runs] == [EmbeddingRun, MatrixRun, RankingsRun, EmbeddingRun]
     for direction in ("i2t", "t2i"):
         assert runs[0].top(direction, 6).item.tolist() == runs[3].top(direction, 6).item.tolist()
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "safetensors", "parquet", "csv", "json", "trec", "tar"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, suffix):
+    path = tmp_path / f"run.{suffix}"
+    os.mkfifo(path)
+    bench = make_world(images=6, captions=2, seed=1).benchmark()
+    message = rf"run\.{suffix}: is not a plain file but a pipe, a socket or a device; save what comes from it"
+    with pytest.raises(KaratError, match=message):
+        karat.load_run(path)
+    with pytest.raises(KaratError, match=message):
+        load_runs([path], bench)

@@ -147,6 +147,8 @@ def test_losses_of_trainings_are_means_over_pairs(world):
         ("model.json", lambda content: content[:90]),
         ("model.json", lambda content: content.replace(b'"version": 1', b'"version": 7')),
         ("model.json", lambda content: content.replace(b'"dimensions": 8', b'"dimensions": 9')),
+        # A network of terabytes.
+        ("model.json", lambda content: content.replace(b'"dimensions": 8', b'"dimensions": 99999999999')),
     ],
 )
 def test_a_damaged_folder_is_a_sentence(world, tmp_path, file, change):

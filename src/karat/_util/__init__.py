@@ -115,6 +115,7 @@ if TYPE_CHECKING:
     from karat._util.text_files import Record as Record
     from karat._util.text_files import check_file as check_file
     from karat._util.text_files import check_once as check_once
+    from karat._util.text_files import check_plain as check_plain
     from karat._util.text_files import first_text as first_text
     from karat._util.text_files import read_head as read_head
     from karat._util.text_files import read_json as read_json

@@ -43,9 +43,17 @@ GZIP = b"\x1f\x8b"
 
 def check_file(path: Path) -> None:
     """Raise unless there is such a file; it is not read."""
+    check_plain(path)
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "there is no such file"
         raise MissingDataError(what, where=path, fix="give the path of the file")
+
+
+def check_plain(path: Path) -> None:
+    """Raise for what is there and is neither a file nor a folder; reading a pipe could wait for ever."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        what = "is not a plain file but a pipe, a socket or a device"
+        raise InputError(what, where=path, fix="save what comes from it as a file")
 
 
 def read_text(path: Path) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from karat._util import check_plain
 from karat.errors import InputError, KaratError, MissingDataError
 from karat.models.embedding_cache import digest_files
 
@@ -21,6 +24,28 @@ READ = (".json", ".txt", ".model", ".jinja", ".safetensors")
 """The endings of files that a model is loaded from."""
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 """Endings of weights that can run code when they are read."""
+CHOSEN_PICKLES = {
+    "pytorch_model.bin": ("model.safetensors",),
+    "pytorch_model.bin.index.json": ("model.safetensors", "model.safetensors.index.json"),
+    "adapter_model.bin": ("adapter_model.safetensors",),
+}
+"""The names under which libraries look for pickles, and what they take instead where it lies beside them."""
+DESCRIPTIONS = (".safetensors.index.json", "config.json", "modules.json")
+"""How the names of files end that name others, or say how large a network is."""
+MOST_BYTES = 256 << 20
+"""Of a file that describes a model: the largest vocabularies have some thirty million bytes."""
+COUNTED = re.compile(r"layers?$|^depths?$")
+"""Keys of a configuration that say how often a part of the network is repeated."""
+SIZED = re.compile(
+    r"(hidden|intermediate|vocab|image|patch|embedding|window|kernel)_size$|_dim$|_embeddings$|_features$"
+    r"|^dim$|^d_[a-z]+$|^num_(labels|channels|patches|experts|frames|[a-z_]*heads)$"
+)
+"""Keys that say how large a part is, or how many of a kind there are."""
+FEW, SMALL, PLACES = 128, 1 << 16, 1 << 24
+"""Layers, sizes and places of tokens that are taken without a look at the weights.
+
+Some keys concern parts that are not used, and not every network has a table of places.
+"""
 
 
 def version_of(package: str) -> str:
@@ -70,6 +95,150 @@ def weight_files(folder: Path) -> list[Path]:
     raise MissingDataError("has no weights", where=folder, fix="give the folder with model.safetensors")
 
 
+def check_model_folder(folder: Path, pickles: Iterable[str] = ("adapter_model.bin",)) -> None:
+    """Raise unless a library may see a folder.
+
+    Everything in it is a plain file or a folder, also where a link leads; what its descriptions name lies in
+    it; no library finds a pickle in it; and no network of other sizes than its weights have is described.
+    Folders whose names begin with a dot belong to other programs, and nothing may name them.
+
+    Parameters
+    ----------
+    folder
+        Of a model.
+    pickles
+        Those of `CHOSEN_PICKLES` that the library looks for; transformers was told not to.
+    """
+    root = folder.resolve()
+    # In the cache of Hugging Face files are links to those of their contents, beside the folder of snapshots.
+    blobs = root.parent.parent / "blobs" if root.parent.name == "snapshots" else root
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in folders + sorted(files):
+            check_entry(Path(place, name), root, blobs)
+        for name in pickles:
+            if name in files and not set(CHOSEN_PICKLES[name]) & set(files):
+                what = f"has its weights only as {name}, a pickle, which can run code"
+                raise InputError(what, where=Path(place), fix="save the model again as safetensors")
+        for name in sorted(files):
+            if name.endswith(DESCRIPTIONS):
+                check_description(Path(place, name))
+
+
+def check_entry(path: Path, root: Path, blobs: Path) -> None:
+    """Raise for what is no plain file or folder, lies elsewhere, or is too large to describe a model."""
+    fix = "give the folder of a model with all of its files"
+    try:
+        real = path.resolve()
+    except (OSError, RuntimeError):
+        raise InputError("is a link that leads to itself", where=path, fix=fix) from None
+    check_plain(path)
+    # What a link to a folder leads to is looked at where it lies, which has to be among what is looked at.
+    if real.is_relative_to(root):
+        inside = not any(part.startswith(".") for part in real.relative_to(root).parts)
+    else:
+        inside = real.is_relative_to(blobs) and real.is_file()
+    if path.is_symlink() and not inside:
+        raise InputError("is a link that leads out of the folder of the model", where=path, fix=fix)
+    if path.suffix in READ and path.suffix != ".safetensors" and path.is_file():
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            what = f"has {size:,} bytes, and what describes a model has at most {MOST_BYTES:,}"
+            raise InputError(what, where=path, fix=fix)
+
+
+def check_description(path: Path) -> None:
+    """Raise where a description of a model names what it must not, or sizes that its weights do not have.
+
+    What cannot be read is left to the library, which says so.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return
+    for _, value in entries_of(content):
+        # Any name inside the library could be called otherwise, also those of what it imports.
+        named = isinstance(value, str) and value.startswith("sentence_transformers.")
+        if named and not value.rpartition(".")[2][:1].isupper():
+            fix = "name a class of sentence-transformers"
+            raise InputError(f"names {value!r}, which is no kind of module", where=path, fix=fix)
+    modules = content if isinstance(content, list) else []
+    names = [str(entry.get("path", "")) for entry in modules if isinstance(entry, dict)]
+    weights: list[str] = []
+    if isinstance(content, dict):
+        parts, listed = content.get("types"), content.get("weight_map")
+        names += map(str, parts if isinstance(parts, dict) else ())
+        weights += map(str, listed.values() if isinstance(listed, dict) else ())
+        weights += [str(content["transformers_weights"])] if content.get("transformers_weights") else []
+    for name in names + weights:
+        if any(part.startswith((".", "/")) or "\\" in part for part in PurePosixPath(name).parts):
+            what = f"names {name!r}, which is not in the folder of the model"
+            raise InputError(what, where=path, fix="name a file of the folder")
+    for name in weights:
+        if not name.endswith((".safetensors", ".safetensors.index.json")):
+            what = f"names {name!r} as weights; other formats than safetensors can run code"
+            raise InputError(what, where=path, fix="save the model again as safetensors")
+    if path.name == "config.json":
+        check_described_sizes(path, content)
+
+
+def entries_of(content: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every value of a json file that holds no others, with its key; in a list that of the list.
+
+    >>> list(entries_of({"depths": [2, 2], "text_config": {"hidden_size": 8}}))
+    [('depths', 2), ('depths', 2), ('hidden_size', 8)]
+    """
+    waiting = [("", content)]
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += reversed(value.items())
+        elif isinstance(value, list):
+            waiting += [(key, inner) for inner in reversed(value)]
+        else:
+            yield key, value
+
+
+def is_over(value: Any, most: float) -> bool:
+    """Whether a value is a number, and larger than another."""
+    return isinstance(value, int | float) and value > most
+
+
+def check_described_sizes(path: Path, config: Any) -> None:
+    """Raise where a configuration describes more layers, or larger ones, than the weights beside it have.
+
+    A library makes the network before it looks at the weights, and a network of a million layers, or of
+    terabytes, would end the process.
+    """
+    shapes = tensor_shapes(sorted(path.parent.glob("*.safetensors")))
+    if not shapes:
+        return
+    largest = max((size for shape in shapes for size in shape), default=1)
+    for key, value in entries_of(config):
+        what = ""
+        if COUNTED.search(key) and is_over(value, max(len(shapes), FEW)):
+            what = f"the weights are {len(shapes):,} tensors"
+        # The layers of sentence models, which state their features, have no keys of parts that are not used.
+        spare = PLACES if "position" in key else 0 if key.endswith("_features") else SMALL
+        if SIZED.search(key) and is_over(value, max(largest, spare)):
+            what = f"the largest size of a tensor of the weights is {largest:,}"
+        if what:
+            fix = "give the configuration of these weights"
+            raise InputError(f"has the {key} {value:,}, but {what}", where=path, fix=fix)
+
+
+def tensor_shapes(files: Iterable[Path]) -> list[tuple[int, ...]]:
+    """Return the shapes of tensors by the heads of their files; none of a file that is damaged."""
+    from safetensors import SafetensorError, safe_open
+
+    shapes: list[tuple[int, ...]] = []
+    for file in files:
+        # The library says what is wrong with it.
+        with suppress(SafetensorError, OSError), safe_open(file, framework="np") as tensors:
+            shapes += [tuple(tensors.get_slice(key).get_shape()) for key in list(tensors.keys())]
+    return shapes
+
+
 def digest_weights(files: Sequence[Path]) -> str:
     """Return what ``sha256sum`` prints for the file of weights; of several, a digest of all."""
     if len(files) > 1:
@@ -111,7 +280,6 @@ def offline() -> None:
 def loading(folder: Path, fix: str) -> Iterator[None]:
     """Load a model inside the block: what its folder lacks is an error in one sentence."""
     offline()
-    from safetensors import SafetensorError
     from transformers.utils import logging
 
     shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
@@ -119,13 +287,28 @@ def loading(folder: Path, fix: str) -> Iterator[None]:
     # What is wrong is an error, in one sentence.
     logging.set_verbosity(logging.CRITICAL)
     try:
-        yield
-    except KaratError:
-        raise
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
-        first = str(error).strip().split("\n")[0]
-        raise InputError(f"cannot be loaded ({first})", where=folder, fix=fix) from None
+        with failures(folder, fix):
+            yield
     finally:
         logging.set_verbosity(level)
         if shown:
             logging.enable_progress_bar()
+
+
+@contextmanager
+def failures(folder: Path, fix: str, what: str = "cannot be loaded") -> Iterator[None]:
+    """Turn whatever a library raises inside the block into one sentence.
+
+    Wrong values in a configuration end in a dozen kinds of errors, some of them only when the model is used.
+    """
+    try:
+        yield
+    except KaratError:
+        raise
+    except MemoryError:
+        raise InputError(f"{what} (the memory does not suffice)", where=folder, fix=fix) from None
+    except Exception as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        # The libraries' own checks name what they checked in one line, and what is wrong in the next.
+        shown = " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1]) or type(error).__name__
+        raise InputError(f"{what} ({shown})", where=folder, fix=fix) from None

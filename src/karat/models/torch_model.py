@@ -173,7 +173,7 @@ def find_device(device: str) -> str:
     return "cpu"
 
 
-def is_out_of_memory(error: RuntimeError) -> bool:
+def is_out_of_memory(error: Exception) -> bool:
     """Whether the memory of the device, or of the machine, did not suffice."""
     import torch
 

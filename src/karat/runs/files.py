@@ -10,7 +10,7 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
-from karat._util import Registry, check_table, import_later, plural, track
+from karat._util import Registry, check_plain, check_table, import_later, plural, track
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import InputError, MissingDataError
 from karat.runs.compute import Compute
@@ -66,6 +66,7 @@ def read(path: Path) -> Content:
     """Return what a file or a folder holds."""
     if not path.exists():
         raise MissingDataError("there is no such file", where=path)
+    check_plain(path)
     if format_of(path) not in READERS:
         raise InputError(
             f"has the extension {path.suffix!r}", where=path, fix=f"karat reads {', '.join(READERS)} here"
@@ -625,4 +626,5 @@ def table_shape(path: Path) -> tuple[int, ...]:
     """Return the shape of the one table in a file; () where it holds something else."""
     if not path.exists():
         raise MissingDataError("there is no such file", where=path)
+    check_plain(path)
     return SHAPES[format_of(path)](path) if format_of(path) in SHAPES else ()

@@ -200,7 +200,7 @@ class TrainedModel:
     @classmethod
     def load(cls, folder: str | Path) -> TrainedModel:
         """Return what `save` wrote, after checking it; nothing in it is executed."""
-        extra("torch")
+        torch: Any = extra("torch")
         from safetensors.torch import load_file
 
         from karat.training.network import DualEncoder
@@ -215,11 +215,16 @@ class TrainedModel:
             head = read_head(folder / MODEL_HEAD, FORMAT, VERSION)
             kind = INPUTS[INPUTS.index(head["image_input"])]
             vocabulary = CaptionVocabulary(head["words"], head["length"])
-            network = DualEncoder.from_description(head["network"])
+            # Without memory: only the weights show how large the network is.
+            with torch.device("meta"):
+                described = DualEncoder.from_description(head["network"])
             history, notes = list(head["history"]), tuple(map(str, head["notes"]))
         with parsing(folder / WEIGHTS, "does not contain the weights of the model", AGAIN):
             try:
-                network.load_state_dict(load_file(folder / WEIGHTS))
+                weights = load_file(folder / WEIGHTS)
+                described.load_state_dict(weights, assign=True)
+                network = DualEncoder.from_description(head["network"])
+                network.load_state_dict(weights)
             except RuntimeError as error:
                 raise ValueError(error) from None
         features = projection = None

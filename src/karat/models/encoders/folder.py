@@ -10,7 +10,7 @@ from karat._util import parsing
 from karat.errors import InputError, MissingDataError
 from karat.models.embedding_cache import digest_folder
 from karat.models.encoder import MODEL_FORMATS, MODEL_HEAD, Encoder, Scheme, as_encoder, register_encoder
-from karat.models.local_files import version_of
+from karat.models.local_files import check_model_folder, version_of
 
 LIBRARIES = ("karat", "numpy", "opencv-python-headless", "pillow", "torch")
 """What computes the vectors of such a model."""
@@ -32,6 +32,7 @@ def load(name: str) -> Encoder:
         raise MissingDataError(f"there is no {MODEL_HEAD}", where=folder, fix=fix)
     with parsing(head, "is not a description of a model", FIX):
         named = str(json.loads(head.read_text(encoding="utf-8"))["format"])
+    check_model_folder(folder)
     if named not in MODEL_FORMATS:
         known = f"this version of karat reads {', '.join(MODEL_FORMATS)}"
         raise InputError(f"has format {named!r}", where=head, fix=known)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sys
 from collections.abc import Sequence
 from functools import cached_property
@@ -23,15 +24,28 @@ from karat.models.local_files import (
     LOCAL,
     READ,
     cached_folder,
+    check_model_folder,
     check_tensors,
     digest_weights,
+    entries_of,
+    failures,
     is_of_tokenizer,
+    is_over,
     loading,
+    tensor_shapes,
     version_of,
     versions,
     weight_files,
 )
-from karat.models.torch_model import PICTURE_FACTS, SETTINGS, Inputs, TorchModel, TorchParts, listed
+from karat.models.torch_model import (
+    PICTURE_FACTS,
+    SETTINGS,
+    Inputs,
+    TorchModel,
+    TorchParts,
+    is_out_of_memory,
+    listed,
+)
 from karat.runs import Fact
 
 if TYPE_CHECKING:
@@ -44,6 +58,10 @@ VOLATILE = ("transformers_version", "_name_or_path", "architectures")
 VOCABULARIES = {"tokenizer.json", "vocab.json", "vocab.txt"}
 """Files that list the words of a tokenizer; sentencepiece's end in ``.model``."""
 FIX = "give the complete folder of a model of transformers, with its weights as safetensors"
+SLACK = 1 << 24
+"""How many numbers a network may have beyond twice its weights: few of a wrong shape are named."""
+MOST_PREPARED = 1 << 14
+"""How many pixels wide or high pictures are prepared, or how many patches, at most."""
 
 
 class TextReading(NamedTuple):
@@ -73,6 +91,7 @@ def load(name: str, **settings: Any) -> Encoder:
     """Return a model of transformers; its weights are read when something has to be encoded."""
     require("transformers", "torch", "PIL", extra_name="hf")
     folder = find_folder(name)
+    check_model_folder(folder)
     files = HuggingFaceFiles(folder)
     model = TorchModel(files.load, **settings)
     read = {path.name: path for path in sorted(folder.iterdir()) if path.suffix in READ}
@@ -120,7 +139,15 @@ class HuggingFaceFiles:
         with loading(self.folder, FIX):
             from transformers import AutoImageProcessor
 
-            return AutoImageProcessor.from_pretrained(self.folder, backend="pil", **LOCAL)
+            processor = AutoImageProcessor.from_pretrained(self.folder, backend="pil", **LOCAL)
+            check_prepared_size(processor.to_dict(), self.folder)
+            return processor
+
+    @property
+    def preparation(self) -> dict[str, Fact]:
+        """How pictures are prepared, as facts."""
+        with failures(self.folder, FIX):
+            return picture_facts(self.processor.to_dict())
 
     @cached_property
     def tokenizer(self) -> Any:
@@ -142,8 +169,8 @@ class HuggingFaceFiles:
 
             # Configurations do not repeat what is as in the architecture.
             places = AutoConfig.from_pretrained(self.folder, **LOCAL).text_config.max_position_embeddings
-        limits = [self.reading.most, places, self.tokenizer.model_max_length]
-        return int(min(limit for limit in limits if limit))
+            limits = [self.reading.most, places, self.tokenizer.model_max_length]
+            return int(min(limit for limit in limits if limit))
 
     def load(self) -> TorchParts:
         """Return the network and what prepares its inputs."""
@@ -158,6 +185,7 @@ class HuggingFaceFiles:
             import transformers
 
             architecture = getattr(transformers, self.architecture)
+            self.check_network(architecture)
             network, found = architecture.from_pretrained(self.folder, **options, **LOCAL)
         shapes = [entry[0] for entry in found["mismatched_keys"]]
         spare = [name for name in found["unexpected_keys"] if not name.endswith("position_ids")]
@@ -170,15 +198,43 @@ class HuggingFaceFiles:
         def embed_images(inputs: Inputs) -> torch.Tensor:
             try:
                 return pooled(images(**inputs))
-            except (RuntimeError, ValueError):
-                self.check_size(inputs, network.config.vision_config)
+            except Exception as error:
+                if not is_out_of_memory(error):
+                    self.check_size(inputs, network.config.vision_config)
+                self.explain(error)
                 raise
 
         def embed_texts(inputs: Inputs) -> torch.Tensor:
-            return pooled(texts(**inputs))
+            try:
+                return pooled(texts(**inputs))
+            except Exception as error:
+                self.explain(error)
+                raise
 
         self.vocabulary = int(network.config.text_config.vocab_size)
         return TorchParts(network, self.picture, self.texts, embed_images, embed_texts)
+
+    def explain(self, error: Exception) -> None:
+        """Raise one sentence for what the network cannot compute; memory that does not suffice stays so."""
+        if not is_out_of_memory(error):
+            with failures(self.folder, FIX, "cannot be computed with"):
+                raise error
+
+    def check_network(self, architecture: Any) -> None:
+        """Raise where the network would be much larger than its weights, before it takes any memory."""
+        import torch
+
+        with torch.device("meta"):
+            config = architecture.config_class.from_pretrained(
+                self.folder, attn_implementation="eager", **LOCAL
+            )
+            network = architecture(config)
+        asked = sum(table.numel() for table in network.parameters())
+        held = sum(math.prod(shape) for shape in tensor_shapes(self.weights))
+        if asked > 2 * held + SLACK:
+            what = f"describes a network of {asked:,} numbers, but the weights are {held:,}"
+            fix = "give the configuration of these weights"
+            raise InputError(what, where=self.folder / HEAD, fix=fix)
 
     def check_size(self, inputs: Inputs, config: Any) -> None:
         """Raise where pictures are prepared in another size than the network was made for."""
@@ -191,17 +247,19 @@ class HuggingFaceFiles:
 
     def picture(self, picture: Any) -> Inputs:
         """Return a picture as the network takes it."""
-        return dict(self.processor(images=[picture], return_tensors="pt"))
+        with failures(self.folder, FIX, "cannot prepare a picture"):
+            return dict(self.processor(images=[picture], return_tensors="pt"))
 
     def texts(self, texts: list[str]) -> tuple[Inputs, Sequence[bool]]:
         """Return texts as the network takes them, and which ones were cut."""
-        made = self.tokenizer(
-            texts,
-            padding=self.reading.padding,
-            truncation=True,
-            max_length=self.max_tokens,
-            return_tensors="pt",
-        )
+        with failures(self.folder, FIX, "cannot split texts"):
+            made = self.tokenizer(
+                texts,
+                padding=self.reading.padding,
+                truncation=True,
+                max_length=self.max_tokens,
+                return_tensors="pt",
+            )
         largest = int(made["input_ids"].max()) if texts else 0
         if largest >= self.vocabulary:
             numbers = f"it gives token {largest:,}, and the network knows {self.vocabulary:,}"
@@ -228,7 +286,7 @@ class HuggingFaceFiles:
             "weights.sha256": digest_weights(self.weights),
             "config.sha256": hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest(),
             **PICTURE_FACTS,
-            **picture_facts(self.processor.to_dict()),
+            **self.preparation,
             "text.tokenizer.sha256": digest_files(tokens),
             "text.lower_case": lower_cases(self.tokenizer),
             "text.max_tokens": self.max_tokens,
@@ -236,6 +294,15 @@ class HuggingFaceFiles:
             "text.padding": self.reading.padding,
             **versions(LIBRARIES),
         }
+
+
+def check_prepared_size(settings: dict[str, Any], folder: Path) -> None:
+    """Raise where pictures would be prepared in a size that no memory holds."""
+    sizes = {key: value for key, value in settings.items() if "size" in key or "patches" in key}
+    for key, value in entries_of(sizes):
+        if is_over(value, MOST_PREPARED):
+            what = f"pictures are prepared with the {key} {value:,}; the most is {MOST_PREPARED:,}"
+            raise InputError(what, where=folder, fix="give the folder with the model's own preprocessor")
 
 
 def check_vocabulary(folder: Path) -> None:

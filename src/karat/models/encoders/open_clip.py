@@ -24,6 +24,7 @@ from karat.models.embedding_cache import digest_files, kept_facts
 from karat.models.encoder import Encoder, Scheme, register_encoder
 from karat.models.local_files import (
     LOCAL,
+    check_model_folder,
     check_tensors,
     digest_weights,
     is_of_tokenizer,
@@ -85,6 +86,7 @@ class OpenClipFiles:
             with parsing(head, "is not a configuration of open_clip", FIX):
                 content = json.loads(head.read_text(encoding="utf-8"))
                 self.config, self.preparation = dict(content["model_cfg"]), dict(content["preprocess_cfg"])
+            check_model_folder(self.folder)
             files = weight_files(self.folder) if weights is None else [weights]
             self.architecture = self.name = self.folder.resolve().name
         else:

