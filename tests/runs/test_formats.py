@@ -412,6 +412,7 @@ def test_damaged_files_raise_nothing_else(name, data):
 @pytest.mark.parametrize("packed", [False, True])
 def test_blocks_of_a_trec_run_change_nothing(tmp_path, monkeypatch, size, packed):
     lines = (f"q{q}é Q0 d{d} {d} 0.{9 - d % 4} t\r\n" for d in range(9) for q in (2, 1))
+    text = "\ufeff# é\n\n" + "".join(lines)
     path = tmp_path / "a.trec"
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     monkeypatch.setattr(trec, "text_blocks", partial(text_blocks, size=size))
