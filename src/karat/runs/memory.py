@@ -96,7 +96,7 @@ def check_list_memory(memory: int | float | str | None, paths: Sequence[Path], n
 
 
 def list_bytes(path: Path) -> int:
-    """Return how many bytes the ranked lists in a file take at most, from reading to scores; 0 for tables."""
+    """Return about how many bytes the ranked lists in a file take, from reading to scores; 0 for tables."""
     kind = format_of(path) if path.is_file() else ""
     if kind not in LIST_BYTES or (kind in SHAPES and SHAPES[kind](path) != ()):
         return 0
