@@ -6,11 +6,35 @@ their sentence and ends with exit code 2.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+
+HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""What a terminal obeys and does not show: control characters, and those that turn the direction of text."""
+
+
+def printable(text: str, lines: bool = False) -> str:
+    """Return text of a file, such as a name, an id or a caption, as what is safe to print.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    lines
+        Whether it may have several lines, and tabs; otherwise it becomes one.
+
+    Examples
+    --------
+    >>> printable("a\\x1b[31m\\nb"), printable("a\\x1b[31m\\nb", lines=True)
+    ('a�[31m�b', 'a�[31m\\nb')
+    """
+    safe = text if text.isprintable() else HARMFUL.sub("�", text)
+    return safe if lines else safe.replace("\n", "�").replace("\t", "�")
 
 
 class KaratError(Exception):
@@ -37,6 +61,8 @@ class KaratError(Exception):
         self.fix = fix
         sentence = what if self.where is None else f"{self.where}: {what}"
         sentence = sentence if fix is None else f"{sentence}; {fix}"
+        # Names and ids in it may come from a stranger's file.
+        sentence = printable(sentence, lines=True)
         super().__init__(sentence if sentence.endswith(("?", ".")) else f"{sentence}.")
 
 
@@ -60,6 +86,9 @@ class MissingDataError(KaratError, FileNotFoundError):
 
 class KaratWarning(UserWarning):
     """What a user should know although the work goes on; the command line prints it as a note."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__(), lines=True)
 
 
 class PlugInWarning(KaratWarning):

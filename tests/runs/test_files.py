@@ -1,14 +1,18 @@
 """Loading runs: arrays without copying them, and files grouped into runs whatever their format."""
 
+import gzip
 import os
+from functools import partial
 
 import numpy as np
 import polars as pl
 import pytest
 
 import karat
+from karat._util import bytes_text
 from karat.errors import KaratError
-from karat.runs import EmbeddingRun, Loading, MatrixRun, RankingsRun, group_sources, load_runs
+from karat.runs import EmbeddingRun, Loading, MatrixRun, RankingsRun, files, group_sources, load_runs
+from karat.runs.memory import BASE_BYTES, list_bytes
 from karat.stats import Intervals
 from karat.world import make_world
 
@@ -139,3 +143,38 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, suffix):
         karat.load_run(path)
     with pytest.raises(KaratError, match=message):
         load_runs([path], bench)
+
+
+LISTED = {"i2t": {f"image-{k}": [f"caption-{k}-{c}" for c in range(40)] for k in range(60)}}
+
+
+@pytest.mark.parametrize("kind", [".trec", ".run", ".trec.gz", ".csv", ".tsv", ".json", ".parquet"])
+def test_ranked_lists_that_do_not_fit_are_refused_before_they_are_read(tmp_path, monkeypatch, kind):
+    plain = tmp_path / f"lists{kind.removesuffix('.gz')}"
+    karat.convert(LISTED, target=plain)
+    path = plain if kind != ".trec.gz" else tmp_path / "lists.trec.gz"
+    if path != plain:
+        path.write_bytes(gzip.compress(plain.read_bytes()))
+    needed = BASE_BYTES + list_bytes(path)
+    assert BASE_BYTES + 2400 * 100 < needed < BASE_BYTES + 2400 * 500
+    with monkeypatch.context() as patch:
+        # Nothing is read.
+        patch.setattr(files, "read", None)
+        monkeypatch.setenv("KARAT_MEMORY", str(needed - 1))
+        message = f"ranked lists of lists do not fit into .*; give {bytes_text(needed)} or more"
+        for load in (karat.load_run, partial(karat.convert, target=tmp_path / "other.json")):
+            with pytest.raises(karat.KaratError, match=message):
+                load(path)
+        with pytest.raises(karat.KaratError, match="ranked lists of 2 runs do not fit"):
+            load_runs([path, path], build([[1.0]], 1, np.eye(1), halves=False).benchmark)
+    monkeypatch.setenv("KARAT_MEMORY", str(needed))
+    karat.convert(path, target=tmp_path / "other.json", direction=None)
+    lists = files.read(tmp_path / "other.json").lists
+    assert lists.get("i2t", lists) == LISTED["i2t"]
+
+
+def test_tables_are_no_ranked_lists_for_the_bound(tmp_path):
+    for kind in (".npy", ".csv", ".parquet", ".npz"):
+        karat.convert(np.eye(3), target=tmp_path / f"scores{kind}")
+        assert list_bytes(tmp_path / f"scores{kind}") == 0
+    assert list_bytes(tmp_path / "missing.trec") == list_bytes(tmp_path) == 0

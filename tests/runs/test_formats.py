@@ -1,9 +1,11 @@
 """Every format reads back what it wrote, and a broken file is one sentence."""
 
+import gzip
 import json
 import os
 import tempfile
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karat
+from karat._util import read_text, text_blocks
 from karat.runs import EmbeddingRun
 from karat.runs.files import read
-from karat.runs.formats import WRITERS, Content
+from karat.runs.formats import WRITERS, Content, trec
 from karat.runs.formats.blocks import check_declared
 
 SCORES = [name for name in WRITERS if "scores" in WRITERS[name].holds]
@@ -403,3 +406,25 @@ def test_damaged_files_raise_nothing_else(name, data):
                 np.array(table)
         except karat.KaratError:
             pass
+
+
+@pytest.mark.parametrize("size", [1, 7, 30, 1 << 20])
+@pytest.mark.parametrize("packed", [False, True])
+def test_blocks_of_a_trec_run_change_nothing(tmp_path, monkeypatch, size, packed):
+    lines = (f"q{q}é Q0 d{d} {d} 0.{9 - d % 4} t\r\n" for d in range(9) for q in (2, 1))
+    text = "\ufeff# é\n\n" + "".join(lines)
+    path = tmp_path / "a.trec"
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    monkeypatch.setattr(trec, "text_blocks", partial(text_blocks, size=size))
+    content = trec.read_trec(path)
+    order = [0, 4, 8, 1, 5, 2, 6, 3, 7]
+    assert content.lists == {f"q{q}é": [f"d{d}" for d in order] for q in (2, 1)}
+    assert list(content.lists) == ["q2é", "q1é"]
+    assert content.scores == {f"q{q}é": [float(f"0.{9 - d % 4}") for d in order] for q in (2, 1)}
+    assert "".join(text_blocks(path, size)) == read_text(path)
+    path.write_bytes(text.encode() + b"q Q0 d 1 x\nq Q0\n")
+    with pytest.raises(karat.KaratError, match="line 22 is not a line of a TREC run"):
+        trec.read_trec(path)
+    path.write_bytes(text.encode() + b"q Q0 \xe9 1 1\n")
+    with pytest.raises(karat.KaratError, match="line 21 is not UTF-8"):
+        trec.read_trec(path)

@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from karat._util.tables import Layout as Layout
     from karat._util.tables import bar as bar
     from karat._util.tables import grouped as grouped
+    from karat._util.tables import printable_table as printable_table
     from karat._util.tables import text_of as text_of
     from karat._util.text import MISSING as MISSING
     from karat._util.text import and_list as and_list
@@ -126,6 +127,7 @@ if TYPE_CHECKING:
     from karat._util.text_files import read_rows as read_rows
     from karat._util.text_files import read_table as read_table
     from karat._util.text_files import read_text as read_text
+    from karat._util.text_files import text_blocks as text_blocks
     from karat._util.workers import Scheduler as Scheduler
     from karat._util.workers import Workers as Workers
     from karat._util.workers import connected as connected

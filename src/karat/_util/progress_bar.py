@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from karat._util.long_work import Stage, current_reporter, reporting
+from karat._util.text import printable
 
 YOUNG = 0.5
 """Seconds after which a stage inside another gets a line of its own: shorter ones would only flicker."""
@@ -151,7 +152,7 @@ def lines(stages: Sequence[Stage]) -> list[Stage]:
 
 def sentence(stage: Stage) -> str:
     """Return what is done."""
-    return ": ".join(part for part in (stage.what, stage.said) if part)
+    return printable(": ".join(part for part in (stage.what, stage.said) if part))
 
 
 def share_of(stage: Stage) -> float | None:

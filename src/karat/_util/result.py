@@ -16,6 +16,7 @@ from karat._util.files import write_file
 from karat._util.notebook import fragment
 from karat._util.registry import Registry, import_later
 from karat._util.tables import Layout, latex_comment, latex_of, markdown_of, text_of
+from karat._util.text import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,8 +95,10 @@ class Result(ABC):
         return replace(self, notes=(*self.notes, *notes)) if notes else self  # type: ignore[type-var]
 
     def __str__(self) -> str:
-        shown = [part if isinstance(part, str) else text_of(part) for part in self.parts()]
-        notes = [f"note: {note}" for note in self.notes]
+        shown = [
+            printable(part, lines=True) if isinstance(part, str) else text_of(part) for part in self.parts()
+        ]
+        notes = [f"note: {printable(note, lines=True)}" for note in self.notes]
         return "\n".join([*(["\n\n".join(shown)] if shown else []), *notes])
 
     def _repr_html_(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from karat._util.text import MISSING
+from karat._util.text import MISSING, printable
 
 DRAWING = set(" ─├┤●█▏▎▍▌▋▊▉")
 """What bars and intervals are drawn with."""
@@ -72,8 +72,23 @@ def grouped(
     return Layout(head, rows, rules, len(lines[0][0]), set(best), title)
 
 
+def printable_table(layout: Layout) -> Layout:
+    """Return a table whose text is safe to print: names, ids and captions in it may come from a stranger.
+
+    >>> printable_table(Layout(["run"], [["a\\x1b[2J"]], title="b\\r")).rows
+    [['a�[2J']]
+    """
+    return replace(
+        layout,
+        head=[printable(cell) for cell in layout.head],
+        rows=[[printable(cell) for cell in row] for row in layout.rows],
+        title=printable(layout.title, lines=True),
+        legend=printable(layout.legend, lines=True),
+    )
+
+
 def text_of(layout: Layout) -> str:
-    """Return a table in plain text: labels to the left, numbers to the right.
+    """Return a table in plain text that is safe to print: labels to the left, numbers to the right.
 
     >>> print(text_of(Layout(["metric", "tau"], [["R@1", "0.72"], ["R@10", "0.9"]], title="Alike?")))
     Alike?
@@ -88,6 +103,7 @@ def text_of(layout: Layout) -> str:
     # As wide as they are drawn: a name may be in Chinese.
     from rich.cells import cell_len
 
+    layout = printable_table(layout)
     widths = [max(cell_len(row[k]) for row in [layout.head, *layout.rows]) for k in range(len(layout.head))]
 
     def line(row: list[str]) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from karat.errors import InputError
+from karat.errors import printable as printable
 
 MISSING = "—"
 """The text where there is no value."""
@@ -73,15 +74,6 @@ def and_list(names: Sequence[str]) -> str:
     ('a', 'a, b and c')
     """
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
-
-
-def printable(text: str) -> str:
-    """Return text that a file gives as one line that is safe to print.
-
-    >>> printable("a\\x1b[31m\\nb")
-    'a�[31m�b'
-    """
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
 
 
 def split_names(text: str) -> list[str]:

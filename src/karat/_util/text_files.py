@@ -10,7 +10,7 @@ import gzip
 import json
 import reprlib
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,42 @@ def read_text(path: Path) -> str:
         raise InputError(f"cannot be read ({error.strerror or error})", where=path, fix=COMPLETE) from None
     except UnicodeDecodeError as error:
         raise not_utf8(path, error) from None
+
+
+def text_blocks(path: Path, size: int = 1 << 20) -> Iterator[str]:
+    """Yield the text of a file as `read_text` reads it, in blocks of whole lines: never all at once.
+
+    Parameters
+    ----------
+    path
+        The file.
+    size
+        About how many bytes a block has; a longer line is a block of its own.
+    """
+    check_file(path)
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == GZIP
+        with gzip.open(path) if packed else path.open("rb") as handle:
+            begun: list[bytes] = []
+            coding = "utf-8-sig"
+            while data := handle.read(size):
+                if coding == "utf-8-sig" and not begun and b"\0" in data[:4096]:
+                    raise InputError("is not text", where=path, fix="save it as text in UTF-8")
+                whole, end, rest = data.rpartition(b"\n")
+                if end:
+                    yield b"".join([*begun, whole, end]).decode(coding)
+                    begun, coding = [], "utf-8"
+                begun.append(rest)
+            yield b"".join(begun).decode(coding)
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise InputError("is not a complete gzip file", where=path, fix="compress it again") from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", where=path, fix=COMPLETE) from None
+    except UnicodeDecodeError:
+        # What names the line and the encoding looks at the whole.
+        read_text(path)
+        raise
 
 
 def read_lines(path: Path) -> list[str]:

@@ -60,7 +60,7 @@ def convert(
     Embeddings become scores, and both become ranked lists with --top.
     """
     from karat.benchmarks import load_benchmark
-    from karat.cli.show import working
+    from karat.cli.show import tell, working
     from karat.runs import convert as write
     from karat.runs import writer_of
 
@@ -84,4 +84,4 @@ def convert(
     }
     with working(f"writing {target.name}"):
         written = write(*sources, target=target, **choices)
-    print(f"wrote {' and '.join(str(path) for path in written)}")
+    tell(f"wrote {' and '.join(str(path) for path in written)}")

@@ -46,7 +46,7 @@ def encode(
     captions, without the one that asks, and gives a score table. Finished parts of a folder are kept when the
     work is interrupted: the same command continues it.
     """
-    from karat.cli.show import print_notes, working
+    from karat.cli.show import print_notes, tell, working
     from karat.models import encode
 
     with working("encoding"):
@@ -55,5 +55,5 @@ def encode(
             device=device, batch=batch, queries=queries, summarise=summarise, setting=parse_settings(setting),
         )  # fmt: skip
     for path in run.files:
-        print(f"wrote {path}")
+        tell(f"wrote {path}")
     print_notes(run.notes)

@@ -53,7 +53,7 @@ def fuse(
     from karat.baselines import check_fusion
     from karat.baselines import fuse as fuse_runs
     from karat.benchmarks import DIRECTIONS, load_benchmark
-    from karat.cli.show import working
+    from karat.cli.show import tell, working
     from karat.runs import Loading, convert, writer_of
 
     # Mistakes in these show before anything large is read.
@@ -77,7 +77,7 @@ def fuse(
             runs, runs[0].benchmark or bench, method, weight=weights, top=top, direction=ways, **params
         )
         written = convert(fused.raw, target=output, made_with=fused.made_with)
-    print(f"wrote {' and '.join(str(path) for path in written)}")
+    tell(f"wrote {' and '.join(str(path) for path in written)}")
 
 
 def check_number(names: list[str]) -> None:

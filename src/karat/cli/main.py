@@ -45,7 +45,7 @@ from karat.cli import (
 )
 from karat.cli.command import Command, Group, alone
 from karat.cli.streams import guarded_streams, orderly_end, warnings_as_notes
-from karat.errors import KaratError
+from karat.errors import KaratError, printable
 
 PANELS = {
     "Scores": (evaluate, compare, report, explain, rules, robustness, agree),
@@ -169,7 +169,7 @@ def needed(words: Sequence[str]) -> Any:
 
 def fail(sentence: str) -> None:
     """Print one line on standard error and stop with exit code 2."""
-    print(f"karat: {' '.join(sentence.split())}", file=sys.stderr)
+    print(f"karat: {printable(' '.join(sentence.split()))}", file=sys.stderr)
     sys.exit(2)
 
 

@@ -65,7 +65,7 @@ def normalise(
     ranks one query at a time. Evaluations of the result say so.
     """
     from karat.benchmarks import load_benchmark
-    from karat.cli.show import print_notes, working
+    from karat.cli.show import print_notes, tell, working
     from karat.runs import (
         NORMALISATIONS,
         Loading,
@@ -98,5 +98,5 @@ def normalise(
             written = convert(scores.lists(top), **target)
         else:
             written = convert(scores.table, top=top, ids=run.ids or None, **target)
-    print(f"wrote {' and '.join(str(path) for path in written)}")
+    tell(f"wrote {' and '.join(str(path) for path in written)}")
     print_notes([f"{run.name}: {note_on_steps(scores.made_with)}"])

@@ -41,7 +41,7 @@ def search(
 
     Each line is the place, the cosine of picture and sentence, and the picture.
     """
-    from karat.cli.show import show, working
+    from karat.cli.show import show, tell, working
     from karat.models import search
 
     with working("reading pictures"):
@@ -51,4 +51,4 @@ def search(
         )  # fmt: skip
     show(found)
     if output is not None and found.hits:
-        print(f"wrote {output}")
+        tell(f"wrote {output}")

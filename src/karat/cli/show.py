@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from karat.errors import printable
+
 if TYPE_CHECKING:
     from karat._util import Layout, Result
     from karat.reports import PageOptions
@@ -72,7 +74,7 @@ def working(what: str = "") -> Iterator[None]:
             yield
     except KeyboardInterrupt as interruption:
         if str(interruption):
-            print(f"karat: {interruption}", file=sys.stderr)
+            tell(f"karat: {interruption}", sys.stderr)
         raise
 
 
@@ -101,11 +103,11 @@ def show(result: Result, quiet: bool = False) -> None:
         if k:
             screen.print()
         if isinstance(part, str):
-            screen.print(escape(part))
+            screen.print(escape(printable(part, lines=True)))
         else:
             print_layout(part, screen)
     for note in result.notes:
-        screen.print(escape(f"note: {note}"))
+        screen.print(escape(f"note: {printable(note, lines=True)}"))
 
 
 def finish(result: Result, json: Path | None, output: Path | None, page: PageOptions | None = None) -> None:
@@ -141,7 +143,12 @@ def as_typed() -> str:
 def say_where(output: Path, stream: TextIO | None = None) -> None:
     """Print the file's name and size, on standard output by default."""
     size = f"{output.stat().st_size / 1e6:.1f} MB"
-    print(f"wrote {output} ({size}); open it in a browser", file=stream or sys.stdout)
+    tell(f"wrote {output} ({size}); open it in a browser", stream)
+
+
+def tell(sentence: str, stream: TextIO | None = None) -> None:
+    """Print a sentence, on standard output by default; a name in it cannot command the terminal."""
+    print(printable(sentence, lines=True), file=stream or sys.stdout, flush=True)
 
 
 def write_json(result: Result, path: Path | None) -> bool:
@@ -160,7 +167,7 @@ def print_notes(notes: Iterable[str]) -> None:
         return
     errors = console(stderr=True)
     for note in notes:
-        errors.print(escape(f"note: {note}"))
+        errors.print(escape(f"note: {printable(note, lines=True)}"))
 
 
 def with_bars(layout: Layout, width: int) -> Layout:
@@ -187,8 +194,9 @@ def print_layout(layout: Layout, screen: Console) -> None:
     """Draw a table below its title, in several parts when its columns do not fit side by side."""
     from dataclasses import replace
 
-    from karat._util import text_of
+    from karat._util import printable_table, text_of
 
+    layout = printable_table(layout)
     if layout.title:
         screen.print(f"[bold]{escape(layout.title)}[/]")
     if not any(layout.head):

@@ -61,13 +61,13 @@ def train(
     Interrupt it whenever you like: the same command goes on after the last finished epoch, and the result is
     the same.
     """
-    from karat.cli.show import show, working
+    from karat.cli.show import show, tell, working
     from karat.runs import Compute
     from karat.training import NetworkOptions, TrainingOptions, train
 
     def print_epoch(record: dict[str, float]) -> None:
         epoch = f"epoch {record['epoch']:.0f} of {epochs}"
-        print(f"{epoch}: loss {record['loss']:.4f}, dev {dev_measure} {record[dev_measure]:.1f}", flush=True)
+        tell(f"{epoch}: loss {record['loss']:.4f}, dev {dev_measure} {record[dev_measure]:.1f}")
 
     chosen = TrainingOptions(
         epochs=epochs, batch_size=batch_size, lr=lr, patience=patience, measure=dev_measure, seed=seed

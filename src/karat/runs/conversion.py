@@ -29,7 +29,15 @@ from karat.benchmarks import DIRECTIONS, Benchmark, as_id_array
 from karat.errors import InputError
 from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun, Similarity
-from karat.runs.files import Memory, as_table_run, gather, stated, table_shape, with_directions
+from karat.runs.files import (
+    Memory,
+    as_table_run,
+    gather,
+    paths_among,
+    stated,
+    table_shape,
+    with_directions,
+)
 from karat.runs.fingerprint import Fingerprint, made_with_beside, write_made_with
 from karat.runs.formats import (
     FOLDER,
@@ -38,12 +46,14 @@ from karat.runs.formats import (
     Content,
     FormatWriter,
     by_direction,
+    name_of,
     plain,
     rows_per_block,
     write_npy,
 )
 from karat.runs.id_files import Order, write_ids
 from karat.runs.loading import Loading
+from karat.runs.memory import check_list_memory
 from karat.runs.rankings import FORM, RankingsRun
 from karat.runs.table import TableRun
 
@@ -98,6 +108,8 @@ def convert(
         direction = check_choice(direction, DIRECTIONS, "direction")
     if (have := kind_of_tables(sources)) is not None:
         target_kind(have, writer, kind, top, direction, target)
+    paths = paths_among(sources)
+    check_list_memory(memory, paths, next(map(name_of, paths), "run"))
     content = gather(sources, loading.ids)
     loading = stated(loading, content)
     kind = target_kind(content.kind, writer, kind, top, direction, target)

@@ -29,7 +29,7 @@ from karat.runs.id_files import (
 )
 from karat.runs.loading import Loading
 from karat.runs.matrix import MatrixRun
-from karat.runs.memory import check_memory, with_memory
+from karat.runs.memory import check_list_memory, check_memory, with_memory
 from karat.runs.preflight import VectorCheck, check_dimensions, check_embeddings
 from karat.runs.rankings import FORM, RankingsRun
 from karat.runs.run import Run
@@ -166,8 +166,9 @@ def read_run(
         return sources[0]
     loading, compute = loading or Loading(), compute or Compute()
     check_sources(sources)
-    contents = [as_content(source) for source in sources]
     paths = paths_among(sources)
+    check_list_memory(compute.memory, paths, name or next(map(name_of, paths), "run"))
+    contents = [as_content(source) for source in sources]
     if len(contents) == 2 and all(content.lists is not None for content in contents):
         return both_directions(sources, contents, benchmark, name or joint_name(paths))
     content = gather(sources, loading.ids, contents)
@@ -403,6 +404,9 @@ def load_runs(
     loading, compute = loading or Loading(), compute or Compute()
     benchmark.check_gallery()
     groups, names, given = list_sources(sources, benchmark, loading.name)
+    paths = [path for group in groups for path in paths_among(group)]
+    called = next(map(name_of, paths), "run") if len(groups) == 1 else plural(len(groups), "run")
+    check_list_memory(compute.memory, paths, called)
     read = track(list(zip(groups, names)), lambda source: f"reading {source[1] or 'a run'}")
     runs = [as_run(group, benchmark, called, loading, compute) for group, called in read]
     if given is None or len(given) != len(runs):

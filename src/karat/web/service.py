@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from karat._util import check_choice, plural
-from karat.errors import InputError
+from karat.errors import InputError, printable
 from karat.store.accounts import MIN_PASSWORD, OWNER, Accounts, fold
 from karat.web.accounts import KnownOwners
 from karat.web.app import close_app, create_app
@@ -38,7 +38,7 @@ PASSWORD = "KARAT_OWNER_PASSWORD"
 def print_notes(notes: Iterable[str]) -> None:
     """Print what the operator should know on standard error."""
     for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+        print(f"note: {printable(note, lines=True)}", file=sys.stderr)
 
 
 def serve(
@@ -221,7 +221,7 @@ def ask_password(prompt: str) -> str:
 
 def announce(place: str, settings: Settings, link: str | None) -> None:
     """Print the address of the pages, and the owner's link."""
-    print(f"{place}: {settings.address}", flush=True)
+    print(printable(f"{place}: {settings.address}"), flush=True)
     if link is not None:
         print(f"owner's link (works once): {link}", flush=True)
     print("stop with Ctrl+C", flush=True)

@@ -19,6 +19,7 @@ def remove(
 ) -> None:
     """Forget a benchmark that was added; its files stay."""
     from karat.benchmarks import remove
+    from karat.cli.show import tell
 
     remove(name)
-    print(f"removed {name}; its files are still there")
+    tell(f"removed {name}; its files are still there")

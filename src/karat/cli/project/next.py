@@ -52,7 +52,7 @@ def next(
     chances as tasks of the project: `karat project estimate` then says what the answers prove. What the
     options leave open is as for the pairs before.
     """
-    from karat.cli.show import show, working, write_json
+    from karat.cli.show import show, tell, working, write_json
     from karat.judging import Rates
     from karat.project import next
     from karat.runs import Loading
@@ -71,4 +71,4 @@ def next(
     show(drawn, quiet=taken)
     if not dry_run and not taken:
         place = shlex.quote(project)
-        print(f"wrote batch {drawn.batch.number} into {project}; next: karat serve {place}")
+        tell(f"wrote batch {drawn.batch.number} into {project}; next: karat serve {place}")

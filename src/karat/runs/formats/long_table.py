@@ -101,9 +101,20 @@ def group(frame: pl.DataFrame, path: Path) -> tuple[dict[Any, list[Any]], dict[A
     first = frame["first"].to_numpy()
     starts = np.r_[0, np.flatnonzero(first[1:] != first[:-1]) + 1]
     ends = np.r_[starts[1:], len(first)]
-    query, item, score = (frame[name].to_list() for name in COLUMNS)
+    query = frame["query"].gather(starts).to_list()
+    item, score = shared(frame["item"]), frame["score"].to_list()
     spans = list(zip(starts.tolist(), ends.tolist()))
-    return {query[b]: item[b:e] for b, e in spans}, {query[b]: score[b:e] for b, e in spans}
+    items, scores = ([column[b:e] for b, e in spans] for column in (item, score))
+    return dict(zip(query, items)), dict(zip(query, scores))
+
+
+def shared(column: pl.Series, most: int = 1 << 20) -> list[Any]:
+    """Return the values of a column, equal ones as one object: an id that is listed often is kept once."""
+    known: dict[Any, Any] = {}
+    values: list[Any] = []
+    for begin in range(0, len(column), most):
+        values += [known.setdefault(value, value) for value in column[begin : begin + most].to_list()]
+    return values
 
 
 def id_column(column: pl.Series, path: Path) -> pl.Series:

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from karat._util import first_text, parsing, read_text
+from karat._util import first_text, parsing, text_blocks
 from karat.errors import InputError, KaratError
 from karat.runs.formats.content import Content, FormatWriter, by_direction, register
 from karat.runs.formats.long_table import long_frame, read_long
+
+if TYPE_CHECKING:
+    import polars as pl
 
 LINE = r"^\s*(?<query>\S+)\s+\S+\s+(?<item>\S+)\s+(?<rank>[-+]?[0-9]{1,18})\s+(?<score>\S+)(?:\s+\S.*)?$"
 NO_SCORE = ("-", "na", "nan", "none", "null")
@@ -28,21 +32,48 @@ def read_trec(path: Path) -> Content:
     """
     import polars as pl
 
+    frames: list[pl.DataFrame] = []
+    before = 0
     with parsing(path, "is not text", FIX):
-        lines = pl.Series("line", read_text(path).split("\n"))
-    filled = pl.DataFrame({"line": lines, "number": range(1, len(lines) + 1)}).filter(
+        # Block by block: lines with all their parts take ten times the file.
+        for block in text_blocks(path):
+            frames += parts_of(block, before, path)
+            before += block.count("\n")
+    if not frames:
+        raise InputError("is empty", where=path, fix=FIX)
+    frame = pl.concat(frames, rechunk=True)
+    frames.clear()
+    if frame["score"].str.to_lowercase().is_in(NO_SCORE).all():
+        frame = frame.with_columns(score=-pl.col("rank").cast(pl.Float64))
+    return read_long(frame, path)
+
+
+def parts_of(block: str, before: int, path: Path) -> list[pl.DataFrame]:
+    """Return the parts of a block of lines as a table, none where all lines are skipped.
+
+    Parameters
+    ----------
+    block
+        Whole lines.
+    before
+        How many lines the file has before them.
+    path
+        The file, for messages.
+    """
+    import polars as pl
+
+    lines = pl.Series("line", block.split("\n"))
+    filled = pl.DataFrame({"line": lines, "number": range(before + 1, before + len(lines) + 1)}).filter(
         ~pl.col("line").str.strip_chars().str.contains(SKIPPED)
     )
     if filled.is_empty():
-        raise InputError("is empty", where=path, fix=FIX)
+        return []
     frame = filled.select("number", pl.col("line").str.extract_groups(LINE).alias("part")).unnest("part")
     wrong = frame.filter(pl.col("query").is_null())
     if len(wrong):
         raise InputError(f"line {wrong['number'][0]} is not a line of a TREC run", where=path, fix=FIX)
-    frame = frame.with_columns(pl.col("rank").cast(pl.Int64, strict=False))
-    if frame["score"].str.to_lowercase().is_in(NO_SCORE).all():
-        frame = frame.with_columns(score=-pl.col("rank").cast(pl.Float64))
-    return read_long(frame, path)
+    # Parts are views of the whole line until they are copied.
+    return [frame.drop("number").with_columns(pl.col("rank").cast(pl.Int64, strict=False)).rechunk()]
 
 
 def begins_like_trec(path: Path) -> bool:
