@@ -102,7 +102,6 @@ if TYPE_CHECKING:
     from karat._util.text import in_percent as in_percent
     from karat._util.text import or_none as or_none
     from karat._util.text import plural as plural
-    from karat._util.text import printable as printable
     from karat._util.text import signed as signed
     from karat._util.text import split_names as split_names
     from karat._util.text import unguard as unguard

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from karat._util.long_work import Stage, current_reporter, reporting
-from karat._util.text import printable
+from karat.errors import printable
 
 YOUNG = 0.5
 """Seconds after which a stage inside another gets a line of its own: shorter ones would only flicker."""

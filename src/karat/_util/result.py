@@ -16,7 +16,7 @@ from karat._util.files import write_file
 from karat._util.notebook import fragment
 from karat._util.registry import Registry, import_later
 from karat._util.tables import Layout, latex_comment, latex_of, markdown_of, text_of
-from karat._util.text import printable
+from karat.errors import printable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,8 +19,8 @@ from karat._util.checks import not_utf8, split_address
 from karat._util.registry import natural
 from karat._util.result import Part, Result
 from karat._util.tables import Layout
-from karat._util.text import MISSING, bytes_of, printable
-from karat.errors import InputError, MissingDataError, unknown_name
+from karat._util.text import MISSING, bytes_of
+from karat.errors import InputError, MissingDataError, printable, unknown_name
 
 FILE = "karat.toml"
 CONFIG = "KARAT_CONFIG"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from karat._util.text import MISSING, printable
+from karat._util.text import MISSING
+from karat.errors import printable
 
 DRAWING = set(" ─├┤●█▏▎▍▌▋▊▉")
 """What bars and intervals are drawn with."""

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from karat.errors import InputError
-from karat.errors import printable as printable
 
 MISSING = "—"
 """The text where there is no value."""

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._util import Registry, import_all, import_later, plural, printable, setting_of, shorten, stage
-from karat.errors import InputError
+from karat._util import Registry, import_all, import_later, plural, setting_of, shorten, stage
+from karat.errors import InputError, printable
 from karat.models.cosine import unit
 from karat.models.embedding_cache import KeptRow, VectorCache, picture_keys, text_keys
 from karat.runs import ENCODED, Fact, Fingerprint

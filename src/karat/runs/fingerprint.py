@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from karat._util import and_list, plural, printable, read_json_value, read_text, shorten
-from karat.errors import InputError
+from karat._util import and_list, plural, read_json_value, read_text, shorten
+from karat.errors import InputError, printable
 
 Fact = str | int | float | bool | None
 

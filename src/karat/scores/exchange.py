@@ -15,8 +15,8 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from karat._util import json_text, printable, write_file, write_text
-from karat.errors import InputError, unknown_name
+from karat._util import json_text, write_file, write_text
+from karat.errors import InputError, printable, unknown_name
 from karat.measures import Named
 from karat.scores.column import DIRECTION_TITLES, Column
 from karat.scores.scorecard import EXCHANGES, READING, Scorecard, labels_drawn, units_drawn

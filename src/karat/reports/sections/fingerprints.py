@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from karat._util import MISSING, plural, printable
+from karat._util import MISSING, plural
+from karat.errors import printable
 from karat.reports.material import Material
 from karat.reports.presentation import table
 from karat.reports.section import SectionData, section
