@@ -1,0 +1,115 @@
+"""Seals: what this user made on this machine can be told from what came from elsewhere.
+
+A seal is a keyed digest. The key lies in the user's configuration folder, readable by the user alone: whoever
+writes a file that the user opens later cannot seal what is in it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import shlex
+import stat
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from karat._util.files import write_errors
+from karat._util.settings import config_folder
+from karat.errors import InputError
+
+FILE = "seal.key"
+BYTES = 32
+
+
+def seal(purpose: str, *parts: object) -> str:
+    """Return the seal of some values for one purpose, as text.
+
+    Parameters
+    ----------
+    purpose
+        What the seal is for; a seal for one purpose is none for another.
+    *parts
+        Texts, bytes, numbers and None; everything else counts as its text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> os.environ["KARAT_CONFIG"], before = tempfile.mkdtemp(), os.environ.get("KARAT_CONFIG")
+    >>> mark = seal("account", 7, "ann")
+    >>> mark == seal("account", 7, "ann"), mark == seal("session", 7, "ann"), mark == seal("account", "7ann")
+    (True, False, False)
+    >>> _ = os.environ.pop("KARAT_CONFIG") if before is None else os.environ.update(KARAT_CONFIG=before)
+    """
+    digest = hmac.new(key(), b"karat 1", "sha256")
+    for part in (purpose, *parts):
+        kind = type(part).__name__[:1].encode()
+        data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
+        # The length before each part, so that no two lists of parts become the same bytes.
+        digest.update(b"%s%d:" % (kind, len(data)) + data)
+    return digest.hexdigest()
+
+
+def is_sealed(mark: object, purpose: str, *parts: object) -> bool:
+    """Return whether a mark is the seal of some values; compared in constant time."""
+    return isinstance(mark, str) and hmac.compare_digest(mark.encode(), seal(purpose, *parts).encode())
+
+
+def key() -> bytes:
+    """Return the key of this user, made at the first call; raise where others could read or change it."""
+    path = config_folder() / FILE
+    try:
+        status = path.lstat()
+    except OSError:
+        make_key(path)
+        status = path.lstat()
+    check_own(path, status)
+    return read_key(path, status.st_ino, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def read_key(path: Path, *stamp: int) -> bytes:
+    """Return the key that a file holds; the stamp is what changes when another file takes its place."""
+    try:
+        data = bytes.fromhex(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        data = b""
+    if len(data) != BYTES:
+        raise InputError(
+            "is not a key that karat made",
+            where=path,
+            fix="remove it; karat makes another and asks again",
+        )
+    return data
+
+
+def check_own(path: Path, status: os.stat_result) -> None:
+    """Raise unless a file is a plain one that only this user can read and write."""
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError("is not a plain file", where=path, fix="remove it; karat makes another")
+    if os.name != "posix":
+        return
+    if status.st_uid != os.geteuid():
+        raise InputError("belongs to another user", where=path, fix="remove it; karat makes another")
+    if status.st_mode & 0o077:
+        what = "other users can read the key that seals what karat makes here"
+        raise InputError(what, where=path, fix=f"chmod 600 {shlex.quote(str(path))}")
+
+
+def make_key(path: Path) -> None:
+    """Write a new key, unless another program does so at the same moment: then that one's stays."""
+    with write_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{FILE}.{secrets.token_hex(8)}")
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(secrets.token_hex(BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+            # A link, unlike a rename, never takes the place of a file that is there.
+            with suppress(FileExistsError):
+                os.link(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
