@@ -1,5 +1,6 @@
 """``karat serve``: on this machine at once, for others only with accounts, and it stops in order."""
 
+import io
 import os
 import re
 import shutil
@@ -180,51 +181,71 @@ def test_an_owner_has_no_common_password(fresh, unstarted):
         assert project.accounts.users.read() == []
 
 
-def test_owners_from_elsewhere_are_announced_until_they_are_named_or_disabled(
+def test_accounts_from_elsewhere_are_announced_until_they_are_confirmed_or_disabled(
     fresh, unstarted, monkeypatch, tmp_path
 ):
     public(fresh, "--owner", "ann", input=f"{PASSWORD}\n")
-    assert "not created on this machine" not in public(fresh).output, "ann was created here"
-    # Somebody else gets the project, adds an owner and takes over another.
-    with open_project(fresh) as project:
-        users = project.accounts.users
-        eve = users.add("eve", "owner", PASSWORD)
-        users.set_password(users.number_of("ann"), f"{PASSWORD} of eve")
-        link = project.accounts.invitations.invite("owner", actor=eve.id)
+    assert "was not made on this machine" not in public(fresh).output, "ann was created here"
+    # Somebody else gets the project, adds an owner and a judge, and takes over another.
+    with monkeypatch.context() as patch:
+        patch.setenv("KARAT_CONFIG", str(tmp_path / "theirs"))
+        with open_project(fresh) as project:
+            accounts = project.accounts
+            accounts.confirm_all()
+            eve = accounts.users.add("eve", "owner", PASSWORD)
+            accounts.users.add("jim", "judge", PASSWORD)
+            accounts.users.set_password(accounts.users.number_of("ann"), f"{PASSWORD} of eve")
+            link = accounts.invitations.invite("owner", actor=eve.id)
+            accounts.sessions.open(eve.id)
+    with pytest.raises(InputError, match=r"no owner with a password; pass --owner NAME .*, or --confirm if"):
+        public(fresh)
     for _ in range(2):
-        found = public(fresh)
-        assert "has owners who were not created on this machine and can sign in: ann, eve;" in found.output
-        assert "--disable NAME, else with --owner NAME" in found.output
-    found = public(fresh, "--disable", "eve", "--owner", "ann")
+        found = run(fresh, "--port", "0")
+        assert "ann (owner), eve (owner), jim (annotator), 1 open link; it gives no rights" in found.output
+        assert "works once" in found.output, "a link makes a new owner, and is for no account of theirs"
+    assert "session opened on another machine" not in found.output
+    found = public(fresh, "--disable", "eve", "--owner", "ann", input=f"{PASSWORD} of mine\n")
     assert "note: the account eve is disabled, 1 link revoked" in found.output
-    assert "not created on this machine" not in found.output
-    assert "not created on this machine" not in public(fresh).output
-    assert not can_sign_in(fresh, "eve", PASSWORD)
+    assert "the owner ann came with the project and has the password that you gave now" in found.output
+    assert "changed elsewhere: jim (annotator); it gives no rights" in found.output
+    assert not can_sign_in(fresh, "ann", f"{PASSWORD} of eve")
+    assert can_sign_in(fresh, "ann", f"{PASSWORD} of mine")
+    for name in ("eve", "jim"):
+        assert not can_sign_in(fresh, name, PASSWORD)
     with open_project(fresh) as project, pytest.raises(InputError, match="does not work"):
         project.accounts.invitations.look_at(link)
-    # Another machine knows none of them; and one that cannot remember anything still serves.
-    (tmp_path / "file").write_text("")
-    for elsewhere in (tmp_path / "config", tmp_path / "file"):
-        monkeypatch.setenv("KARAT_CONFIG", str(elsewhere))
-        assert "can sign in: ann;" in public(fresh).output
-    assert public(fresh, "--owner", "ann").exit_code == 0
+    assert "note: confirmed: jim (annotator)" in public(fresh, "--confirm").output
+    assert can_sign_in(fresh, "jim", PASSWORD)
+    assert "gives no rights" not in public(fresh, "--confirm").output
     with pytest.raises(InputError, match="there is no account 'nobody'"):
         public(fresh, "--disable", "nobody")
     with pytest.raises(InputError, match="is the only owner"):
         public(fresh, "--disable", "ann")
 
 
-def test_an_owner_who_joins_or_changes_the_password_here_is_known(fresh, unstarted):
-    from karat.web.accounts import KnownOwners
+@pytest.mark.parametrize(("answer", "works"), [("y", True), ("YES", True), ("", False), ("no", False)])
+def test_the_terminal_asks_once(fresh, unstarted, monkeypatch, tmp_path, answer, works):
+    public(fresh, "--owner", "ann", input=f"{PASSWORD}\n")
+    monkeypatch.setenv("KARAT_CONFIG", str(tmp_path / "new machine"))
 
-    with open_project(fresh) as project:
-        accounts = project.accounts
-        assert KnownOwners(accounts).unknown == []
-        user = accounts.invitations.accept(accounts.invitations.invite("owner"), "ann", PASSWORD)
-        accounts.users.set_password(user.id, f"{PASSWORD} again")
-        judge = accounts.users.add("bob", "judge", PASSWORD)
-        accounts.users.set_role(judge.id, "owner")
-        assert KnownOwners(accounts).unknown == []
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal(f"{answer}\n"))
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    service.serve(fresh, port=0)
+    assert "It has:\n  ann  (owner, made 20" in shown.getvalue()
+    assert ("note: confirmed: ann (owner)" in shown.getvalue()) == works
+    assert can_sign_in(fresh, "ann", PASSWORD) == works
+
+
+def test_a_machine_that_keeps_no_key_says_so(fresh, unstarted, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KARAT_CONFIG", str(tmp_path / "file"))
+    with pytest.raises(InputError, match=r"seal\.key"):
+        public(fresh, "--owner", "ann", input=f"{PASSWORD}\n")
 
 
 def test_files_that_others_can_read_are_announced(fresh, unstarted):

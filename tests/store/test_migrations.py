@@ -13,6 +13,7 @@ FROZEN = {
     "versions/v0003_accounts.py": "74de1a9ef546f182",
     "versions/v0004_names.py": "d417242b16b31794",
     "versions/v0005_draws.py": "f262198930ec8f73",
+    "versions/v0006_seals.py": "4f49918044d218f8",
     "append_only.py": "385390b8905c709c",
     "columns.py": "ac44a482dc271c9c",
 }

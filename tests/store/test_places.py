@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import zlib
 from contextlib import closing
 
 import pytest
@@ -13,11 +14,13 @@ from sqlalchemy import text
 from karat.benchmarks import Ids, save_benchmark
 from karat.errors import InputError, MissingDataError
 from karat.store import Call, create_project, open_project
+from karat.store.backup import back_up
 from karat.store.database import Database, find_place
 from karat.store.migration import head, upgrade
 from karat.store.project import fingerprint, write_form
 from karat.store.tables import METADATA
 
+from .postgres import new_database
 from .small import FORM, finish, plain_plan
 from made import make_benchmark
 
@@ -151,6 +154,12 @@ def damaged_files(folder, good: bytes):
     yield "huge", huge
     for name, statement in {
         "view": "DROP TABLE setting; CREATE VIEW setting AS SELECT name, form AS value FROM project",
+        "endless": "DROP TABLE alembic_version; CREATE VIEW alembic_version AS WITH RECURSIVE "
+        "n(version_num) AS (SELECT '0005' UNION ALL SELECT version_num FROM n) SELECT max(version_num) "
+        "AS version_num FROM n",
+        "computed": "DROP TABLE session; CREATE TABLE session (token_digest TEXT, account INT, at REAL, "
+        "seen_at REAL, expires REAL, seal TEXT AS (printf('%.*c', 100000000, 'x')))",
+        "virtual": "CREATE VIRTUAL TABLE more USING fts5(words)",
         "trigger": "CREATE TRIGGER evil AFTER INSERT ON event BEGIN DELETE FROM setting; END",
         "untriggered": "DROP TRIGGER answer_no_update",
         "column": "ALTER TABLE item ADD COLUMN more TEXT",
@@ -239,3 +248,40 @@ def test_a_missing_package_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     with pytest.raises(MissingDataError, match=r"pip install 'karat\[judging\]'"):
         store.open_project
+
+
+def test_a_copy_of_a_file_that_computes_for_ever_is_not_made(tmp_path):
+    create_project(tmp_path / "p.db", make_benchmark(), FORM, source="made").close()
+    with closing(sqlite3.connect(tmp_path / "p.db")) as connection:
+        connection.executescript(
+            "DROP TABLE answer; CREATE VIEW answer AS WITH RECURSIVE n(id) AS "
+            "(SELECT 1 UNION ALL SELECT id FROM n) SELECT id FROM n"
+        )
+    with pytest.raises(InputError, match="tampered with: it has unknown triggers, views"):
+        back_up(tmp_path / "p.db", tmp_path / "copy.db")
+    assert not (tmp_path / "copy.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("CREATE TRIGGER evil AFTER INSERT ON event EXECUTE FUNCTION karat_append_only()",
+         "unknown triggers"),
+        ("CREATE OR REPLACE FUNCTION karat_append_only() RETURNS trigger LANGUAGE plpgsql AS "
+         "$$ BEGIN RETURN NEW; END $$", "unknown triggers"),
+        ("DROP TRIGGER answer_append_only ON answer", "no triggers that protect"),
+        ("ALTER TABLE answer DISABLE TRIGGER ALL", "unknown triggers"),
+        ("CREATE RULE evil AS ON INSERT TO session DO INSTEAD NOTHING", "views, rules"),
+        ("ALTER TABLE setting RENAME TO old; CREATE VIEW setting AS SELECT * FROM old", "views, rules"),
+        ("ALTER TABLE account ENABLE ROW LEVEL SECURITY", "views, rules"),
+    ],
+)  # fmt: skip
+def test_a_database_of_somebody_else_runs_nothing_of_theirs(postgres, statement, said):
+    psycopg = pytest.importorskip("psycopg")
+    address = new_database(postgres, f"evil{zlib.crc32(statement.encode())}")
+    create_project(address, make_benchmark(), FORM, source="made").close()
+    open_project(address).close()
+    with psycopg.connect(address) as connection:
+        connection.execute(statement)
+    with pytest.raises(InputError, match=said):
+        open_project(address)

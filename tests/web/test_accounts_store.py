@@ -87,7 +87,9 @@ def test_numbers_of_people_are_never_given_again(accounts):
     accounts.users.add("ann", "owner", PASSWORD)
     bob = accounts.users.add("bob", "judge", PASSWORD)
     accounts.users.remove(bob.id)
-    assert accounts.users.add("cid", "judge", PASSWORD).id == bob.id + 1
+    numbers = {accounts.users.add(f"judge {k}", "judge", None).id for k in range(5)}
+    assert len(numbers | {bob.id}) == 6
+    assert all(2**32 <= number < 2**53 for number in numbers), "nobody knows one before it is there"
 
 
 def test_names_that_look_alike_are_taken(accounts):

@@ -4,7 +4,10 @@ import json
 import re
 
 import pytest
+from sqlalchemy import update
 
+from karat.store import open_project
+from karat.store.tables import ACCOUNT, INVITATION
 from web.servers import PASSWORD
 
 
@@ -133,3 +136,50 @@ def test_the_bar_links_to_the_pages_of_a_role(client):
         re.findall('href="([^"]+)"', links.search(who.get("/account").text)[0]) for who in (owner, judge)
     ]
     assert shown == [["/judge", "/dashboard", "/adjudicate", "/users"], ["/judge"]]
+
+
+@pytest.fixture
+def moved(serve, made_project, tmp_path, monkeypatch):
+    """A server of a project whose accounts eve (owner) and bob (judge) and a link were made elsewhere."""
+    place = made_project()
+    with monkeypatch.context() as patch:
+        patch.setenv("KARAT_CONFIG", str(tmp_path / "theirs"))
+        with open_project(place) as project:
+            for name, role in (("eve", "owner"), ("bob", "judge")):
+                project.accounts.users.add(name, role, PASSWORD)
+            project.accounts.invitations.invite("owner")
+    return serve(place)
+
+
+def test_accounts_from_elsewhere_are_shown_and_confirmed(moved):
+    assert moved.visitor().sign_in("eve").status_code == 400
+    owner = moved.client("owner", "ann")
+    page = owner.get("/users").text
+    assert "2 accounts and 1 open link were not made on this machine" in page
+    assert page.count("not confirmed") == 3
+    eve, bob = number_of(moved, "eve"), number_of(moved, "bob")
+    assert owner.patch(f"/api/users/{bob}", json={"role": "owner"}).status_code == 400
+    assert owner.post(f"/api/users/{bob}/reset").status_code == 400
+    assert owner.patch(f"/api/users/{bob}", json={"confirmed": False}).status_code == 422
+    assert owner.patch(f"/api/users/{bob}", json={"confirmed": True}).status_code == 200
+    judge = moved.visitor()
+    assert judge.sign_in("bob").status_code == 200
+    link = moved.accounts.invitations.read()[0]["id"]
+    for path in (f"/{eve}", f"/links/{link}", ""):
+        assert judge.patch(f"/api/users{path}", json={"confirmed": True}).status_code == 403
+    assert owner.patch(f"/api/users/links/{link}", json={"confirmed": True}).status_code == 200
+    assert "1 account was not made on this machine" in owner.get("/users").text
+    assert owner.patch("/api/users", json={"confirmed": True}).status_code == 200
+    assert moved.visitor().sign_in("eve").status_code == 200
+    assert "not made on this machine" not in owner.get("/users").text
+    done = [(one["actor"], one["what"], one["subject"]) for one in moved.accounts.audit.trail()]
+    me = number_of(moved, "ann")
+    assert (me, "confirmed", bob) in done
+    assert (me, "link confirmed", None) in done
+
+
+def test_times_and_roles_that_cannot_be_are_shown(moved):
+    with moved.project.database.write() as connection:
+        connection.execute(update(ACCOUNT).where(ACCOUNT.c.name == "eve").values(at=1e300, role="boss"))
+        connection.execute(update(INVITATION).values(at=1e300, expires=1e300, role="boss"))
+    assert moved.client("owner", "ann").get("/users").status_code == 200

@@ -42,7 +42,7 @@ def serve(
         str,
         typer.Option(
             help="Create an owner with this name first; you are asked for a password. An owner who exists "
-            "keeps their password."
+            "keeps their password, unless the account came with a project from another machine."
         ),
     ] = "",
     password_file: Annotated[
@@ -57,6 +57,14 @@ def serve(
         list[str] | None,
         typer.Option(help="Disable the account with this name and revoke its links first.", metavar="NAME"),
     ] = None,
+    confirm: Annotated[
+        bool,
+        typer.Option(
+            "--confirm",
+            help="Let accounts and links that were not made on this machine have their rights: the project "
+            "is your own, moved, restored, or of an older version.",
+        ),
+    ] = False,
     published: Annotated[
         str,
         typer.Option(
@@ -86,6 +94,6 @@ def serve(
 
     serve(
         project, run or (), host=host, port=port, public_url=public_url, prefix=prefix, proxy=proxy or (),
-        owner=owner, password_file=password_file, disable=disable or (), published=published, lease=lease,
-        log_level=log_level, demo=demo, tell=print_notes,
+        owner=owner, password_file=password_file, disable=disable or (), confirm=confirm,
+        published=published, lease=lease, log_level=log_level, demo=demo, tell=print_notes,
     )  # fmt: skip

@@ -20,6 +20,7 @@ from karat._util import TEXT_FORMATS, Result, check_writable, plural, replacing
 from karat.errors import InputError, MissingDataError
 from karat.store.database import Database, Place, explained, find_place
 from karat.store.open_file import beside, free_name
+from karat.store.triggers import CODE, check_code
 
 MAGIC = b"SQLite format 3\0"
 DUMP = b"PGDMP"
@@ -328,6 +329,7 @@ def copy_pages(place: Place, draft: Path, still: bool = False) -> int:
             # All pages in one step: one state of the project, and with its log no writer waits for a reader.
             with copy_errors():
                 old.backup(new)
+            check_code(place, (sql for (sql,) in new.execute(CODE)))
             problem = new.execute("PRAGMA quick_check(1)").fetchone()[0]
             if problem != "ok":
                 raise InputError(

@@ -14,20 +14,15 @@ from alembic.config import Config
 from alembic.runtime.environment import EnvironmentContext
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, inspect
 
 from karat.errors import InputError
 from karat.store.backup import copy_file
 from karat.store.database import Database, Place
-from karat.store.migrations import SQLITE
-from karat.store.tables import APPEND_ONLY, METADATA
+from karat.store.tables import ACCOUNT_METADATA, METADATA
+from karat.store.triggers import FIX, check_triggers
 
 STEPS = Path(__file__).parent / "migrations"
-FIX = "give a file that karat made"
-TRIGGERS = frozenset(statement.format(t=table) for table in APPEND_ONLY for statement in SQLITE.values())
-"""The triggers that make tables append-only, as SQLite lists them."""
-CODE = text("SELECT sql FROM sqlite_master WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%'")
-"""Everything in a file of SQLite that runs by itself."""
 
 
 @cache
@@ -72,6 +67,7 @@ def migrate(database: Database) -> tuple[str, Path | None] | None:
     """
     place = database.place
     with database.read() as connection:
+        check_triggers(connection, place, complete=False)
         version = version_of(connection)
         if version is None:
             raise InputError("is not a project", where=place.shown, fix="create one with karat project pool")
@@ -84,7 +80,6 @@ def migrate(database: Database) -> tuple[str, Path | None] | None:
             )
         if version == head():
             return None
-        check_triggers(connection, place, complete=False)
     copy = None if place.path is None else new_copy(place, version)
     try:
         with database.write() as connection:
@@ -114,7 +109,7 @@ def new_copy(place: Place, version: str) -> Path:
 def check_tables(connection: Connection, place: Place) -> None:
     """Raise unless the tables are those of a project and nothing else is there that runs by itself."""
     present = inspect(connection)
-    for table in METADATA.sorted_tables:
+    for table in (*METADATA.sorted_tables, *ACCOUNT_METADATA.sorted_tables):
         if not present.has_table(table.name):
             what = f"is not a project: the table {table.name!r} is missing"
             raise InputError(what, where=place.shown, fix=FIX)
@@ -123,25 +118,3 @@ def check_tables(connection: Connection, place: Place) -> None:
             what = f"is not a project: the table {table.name!r} has other columns"
             raise InputError(what, where=place.shown, fix=FIX)
     check_triggers(connection, place, complete=True)
-
-
-def check_triggers(connection: Connection, place: Place, complete: bool) -> None:
-    """Raise on triggers, views and virtual tables that karat did not make, and on missing triggers.
-
-    Parameters
-    ----------
-    connection, place
-        The database; only files are checked, since a file may come from anywhere.
-    complete
-        Whether all triggers must be there: those of an older schema are fewer.
-    """
-    if place.path is None:
-        return
-    present = {str(sql)[:1000] for sql in connection.execute(CODE).scalars()}
-    if present - TRIGGERS or (complete and present != TRIGGERS):
-        problem = (
-            "unknown triggers" if present - TRIGGERS else "no triggers that protect answers from changes"
-        )
-        raise InputError(
-            f"is not a project, or was tampered with: it has {problem}", where=place.shown, fix=FIX
-        )

@@ -108,14 +108,14 @@ ACCOUNT_METADATA = MetaData()
 ACCOUNT = Table(
     "account", ACCOUNT_METADATA, key(counted=True), text("name"),
     Column("folded_name", Text, nullable=False, unique=True), text("role"), text("password_hash", null=True),
-    whole("active"), real("at"),
+    whole("active"), real("at"), text("seal", null=True),
 )  # fmt: skip
 """`folded_name` is the name as it is compared; `password_hash` is an argon2 hash, None where users sign in
-by links only."""
+by links only. Without a valid `seal` the row gives no right: it was made, or changed, on another machine."""
 
 SESSION = Table(
     "session", ACCOUNT_METADATA, Column("token_digest", Text, primary_key=True), whole("account"), real("at"),
-    real("seen_at"), real("expires"),
+    real("seen_at"), real("expires"), text("seal", null=True),
 )  # fmt: skip
 """`token_digest` is the digest of the token in the cookie."""
 
@@ -123,7 +123,7 @@ INVITATION = Table(
     "invitation", ACCOUNT_METADATA, key(counted=True),
     Column("token_digest", Text, nullable=False, unique=True), text("kind"), text("role", null=True),
     text("name", null=True), whole("account", null=True), whole("author", null=True), real("at"),
-    real("expires"), real("used_at", null=True), whole("used_by", null=True),
+    real("expires"), real("used_at", null=True), whole("used_by", null=True), text("seal", null=True),
 )  # fmt: skip
 """Links that work once. `kind` is JOIN, RESET or ENTER; the last two are for one account."""
 

@@ -100,9 +100,12 @@ def home_of(user: User) -> str:
 
 
 def day(at: float | None) -> str:
-    """Return a time as date, hour and minute, in UTC.
+    """Return a time as date, hour and minute, in UTC; "?" for a number in a project that is no time.
 
-    >>> day(0), day(None)
-    ('1970-01-01 00:00', '–')
+    >>> day(0), day(None), day(1e300)
+    ('1970-01-01 00:00', '–', '?')
     """
-    return "–" if at is None else time.strftime("%Y-%m-%d %H:%M", time.gmtime(at))
+    try:
+        return "–" if at is None else time.strftime("%Y-%m-%d %H:%M", time.gmtime(at))
+    except (ValueError, OverflowError, OSError):
+        return "?"

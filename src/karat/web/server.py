@@ -43,10 +43,11 @@ DEMO_OWNER = "demo owner"
 def check_open(accounts: Accounts, settings: Settings) -> None:
     """Raise if others can reach the server but no owner has a password."""
     if settings.public and not accounts.users.has_owner():
+        own = ", or --confirm if the project with its accounts is your own" if accounts.foreign()[0] else ""
         raise InputError(
             "others could reach this server, but the project has no owner with a password",
             where=accounts.where,
-            fix="pass --owner NAME to create one",
+            fix=f"pass --owner NAME to create one{own}",
         )
 
 
@@ -69,7 +70,7 @@ def owner_link(accounts: Accounts, settings: Settings) -> str | None:
     Links of earlier starts stop working. On a server that others can reach, owners sign in with a password.
     """
     accounts.invitations.drop_server_links()
-    owners = [user.id for user in accounts.users.read() if user.role == OWNER and user.active]
+    owners = [user.id for user in accounts.users.read() if user.is_owner]
     if not owners and settings.demo:
         owners = [accounts.users.add(DEMO_OWNER, OWNER, None).id]
     if not owners:

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from karat._util import check_choice, plural
 from karat.errors import InputError, printable
 from karat.store.accounts import MIN_PASSWORD, OWNER, Accounts, fold
-from karat.web.accounts import KnownOwners
+from karat.web.accounts import settle_foreign
 from karat.web.app import close_app, create_app
 from karat.web.demo import make_demo
 from karat.web.operation import log_config
@@ -53,6 +53,7 @@ def serve(
     owner: str = "",
     password_file: str | Path | None = None,
     disable: Iterable[str] = (),
+    confirm: bool = False,
     published: str | Path = "",
     lease: float = 30.0,
     log_level: str = "",
@@ -81,6 +82,9 @@ def serve(
         comes from the environment (KARAT_OWNER_PASSWORD), the terminal, or standard input.
     disable
         Names of accounts to disable first, with their links.
+    confirm
+        Whether accounts and open links that were not made on this machine get their rights: the project is
+        your own, moved, restored, or of an older version. Otherwise the terminal asks, where there is one.
     published
         The folder for published benchmarks; without it, download them before the server stops.
     lease
@@ -110,17 +114,17 @@ def serve(
         web = create_app(settings)
         stack.callback(close_app, web)
         accounts, notes = web.state.accounts, list(web.state.project.notes)
-        known = None if demo else KnownOwners(accounts)
         if owner:
             file = None if password_file is None else Path(password_file)
-            notes += add_owner(accounts, owner, file, known)
-        notes += [disable_account(accounts, name, known) for name in names]
+            notes += add_owner(accounts, owner, file)
+        notes += [disable_account(accounts, name) for name in names]
+        notes += settle_foreign(accounts, confirm, ask=sys.stdin.isatty() and sys.stderr.isatty())
         check_open(accounts, settings)
         # Load it now: the first request must not wait for it, and a missing one must be reported here.
         web.state.project.benchmark()
         web.state.goal.runs.names()
         notes += web.state.pictures.notes()
-        notes += [mode_note(web.state.project), known.sentence(web.state.project.where) if known else ""]
+        notes += [mode_note(web.state.project)]
         tell([note for note in notes if note])
         announce(web.state.project.where, settings, owner_link(accounts, settings))
         raise_descriptor_limit()
@@ -141,10 +145,10 @@ def demo_project(stack: ExitStack) -> str:
     return str(make_demo(Path(folder)))
 
 
-def add_owner(
-    accounts: Accounts, name: str, password_file: Path | None, known: KnownOwners | None
-) -> list[str]:
-    """Create an owner, or accept one who exists; return what to tell the operator.
+def add_owner(accounts: Accounts, name: str, password_file: Path | None) -> list[str]:
+    """Create an owner, or take one who exists; return what to tell the operator.
+
+    One who came with the project gets a new password: whoever made the account may know the old one.
 
     A password is never an option of the command: every user of this machine could see it.
     """
@@ -156,23 +160,21 @@ def add_owner(
     if account.role != OWNER or not account.active:
         problem = f"is a {account.role}" if account.role != OWNER else "is disabled"
         raise InputError(f"{account.name!r} {problem}", where="--owner", fix="choose another name")
-    if known is not None:
-        known.accept(account.name)
-    if account.has_password:
+    if account.has_password and account.confirmed:
         return [f"the owner {account.name} already exists; the password is unchanged"]
-    accounts.users.set_password(account.id, read_password(prompt, password_file))
+    accounts.users.set_password(account.id, read_password(prompt, password_file), confirm=True)
+    if not account.confirmed:
+        return [f"the owner {account.name} came with the project and has the password that you gave now"]
     return [f"the owner {account.name} already existed and has a password now"]
 
 
-def disable_account(accounts: Accounts, name: str, known: KnownOwners | None) -> str:
+def disable_account(accounts: Accounts, name: str) -> str:
     """Disable an account, end its sessions and revoke its links; return what to tell the operator."""
     number = accounts.users.number_of(name)
     if number is None:
         raise InputError(f"there is no account {name!r}", where="--disable", fix="check the name")
     accounts.users.set_active(number, False)
     links = accounts.invitations.revoke_of(number)
-    if known is not None:
-        known.unknown = [other for other in known.unknown if other in accounts.users.owner_marks()]
     return f"the account {name} is disabled" + (f", {plural(links, 'link')} revoked" if links else "")
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from karat.store.accounts.users import JUDGE as JUDGE
     from karat.store.accounts.users import OWNER as OWNER
     from karat.store.accounts.users import READER as READER
+    from karat.store.accounts.users import Account as Account
     from karat.store.accounts.users import User as User
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -197,10 +197,14 @@ def hash_password(password: str) -> str:
 
 def fits(password: str, kept: str | None) -> bool:
     """Return whether a password fits a stored hash; takes equally long when there is no hash."""
+    from argon2 import extract_parameters
     from argon2.exceptions import InvalidHashError, VerificationError
 
     wanted = kept or nobody()
     try:
+        asked = extract_parameters(wanted)
+        if asked.memory_cost > MOST_KIB or asked.time_cost > MOST_ROUNDS:
+            return False
         hasher().verify(wanted, password.encode("utf-8", "surrogatepass"))
     except (VerificationError, InvalidHashError):
         return False
@@ -212,6 +216,8 @@ def is_old(kept: str) -> bool:
     return hasher().check_needs_rehash(kept)
 
 
+MOST_KIB, MOST_ROUNDS = 2**20, 100
+"""What a stored hash may cost to check: another program wrote one that needs more than 1 GiB."""
 SHAPE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 

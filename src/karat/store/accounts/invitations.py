@@ -6,19 +6,21 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, delete, insert, select, update
+from sqlalchemy import Connection, RowMapping, delete, select, update
 
 from karat._util import check_choice
 from karat.errors import InputError
 from karat.store.accounts import audit
 from karat.store.accounts.credentials import check_person, digest, is_token, new_token
 from karat.store.accounts.rows import AccountRows
-from karat.store.accounts.users import ROLES, User, account_row, add_account, put_password
+from karat.store.accounts.users import ROLES, User, add_account, own_account, put_password
 from karat.store.tables import ACCOUNT, INVITATION
 
 JOIN, RESET, ENTER = "join", "reset", "enter"
 """A link lets its holder create an account, choose a new password for one, or sign in without a password."""
 MAX_SECONDS = 90 * 86_400.0
+SHOWN = ("id", "kind", "role", "name", "account", "at", "expires", "person")
+"""The columns of a link that its owner sees; `person` is the name of its account."""
 
 
 @dataclass(frozen=True)
@@ -90,19 +92,19 @@ class Invitations:
         values = {"kind": kind, "role": role, "name": name, "account": account, "author": actor}
         with self._rows.change() as connection:
             if account is not None:
-                account_row(connection, account)
-            query = insert(INVITATION).values(
-                token_digest=digest(token), **values, at=now, expires=now + span
-            )
-            number = connection.execute(query.returning(INVITATION.c.id)).scalar_one()
+                own_account(self._rows, connection, account)
+            row = {"token_digest": digest(token), **values, "at": now, "expires": now + span}
+            number = self._rows.add_row(connection, INVITATION, row)
             audit.write(connection, actor, f"link to {kind}", account, {"link": number, "role": role})
         return token
 
     def look_at(self, token: str, now: float | None = None) -> Invitation:
         """Return what a link is for; raise when it does not work."""
         with self._rows.database.read() as connection:
-            row = find(connection, token, now)
-            name = row["name"] if row["account"] is None else account_row(connection, row["account"])["name"]
+            row = self._find(connection, token, now)
+            name = row["name"]
+            if row["account"] is not None:
+                name = own_account(self._rows, connection, row["account"])["name"]
             return Invitation(row["kind"], row["role"], name, row["expires"])
 
     def accept(self, token: str, name: str = "", password: str = "", now: float | None = None) -> User:
@@ -113,45 +115,83 @@ class Invitations:
             # Hashed outside the transaction, so that other writers do not wait for it.
             hashed = self._rows.hash_new(password, invitation.name or name)
         with self._rows.change() as connection:
-            row = find(connection, token, now)
+            row = self._find(connection, token, now)
             if row["kind"] == JOIN:
                 is_fixed = row["name"] is not None
                 user = add_account(
-                    connection, row["name"] if is_fixed else name, row["role"], hashed, None, is_fixed
+                    self._rows,
+                    connection,
+                    row["name"] if is_fixed else name,
+                    row["role"],
+                    hashed,
+                    None,
+                    is_fixed,
                 )
             else:
-                account = account_row(connection, row["account"])
+                account = own_account(self._rows, connection, row["account"])
                 if not account["active"]:
                     raise useless()
                 user = User(account["id"], account["name"], account["role"])
                 if row["kind"] == RESET:
-                    put_password(connection, user.id, hashed)
-            values = {"used_at": time.time(), "used_by": user.id}
+                    put_password(self._rows, connection, account, hashed)
+            used = {"used_at": time.time(), "used_by": user.id}
             unused = (INVITATION.c.id == row["id"], INVITATION.c.used_at.is_(None))
-            if connection.execute(update(INVITATION).where(*unused).values(**values)).rowcount != 1:
+            # Of two programs that use it at the same time, one changes the row.
+            if connection.execute(update(INVITATION).where(*unused).values(**used)).rowcount != 1:
                 raise useless()
+            self._rows.change_row(connection, INVITATION, row, **used)
             audit.write(connection, user.id, "link used", user.id, {"link": row["id"]})
         return user
+
+    def _find(self, connection: Connection, token: str, now: float | None) -> RowMapping:
+        """Return the row of a link that works, or raise."""
+        now = time.time() if now is None else now
+        row = None
+        if is_token(token):
+            query = select(INVITATION).where(INVITATION.c.token_digest == digest(token))
+            row = connection.execute(query).mappings().one_or_none()
+        if row is None or row["used_at"] is not None or row["expires"] <= now:
+            raise useless()
+        if not self._rows.is_own(INVITATION, row):
+            raise useless()
+        return row
 
     def read(self, now: float | None = None) -> list[dict[str, Any]]:
         """Return the links that still work, the newest first; without their tokens, which are not stored."""
         now = time.time() if now is None else now
         c = INVITATION.c
         query = (
-            select(c.id, c.kind, c.role, c.name, c.account, c.at, c.expires, ACCOUNT.c.name.label("person"))
+            select(INVITATION, ACCOUNT.c.name.label("person"))
             .outerjoin(ACCOUNT, ACCOUNT.c.id == c.account)
             .where(c.used_at.is_(None), c.expires > now)
             .order_by(c.id.desc())
         )
         with self._rows.database.read() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            return [
+                {key: row[key] for key in SHOWN} | {"confirmed": self._rows.is_own(INVITATION, row)}
+                for row in connection.execute(query).mappings()
+            ]
+
+    def confirm(self, number: int, actor: int | None = None) -> None:
+        """Let a link that was made elsewhere work: the owner knows whom it was sent to."""
+        with self._rows.change() as connection:
+            query = select(INVITATION).where(INVITATION.c.id == number, INVITATION.c.used_at.is_(None))
+            row = connection.execute(query).mappings().one_or_none()
+            if row is None:
+                raise no_link(number)
+            if row["account"] is not None:
+                own_account(self._rows, connection, row["account"])
+            self._rows.change_row(connection, INVITATION, row, confirm=True)
+            audit.write(
+                connection, actor, "link confirmed", row["account"], {"link": number, "role": row["role"]}
+            )
 
     def revoke(self, number: int, actor: int | None = None) -> None:
         """Revoke a link that has not been used."""
         with self._rows.change() as connection:
             query = delete(INVITATION).where(INVITATION.c.id == number, INVITATION.c.used_at.is_(None))
             if connection.execute(query).rowcount != 1:
-                raise InputError(f"there is no open link number {number}", fix="reload the page")
+                raise no_link(number)
             audit.write(connection, actor, "link revoked", None, {"link": number})
 
     def revoke_of(self, author: int) -> int:
@@ -172,13 +212,6 @@ def useless() -> UselessLink:
     return UselessLink("this link does not work: it was used, or it is too old", fix="ask for a new one")
 
 
-def find(connection: Connection, token: str, now: float | None) -> RowMapping:
-    """Return the row of a link that works, or raise."""
-    now = time.time() if now is None else now
-    row = None
-    if is_token(token):
-        query = select(INVITATION).where(INVITATION.c.token_digest == digest(token))
-        row = connection.execute(query).mappings().one_or_none()
-    if row is None or row["used_at"] is not None or row["expires"] <= now:
-        raise useless()
-    return row
+def no_link(number: int) -> InputError:
+    """Return the error for a link that is not there, or was used."""
+    return InputError(f"there is no open link number {number}", fix="reload the page")

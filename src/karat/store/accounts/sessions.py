@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, select, update
 
 from karat.store.accounts.credentials import digest, is_token, new_token
 from karat.store.accounts.rows import AccountRows
@@ -49,12 +49,8 @@ class Sessions:
         token = new_token()
         with self._rows.database.write() as connection:
             connection.execute(delete(SESSION).where(SESSION.c.expires <= now))
-            values = {
-                "token_digest": digest(token),
-                "account": account,
-                "expires": now + self._rows.spans.session,
-            }
-            connection.execute(insert(SESSION).values(**values, at=now, seen_at=now))
+            values = {"token_digest": digest(token), "account": account, "at": now, "seen_at": now}
+            self._rows.add_row(connection, SESSION, values | {"expires": now + self._rows.spans.session})
         return token
 
     def whose(self, token: str, now: float | None = None) -> User | None:
@@ -66,23 +62,25 @@ class Sessions:
         if remembered is not None:
             return remembered
         query = (
-            select(ACCOUNT.c.id, ACCOUNT.c.name, ACCOUNT.c.role, SESSION.c.seen_at, SESSION.c.expires)
-            .join(ACCOUNT, ACCOUNT.c.id == SESSION.c.account)
+            select(ACCOUNT, SESSION)
+            .join_from(SESSION, ACCOUNT, ACCOUNT.c.id == SESSION.c.account)
             .where(SESSION.c.token_digest == digest(token), ACCOUNT.c.active == 1, SESSION.c.expires > now)
         )
         with self._rows.database.read() as connection:
-            row = connection.execute(query).one_or_none()
-        if row is None or now - row.seen_at > self._rows.spans.idle:
+            row = connection.execute(query).mappings().one_or_none()
+        if row is None or now - row[SESSION.c.seen_at] > self._rows.spans.idle:
             return None
-        if now - row.seen_at > SEEN_EVERY:
+        if not (self._rows.is_own(SESSION, row) and self._rows.is_own(ACCOUNT, row)):
+            return None
+        if now - row[SESSION.c.seen_at] > SEEN_EVERY:
             with self._rows.database.write_soon() as connection:
                 connection.execute(
                     update(SESSION).where(SESSION.c.token_digest == digest(token)).values(seen_at=now)
                 )
         if len(self._remembered) >= MAX_REMEMBERED:
             self._remembered.clear()
-        user = User(row.id, row.name, row.role)
-        end = min(now + REMEMBER_SECONDS, row.expires)
+        user = User(row[ACCOUNT.c.id], row[ACCOUNT.c.name], row[ACCOUNT.c.role])
+        end = min(now + REMEMBER_SECONDS, row[SESSION.c.expires])
         self._remembered[token] = RememberedSession(user, before, now, end)
         return user
 
@@ -97,3 +95,13 @@ class Sessions:
         """End the session of a token."""
         with self._rows.change() as connection:
             connection.execute(delete(SESSION).where(SESSION.c.token_digest == digest(token)))
+
+    def end_foreign(self) -> int:
+        """End the sessions that were not opened on this machine; return how many."""
+        with self._rows.change() as connection:
+            rows = connection.execute(select(SESSION)).mappings().all()
+            foreign = [row["token_digest"] for row in rows if not self._rows.is_own(SESSION, row)]
+            for start in range(0, len(foreign), 500):
+                some = SESSION.c.token_digest.in_(foreign[start : start + 500])
+                connection.execute(delete(SESSION).where(some))
+        return len(foreign)

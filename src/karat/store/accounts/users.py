@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import secrets
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, RowMapping, delete, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from karat._util import check_choice
@@ -28,6 +28,8 @@ JUDGE: str = "judge"
 READER: str = "reader"
 ROLES = (OWNER, JUDGE, READER)
 """An owner may do everything, a judge answers tasks, a reader sees the dashboard."""
+NUMBERS = range(2**32, 2**53)
+"""Numbers of new accounts: random, so that nobody knows one before it exists, and exact in a browser."""
 EXPORTED = {
     "id": "id", "slot": "assignment", "item": "item", "image": "image", "caption": "caption", "code": "code",
     "seconds": "seconds", "at": "at",
@@ -77,6 +79,8 @@ class Account:
         Whether it has a password, or signs in by links only.
     at, seen
         When it was made, and when the user was last seen; None: never, or signed out.
+    confirmed
+        Whether it was made on this machine, or confirmed here; it gives no rights otherwise.
     """
 
     id: int
@@ -86,6 +90,12 @@ class Account:
     has_password: bool
     at: float
     seen: float | None
+    confirmed: bool
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether the user may do everything now."""
+        return self.role == OWNER and self.active and self.confirmed
 
 
 class Users:
@@ -95,38 +105,38 @@ class Users:
         self._rows, self._queue = rows, queue
 
     def read(self) -> list[Account]:
-        """Return all accounts, in the order in which they were added."""
+        """Return all accounts, in the order in which they were made."""
         seen = select(func.max(SESSION.c.seen_at)).where(SESSION.c.account == ACCOUNT.c.id).scalar_subquery()
         with self._rows.database.read() as connection:
-            rows = connection.execute(select(ACCOUNT, seen.label("seen")).order_by(ACCOUNT.c.id)).mappings()
+            rows = connection.execute(select(ACCOUNT, seen.label("seen")).order_by(*IN_ORDER)).mappings()
             return [
                 Account(
                     row["id"], row["name"], row["role"], bool(row["active"]),
                     row["password_hash"] is not None, row["at"], row["seen"],
+                    self._rows.is_own(ACCOUNT, row),
                 )
                 for row in rows
             ]  # fmt: skip
 
-    def owner_marks(self) -> dict[str, str]:
-        """Return a mark of every active owner, by name; an account made or changed elsewhere has another."""
-        query = select(ACCOUNT).where(ACCOUNT.c.role == OWNER, ACCOUNT.c.active == 1).order_by(ACCOUNT.c.id)
-        with self._rows.database.read() as connection:
-            rows = connection.execute(query).mappings().all()
-        # The salt of the hash makes the mark unique.
-        parts = ((row["name"], f"{row['id']}\n{row['at']}\n{row['password_hash']}") for row in rows)
-        return {name: hashlib.sha256(f"{name}\n{rest}".encode()).hexdigest() for name, rest in parts}
-
     def has_owner(self) -> bool:
         """Whether there is an owner who can sign in with a password."""
-        return any(
-            account.role == OWNER and account.active and account.has_password for account in self.read()
-        )
+        return any(account.is_owner and account.has_password for account in self.read())
+
+    def confirm(self, account: int, actor: int | None = None) -> None:
+        """Let an account that was made elsewhere have its rights: the owner knows it."""
+        with self._rows.change() as connection:
+            row = account_row(connection, account)
+            # What is confirmed is what the owner was shown; who is asked for a name types it folded.
+            if row["folded_name"] != fold(row["name"]) or row["role"] not in ROLES:
+                raise InputError(f"the account {row['name']!r} is damaged", fix="remove it")
+            self._rows.change_row(connection, ACCOUNT, row, confirm=True)
+            audit.write(connection, actor, "confirmed", account, {"role": row["role"]})
 
     def add(self, name: str, role: str, password: str | None, actor: int | None = None) -> User:
         """Add an account; without a password, the user signs in by links only."""
         hashed = None if password is None else self._rows.hash_new(password, name)
         with self._rows.change() as connection:
-            return add_account(connection, name, role, hashed, actor)
+            return add_account(self._rows, connection, name, role, hashed, actor)
 
     def number_of(self, name: str) -> int | None:
         """Return the number of the account with a name; None where there is none."""
@@ -137,39 +147,56 @@ class Users:
     def sign_in(self, name: str, password: str) -> User | None:
         """Return the user with a name and password; None, after an equal time, where there is none."""
         with self._rows.database.read() as connection:
-            row = connection.execute(
+            found = connection.execute(
                 select(ACCOUNT).where(ACCOUNT.c.folded_name == fold(name), ACCOUNT.c.active == 1)
-            ).one_or_none()
-        password_hash = None if row is None else row.password_hash
+            )
+            row = found.mappings().one_or_none()
+        if row is not None and not self._rows.is_own(ACCOUNT, row):
+            row = None
+        password_hash = None if row is None else row["password_hash"]
         if not credentials.fits(password, password_hash) or row is None:
             return None
-        if credentials.is_old(row.password_hash):
+        if credentials.is_old(row["password_hash"]):
             new_hash = credentials.hash_password(password)
             with self._rows.change() as connection:
-                unchanged = (ACCOUNT.c.id == row.id, ACCOUNT.c.password_hash == row.password_hash)
-                connection.execute(update(ACCOUNT).where(*unchanged).values(password_hash=new_hash))
-        return User(row.id, row.name, row.role)
+                now = account_row(connection, row["id"])
+                if now["password_hash"] == row["password_hash"]:
+                    self._rows.change_row(connection, ACCOUNT, now, password_hash=new_hash)
+        return User(row["id"], row["name"], row["role"])
 
-    def set_password(self, account: int, password: str, actor: int | None = None) -> None:
-        """Change the password of an account; all its sessions end."""
+    def set_password(
+        self, account: int, password: str, actor: int | None = None, confirm: bool = False
+    ) -> None:
+        """Change the password of an account; all its sessions end.
+
+        Parameters
+        ----------
+        account, password
+            Whose, and the new one.
+        actor
+            The account that does it.
+        confirm
+            Let an account that was made elsewhere have its rights, with this password.
+        """
         with self._rows.database.read() as connection:
             name = account_row(connection, account)["name"]
         hashed = self._rows.hash_new(password, name)
         with self._rows.change() as connection:
-            account_row(connection, account)
-            put_password(connection, account, hashed)
-            audit.write(connection, actor, "password changed", account)
+            put_password(self._rows, connection, account_row(connection, account), hashed, confirm)
+            audit.write(
+                connection, actor, "password changed", account, {"confirmed": True} if confirm else {}
+            )
 
     def set_role(self, account: int, role: str, actor: int | None = None) -> None:
         """Change the role of a user; the last owner cannot be changed."""
         role = check_choice(role, ROLES, "the role")
         with self._rows.change() as connection:
-            row = account_row(connection, account)
+            row = own_account(self._rows, connection, account)
             if role != OWNER:
-                keep_an_owner(connection, row)
+                keep_an_owner(self._rows, connection, row)
             if role != READER:
                 add_annotators(connection, {row["name"]: PERSON})
-            connection.execute(update(ACCOUNT).where(ACCOUNT.c.id == account).values(role=role))
+            self._rows.change_row(connection, ACCOUNT, row, role=role)
             audit.write(connection, actor, "role changed", account, {"from": row["role"], "to": role})
 
     def set_active(self, account: int, active: bool, actor: int | None = None) -> None:
@@ -177,9 +204,9 @@ class Users:
         with self._rows.change() as connection:
             row = account_row(connection, account)
             if not active:
-                keep_an_owner(connection, row)
+                keep_an_owner(self._rows, connection, row)
                 end_all(connection, account)
-            connection.execute(update(ACCOUNT).where(ACCOUNT.c.id == account).values(active=int(active)))
+            self._rows.change_row(connection, ACCOUNT, row, active=int(active))
             audit.write(connection, actor, "enabled" if active else "disabled", account)
 
     def export(self, account: int) -> dict[str, Any]:
@@ -209,9 +236,9 @@ class Users:
         """
         with self._rows.change() as connection:
             row = account_row(connection, account)
-            keep_an_owner(connection, row)
+            keep_an_owner(self._rows, connection, row)
             end_all(connection, account)
-            connection.execute(update(ACCOUNT).where(ACCOUNT.c.id == account).values(active=0))
+            self._rows.change_row(connection, ACCOUNT, row, active=0)
             held = select(ASSIGNMENT.c.token).join(ANNOTATOR, ANNOTATOR.c.id == ASSIGNMENT.c.annotator)
             leased = (ANNOTATOR.c.name == row["name"], ASSIGNMENT.c.state == LEASED)
             tokens = list(connection.execute(held.where(*leased)).scalars())
@@ -229,6 +256,10 @@ class Users:
         return pseudonym
 
 
+IN_ORDER = (ACCOUNT.c.at, ACCOUNT.c.id)
+"""Accounts as they were made: their numbers are random."""
+
+
 def account_row(connection: Connection, account: int) -> RowMapping:
     """Return the row of an account, or raise."""
     row = connection.execute(select(ACCOUNT).where(ACCOUNT.c.id == account)).mappings().one_or_none()
@@ -237,21 +268,35 @@ def account_row(connection: Connection, account: int) -> RowMapping:
     return row
 
 
-def keep_an_owner(connection: Connection, row: RowMapping) -> None:
+def own_account(rows: AccountRows, connection: Connection, account: int) -> RowMapping:
+    """Return the row of an account that was made or confirmed on this machine, or raise."""
+    row = account_row(connection, account)
+    if not rows.is_own(ACCOUNT, row):
+        what = f"the account {row['name']!r} was not made on this machine, or was changed elsewhere"
+        raise InputError(what, fix="confirm it first, or remove it")
+    return row
+
+
+def keep_an_owner(rows: AccountRows, connection: Connection, row: RowMapping) -> None:
     """Raise when a change would leave the project without an owner."""
     # Locked where the database has several writers: two owners must not remove each other.
-    owners = select(ACCOUNT.c.id).where(ACCOUNT.c.role == OWNER, ACCOUNT.c.active == 1).with_for_update()
-    if row["role"] == OWNER and not set(connection.execute(owners).scalars()) - {row["id"]}:
+    owners = select(ACCOUNT).where(ACCOUNT.c.role == OWNER, ACCOUNT.c.active == 1).with_for_update()
+    found = connection.execute(owners).mappings().all()
+    known = {owner["id"] for owner in found if rows.is_own(ACCOUNT, owner)}
+    if row["id"] in known and known == {row["id"]}:
         raise InputError(f"{row['name']!r} is the only owner", fix="make another user an owner first")
 
 
-def put_password(connection: Connection, account: int, hashed: str) -> None:
+def put_password(
+    rows: AccountRows, connection: Connection, row: RowMapping, hashed: str, confirm: bool = False
+) -> None:
     """Store a hash and end every session, within a transaction."""
-    connection.execute(update(ACCOUNT).where(ACCOUNT.c.id == account).values(password_hash=hashed))
-    end_all(connection, account)
+    rows.change_row(connection, ACCOUNT, row, confirm, password_hash=hashed)
+    end_all(connection, row["id"])
 
 
 def add_account(
+    rows: AccountRows,
     connection: Connection,
     name: str,
     role: str,
@@ -272,10 +317,10 @@ def add_account(
         raise taken_name(name)
     if role in (OWNER, JUDGE):
         add_annotators(connection, {name: PERSON})
+    number = NUMBERS.start + secrets.randbelow(len(NUMBERS))
     values = {"name": name, "folded_name": fold(name), "role": role, "password_hash": hashed, "active": 1}
-    query = insert(ACCOUNT).values(**values, at=time.time()).returning(ACCOUNT.c.id)
     try:
-        number = int(connection.execute(query).scalar_one())
+        rows.add_row(connection, ACCOUNT, {"id": number, **values, "at": time.time()})
     except IntegrityError:
         # Another program added the name in the meantime.
         raise taken_name(name) from None

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.store.migrations.append_only import FUNCTION as FUNCTION
     from karat.store.migrations.append_only import SQLITE as SQLITE
     from karat.store.migrations.columns import key as key
     from karat.store.migrations.columns import only as only

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
-    from karat.web.accounts.known_owners import KnownOwners as KnownOwners
+    from karat.web.accounts.foreign_accounts import settle_foreign as settle_foreign
     from karat.web.accounts.limits import AttemptLimits as AttemptLimits
     from karat.web.accounts.limits import TooMany as TooMany
 

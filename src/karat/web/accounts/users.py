@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import Field
 
+from karat._util import plural
 from karat.store.accounts import OWNER, RESET, Accounts, User
 from karat.web.access import require
 from karat.web.pages import ROLES, render
@@ -32,6 +33,13 @@ class Change(Body):
 
     role: Role | None = None
     active: bool | None = None
+    confirmed: Literal[True] | None = None
+
+
+class Confirmation(Body):
+    """That the owner knows what came with the project."""
+
+    confirmed: Literal[True]
 
 
 @router.get("/users")
@@ -42,7 +50,8 @@ def users_page(request: Request, user: Owner) -> Response:
     names = {user.id: user.name for user in users}
     links = accounts.invitations.read()
     log = [readable(entry, names) for entry in accounts.audit.trail()]
-    return render(request, "users.html", users=users, invitations=links, log=log)
+    foreign = came_with_it(*accounts.foreign())
+    return render(request, "users.html", users=users, invitations=links, log=log, foreign=foreign)
 
 
 @router.post("/api/users/links")
@@ -61,10 +70,26 @@ def revoke(request: Request, user: Owner, number: Number) -> dict[str, bool]:
     return {"done": True}
 
 
+@router.patch("/api/users/links/{number}")
+def confirm_link(request: Request, user: Owner, number: Number, body: Confirmation) -> dict[str, bool]:
+    """Let a link that was made on another machine work."""
+    accounts_of(request).invitations.confirm(number, user.id)
+    return {"done": True}
+
+
+@router.patch("/api/users")
+def confirm_all(request: Request, user: Owner, body: Confirmation) -> dict[str, bool]:
+    """Confirm every account and link that was made on another machine."""
+    accounts_of(request).confirm_all(user.id)
+    return {"done": True}
+
+
 @router.patch("/api/users/{number}")
 def change(request: Request, user: Owner, number: Number, body: Change) -> dict[str, bool]:
-    """Change a user's role, or disable or enable the account."""
+    """Change a user's role, disable or enable the account, or confirm one that was made elsewhere."""
     accounts: Accounts = accounts_of(request)
+    if body.confirmed:
+        accounts.users.confirm(number, user.id)
     if body.role is not None:
         accounts.users.set_role(number, body.role, user.id)
     if body.active is not None:
@@ -90,6 +115,17 @@ def export(request: Request, user: Owner, number: Number) -> dict[str, Any]:
 def remove(request: Request, user: Owner, number: Number) -> dict[str, str]:
     """Remove a user; the answers stay under a pseudonym."""
     return {"pseudonym": accounts_of(request).users.remove(number, user.id)}
+
+
+def came_with_it(users: Sequence[object], links: Sequence[object]) -> str:
+    """Return the subject of a sentence on accounts and links of another machine; empty if there are none.
+
+    >>> came_with_it([1, 2], [3]), came_with_it([1], []), came_with_it([], [])
+    ('2 accounts and 1 open link were', '1 account was', '')
+    """
+    some = [(users, "account"), (links, "open link")]
+    counts = [plural(len(rows), what) for rows, what in some if rows]
+    return f"{' and '.join(counts)} {'was' if len(users) + len(links) == 1 else 'were'}" if counts else ""
 
 
 def accounts_of(request: Request) -> Accounts:

@@ -135,7 +135,24 @@ async function setRole(row, choice) {
   await change("PATCH", userOf(row), { role }, ["", name, ` is now ${ROLES[role]}.`]);
 }
 
+const CONFIRM = "Rights begin at once, with the password or the link as it is. Confirm only what you made, or somebody whom you know.";
+
+async function confirm(row) {
+  const { user, name, link } = row.dataset;
+  const what = user ? ["Confirm ", name, "?"] : ["Confirm this link?", "", ""];
+  if (!(await sure(what, CONFIRM, "Confirm", false))) return;
+  const path = user ? userOf(row) : `/api/users/links/${link}`;
+  await change("PATCH", path, { confirmed: true }, user ? ["", name, " is confirmed."] : ["The link is confirmed.", "", ""]);
+}
+
+async function confirmAll() {
+  if (!(await sure(["Confirm all accounts and links?", "", ""], CONFIRM, "Confirm all", false))) return;
+  await change("PATCH", "/api/users", { confirmed: true }, ["All are confirmed.", "", ""]);
+}
+
 const ACTIONS = {
+  confirm,
+  all: confirmAll,
   reset: (row) => showLink(["New password for ", row.dataset.name, "."], send("POST", `${userOf(row)}/reset`)),
   active: (row, button) => setActive(row, button.dataset.to === "yes"),
   remove: async (row) => {
