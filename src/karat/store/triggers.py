@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, bindparam, text
+from sqlalchemy import BindParameter, Connection, bindparam, text
 
 from karat.errors import InputError
 from karat.store.database import Place
@@ -59,7 +59,7 @@ def check_triggers(connection: Connection, place: Place, complete: bool) -> None
     if place.path is not None:
         check_code(place, connection.exec_driver_sql(CODE).scalars(), complete)
         return
-    ours = bindparam("tables", TABLES, expanding=True)
+    ours: BindParameter[list[str]] = bindparam("tables", TABLES, expanding=True)
     if connection.execute(text(RELATIONS).bindparams(ours)).scalar_one():
         raise tampered(place, "views, rules or policies in the place of plain tables")
     present = set()

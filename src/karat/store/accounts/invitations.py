@@ -134,7 +134,7 @@ class Invitations:
                 user = User(account["id"], account["name"], account["role"])
                 if row["kind"] == RESET:
                     put_password(self._rows, connection, account, hashed)
-            used = {"used_at": time.time(), "used_by": user.id}
+            used: dict[str, Any] = {"used_at": time.time(), "used_by": user.id}
             unused = (INVITATION.c.id == row["id"], INVITATION.c.used_at.is_(None))
             # Of two programs that use it at the same time, one changes the row.
             if connection.execute(update(INVITATION).where(*unused).values(**used)).rowcount != 1:
