@@ -202,7 +202,7 @@ WRITERS = {
 """What gives a draft to the calls inside its arguments or its block."""
 DRAFTS = {
     "karat._util.files": "is the writer",
-    "karat._util.seals.make_key": "two programs must not replace each other's key",
+    "karat._util.seals": "two programs must not replace each other's key",
     "karat._util.result.write_text": "is given a draft",
     "karat._util.result.WRITERS": "are given a draft",
     "karat.runs.formats": "are given a draft by karat.runs.conversion",

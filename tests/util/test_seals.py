@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from karat._util import is_sealed, seal
+from karat._util import is_sealed, passing_key, seal
 from karat.errors import InputError
 
 
@@ -51,7 +51,7 @@ def test_a_key_that_others_can_read_or_that_is_none_is_refused(folder):
     seal("a")
     key = folder / "seal.key"
     key.chmod(0o640)
-    with pytest.raises(InputError, match=r"other users can read the key .*chmod 600"):
+    with pytest.raises(InputError, match=r"other users can read the key .*chmod 600 .*KARAT_CONFIG"):
         seal("a")
     key.chmod(0o600)
     key.write_text("short")
@@ -61,3 +61,20 @@ def test_a_key_that_others_can_read_or_that_is_none_is_refused(folder):
     key.symlink_to(folder / "elsewhere")
     with pytest.raises(InputError, match="not a plain file"):
         seal("a")
+
+
+def test_a_passing_key_writes_nothing(folder):
+    with passing_key():
+        mark = seal("a")
+        assert is_sealed(mark, "a")
+    assert not folder.exists()
+    assert not is_sealed(mark, "a")
+
+
+def test_a_disk_without_links_has_a_key_too(folder, monkeypatch):
+    def refuse(*names):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    assert is_sealed(seal("a"), "a")
+    assert [path.name for path in folder.iterdir()] == ["seal.key"]

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from karat._util.result import pandas_of as pandas_of
     from karat._util.result import write_text as write_text
     from karat._util.seals import is_sealed as is_sealed
+    from karat._util.seals import passing_key as passing_key
     from karat._util.seals import seal as seal
     from karat._util.settings import SETTINGS as SETTINGS
     from karat._util.settings import SettingList as SettingList

@@ -11,7 +11,8 @@ import os
 import secrets
 import shlex
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -56,8 +57,23 @@ def is_sealed(mark: object, purpose: str, *parts: object) -> bool:
     return isinstance(mark, str) and hmac.compare_digest(mark.encode(), seal(purpose, *parts).encode())
 
 
+@contextmanager
+def passing_key() -> Iterator[None]:
+    """Seal with a key that is forgotten when the block ends: for what does not outlast it."""
+    _passing.append(secrets.token_bytes(BYTES))
+    try:
+        yield
+    finally:
+        _passing.pop()
+
+
+_passing: list[bytes] = []
+
+
 def key() -> bytes:
     """Return the key of this user, made at the first call; raise where others could read or change it."""
+    if _passing:
+        return _passing[-1]
     path = config_folder() / FILE
     try:
         status = path.lstat()
@@ -90,11 +106,12 @@ def check_own(path: Path, status: os.stat_result) -> None:
         raise InputError("is not a plain file", where=path, fix="remove it; karat makes another")
     if os.name != "posix":
         return
+    other = "name a folder of your own in KARAT_CONFIG"
     if status.st_uid != os.geteuid():
-        raise InputError("belongs to another user", where=path, fix="remove it; karat makes another")
+        raise InputError("belongs to another user", where=path, fix=other)
     if status.st_mode & 0o077:
         what = "other users can read the key that seals what karat makes here"
-        raise InputError(what, where=path, fix=f"chmod 600 {shlex.quote(str(path))}")
+        raise InputError(what, where=path, fix=f"chmod 600 {shlex.quote(str(path))}, or {other}")
 
 
 def make_key(path: Path) -> None:
@@ -108,8 +125,18 @@ def make_key(path: Path) -> None:
                 file.write(secrets.token_hex(BYTES))
                 file.flush()
                 os.fsync(file.fileno())
-            # A link, unlike a rename, never takes the place of a file that is there.
-            with suppress(FileExistsError):
-                os.link(draft, path)
+            link(draft, path)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def link(draft: Path, path: Path) -> None:
+    """Give a file its name unless another one has it; a rename would take that one's place."""
+    with suppress(FileExistsError):
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            raise
+        except OSError:
+            # Some disks have no links.
+            os.replace(draft, path)

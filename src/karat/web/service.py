@@ -11,7 +11,7 @@ from getpass import getpass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from karat._util import check_choice, plural
+from karat._util import check_choice, passing_key, plural
 from karat.errors import InputError, printable
 from karat.store.accounts import MIN_PASSWORD, OWNER, Accounts, fold
 from karat.web.accounts import settle_foreign
@@ -140,7 +140,8 @@ def level_of(level: str, settings: Settings) -> str:
 
 
 def demo_project(stack: ExitStack) -> str:
-    """Make the demonstration in a temporary folder, and return its project."""
+    """Make the demonstration in a temporary folder, and return its project; nothing is left of it."""
+    stack.enter_context(passing_key())
     folder = stack.enter_context(TemporaryDirectory(prefix="karat-demo-"))
     return str(make_demo(Path(folder)))
 

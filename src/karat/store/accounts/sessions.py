@@ -99,7 +99,7 @@ class Sessions:
     def end_foreign(self) -> int:
         """End the sessions that were not opened on this machine; return how many."""
         with self._rows.change() as connection:
-            rows = connection.execute(select(SESSION)).mappings().all()
+            rows = connection.execute(select(SESSION)).mappings()
             foreign = [row["token_digest"] for row in rows if not self._rows.is_own(SESSION, row)]
             for start in range(0, len(foreign), 500):
                 some = SESSION.c.token_digest.in_(foreign[start : start + 500])
