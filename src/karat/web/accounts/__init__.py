@@ -8,5 +8,6 @@ if TYPE_CHECKING:
     from karat.web.accounts.known_owners import KnownOwners as KnownOwners
     from karat.web.accounts.limits import AttemptLimits as AttemptLimits
     from karat.web.accounts.limits import TooMany as TooMany
+    from karat.web.accounts.limits import network_of as network_of
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)
