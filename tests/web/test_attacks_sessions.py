@@ -5,7 +5,9 @@ import time
 import pytest
 from sqlalchemy import update
 
+from karat.store.accounts import Spans
 from karat.store.accounts.credentials import digest, new_token
+from karat.store.accounts.sessions import REMEMBER_SECONDS
 from karat.store.tables import SESSION
 from web.servers import PASSWORD
 
@@ -72,6 +74,54 @@ def test_an_expired_session_opens_nothing(server, client, column):
     server.accounts._rows.changes += 1
     assert name_of(ann) is None
     assert ann.get("/account").status_code == 303
+
+
+SPANS = Spans()
+
+
+@pytest.mark.parametrize(
+    ("after", "used", "valid"),
+    [
+        (SPANS.session - 1, True, True),
+        (SPANS.session + 0.001, True, False),
+        (SPANS.idle - 1, False, True),
+        (SPANS.idle + 1, False, False),
+        (-7200, False, True),
+        (-SPANS.idle - 60, False, False),
+    ],
+)
+def test_a_session_is_refused_past_its_end_and_when_idle_even_if_it_was_seen_a_moment_ago(
+    server, after, used, valid
+):
+    """A clock that is moved by hours ends no session; moved by days it may end one early, never late."""
+    sessions, start = server.accounts.sessions, 2_000_000_000.0
+    number = server.accounts.users.add("ann", "judge", PASSWORD).id
+    token = sessions.open(number, start)
+    if used:
+        for at in range(0, int(after), 86_400):
+            assert sessions.whose(token, start + at).name == "ann"
+        assert sessions.whose(token, start + min(after, SPANS.session) - 0.001).name == "ann", (
+            "remembered now"
+        )
+    assert (sessions.whose(token, start + after) is not None) is valid
+    assert sessions.remembered(token, start + SPANS.session) is None
+
+
+def test_what_is_remembered_of_a_session_that_became_idle_is_over_after_seconds(server):
+    sessions, start = server.accounts.sessions, 2_000_000_000.0
+    token = sessions.open(server.accounts.users.add("ann", "judge", PASSWORD).id, start)
+    assert sessions.whose(token, start + SPANS.idle - 1) is not None
+    with server.project.database.write() as connection:
+        connection.execute(update(SESSION).values(seen_at=start))
+    assert sessions.whose(token, start + SPANS.idle + REMEMBER_SECONDS) is None
+
+
+def test_a_session_that_was_opened_by_a_clock_a_year_ahead_does_not_last_a_year(server):
+    sessions, now = server.accounts.sessions, 2_000_000_000.0
+    token = sessions.open(server.accounts.users.add("ann", "judge", PASSWORD).id, now + 365 * 86_400)
+    with server.project.database.write() as connection:
+        connection.execute(update(SESSION).values(seen_at=now))
+    assert sessions.whose(token, now) is None
 
 
 def test_signing_in_gives_a_new_session_whatever_cookie_was_there(server):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import delete, insert, select, update
 
 from karat.store.accounts.credentials import digest, is_token, new_token
-from karat.store.accounts.rows import AccountRows
+from karat.store.accounts.rows import DAY, AccountRows
 from karat.store.accounts.users import User
 from karat.store.tables import ACCOUNT, SESSION
 
@@ -72,7 +72,11 @@ class Sessions:
         )
         with self._rows.database.read() as connection:
             row = connection.execute(query).one_or_none()
-        if row is None or now - row.seen_at > self._rows.spans.idle:
+        spans = self._rows.spans
+        if row is None or abs(now - row.seen_at) > spans.idle:
+            return None
+        # Opened by a clock that was days ahead: it would last longer than any other.
+        if row.expires - now > spans.session + DAY:
             return None
         if now - row.seen_at > SEEN_EVERY:
             with self._rows.database.write_soon() as connection:
