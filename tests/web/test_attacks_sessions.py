@@ -9,6 +9,7 @@ from karat.store.accounts import Spans
 from karat.store.accounts.credentials import digest, new_token
 from karat.store.accounts.sessions import REMEMBER_SECONDS
 from karat.store.tables import SESSION
+from karat.web.security import Cookies
 from web.servers import PASSWORD
 
 
@@ -159,3 +160,16 @@ def test_two_servers_on_one_machine_keep_their_people_apart(serve, made_project,
     assert one.app.state.cookies.session != two.app.state.cookies.session
     ann = one.client("owner", "ann")
     assert name_of(with_cookie(two, token_of(one, ann))) is None
+
+
+@pytest.mark.parametrize(
+    "value", ['"' + "\\1" * 50_000 + '"', "x" * 100_000, "; a=1" * 20_000, '"\\"' * 30_000]
+)
+def test_a_cookie_header_that_was_made_to_be_slow_is_not(value):
+    """By http.cookies of Python 3.11, one such header occupied the server for minutes."""
+    cookies = Cookies("own.db", "", secure=False, seconds=60)
+    begin = time.process_time()
+    assert cookies.session_of(f"{cookies.session}={value}") == ""
+    assert cookies.session_of(f"{value}; {cookies.session}={'x' * 43}; b=2") == "x" * 43
+    assert not cookies.has_device(f"{cookies.device}={value}")
+    assert time.process_time() - begin < 2

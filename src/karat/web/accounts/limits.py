@@ -13,11 +13,10 @@ import ipaddress
 import math
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from queue import PriorityQueue
 from typing import Any, Protocol, TypeVar
 
 FREE, FIRST_DELAY = 5, 2.0
@@ -167,7 +166,7 @@ class KnownAddresses:
 
 
 class Hashes:
-    """The threads that compute hashes. Who is known comes first; only so many attempts of strangers may wait.
+    """The threads that compute hashes: who is known comes first in all but one of them.
 
     A password hash takes 64 MB and a tenth of a second: many attempts at once must neither fill the memory,
     nor delay users who have signed in, nor let somebody wait longer than a page does.
@@ -175,43 +174,50 @@ class Hashes:
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="karat-sign-in")
-        self._queue: PriorityQueue[tuple[bool, int, Hashable, Callable[[], Any], Future[Any]]] = (
-            PriorityQueue()
-        )
         self._lock = threading.Lock()
-        self._waiting: dict[Hashable, int] = {}
-        self._count, self._closed = 0, False
+        self._known: deque[tuple[Hashable, Callable[[], Any], Future[Any]]] = deque()
+        self._strangers: deque[tuple[Hashable, Callable[[], Any], Future[Any]]] = deque()
+        self._running, self._closed = 0, False
 
     def check_room(self, known: Hashable = None) -> None:
         """Raise if too many wait, or the server stops."""
-        if self._closed or self._waiting.get(known, 0) >= (ROOM if known is None else OWN_ROOM):
+        with self._lock:
+            self._check_room(known)
+
+    def _check_room(self, known: Hashable) -> None:
+        if known is None:
+            full = len(self._strangers) >= ROOM
+        else:
+            full = sum(key == known for key, _, _ in self._known) >= OWN_ROOM
+        if full or self._closed:
             raise TooMany(5)
 
     def add(self, work: Callable[[], T], known: Hashable = None) -> Future[T]:
         """Queue a function, before those of strangers if it is for somebody known; raise without room."""
         done: Future[T] = Future()
         with self._lock:
-            self.check_room(known)
-            self._waiting[known] = self._waiting.get(known, 0) + 1
-            self._count += 1
-            self._queue.put((known is None, self._count, known, work, done))
+            self._check_room(known)
+            (self._strangers if known is None else self._known).append((known, work, done))
             self._threads.submit(self._next)
         return done
 
     def _next(self) -> None:
-        """Do the first work that waits."""
-        *_, known, work, done = self._queue.get()
+        """Do what is first now."""
         with self._lock:
-            self._waiting[known] -= 1
-            if not self._waiting[known]:
-                del self._waiting[known]
-        if self._closed:
-            done.set_exception(TooMany(5))
-        elif done.set_running_or_notify_cancel():
-            try:
+            # One thread is left to strangers: whoever is known may sign in without end.
+            turn = bool(self._known) and (not self._strangers or self._running < AT_ONCE - 1)
+            _, work, done = (self._known if turn else self._strangers).popleft()
+            self._running += turn
+        try:
+            if self._closed:
+                done.set_exception(TooMany(5))
+            elif done.set_running_or_notify_cancel():
                 done.set_result(work())
-            except BaseException as error:
-                done.set_exception(error)
+        except BaseException as error:
+            done.set_exception(error)
+        finally:
+            with self._lock:
+                self._running -= turn
 
     def close(self, wait: bool = True) -> None:
         """Finish what runs, refuse what waits, and end the threads."""

@@ -7,7 +7,6 @@ import hmac
 import logging
 import re
 import time
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
 from starlette.responses import Response
@@ -127,12 +126,20 @@ def read(header: str, name: str) -> str:
 
 
 def value_of(header: str, name: str) -> str:
-    """Return the value of a cookie; empty if there is none."""
-    try:
-        cookie = SimpleCookie(header).get(name)
-    except CookieError:
-        return ""
-    return "" if cookie is None else cookie.value
+    """Return the value of a cookie, the last one of its name; empty if there is none.
+
+    Not by http.cookies: our values are never quoted, and removing quotes takes it minutes for a header that
+    was made for that.
+
+    >>> value_of('a="1; b=2"; karat=x; karat = y=z ', "karat")
+    'y=z'
+    """
+    value = ""
+    for part in header.split(";"):
+        key, _, found = part.partition("=")
+        if key.strip() == name:
+            value = found.strip()
+    return value
 
 
 def csrf_of(token: str) -> str:
