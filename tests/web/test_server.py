@@ -13,8 +13,10 @@ import pytest
 import uvicorn
 from fastapi.responses import Response, StreamingResponse
 
+from karat.errors import InputError
 from karat.store import open_project
 from karat.web.app import create_app
+from karat.web.dashboard import watch
 from karat.web.server import GRACE, SPARE, OrderlyServer
 from karat.web.settings import Settings
 from web.servers import Server
@@ -236,3 +238,22 @@ def test_the_last_line_claims_nothing_about_a_file_that_is_gone(serve, capfd, tm
     (line,) = re.findall("note: stopped.*", capfd.readouterr().err)
     assert "was deleted or renamed" in line
     assert "stored" not in line
+
+
+def test_statistics_that_are_being_computed_do_not_delay_the_end(serve, monkeypatch):
+    begun, go = threading.Event(), threading.Event()
+
+    def slowly(project):
+        begun.set()
+        go.wait(30)
+        raise InputError("it is over")
+
+    monkeypatch.setattr(watch, "compute", slowly)
+    server = serve()
+    with server.client("owner").stream("GET", "/api/dashboard/stream") as stream:
+        next(stream.iter_lines())
+        assert begun.wait(30)
+        try:
+            assert seconds_to_stop(server) < 6
+        finally:
+            go.set()

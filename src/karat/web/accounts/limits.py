@@ -27,7 +27,7 @@ FORGOTTEN = 3600.0
 """After how many seconds without a failure the delays start again."""
 MOST_KEYS, MOST_ADDRESSES = 20_000, 16
 """How many keys each limit remembers, the newest, and how many addresses of successful sign-ins per name."""
-AT_ONCE, ROOM, OWN_ROOM = 2, 64, 4
+AT_ONCE, ROOM, OWN_ROOM = 2, 64, 2
 """How many hashes are computed at once, how many attempts of strangers wait for that, and how many of one
 user who is known."""
 LINKS_WORK = ", or ask an owner for a link: links work meanwhile"

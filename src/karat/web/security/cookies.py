@@ -18,6 +18,7 @@ from karat.store.accounts import is_token, new_token
 DEVICE_SECONDS = 180 * 86_400
 """How long after signing in a browser is known."""
 DEVICE = re.compile(r"(\d{1,12})\.([A-Za-z0-9_-]{43})\.([0-9a-f]{64})", re.ASCII)
+OURS = re.compile(r"[A-Za-z0-9_.-]{1,200}", re.ASCII)
 LOG = logging.getLogger("karat.web")
 
 
@@ -48,6 +49,15 @@ class Cookies:
         self.session, self.visit = f"{prefix}karat-{mark}", f"{prefix}karat-visit-{mark}"
         self.device = f"{prefix}karat-device-{mark}"
         self.place, self.path, self.secure, self.seconds = place, path or "/", secure, int(seconds)
+
+    def own(self, header: str) -> str:
+        """Return a Cookie header with our own cookies alone, of those that may be ours.
+
+        What follows reads all cookies (FastAPI does for every route, by http.cookies), and removing the
+        quotes of one that was made for that takes it minutes.
+        """
+        found = ((name, value_of(header, name)) for name in (self.session, self.visit, self.device))
+        return "; ".join(f"{name}={value}" for name, value in found if OURS.fullmatch(value))
 
     def session_of(self, header: str) -> str:
         """Return the session token of a Cookie header; empty if there is none."""
@@ -128,8 +138,7 @@ def read(header: str, name: str) -> str:
 def value_of(header: str, name: str) -> str:
     """Return the value of a cookie, the last one of its name; empty if there is none.
 
-    Not by http.cookies: our values are never quoted, and removing quotes takes it minutes for a header that
-    was made for that.
+    Our values are never quoted.
 
     >>> value_of('a="1; b=2"; karat=x; karat = y=z ', "karat")
     'y=z'
