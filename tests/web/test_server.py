@@ -16,8 +16,9 @@ from fastapi.responses import Response, StreamingResponse
 from karat.errors import InputError
 from karat.store import open_project
 from karat.web.app import create_app
+from karat.web.connections import SPARE
 from karat.web.dashboard import watch
-from karat.web.server import GRACE, SPARE, OrderlyServer
+from karat.web.server import GRACE, OrderlyServer
 from karat.web.settings import Settings
 from web.servers import Server
 
