@@ -6,12 +6,13 @@ import pytest
 from argon2 import PasswordHasher
 from sqlalchemy import text
 
+from karat.errors import InputError
 from karat.forms import load_form
 from karat.store import create_project, open_project
 from karat.store.accounts import credentials
 from karat.store.database import Database, find_place
 from karat.store.migration import head, upgrade, version_of
-from karat.store.tables import ACCOUNT_METADATA, PROJECT
+from karat.store.tables import ACCOUNT, ACCOUNT_METADATA, PROJECT
 from karat.world import make_world
 from store import postgres
 from web.servers import PASSWORD
@@ -127,3 +128,27 @@ def test_everything_works_in_postgresql():
         assert accounts.users.remove(judge.id, owner.id) in project.annotators.read()[0]
         assert [one.name for one in accounts.users.read()] == ["ann"]
         assert accounts.audit.trail()[0]["what"] == "removed"
+
+
+@pytest.mark.parametrize(
+    "name", ["=1+1", " =1+1", "＝1+1", "+ann", "-ann", "@SUM(A1)", "\tann", "\r=1", "﹢1"]
+)
+def test_a_name_that_a_spreadsheet_computes_is_refused_for_new_accounts_only(accounts, name):
+    token = accounts.invitations.invite("judge")
+    for make in (
+        lambda: accounts.users.add(name, "judge", PASSWORD),
+        lambda: accounts.invitations.invite("judge", name),
+        lambda: accounts.invitations.accept(token, name, PASSWORD),
+    ):
+        with pytest.raises(InputError, match=r"formula|printable"):
+            make()
+    assert accounts.users.add("ann-marie =1 @home", "judge", PASSWORD).id
+
+
+def test_a_user_who_has_such_a_name_keeps_it(accounts):
+    number = accounts.users.add("ann", "owner", PASSWORD).id
+    with accounts._rows.change() as connection:
+        connection.execute(ACCOUNT.update().values(name="=1+1", folded_name="=1+1"))
+    assert accounts.users.sign_in("=1+1", PASSWORD).id == number
+    accounts.invitations.accept(accounts.invitations.link_for(number), "", "a new pass phrase")
+    assert accounts.users.sign_in("=1+1", "a new pass phrase").id == number

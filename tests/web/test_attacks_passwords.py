@@ -1,4 +1,8 @@
-"""Guessing passwords and links: limited by name and address, and nothing is learned from it."""
+"""Guessing passwords and links: limited by name, device and address, and nothing is learned from it."""
+
+import os
+import time
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +18,8 @@ from karat.web.accounts.limits import (
     Limit,
     TooMany,
 )
+from karat.web.security import Cookies
+from karat.web.security.cookies import DEVICE_SECONDS
 from web.servers import PASSWORD
 
 OWNER, STRANGER = "198.51.100.1", "203.0.113.66"
@@ -69,10 +75,11 @@ def test_delays_of_a_name_and_address_grow(proxied, clock, name):
         assert proxied.sign_in(STRANGER, WRONG, name).status_code == 400
     assert waits == [2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900], "doubled, up to 15 minutes"
     refused = proxied.sign_in(STRANGER, PASSWORD, name)
-    assert refused.json() == {"error": "Too many attempts. Try again in 15 minutes."}
+    links = "or ask an owner for a link: links work meanwhile."
+    assert refused.json() == {"error": f"Too many attempts. Try again in 15 minutes, {links}"}
     clock.now += 860
     refused = proxied.sign_in(STRANGER, PASSWORD, name)
-    assert refused.json() == {"error": "Too many attempts. Try again in 40 seconds."}
+    assert refused.json() == {"error": f"Too many attempts. Try again in 40 seconds, {links}"}
 
 
 def test_a_stranger_does_not_lock_the_owner_out(proxied, clock):
@@ -120,6 +127,144 @@ def test_many_addresses_are_slowed_down_except_where_the_user_signed_in_before(a
         assert refused.value.wait <= 60, "guesses from the user's own address delay it for a minute at most"
         clock.now += refused.value.wait
         attempts.sign_in("ann", OWNER)
+
+
+CROWD = [f"203.0.113.{k}" for k in range(200)]
+
+
+def besiege(attempts, clock, seconds, rate=5):
+    """Let a crowd guess one password; return how many of the guesses were checked."""
+    checked = 0
+    for k in range(seconds * rate):
+        clock.now += 1 / rate
+        try:
+            attempts.sign_in("ann", CROWD[k % len(CROWD)])
+        except TooMany:
+            continue
+        checked += 1
+    return checked
+
+
+def test_a_crowd_delays_no_known_device_before_and_after_a_restart(clock):
+    for _ in range(2):
+        attempts = AttemptLimits(clock)
+        checked = 0
+        for _ in range(30):
+            checked += besiege(attempts, clock, 20)
+            attempts.sign_in("ann", STRANGER, "device").succeeded()
+        assert checked <= 2 * (30 + 10), "the crowd itself is slowed down"
+        with pytest.raises(TooMany) as refused:
+            attempts.sign_in("ann", CROWD[0])
+        assert refused.value.otherwise == ", or ask an owner for a link: links work meanwhile"
+        attempts.link(CROWD[0])
+        attempts.close()
+
+
+def test_a_new_browser_finds_room_once_the_crowd_repeats_itself(attempts, clock):
+    besiege(attempts, clock, 300)
+    for k in range(10):
+        assert besiege(attempts, clock, 60) <= 1
+        attempts.sign_in("ann", f"192.0.2.{k}").succeeded()
+
+
+def test_a_device_is_counted_by_itself_wherever_it_is(attempts, clock):
+    """A stolen cookie that 200 addresses send allows as many guesses as one."""
+    checked = 0
+    for address in CROWD:
+        try:
+            attempts.sign_in("ann", address, "stolen")
+        except TooMany:
+            continue
+        checked += 1
+    assert checked == FREE
+    attempts.sign_in("ann", OWNER, "another").succeeded()
+    attempts.sign_in("bob", OWNER, "stolen").succeeded()
+    attempts.sign_in("ann", OWNER).succeeded()
+
+
+def test_the_cookie_of_a_device_is_for_one_account_one_project_and_half_a_year():
+    from starlette.responses import Response
+
+    cookies, account = Cookies("own.db", "", secure=False, seconds=60), ("ann", 1, 0.0, "hash")
+
+    def made(by=cookies, header="", account=account):
+        response = Response()
+        by.set_device(response, header, account, https=False)
+        return response.headers["set-cookie"].split(";")[0]
+
+    header = made()
+    number = cookies.device_of(header, account)
+    assert len(number) == 43
+    assert number in made(header=header), "a known device keeps its number"
+    others = [("bob", 1, 0.0, "hash"), ("ann", 2, 0.0, "hash"), ("ann", 1, 0.0, "new"), ("ann", 1, 0.0, None)]
+    for other in others:
+        assert cookies.device_of(header, other) == ""
+        assert number not in made(header=header, account=other)
+    elsewhere = Cookies("other.db", "", secure=False, seconds=60)
+    assert elsewhere.device_of(f"{elsewhere.device}={header.partition('=')[2]}", account) == ""
+    now = time.time()
+    for jump, known in (
+        (7200, True),
+        (-7200, True),
+        (DEVICE_SECONDS + 9, False),
+        (-DEVICE_SECONDS - 9, False),
+    ):
+        assert bool(cookies.device_of(header, account, now + jump)) is known
+    issued, _, mark = header.partition("=")[2].split(".")
+    forged = [
+        f"{issued}.{'x' * 43}.{mark}", f"{int(issued) + 1}.{number}.{mark}", f"{issued}.{number}.{'0' * 64}",
+        f"{issued}.{number}", "", "..", "9" * 4000, f"{issued}.{number}.{mark}x", f"٣.{number}.{mark}",
+        f"{issued}.{number}.{mark}" * 300,
+    ]  # fmt: skip
+    assert {cookies.device_of(f"{cookies.device}={value}", account) for value in forged} == {""}
+
+
+def test_a_key_that_is_removed_meanwhile_locks_nobody_out(server, client):
+    ann = client("judge", "ann")
+    Path(os.environ["KARAT_CONFIG"], "seal.key").rename(Path(os.environ["KARAT_CONFIG"], "away"))
+    try:
+        assert ann.sign_in("ann").status_code == 200
+        assert server.visitor().sign_in("ann").status_code == 200
+    finally:
+        Path(os.environ["KARAT_CONFIG"], "away").rename(Path(os.environ["KARAT_CONFIG"], "seal.key"))
+
+
+def test_a_known_browser_gets_in_after_a_restart(serve, clock):
+    """With its cookie, by the right name and password; nobody else."""
+    first = serve(proxies=("127.0.0.1",))
+    for name in ("ann", "bob"):
+        first.accounts.users.add(name, "owner", PASSWORD)
+    owner = first.visitor(**{"X-Forwarded-For": OWNER})
+    owner.sign_in("ann")
+    device = {first.app.state.cookies.device: owner.cookies[first.app.state.cookies.device]}
+    place = first.settings.project
+    first.stop()
+    server = serve(place, proxies=("127.0.0.1",))
+    attempts = server.app.state.attempts
+    attempts._clock = clock
+    for name in ("ann", "bob"):
+        for _ in range(31):
+            attempts.names.count((name, True), clock.now)
+
+    def sign_in(address, name="ann", password=PASSWORD, cookies=device):
+        visitor = server.visitor(**{"X-Forwarded-For": address})
+        visitor.cookies.update(cookies)
+        return visitor.sign_in(name, password).status_code
+
+    assert sign_in(STRANGER, cookies={}) == sign_in(OWNER, cookies={}) == 429
+    assert sign_in("192.0.2.1", "bob") == 429, "the cookie is ann's"
+    assert [sign_in(address, password=WRONG) for address in CROWD[: FREE + 1]] == [400] * FREE + [429]
+    clock.now += 60
+    assert sign_in("192.0.2.2") == 200
+    link = server.accounts.invitations.link_for(server.accounts.users.number_of("bob"), "enter")
+    visitor = server.visitor(**{"X-Forwarded-For": CROWD[0]})
+    visitor.open("/invitation")
+    assert visitor.post("/api/invitation/accept", json={"token": link}).status_code == 200, "links work"
+    number = server.accounts.users.number_of("ann")
+    server.accounts.users.set_password(number, "a new pass phrase")
+    assert sign_in("192.0.2.3", password="a new pass phrase") == 429, "a new password ends the trust"
+    server.accounts.users.set_active(number, False)
+    assert sign_in("192.0.2.4", password="a new pass phrase") == 429
 
 
 def test_failures_are_forgotten_after_an_hour(attempts, clock):
@@ -207,7 +352,7 @@ def test_the_password_of_nobody_opens_no_account_without_one(server):
 
 
 def test_guessing_links_is_limited(server):
-    server.app.state.attempts.addresses = Limit(4)
+    server.app.state.attempts.links = Limit(4)
     visitor = server.visitor()
     visitor.open("/invitation")
     found = [visitor.post("/api/invitation/look", json={"token": "x" * 43}).status_code for _ in range(6)]
@@ -219,7 +364,7 @@ def test_guessing_links_is_limited(server):
 
 
 def test_choosing_a_name_that_is_taken_is_no_guess(server):
-    server.app.state.attempts.addresses = Limit(2)
+    server.app.state.attempts.links = Limit(2)
     server.accounts.users.add("ann", "judge", PASSWORD)
     visitor = server.visitor()
     visitor.open("/invitation")

@@ -2,10 +2,13 @@
 
 import time
 
+import httpx
 import pytest
 from sqlalchemy import update
 
+from karat.store.accounts import Spans
 from karat.store.accounts.credentials import digest, new_token
+from karat.store.accounts.sessions import REMEMBER_SECONDS
 from karat.store.tables import SESSION
 from web.servers import PASSWORD
 
@@ -74,6 +77,54 @@ def test_an_expired_session_opens_nothing(server, client, column):
     assert ann.get("/account").status_code == 303
 
 
+SPANS = Spans()
+
+
+@pytest.mark.parametrize(
+    ("after", "used", "valid"),
+    [
+        (SPANS.session - 1, True, True),
+        (SPANS.session + 0.001, True, False),
+        (SPANS.idle - 1, False, True),
+        (SPANS.idle + 1, False, False),
+        (-7200, False, True),
+        (-SPANS.idle - 60, False, False),
+    ],
+)
+def test_a_session_is_refused_past_its_end_and_when_idle_even_if_it_was_seen_a_moment_ago(
+    server, after, used, valid
+):
+    """A clock that is moved by hours ends no session; moved by days it may end one early, never late."""
+    sessions, start = server.accounts.sessions, 2_000_000_000.0
+    number = server.accounts.users.add("ann", "judge", PASSWORD).id
+    token = sessions.open(number, start)
+    if used:
+        for at in range(0, int(after), 86_400):
+            assert sessions.whose(token, start + at).name == "ann"
+        assert sessions.whose(token, start + min(after, SPANS.session) - 0.001).name == "ann", (
+            "remembered now"
+        )
+    assert (sessions.whose(token, start + after) is not None) is valid
+    assert sessions.remembered(token, start + SPANS.session) is None
+
+
+def test_what_is_remembered_of_a_session_that_became_idle_is_over_after_seconds(server):
+    sessions, start = server.accounts.sessions, 2_000_000_000.0
+    token = sessions.open(server.accounts.users.add("ann", "judge", PASSWORD).id, start)
+    assert sessions.whose(token, start + SPANS.idle - 1) is not None
+    with server.project.database.write() as connection:
+        connection.execute(update(SESSION).values(seen_at=start))
+    assert sessions.whose(token, start + SPANS.idle + REMEMBER_SECONDS) is None
+
+
+def test_a_session_that_was_opened_by_a_clock_a_year_ahead_does_not_last_a_year(server):
+    sessions, now = server.accounts.sessions, 2_000_000_000.0
+    token = sessions.open(server.accounts.users.add("ann", "judge", PASSWORD).id, now + 365 * 86_400)
+    with server.project.database.write() as connection:
+        connection.execute(update(SESSION).values(seen_at=now))
+    assert sessions.whose(token, now) is None
+
+
 def test_signing_in_gives_a_new_session_whatever_cookie_was_there(server):
     server.accounts.users.add("ann", "judge", PASSWORD)
     planted = new_token()
@@ -109,3 +160,26 @@ def test_two_servers_on_one_machine_keep_their_people_apart(serve, made_project,
     assert one.app.state.cookies.session != two.app.state.cookies.session
     ann = one.client("owner", "ann")
     assert name_of(with_cookie(two, token_of(one, ann))) is None
+
+
+SLOW = ['"' + "\\1" * 25_000 + '"', "x" * 50_000, "; a=1" * 9_000, '"\\"' * 15_000]
+
+
+@pytest.mark.parametrize("value", SLOW)
+def test_a_cookie_header_that_was_made_to_be_slow_is_not(server, value):
+    """By http.cookies, which FastAPI uses too, one such header of 250 KB occupied the server for minutes."""
+    cookies, visitor = server.app.state.cookies, server.visitor()
+    begin = time.monotonic()
+    for header in (f"{cookies.session}={value}", f"other={value}", f"{cookies.device}={value}"):
+        assert visitor.get("/login", headers={"Cookie": header}).status_code == 200
+        assert visitor.post("/api/session", headers={"Cookie": header}).status_code == 403
+    assert time.monotonic() - begin < 5
+    mixed = f"other={value}; {cookies.session}={'x' * 43}; b=2"
+    assert cookies.own(mixed) == f"{cookies.session}={'x' * 43}"
+
+
+def test_cookies_in_two_headers_are_read_as_one(client, server):
+    """As proxies send them that speak HTTP/2 with the browser."""
+    token = token_of(server, client("judge", "ann"))
+    headers = [("Cookie", "a=1"), ("Cookie", f"{server.app.state.cookies.session}={token}")]
+    assert httpx.get(f"{server.address}/api/session", headers=headers).json()["name"] == "ann"

@@ -13,7 +13,7 @@ import pytest
 from karat.store import open_project
 from karat.web.operation import health as health_module
 from karat.web.operation.health import Clock
-from karat.web.server import SPARE, Listening, listen
+from karat.web.server import Listening, listen
 
 from .test_operation import answer_one, forget, log_lines
 
@@ -165,35 +165,6 @@ def ask(port, path="/health"):
     with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
         line.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode())
         return b"".join(iter(lambda: line.recv(65_536), b"")).decode()
-
-
-def test_connections_have_a_cap_and_health_still_answers(serve):
-    server = serve(most_connections=20)
-    port = server.settings.port
-    assert ask(port, "/login").startswith("HTTP/1.1 200")
-    held = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
-    try:
-        crowded = ask(port, "/login")
-        assert crowded.startswith("HTTP/1.1 503")
-        assert "retry-after: 5" in crowded
-        assert '{"error":"The server has too many connections."}' in crowded
-        assert '"state":"too-many-connections"' in ask(port)
-        # Many more are not even read.
-        held += [socket.create_connection(("127.0.0.1", port)) for _ in range(SPARE)]
-        assert ask_or_nothing(port) == ""
-    finally:
-        for line in held:
-            line.close()
-    end = time.monotonic() + 30
-    while not ask_or_nothing(port, "/login").startswith("HTTP/1.1 200"):
-        assert time.monotonic() < end
-
-
-def ask_or_nothing(port, path="/health"):
-    try:
-        return ask(port, path)
-    except OSError:
-        return ""
 
 
 def test_without_descriptors_connections_are_answered_and_one_line_is_logged(serve):

@@ -74,19 +74,18 @@ def key() -> bytes:
     """Return the key of this user, made at the first call; raise where others could read or change it."""
     if _passing:
         return _passing[-1]
-    path = config_folder() / FILE
+    return read_key(config_folder() / FILE)
+
+
+@lru_cache(maxsize=8)
+def read_key(path: Path) -> bytes:
+    """Return the key that a file holds; it is read once: a server whose key is moved goes on."""
     try:
         status = path.lstat()
     except OSError:
         make_key(path)
         status = path.lstat()
     check_own(path, status)
-    return read_key(path, status.st_ino, status.st_mtime_ns)
-
-
-@lru_cache(maxsize=8)
-def read_key(path: Path, *stamp: int) -> bytes:
-    """Return the key that a file holds; the stamp is what changes when another file takes its place."""
     try:
         data = bytes.fromhex(path.read_text(encoding="ascii"))
     except (OSError, ValueError):

@@ -89,7 +89,7 @@ def too_many(request: Request, error: Exception) -> Response:
     """Refuse a client that failed too often."""
     assert isinstance(error, TooMany)
     wait = plural(error.wait, "second") if error.wait < 60 else plural(-(-error.wait // 60), "minute")
-    response = respond(request, 429, f"Too many attempts. Try again in {wait}.")
+    response = respond(request, 429, f"Too many attempts. Try again in {wait}{error.otherwise}.")
     response.headers["retry-after"] = str(error.wait)
     return response
 

@@ -7,21 +7,22 @@ import errno
 import os
 import signal
 import socket
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from karat.errors import InputError
-from karat.store import DESCRIPTORS, Project, shared_files
+from karat.errors import InputError, printable
+from karat.store import DESCRIPTORS, Project, StoreError, shared_files
 from karat.store.accounts import ENTER, OWNER, Accounts
-from karat.web.failures import CONNECTIONS, Failures, sentence_of
+from karat.web.connections import SPARE, STALLED, TimedProtocol
+from karat.web.failures import sentence_of
 from karat.web.settings import Settings
 
 try:
@@ -31,12 +32,9 @@ except ImportError:  # not on Windows
 
 GRACE = 10
 """How many seconds running requests may take to finish when the server stops."""
-HEADER_SECONDS = 15.0
-"""How long the headers of a request may take to arrive; bodies have a limit of their own."""
 LINK_SECONDS = 86_400.0
-MOST_DESCRIPTORS, RESERVED, SPARE = 65_536, 256, 32
-"""How many descriptors to ask the system for, how many are kept for files, and how many connections beyond
-the most are answered, so that /health still is."""
+MOST_DESCRIPTORS, RESERVED = 65_536, 256
+"""How many descriptors to ask the system for, and how many are kept for files."""
 DEMO_OWNER = "demo owner"
 
 
@@ -199,19 +197,6 @@ def most_connections(settings: Settings) -> int:
     return max(16, min(settings.most_connections, soft - RESERVED - SPARE))
 
 
-def crowded(app: ASGIApp, health: str) -> ASGIApp:
-    """Return an application for connections beyond the most: it answers /health, and 503 to the rest."""
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] == health:
-            await app(scope, receive, send)
-            return
-        headers = {"retry-after": "5", "connection": "close"}
-        await JSONResponse({"error": sentence_of(CONNECTIONS)}, 503, headers)(scope, receive, send)
-
-    return answer
-
-
 def make_server(app: FastAPI, settings: Settings, logs: dict[str, Any] | None = None) -> uvicorn.Server:
     """Return the server, ready to run; it shuts down cleanly on SIGINT and SIGTERM.
 
@@ -226,12 +211,18 @@ def make_server(app: FastAPI, settings: Settings, logs: dict[str, Any] | None = 
     logs
         The logging configuration, as `logging.config.dictConfig` takes it; None leaves logging unchanged.
     """
+    most = most_connections(settings)
     protocol = type(
         "LimitedProtocol",
         (TimedProtocol,),
         {
-            "most": most_connections(settings),
-            "health": f"{settings.path}/health",
+            "most": most,
+            "share": most // 2,
+            "prefix": settings.path,
+            # Whom X-Forwarded-For is believed of, so that both mean the same.
+            "proxies": ProxyHeadersMiddleware(cast("Any", app), list(settings.proxies)).trusted_hosts,
+            "addresses": Counter(),
+            "crowd": {},
             "failures": getattr(app.state, "failures", None),
         },
     )
@@ -296,63 +287,41 @@ class OrderlyServer(uvicorn.Server):
         await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop."""
-        stopping = getattr(getattr(self.config.app, "state", None), "stopping", None)
-        if stopping is not None:
-            stopping.set()
-        await super().shutdown(sockets)
+        """Stop, and say what was kept."""
+        state: Any = getattr(self.config.app, "state", None)
+        if hasattr(state, "stopping"):
+            state.stopping.set()
+            # Guesses that wait for a hash would delay the end by seconds.
+            state.attempts.close(wait=False)
+            if not state.settings.demo:
+                # The last but one: the writer has stored what waited, the project is still open.
+                state.closing.insert(1, lambda: tell_kept(state.project, state.writer.figures.saved))
+        dropping = asyncio.create_task(self.drop_stalled())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            dropping.cancel()
+
+    async def drop_stalled(self) -> None:
+        """Close connections that only their client keeps open, until it is cancelled."""
+        while True:
+            await asyncio.sleep(STALLED)
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, TimedProtocol) and connection.is_stalled():
+                    connection.transport.abort()
 
 
-class TimedProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1 with two limits: the time that request headers take, and the open connections.
-
-    A connection whose request headers never complete is closed. Connections beyond the most get an answer
-    only from `crowded`, and a few more are closed at once.
-    """
-
-    timer: asyncio.TimerHandle | None = None
-    most: int = 2000
-    health: str = "/health"
-    failures: Failures | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the timer for the first request."""
-        super().connection_made(transport)
-        if len(self.connections) > self.most:
-            if self.failures is not None:
-                self.failures.note(CONNECTIONS)
-            if len(self.connections) > self.most + SPARE:
-                transport.abort()
-                return
-            self.app = crowded(self.app, self.health)
-        self.wait_for_request()
-
-    def handle_events(self) -> None:
-        """Handle the events; start the timer for the rest of an incomplete request."""
-        super().handle_events()
-        if self.is_idle():
-            self.wait_for_request()
-        elif self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timer."""
-        if self.timer is not None:
-            self.timer.cancel()
-        super().connection_lost(exc)
-
-    def is_idle(self) -> bool:
-        """Whether no request is being answered."""
-        return self.cycle is None or self.cycle.response_complete
-
-    def wait_for_request(self) -> None:
-        """Start the timer, unless it runs: single bytes that arrive do not extend it."""
-        if self.timer is None:
-            self.timer = self.loop.call_later(HEADER_SECONDS, self.give_up)
-
-    def give_up(self) -> None:
-        """Close the connection unless a request is being answered."""
-        self.timer = None
-        if self.is_idle() and not self.transport.is_closing():
-            self.transport.close()
+def tell_kept(project: Project, saved: int) -> None:
+    """Print what was kept, and how to go on; for a file that is lost, the log says where its copy is."""
+    try:
+        if project.database.file is not None:
+            project.database.file.check()
+    except StoreError as error:
+        print(f"note: stopped; {printable(str(error))}", file=sys.stderr, flush=True)
+        return
+    kept = f"every acknowledged answer is stored, {saved:,} since the start"
+    print(
+        printable(f"note: stopped {project.where}; {kept}; start it again to go on"),
+        file=sys.stderr,
+        flush=True,
+    )

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MAX_NAME = 60
 REMOVED, DECIDES = "removed-", "adjudicator "
 """Prefixes of pseudonyms: of a removed user, and of an owner who decides where annotators disagree."""
+FORMULA = ("=", "+", "-", "@")
+"""How cells begin that spreadsheets compute; a tab and a line break are no part of a name."""
 
 
 def check_person(value: Any) -> str:
@@ -27,6 +29,10 @@ def check_person(value: Any) -> str:
 
     >>> check_person("  Ann  Lee ")
     'Ann Lee'
+    >>> check_person("=1+1")
+    Traceback (most recent call last):
+    ...
+    karat.errors.InputError: a spreadsheet would take the name '=1+1' for a formula; begin it with a letter.
     >>> check_person("removed-3")
     Traceback (most recent call last):
     ...
@@ -36,6 +42,11 @@ def check_person(value: Any) -> str:
     if any(unicodedata.category(letter) in ("Cf", "Co", "Cn") for letter in name):
         raise InputError("the name contains invisible characters", fix="use letters")
     name = " ".join(name.split())
+    # In the form that is compared, since a spreadsheet may take a wide sign for the usual one.
+    if fold(name).startswith(FORMULA):
+        raise InputError(
+            f"a spreadsheet would take the name {name[:20]!r} for a formula", fix="begin it with a letter"
+        )
     if len(name) > MAX_NAME:
         raise InputError(f"the name has {len(name)} characters", fix=f"use at most {MAX_NAME}")
     for kept in (REMOVED, DECIDES):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import delete, select, update
 
 from karat.store.accounts.credentials import digest, is_token, new_token
-from karat.store.accounts.rows import AccountRows
+from karat.store.accounts.rows import DAY, AccountRows
 from karat.store.accounts.users import User
 from karat.store.tables import ACCOUNT, SESSION
 
@@ -68,7 +68,11 @@ class Sessions:
         )
         with self._rows.database.read() as connection:
             row = connection.execute(query).mappings().one_or_none()
-        if row is None or now - row[SESSION.c.seen_at] > self._rows.spans.idle:
+        spans = self._rows.spans
+        if row is None or abs(now - row[SESSION.c.seen_at]) > spans.idle:
+            return None
+        # Opened by a clock that was days ahead: it would last longer than any other.
+        if row[SESSION.c.expires] - now > spans.session + DAY:
             return None
         if not (self._rows.is_own(SESSION, row) and self._rows.is_own(ACCOUNT, row)):
             return None

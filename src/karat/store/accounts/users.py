@@ -144,6 +144,17 @@ class Users:
             query = select(ACCOUNT.c.id).where(ACCOUNT.c.folded_name == fold(name))
             return connection.execute(query).scalar_one_or_none()
 
+    def marks_of(self, name: str) -> tuple[int, float, str | None] | None:
+        """Return what is another account's, or this one's with another password, if it differs.
+
+        None where no account of this name may sign in.
+        """
+        columns = (ACCOUNT.c.id, ACCOUNT.c.at, ACCOUNT.c.password_hash)
+        with self._rows.database.read() as connection:
+            query = select(*columns).where(ACCOUNT.c.folded_name == fold(name), ACCOUNT.c.active == 1)
+            row = connection.execute(query).one_or_none()
+        return None if row is None else (row.id, row.at, row.password_hash)
+
     def sign_in(self, name: str, password: str) -> User | None:
         """Return the user with a name and password; None, after an equal time, where there is none."""
         with self._rows.database.read() as connection:

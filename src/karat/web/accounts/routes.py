@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
 from karat.errors import InputError
@@ -86,7 +87,8 @@ def who(request: Request) -> dict[str, Any]:
 async def sign_in(request: Request, response: Response, body: SignIn) -> dict[str, str]:
     """Sign in. The response and its time do not tell whether the name or the password was wrong."""
     accounts, attempts = accounts_of(request), request.app.state.attempts
-    attempt = attempts.sign_in(fold(body.name), address_of(request))
+    name = fold(body.name)
+    attempt = attempts.sign_in(name, address_of(request), await device_of(request, name))
 
     def work() -> dict[str, str]:
         user = accounts.users.sign_in(body.name, body.password)
@@ -99,7 +101,7 @@ async def sign_in(request: Request, response: Response, body: SignIn) -> dict[st
         accounts.audit.note(user.id, "signed in")
         return enter(request, response, user, body.next)
 
-    return await attempts.run(work)
+    return await attempts.run(work, attempt.known)
 
 
 @router.delete("/api/session")
@@ -129,13 +131,16 @@ def look(request: Request, body: Link) -> dict[str, Any]:
 @router.post("/api/invitation/accept")
 async def accept(request: Request, response: Response, body: Acceptance) -> dict[str, str]:
     """Use a link, and sign in."""
+    # Only links that work may wait before the sign-ins of strangers.
+    with link_tried(request):
+        await run_in_threadpool(accounts_of(request).invitations.look_at, body.token)
 
     def work() -> dict[str, str]:
         with link_tried(request):
             user = accounts_of(request).invitations.accept(body.token, body.name, body.password)
         return enter(request, response, user)
 
-    return await request.app.state.attempts.run(work)
+    return await request.app.state.attempts.run(work, ("link", body.token))
 
 
 @router.post("/api/password")
@@ -153,7 +158,7 @@ async def change_password(
         accounts.users.set_password(user.id, body.new, user.id)
         return enter(request, response, user)
 
-    return await attempts.run(work)
+    return await attempts.run(work, attempt.known)
 
 
 @router.get("/api/account/export")
@@ -179,10 +184,25 @@ def link_tried(request: Request) -> Iterator[None]:
 
 def enter(request: Request, response: Response, user: User, path: str = "") -> dict[str, str]:
     """Open a session, and return the page to open next."""
+    state, https = request.app.state, request.url.scheme == "https"
     token = accounts_of(request).sessions.open(user.id)
-    request.app.state.attempts.remember(fold(user.name), address_of(request))
-    request.app.state.cookies.set_session(response, token, request.url.scheme == "https")
+    name = fold(user.name)
+    state.attempts.remember(name, address_of(request))
+    state.cookies.set_session(response, token, https)
+    marks = accounts_of(request).users.marks_of(name)
+    if marks is not None:
+        state.cookies.set_device(response, request.headers.get("cookie", ""), (name, *marks), https)
     return {"next": safe_next(path, home_of(user))}
+
+
+async def device_of(request: Request, name: str) -> str:
+    """Return the number of the device from which a name has signed in before; empty for all others."""
+    header, cookies = request.headers.get("cookie", ""), request.app.state.cookies
+    # The store is asked only for who brings such a cookie.
+    if not cookies.has_device(header):
+        return ""
+    marks = await run_in_threadpool(accounts_of(request).users.marks_of, name)
+    return "" if marks is None else cookies.device_of(header, (name, *marks))
 
 
 def address_of(request: Request) -> str:

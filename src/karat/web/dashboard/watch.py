@@ -134,7 +134,8 @@ class Watch:
         self._wake_all()
         for thread in (self._thread, self._slow):
             if thread is not None:
-                thread.join(10)
+                # What it computes is not stored: the server does not wait for it to stop.
+                thread.join(1)
 
     def register(self, name: str, *roles: str) -> Callable[[Any], None]:
         """Register a source of events, and return the function that publishes its newest event.

@@ -171,6 +171,8 @@ def is_allowed(host: str, names: frozenset[str], local: bool) -> bool:
 class Origins:
     """Refuse changes that do not come from our own pages, by the browser's headers and the page's CSRF token.
 
+    Cookies that are not ours go no further.
+
     Parameters
     ----------
     app
@@ -186,10 +188,13 @@ class Origins:
         self.ours = settings.origin if settings.url else ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
-        if scope["type"] == "http" and scope["method"] not in SAFE:
-            wrong = self.wrong(scope)
-            if wrong:
+        """Pass a request on with our own cookies, or refuse it."""
+        if scope["type"] == "http":
+            sent = "; ".join(value.decode("latin-1") for key, value in scope["headers"] if key == b"cookie")
+            others = [(key, value) for key, value in scope["headers"] if key != b"cookie"]
+            own = [(b"cookie", self.cookies.own(sent).encode("ascii"))] if sent else []
+            scope = {**scope, "headers": others + own}
+            if scope["method"] not in SAFE and (wrong := self.wrong(scope)):
                 await refuse(send, 403, wrong)
                 return
         await self.app(scope, receive, send)
@@ -248,8 +253,11 @@ class Bodies:
         except TimeoutError:
             await refuse(send, 408, f"The request took more than {self.seconds:g} seconds to arrive.")
             return
-        if messages[-1]["type"] != "http.disconnect":
-            await self.app(scope, replay(messages, receive), send)
+        if messages[-1]["type"] == "http.disconnect":
+            # Nobody reads this; without it, the log would call it an error of the server.
+            await refuse(send, 400, "The request did not arrive completely.")
+            return
+        await self.app(scope, replay(messages, receive), send)
 
     async def collect(self, receive: Receive) -> list[Message]:
         """Return all messages of a body."""
