@@ -19,8 +19,10 @@ from karat.store.annotators import Annotators
 from karat.store.answers import StoredAnswers
 from karat.store.backup import check_file
 from karat.store.calls import Calls
-from karat.store.database import Database, find_place
+from karat.store.copies import best_copy
+from karat.store.database import Database, Place, find_place
 from karat.store.draws import StoredDraws
+from karat.store.failure import DAMAGED, StoreError
 from karat.store.goals import Goals
 from karat.store.journal import Journal
 from karat.store.migration import check_tables, head, migrate, upgrade
@@ -246,7 +248,19 @@ def open_project(where: str | Path) -> Project:
         The file or the address.
     """
     place = find_place(where)
-    check_file(place, new=False)
+    try:
+        check_file(place, new=False)
+        return open_place(place)
+    except StoreError as error:
+        copy = best_copy(place.path) if error.state == DAMAGED and place.path is not None else None
+        if copy is None:
+            raise
+        fix = f"restore {copy.sentence(place.shown)}"
+        raise StoreError(DAMAGED, error.what, where=error.where, fix=fix) from None
+
+
+def open_place(place: Place) -> Project:
+    """Open the project of a place."""
     database = Database(place)
     try:
         migrated = migrate(database)
