@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from karat.store.snapshot import NewAnswers as NewAnswers
     from karat.store.snapshot import Signs as Signs
     from karat.store.snapshot import Snapshot as Snapshot
+    from karat.store.stored_paths import paths_of as paths_of
 
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)
