@@ -26,7 +26,7 @@ class BenchmarkPlace(Result):
     where
         The project.
     benchmark, settings
-        The name, folder or file of the benchmark, and its settings.
+        The name, folder or file of the benchmark as it was given, and its settings as they are kept.
     """
 
     where: str
@@ -96,4 +96,4 @@ def locate(
     named = paths_of(lasting(benchmark), settings)
     settings |= {name: os.path.abspath(path) for name, path in named.items() if name in settings}
     project.locate(lasting(benchmark), settings)
-    return BenchmarkPlace(project.where, project.source, project.settings)
+    return BenchmarkPlace(project.where, str(benchmark), project.settings)

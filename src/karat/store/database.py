@@ -273,6 +273,8 @@ class Database:
     def _begin(self, mode: str) -> Iterator[Connection]:
         if self.file is not None:
             self.file.check()
+            if self.file.was_rewritten():
+                self.engine.dispose()
             if mode != READ:
                 self.file.check_content()
         with (

@@ -114,6 +114,7 @@ class OpenFile:
         self._guard = threading.Lock()
         self._version, self._seen = self._read_version() or FileVersion(NOTHING, 0, 0), time.monotonic()
         self._failed: tuple[FileVersion, float, StoreError] | None = None
+        self._rewritten = False
 
     def check(self) -> None:
         """Raise unless the names lead to the files that are open, and SQLite alone has written into them."""
@@ -138,6 +139,11 @@ class OpenFile:
         if version is not None and version != self._version:
             with self._guard:
                 self._check_version()
+
+    def was_rewritten(self) -> bool:
+        """Return, once, whether something else wrote the same content: connections may know half of it."""
+        rewritten, self._rewritten = self._rewritten, False
+        return rewritten
 
     def check_content(self) -> None:
         """Raise if the file has the content of another one; looks every few seconds at most."""
@@ -186,6 +192,7 @@ class OpenFile:
             try:
                 if not self._look(whole):
                     return
+                self._rewritten = self._rewritten or whole
             except StoreError as error:
                 self._failed = version, time.monotonic() + EVERY, error
                 raise
@@ -280,7 +287,8 @@ class OpenFile:
         A copy of it is kept.
         """
         name, known = self._known[1] if len(self._known) > 1 else (self.path, (0, 0))
-        if self._failed is None or not name.exists() or identity(name.stat()) != known:
+        other = self._failed is not None or not self.path.stat().st_size
+        if not other or not name.exists() or identity(name.stat()) != known:
             return
         if name.stat().st_size:
             shutil.copyfile(name, free_name(name, "lost"))
