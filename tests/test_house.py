@@ -219,6 +219,7 @@ DRAFTS = {
     "karat.captions.similarity.kept": "makes the cache's folder",
     "karat.judging.publication.publication.publish": "its inner function is given a draft",
     "karat.judging.publication.provenance.write_provenance": "is given a draft",
+    "karat.store.open_file.OpenFile._empty_log": "empties the log of a project that was overwritten",
     "karat.store.open_file.OpenFile._set_logs_aside": "renames the logs of a lost project",
     "karat.web.dashboard.jobs": "temporary files, and downloads that go to the browser",
     "karat.web.service.demo_project": "a temporary folder",

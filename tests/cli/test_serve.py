@@ -103,8 +103,9 @@ def unstarted(monkeypatch):
 
 
 @pytest.fixture
-def fresh(pristine, tmp_path):
-    """A project without accounts, for the user alone."""
+def fresh(pristine, tmp_path, monkeypatch):
+    """A project without accounts, for the user alone; its benchmark may be read, whoever made it."""
+    monkeypatch.setenv("KARAT_DATA", str(pristine.parent))
     own = shutil.copy(pristine, tmp_path / "own.db")
     own.chmod(0o600)
     return own

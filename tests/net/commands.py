@@ -222,7 +222,8 @@ class Runner:
     def __init__(self, shared: Path) -> None:
         self.shared = shared.resolve()
         self.shared.mkdir(parents=True, exist_ok=True)
-        self.env = environment(self.shared)
+        # The user who makes the folders is the one who works in them.
+        self.env = environment(self.shared, KARAT_CONFIG=str(self.shared / "config"))
         self.endpoints: dict[str, Endpoint] = {}
         self.times: dict[str, float] = {}
 
@@ -327,6 +328,9 @@ class Runner:
             spread = sorted(glob.glob(word, root_dir=folder)) if "*" in word else []
             words += spread or [word]
         env = self.env | {"KARAT_CONFIG": str(place / "config")} | settings
+        if (key := self.shared / "config" / "seal.key").exists() and not (place / "config").exists():
+            (place / "config").mkdir()
+            shutil.copy2(key, place / "config")
         clean = self.clean(place, endpoint)
         if words[0] == "serve":
             return self.serve(words, place, folder, env)

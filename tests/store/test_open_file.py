@@ -5,12 +5,24 @@ import os
 import shutil
 import sqlite3
 import stat
+import threading
 from contextlib import closing
 
 import pytest
 
 from karat.errors import InputError
-from karat.store import StoreError, back_up, create_project, open_file, open_project, restore, shared_files
+from karat.store import (
+    Goal,
+    StoreError,
+    back_up,
+    best_copy,
+    create_project,
+    log_index,
+    open_file,
+    open_project,
+    restore,
+    shared_files,
+)
 from karat.store.database import Database, explained, find_place
 from karat.store.failure import SYSTEM, has_descriptors, system_failure
 
@@ -57,10 +69,6 @@ def delete_index(path, copy):
     open_file.beside(path)[2].unlink()
 
 
-def truncate(path, copy):
-    os.truncate(path, 0)
-
-
 def overwrite(path, copy):
     shutil.copyfile(copy, path)
 
@@ -86,10 +94,11 @@ def test_what_would_not_be_found_is_not_acknowledged(file, tmp_path, attack, sta
             call()
         assert error.value.state == state
     # What was acknowledged before is still open, and is saved.
-    rescued = file.database.file.rescue()
+    rescued, complete = file.database.file.rescue()
+    assert complete
     assert rescued == tmp_path / "own.db.rescued"
     assert stat.S_IMODE(rescued.stat().st_mode) == 0o600
-    assert file.database.file.rescue() == tmp_path / "own.db.rescued.1", "nothing is overwritten"
+    assert file.database.file.rescue()[0] == tmp_path / "own.db.rescued.1", "nothing is overwritten"
     with open_project(rescued) as saved:
         assert [row["code"] for row in saved.answers.history()] == ["yes"]
 
@@ -127,29 +136,193 @@ def test_a_connection_that_opens_another_file_is_refused(file, tmp_path, monkeyp
     assert error.value.state == "file-replaced"
 
 
-@pytest.mark.parametrize("attack", [truncate, overwrite])
-def test_other_content_in_the_same_file_is_noticed(file, tmp_path, monkeypatch, attack):
-    monkeypatch.setattr(open_file, "EVERY", 0.0)
+def copy_log(file):
+    """Copy the log into the file, as SQLite does every thousand pages."""
+    with closing(sqlite3.connect(file.path)) as other:
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def refused(file, state, match="while it was open"):
+    """Nothing is read or written, and what fails is named."""
+    for call in (file.is_readable, lambda: file.journal.log("something"), file.is_writable):
+        with pytest.raises(StoreError, match=match) as error:
+            call()
+        assert error.value.state == state
+
+
+@pytest.mark.parametrize("logged", [True, False])
+@pytest.mark.parametrize("pages", [0, 1, 20])
+def test_a_truncated_file_is_damaged_at_once_and_the_last_copy_is_named(file, tmp_path, pages, logged):
+    answer(file)
+    kept = back_up(file.path, tmp_path / "monday.db")
+    answer(file, 1)
+    if not logged:
+        copy_log(file)
+    os.truncate(file.path, 4096 * pages)
+    if logged and pages:
+        # All that was written is in the log: nothing was lost, and SQLite restores the file from it.
+        file.journal.log("something")
+        return
+    refused(file, "damaged", "truncated or damaged")
+    if logged:
+        assert file.database.file.rescue() == (tmp_path / "own.db.rescued", True), "all is in the log"
+        return
+    assert file.database.file.rescue() == (None, False)
+    assert list(tmp_path.glob("*.rescued")) == []
+    copy = best_copy(file.path, file.database.file.made)
+    assert (copy.path, copy.answers, file.database.file.answers) == (kept.path, 1, 2)
+    assert copy.sentence(file.path).endswith(
+        f"with 1 answer: karat project restore {kept.path} {file.path} --force"
+    )
+    file.close()
+    assert file.path.stat().st_size == 4096 * pages, "what is left is not changed"
+
+
+def test_another_project_in_the_same_file_is_noticed(file, tmp_path):
     make_project(tmp_path / "other.db").close()
     answer(file)
-    with closing(sqlite3.connect(file.path)) as other:
-        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    attack(file.path, tmp_path / "other.db")
+    copy_log(file)
+    overwrite(file.path, tmp_path / "other.db")
+    refused(file, "file-replaced")
+
+
+def another_answer(project):
+    answer(project, 1)
+
+
+def goal(project):
+    project.goals.set(Goal(runs=("a.npy",), measure="P@1", direction="i2t", rule="width", number=0.1))
+
+
+@pytest.mark.parametrize("more", [another_answer, goal, lambda project: project.journal.log("reviewed")])
+def test_an_older_copy_in_the_same_file_is_noticed_at_once(file, tmp_path, more):
+    answer(file)
+    back_up(file.path, tmp_path / "copy.db")
+    more(file)
+    copy_log(file)
+    before = (tmp_path / "copy.db").read_bytes()
+    overwrite(file.path, tmp_path / "copy.db")
+    refused(file, "file-replaced", "overwritten while it was open")
+    assert not file.database.file.rescue()[1]
+    file.close()
+    assert file.path.read_bytes() == before, "the log is not replayed into it"
+
+
+def test_an_older_copy_that_misses_rows_in_the_middle_is_noticed(file, tmp_path):
+    """The last rows are still in the log: looking at them is not enough."""
+    for number in range(300):
+        file.journal.log("before", {"number": number, "text": "x" * 400})
+    back_up(file.path, tmp_path / "copy.db")
+    for number in range(300):
+        file.journal.log("between", {"number": number, "text": "x" * 400})
+    copy_log(file)
+    for _ in range(40):
+        file.journal.log("after", {"text": "x" * 400})
+    overwrite(file.path, tmp_path / "copy.db")
     with pytest.raises(StoreError) as error:
         file.journal.log("something")
-    assert error.value.state in ("file-replaced", "damaged")
+    assert error.value.state in ("damaged", "file-replaced")
+    assert not file.database.file.rescue()[1]
 
 
-def test_an_older_copy_in_the_same_file_is_noticed(file, tmp_path, monkeypatch):
+def test_a_copy_that_was_used_elsewhere_is_noticed(file, tmp_path):
+    """It has more rows than this one, but not these."""
+    back_up(file.path, tmp_path / "copy.db")
+    with open_project(tmp_path / "copy.db") as other:
+        for number in range(5):
+            answer(other, number % 2)
+            other.journal.log("elsewhere")
+    answer(file)
+    copy_log(file)
+    overwrite(file.path, tmp_path / "copy.db")
+    refused(file, "file-replaced")
+
+
+def test_a_copy_of_the_same_rows_and_a_new_time_change_nothing(file, tmp_path):
+    answer(file)
+    back_up(file.path, tmp_path / "copy.db")
+    overwrite(file.path, tmp_path / "copy.db")
+    os.utime(file.path)
+    assert answer(file, 1) == 2
+    os.utime(file.path, (0, 0))
+    file.journal.log("something")
+    file.close()
+    with open_project(file.path) as again:
+        assert len(list(again.answers.history())) == 2
+
+
+def test_what_the_log_still_has_is_rescued_from_an_overwritten_file(file, tmp_path, monkeypatch):
     back_up(file.path, tmp_path / "copy.db")
     answer(file)
-    monkeypatch.setattr(open_file, "EVERY", 0.0)
-    file.journal.log("something")
-    with closing(sqlite3.connect(file.path)) as other:
-        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     overwrite(file.path, tmp_path / "copy.db")
-    with pytest.raises(StoreError, match="overwritten"):
-        file.journal.log("something else")
+    # Every page that changed since the copy is in the log.
+    assert answer(file, 1) == 2
+    rescued, complete = file.database.file.rescue()
+    assert complete
+    with open_project(rescued) as saved:
+        assert len(list(saved.answers.history())) == 2
+
+
+def test_writing_and_copying_the_log_is_no_alarm(file):
+    """Many threads and another program write, and the log is copied into the file again and again."""
+
+    def work(name):
+        for number in range(40):
+            file.journal.log(name, {"number": number, "text": "x" * 3000})
+
+    threads = [threading.Thread(target=work, args=(f"thread {k}",)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    with open_project(file.path) as other:
+        while any(thread.is_alive() for thread in threads):
+            other.journal.log("other", {"text": "x" * 9000})
+            copy_log(other)
+    for thread in threads:
+        thread.join()
+    assert sum(event["what"].startswith("thread") for event in file.journal.events()) == 160
+
+
+def test_an_index_is_open_once_in_a_process(file):
+    held = log_index.HELD
+    key = open_file.identity(open_file.beside(file.path)[2].stat())
+    with open_project(file.path):
+        assert held[key][1] == 2
+    assert held[key][1] == 1
+    file.close()
+    assert key not in held
+    assert log_index.LogIndex(file.path.with_name("none")).read() == log_index.NOTHING
+
+
+def test_the_copy_with_the_most_answers_is_found(file, tmp_path):
+    assert best_copy(file.path, file.database.file.made) is None
+    back_up(file.path, tmp_path / "own.db.0003.backup")
+    answer(file)
+    back_up(file.path, tmp_path / "monday.db")
+    make_project(tmp_path / "other.db").close()
+    (tmp_path / "own.db.rescued").write_bytes(b"SQLite format 3\0 and nothing")
+    (tmp_path / "folder.db").mkdir()
+    (tmp_path / "gone.db").symlink_to(tmp_path / "nowhere")
+    names = {path.name for path in tmp_path.iterdir()}
+    assert best_copy(file.path, file.database.file.made).path == tmp_path / "monday.db"
+    # Where it is not known when the project was made, names must tell.
+    assert best_copy(file.path).path == tmp_path / "own.db.0003.backup"
+    assert {path.name for path in tmp_path.iterdir()} == names, "looking leaves nothing"
+    assert best_copy(tmp_path / "none" / "own.db") is None
+
+
+@pytest.mark.parametrize("size", [0, 4096])
+def test_opening_a_truncated_project_names_the_copy(file, tmp_path, size):
+    file.close()
+    copy = tmp_path / "own.db.0003.backup"
+    back_up(file.path, copy)
+    os.truncate(file.path, size)
+    with pytest.raises(StoreError) as error:
+        open_project(file.path)
+    assert error.value.state == "damaged"
+    assert error.value.fix.endswith(f"karat project restore {copy} {file.path} --force")
+    copy.unlink()
+    with pytest.raises(StoreError, match="restore a copy of it"):
+        open_project(file.path)
 
 
 def test_a_file_that_others_vacuum_is_the_same(file, monkeypatch):

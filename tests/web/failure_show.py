@@ -9,13 +9,16 @@ import asyncio
 import json
 import os
 import resource
+import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -52,6 +55,9 @@ class Scene:
         self.folder, self.process = folder, process
         self.place = Path(process.where)
         self.held: list[socket.socket] = []
+        self.load = Load()
+        self.kept: int | None = None
+        """How many answers were acknowledged before the backup that is restored; None where all are there."""
 
     def log(self, name: str) -> Path:
         return self.place.with_name(f"{self.place.name}{name}")
@@ -71,6 +77,22 @@ class Scene:
     def replace(self) -> None:
         back_up(self.place, self.folder / "other.db")
         os.replace(self.folder / "other.db", self.place)
+
+    def keep(self) -> None:
+        """Make a backup, let judges go on, and let SQLite copy its log into the file, as it does at times."""
+        self.kept = len(self.load.acknowledged)
+        back_up(self.place, self.log(".monday.backup"))
+        time.sleep(1)
+        with closing(sqlite3.connect(self.place)) as other:
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def truncate(self) -> None:
+        self.keep()
+        os.truncate(self.place, self.place.stat().st_size // 2)
+
+    def overwrite(self) -> None:
+        self.keep()
+        shutil.copyfile(self.log(".monday.backup"), self.place)
 
     def delete_log(self) -> None:
         self.log("-wal").unlink()
@@ -125,6 +147,8 @@ class Scene:
 SCENES: dict[str, tuple[str, Callable[[Scene], None], Callable[[Scene], None]]] = {
     "deleted": ("file-deleted", Scene.delete, Scene.rescue),
     "replaced": ("file-replaced", Scene.replace, Scene.rescue),
+    "truncated": ("damaged", Scene.truncate, lambda scene: scene.restart(".monday.backup")),
+    "overwritten": ("file-replaced", Scene.overwrite, lambda scene: scene.restart(".monday.backup")),
     "log-deleted": ("log-lost", Scene.delete_log, Scene.restart),
     "read-only": ("read-only", Scene.protect, Scene.unprotect),
     "full": ("disk-full", Scene.fill, Scene.empty),
@@ -194,10 +218,8 @@ async def attack(name: str, scene: Scene, load: Load, seconds: float, found: dic
     found["acknowledged_after"] = len(load.acknowledged) - at
 
 
-async def judge_during(
-    people: list, scene: Scene, name: str, seconds: float, think: float
-) -> tuple[Load, dict]:
-    load, found = Load(), {}
+async def judge_during(people: list, scene: Scene, name: str, seconds: float, think: float) -> dict:
+    load, found = scene.load, {}
     judges = [Judge(person, scene.process.port, load, think, number) for number, person in enumerate(people)]
 
     end = time.monotonic() + 3 * seconds + 60
@@ -206,7 +228,7 @@ async def judge_during(
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    return load, found
+    return found
 
 
 def show(name: str, judges: int, seconds: float, think: float) -> dict:
@@ -217,15 +239,19 @@ def show(name: str, judges: int, seconds: float, think: float) -> dict:
         process = ServerProcess(str(place), program=f"{CLOCK}\n{SERVE}" if "clock" in name else SERVE)
         people = sign_up(str(place), process.port, judges)
         scene = Scene(folder, process)
+        load = scene.load
         with process:
-            load, found = asyncio.run(judge_during(people, scene, name, seconds, think))
+            found = asyncio.run(judge_during(people, scene, name, seconds, think))
             process.stop()
             said = process.said()
+        kept = load if scene.kept is None else replace(load, acknowledged=load.acknowledged[: scene.kept])
         with open_project(place) as project:
-            counts = replay(project, load)
+            # What was submitted after the backup is not.
+            counts = replay(project, kept if scene.kept is None else replace(kept, submitted=[]))
     lines = [line for line in said.splitlines() if line.startswith("{")]
     return {
-        "scenario": name, "state": SCENES[name][0], **found, **counts, "refused": len(load.refused),
+        "scenario": name, "state": SCENES[name][0], **found, **counts,
+        "after_backup": len(load.acknowledged) - len(kept.acknowledged), "refused": len(load.refused),
         "again": load.again, "log_lines": len(lines),
         "tracebacks": said.count("Traceback") + said.count('"frames"'),
     }  # fmt: skip

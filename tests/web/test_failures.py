@@ -1,8 +1,10 @@
 """When the store, the descriptors or the clock fail: 503, a named state, one line in the log."""
 
 import errno
+import json
 import os
 import resource
+import shutil
 import socket
 import sqlite3
 import time
@@ -10,7 +12,7 @@ from contextlib import closing
 
 import pytest
 
-from karat.store import open_project
+from karat.store import back_up, open_project, restore
 from karat.web.operation import health as health_module
 from karat.web.operation.health import Clock
 from karat.web.server import Listening, listen
@@ -22,6 +24,12 @@ def health(server):
     forget(server)
     found = server.visitor().get("/health")
     return found.status_code, found.json().get("state")
+
+
+def copy_log(place):
+    """Copy the log into the file, as SQLite does every thousand pages."""
+    with closing(sqlite3.connect(place)) as other:
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def calls(judge, lease):
@@ -213,3 +221,64 @@ def test_a_listening_socket_without_a_spare_descriptor_raises(monkeypatch):
         with pytest.raises(OSError, match="Too many open files"):
             listening.accept()
     assert listening.spare is None
+
+
+def test_a_truncated_file_is_damaged_and_the_last_backup_is_offered(judging):
+    server, judge, lease = judging
+    place = server.project.path
+    back_up(place, place.with_name("monday.backup"))
+    given = {"token": lease["token"], "item": lease["items"][1]["id"], "code": "no", "key": "key-0003"}
+    assert judge.post("/api/judge/answer", json=given).status_code == 200
+    copy_log(place)
+    with log_lines() as lines:
+        os.truncate(place, 8192)
+        assert {response.status_code for response in calls(judge, lease)[:7]} == {503}
+        assert health(server) == (503, "damaged")
+        server.app.state.failures.close()
+    told = [json.loads(line)["message"] for line in lines if '"level": "info"' not in line]
+    assert told[0] == "The project is damaged."
+    assert told[1].startswith(
+        "not all 2 rows of answers are left; stop the server and restore the copy monday"
+    )
+    assert told[1].endswith(
+        f"with 1 answer: karat project restore {place.parent}/monday.backup {place} --force"
+    )
+    assert len(told) == 2
+    server.stop()
+    restore(place.with_name("monday.backup"), place, force=True)
+    with open_project(place) as project:
+        assert [row["code"] for row in project.answers.history()] == ["yes"]
+
+
+def test_an_older_copy_of_the_project_in_the_same_file_is_noticed(judging):
+    server, judge, lease = judging
+    place, copy = server.project.path, server.project.path.with_name("copy.db")
+    back_up(place, copy)
+    assert judge.post("/api/judge/renew", json={"token": lease["token"]}).status_code == 200
+    given = {"token": lease["token"], "item": lease["items"][1]["id"], "code": "no", "key": "key-0003"}
+    assert judge.post("/api/judge/answer", json=given).status_code == 200
+    copy_log(place)
+    with log_lines() as lines:
+        shutil.copyfile(copy, place)
+        assert {response.status_code for response in calls(judge, lease)[:7]} == {503}
+        assert health(server) == (503, "file-replaced")
+        server.app.state.failures.close()
+    assert not [line for line in lines if "every acknowledged answer was copied" in line], "it was not"
+    assert [line for line in lines if "not all 2 rows of answers are left" in line]
+    before = copy.read_bytes()
+    server.stop()
+    assert place.read_bytes() == before
+
+
+def test_a_file_that_is_written_over_with_itself_is_whole_again(judging, monkeypatch):
+    server, judge, _ = judging
+    place = server.project.path
+    back_up(place, place.with_name("copy.db"))
+    with log_lines() as lines:
+        os.truncate(place, 0)
+        assert judge.get("/api/judge/state").status_code == 503
+        shutil.copyfile(place.with_name("copy.db"), place)
+        server.app.state.failures.close()
+        assert health(server) == (200, None)
+        assert answer_one(judge)[1].status_code == 200
+    assert not [line for line in lines if "answers are left" in line]

@@ -437,6 +437,8 @@ def estimate_goal(
         )
     if options.pop("measure", None) is not None:
         raise InputError("the goal of the project names the measure", fix="name the runs, too: --run a.npy")
+    if run is None:
+        project.paths.check_runs(goal.runs)
     rule = {"width": "within"}.get(goal.rule, goal.rule)
     given: dict[str, Any] = {
         "direction": goal.direction,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from karat._util.lazy import exports
 
 if TYPE_CHECKING:
+    from karat.project.benchmark_place import BenchmarkPlace as BenchmarkPlace
+    from karat.project.benchmark_place import locate as locate
     from karat.project.drawn_pairs import estimate as estimate
     from karat.project.drawn_pairs import next as next
     from karat.project.judge_work import JudgedPairs as JudgedPairs

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from karat.store.backup import restore as restore
     from karat.store.backup import write_project as write_project
     from karat.store.calls import Call as Call
+    from karat.store.copies import best_copy as best_copy
+    from karat.store.failure import DAMAGED as DAMAGED
     from karat.store.failure import DESCRIPTORS as DESCRIPTORS
     from karat.store.failure import DISK_FULL as DISK_FULL
     from karat.store.failure import LOCKED as LOCKED
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from karat.store.goals import WIDTH as WIDTH
     from karat.store.goals import WINNER as WINNER
     from karat.store.goals import Goal as Goal
+    from karat.store.open_file import OpenFile as OpenFile
     from karat.store.open_file import shared_files as shared_files
     from karat.store.project import Project as Project
     from karat.store.project import create_project as create_project
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from karat.store.snapshot import NewAnswers as NewAnswers
     from karat.store.snapshot import Signs as Signs
     from karat.store.snapshot import Snapshot as Snapshot
+    from karat.store.stored_paths import paths_of as paths_of
 
 
 __all__, __getattr__, __dir__ = exports(__name__, __file__)

@@ -19,6 +19,7 @@ from sqlalchemy import URL, inspect
 from karat._util import TEXT_FORMATS, Result, check_writable, plural, replacing
 from karat.errors import InputError, MissingDataError
 from karat.store.database import Database, Place, explained, find_place
+from karat.store.failure import DAMAGED, StoreError
 from karat.store.open_file import beside, free_name
 from karat.store.triggers import CODE, check_code
 
@@ -236,6 +237,8 @@ def check_file(place: Place, new: bool) -> None:
         raise InputError(
             f"cannot be read ({error.strerror})", where=place.shown, fix="choose another"
         ) from None
+    if not start and not new:
+        raise StoreError(DAMAGED, "is empty", where=place.shown, fix="restore a copy of it")
     if start != MAGIC and (start or not new):
         fix = "choose another name" if new else "give a file that karat made"
         raise InputError("is not a project", where=place.shown, fix=fix)

@@ -32,7 +32,7 @@ from karat.store.failure import (
     StoreError,
     has_descriptors,
 )
-from karat.store.open_file import OpenFile, make_private
+from karat.store.open_file import OpenFile, make_private, read_rows
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
@@ -273,6 +273,8 @@ class Database:
     def _begin(self, mode: str) -> Iterator[Connection]:
         if self.file is not None:
             self.file.check()
+            if self.file.was_rewritten():
+                self.engine.dispose()
             if mode != READ:
                 self.file.check_content()
         with (
@@ -281,9 +283,12 @@ class Database:
             connection.begin(),
         ):
             yield connection
-        if self.file is not None and mode != READ:
+            file = self.file if mode != READ else None
+            rows = None if file is None else read_rows(connection.connection.driver_connection)  # type: ignore[arg-type]
+        if file is not None and rows is not None:
             # What was written counts only if others find it.
-            self.file.check()
+            file.check()
+            file.keep(rows)
 
     def prepare(self) -> None:
         """Create a file that only the user can read, with write-ahead logging.

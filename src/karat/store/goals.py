@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,10 +12,12 @@ from sqlalchemy import insert, select
 
 from karat._util import check_choice
 from karat.benchmarks import DIRECTIONS
-from karat.errors import InputError
+from karat.errors import InputError, KaratError
 from karat.forms import check_name, check_text, to_json
 from karat.measures import parse_measure
-from karat.store.part import StorePart
+from karat.store.database import Database
+from karat.store.part import StorePart, Subject
+from karat.store.stored_paths import StoredPaths
 from karat.store.tables import GOAL
 
 WIDTH, WINNER, BUDGET = RULES = ("width", "winner", "budget")
@@ -98,13 +101,29 @@ class Goal:
 
 
 class Goals(StorePart):
-    """The goal of a project; earlier ones are kept: `project.goals`."""
+    """The goal of a project; earlier ones are kept: `project.goals`.
+
+    Parameters
+    ----------
+    database, subject
+        As in `StorePart`.
+    paths
+        Told which runs the user has named.
+    """
+
+    def __init__(self, database: Database, subject: Subject, paths: StoredPaths) -> None:
+        super().__init__(database, subject)
+        self._paths = paths
 
     def set(self, goal: Goal | None) -> None:
         """Replace the goal; None: the project has none any more."""
         text = to_json(None if goal is None else goal.to_json(), "the goal")
         with self._db.write() as connection:
             connection.execute(insert(GOAL).values(goal=text, at=time.time()))
+        if goal is not None:
+            # Without a key, the user is asked to name them when they are read.
+            with suppress(KaratError):
+                self._paths.allow_runs(goal.runs)
 
     def read(self) -> Goal | None:
         """Return the goal; None where there is none."""

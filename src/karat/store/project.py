@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
 from sqlalchemy import Connection, RowMapping, func, insert, inspect, select, update
 
 from karat.benchmarks import SOURCES, Benchmark, load_benchmark
-from karat.errors import InputError
+from karat.errors import InputError, KaratError
 from karat.forms import Form, check_text, fingerprint, form_from_data, form_to_data, to_json
 from karat.store.accounts import Accounts
 from karat.store.annotators import Annotators
 from karat.store.answers import StoredAnswers
 from karat.store.backup import check_file
 from karat.store.calls import Calls
-from karat.store.database import Database, find_place
+from karat.store.copies import best_copy
+from karat.store.database import Database, Place, find_place
 from karat.store.draws import StoredDraws
+from karat.store.failure import DAMAGED, StoreError
 from karat.store.goals import Goals
 from karat.store.journal import Journal
 from karat.store.migration import check_tables, head, migrate, upgrade
@@ -29,6 +31,7 @@ from karat.store.pools import Pools
 from karat.store.queue import Queue
 from karat.store.reviews import Reviews
 from karat.store.snapshot import Snapshot
+from karat.store.stored_paths import StoredPaths
 from karat.store.tables import PROJECT
 
 MAX_LENGTH = 2_000_000
@@ -74,6 +77,8 @@ class Project:
         What is to be estimated, and when enough has been answered.
     journal
         Events and small settings.
+    paths
+        What the project reads besides itself, and whether it may.
 
     Examples
     --------
@@ -115,7 +120,13 @@ class Project:
         self.answers, self.reviews = StoredAnswers(database, subject), Reviews(database, subject)
         self.annotators, self.calls = Annotators(database, subject), Calls(database, subject)
         self.journal, self.accounts = Journal(database, subject), Accounts(database, self.queue)
-        self.draws, self.goals = StoredDraws(database, subject, self.pools), Goals(database, subject)
+        folder = None if database.place.path is None else database.place.path.parent
+        about = row["fingerprint"], row["at"]
+        self.paths = StoredPaths(self.journal, folder, database.place.shown, about)
+        self.draws, self.goals = (
+            StoredDraws(database, subject, self.pools),
+            Goals(database, subject, self.paths),
+        )
 
     def __repr__(self) -> str:
         return f"Project({self.name!r} in {self.where})"
@@ -126,17 +137,40 @@ class Project:
         return self.database.place.shown
 
     def benchmark(self) -> Benchmark:
-        """Return the benchmark that the pairs index, loaded once; raise when its ids have changed."""
+        """Return the benchmark that the pairs index, loaded once.
+
+        Raises when its ids have changed, and when it names files that the user has not named.
+        """
         if self._benchmark is None:
-            benchmark = load_benchmark(self.source, **self.settings)
-            if fingerprint(benchmark) != self._fingerprint:
-                raise InputError(
-                    f"the benchmark {self.source!r} is not the one of this project: its ids differ",
-                    where=self.where,
-                    fix="restore the benchmark as it was",
-                )
-            self._benchmark = benchmark
+            self.paths.check_benchmark(self.source, self.settings)
+            self._benchmark = self._load(self.source, self.settings)
         return self._benchmark
+
+    def locate(self, source: str, settings: Mapping[str, str]) -> None:
+        """Set where the benchmark is on this machine; raise when it is another one.
+
+        Parameters
+        ----------
+        source, settings
+            As for `create_project`; the paths among them may be read from now on.
+        """
+        settings = dict(settings)
+        benchmark = self._load(source, settings)
+        row = {"source": check_text(source, "the source"), "settings": to_json(settings, "the settings")}
+        with self.database.write() as connection:
+            connection.execute(update(PROJECT).values(**row))
+        self.paths.allow_benchmark(source, settings)
+        self.source, self.settings, self._benchmark = source, settings, benchmark
+
+    def _load(self, source: str, settings: Mapping[str, str]) -> Benchmark:
+        benchmark = load_benchmark(source, **settings)
+        if fingerprint(benchmark) != self._fingerprint:
+            raise InputError(
+                f"the benchmark {source!r} is not the one of this project: its ids differ",
+                where=self.where,
+                fix="restore the benchmark as it was",
+            )
+        return benchmark
 
     @property
     def path(self) -> Path | None:
@@ -231,7 +265,11 @@ def create_project(
                 raise InputError("is not empty", where=place.shown, fix="choose another file or database")
             upgrade(connection)
             connection.execute(insert(PROJECT).values(**row))
-        return open_rows(database, benchmark)
+        project = open_rows(database, benchmark)
+        # Without a key, the user is asked to name the paths when the project is opened the next time.
+        with suppress(KaratError):
+            project.paths.allow_benchmark(project.source, project.settings)
+        return project
     except BaseException:
         database.close()
         raise
@@ -246,7 +284,19 @@ def open_project(where: str | Path) -> Project:
         The file or the address.
     """
     place = find_place(where)
-    check_file(place, new=False)
+    try:
+        check_file(place, new=False)
+        return open_place(place)
+    except StoreError as error:
+        copy = best_copy(place.path) if error.state == DAMAGED and place.path is not None else None
+        if copy is None:
+            raise
+        fix = f"restore {copy.sentence(place.shown)}"
+        raise StoreError(DAMAGED, error.what, where=error.where, fix=fix) from None
+
+
+def open_place(place: Place) -> Project:
+    """Open the project of a place."""
     database = Database(place)
     try:
         migrated = migrate(database)

@@ -7,10 +7,12 @@ import threading
 import time
 
 from karat.errors import KaratError
-from karat.store import LOST, SENTENCES, Project
+from karat.store import DAMAGED, LOST, SENTENCES, OpenFile, Project, StoreError, best_copy
 
 EVERY, RECENT = 60.0, 10.0
 """Seconds between two lines about the same state, and how long a state is reported after it was noted."""
+WAIT = 1.0
+"""How many seconds another program may take to write over the file."""
 CONNECTIONS = "too-many-connections"
 LOG = logging.getLogger("karat.web.failures")
 
@@ -26,11 +28,22 @@ def sentence_of(state: str) -> str:
     return SENTENCES.get(state, "The project cannot be used at the moment.")
 
 
+def is_whole_soon(file: OpenFile) -> bool:
+    """Return whether a damaged file is whole a moment later: another copy may be written over it."""
+    time.sleep(WAIT)
+    try:
+        file.check()
+    except StoreError:
+        return False
+    return True
+
+
 class Failures:
     """What failed last, in every thread.
 
     A file that was deleted or replaced under the server is copied beside its name while it is still open: the
-    copy has every answer that was acknowledged.
+    copy has every answer that was acknowledged. Of a file that was truncated or overwritten, not all may be
+    left: then the log names the copy that has the most answers.
 
     Parameters
     ----------
@@ -56,8 +69,10 @@ class Failures:
                 self._logged[state] = now
                 fields = {"state": state, "failures": self.count}
                 LOG.error(sentence_of(state), extra={"fields": fields})
-            if state in LOST and self._rescue is None and self.project.database.file is not None:
-                self._rescue = threading.Thread(target=self._copy, name="karat-rescue")
+            if state in (*LOST, DAMAGED) and self._rescue is None and self.project.database.file is not None:
+                self._rescue = threading.Thread(
+                    target=self._copy, args=(state == DAMAGED,), name="karat-rescue"
+                )
                 self._rescue.start()
 
     def recent(self, *states: str) -> str:
@@ -72,11 +87,23 @@ class Failures:
                 LOG.warning("the server works again", extra={"fields": {"failures": self.count}})
                 self._logged, self.count, self._rescue = {}, 0, None
 
-    def _copy(self) -> None:
-        file = self.project.database.file
+    def _copy(self, damaged: bool) -> None:
+        file, place = self.project.database.file, self.project.where
+        if file is None:
+            return
         try:
-            if file is not None:
-                LOG.error("every acknowledged answer was copied to %s", file.rescue().name)
+            if damaged and is_whole_soon(file):
+                return
+            copy, complete = file.rescue()
+            if complete and copy is not None:
+                LOG.error("every acknowledged answer was copied to %s", copy.name)
+                return
+            said = f"not all {file.answers:,} rows of answers are left"
+            best = best_copy(file.path, file.made)
+            if best is None:
+                LOG.error("%s, and no copy of the project is beside it: restore one of yours", said)
+            else:
+                LOG.error("%s; stop the server and restore %s", said, best.sentence(place))
         except (KaratError, OSError) as error:
             LOG.error("the answers could not be copied: %s", getattr(error, "what", type(error).__name__))
         except Exception:

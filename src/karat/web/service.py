@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 from karat._util import check_choice, passing_key, plural
 from karat.errors import InputError, printable
+from karat.store import Project
 from karat.store.accounts import MIN_PASSWORD, OWNER, Accounts, fold
 from karat.web.accounts import settle_foreign
 from karat.web.app import close_app, create_app
@@ -123,7 +124,7 @@ def serve(
         # Load it now: the first request must not wait for it, and a missing one must be reported here.
         web.state.project.benchmark()
         web.state.goal.runs.names()
-        notes += web.state.pictures.notes()
+        notes += web.state.pictures.notes() + ([] if demo else what_is_read(web.state.project, settings))
         notes += [mode_note(web.state.project)]
         tell([note for note in notes if note])
         announce(web.state.project.where, settings, owner_link(accounts, settings))
@@ -131,6 +132,16 @@ def serve(
         # Threads that return from the database run sooner: a lease is a dozen short queries.
         sys.setswitchinterval(TURN)
         make_server(web, settings, log_config(level_of(log_level, settings))).run([listening])
+
+
+def what_is_read(project: Project, settings: Settings) -> list[str]:
+    """Return what the server reads besides the project, a sentence each."""
+    benchmark = project.benchmark()
+    paths = [project.source, *(f"{name}={value}" for name, value in project.settings.items())]
+    read = [f"reads the benchmark from {', '.join(paths)}"]
+    if benchmark.image_paths:
+        read.append(f"reads images below {os.path.realpath(benchmark.image_root or '')}")
+    return [*read, *([f"reads the runs {', '.join(settings.runs)}"] if settings.runs else [])]
 
 
 def level_of(level: str, settings: Settings) -> str:

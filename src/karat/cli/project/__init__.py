@@ -7,6 +7,7 @@ from karat.cli.project import (
     calibrate,
     estimate,
     export,
+    locate,
     next,
     pool,
     publish,
@@ -19,5 +20,5 @@ from karat.cli.project import (
 app = group(
     "Judge what models suggest, and publish corrected labels.\n\n"
     "First pool, then tasks; annotators answer in the pages of karat serve.",
-    pool, tasks, next, estimate, export, quality, rules, calibrate, publish, bias, backup, restore,
+    pool, tasks, next, estimate, export, quality, rules, calibrate, publish, bias, locate, backup, restore,
 )  # fmt: skip
