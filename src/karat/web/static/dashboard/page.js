@@ -8,7 +8,7 @@ import { fillPay, jobs, startForms } from "./jobs.js";
 import { progress, stuck, tiles } from "./progress.js";
 import { agreement, machines, pool } from "./quality.js";
 import { review } from "./review.js";
-import { clock } from "./words.js";
+import { clock, computing } from "./words.js";
 
 const owner = $("dashboard").dataset.owner === "yes";
 const now = { live: null, statistics: null };
@@ -23,6 +23,18 @@ function say(state, text, at = "") {
 function failed(error) {
   $("said").textContent = sentence(error.message);
   $("said").hidden = false;
+}
+
+// What the server computes now, and when it said so: the seconds go on between its words.
+const going = { at: 0, data: {} };
+const PLACES = { live: "live-computing", statistics: "statistics-computing", goal: "goal-computing" };
+
+function tellComputing() {
+  for (const [name, place] of Object.entries(PLACES)) {
+    const progress = going.data[name];
+    $(place).hidden = !progress;
+    if (progress) $(place).textContent = computing(progress, progress.seconds + (performance.now() - going.at) / 1000);
+  }
 }
 
 const EVENTS = {
@@ -44,6 +56,11 @@ const EVENTS = {
     review(data, owner, failed);
     if (now.live) annotators(now.live, data);
     document.documentElement.dataset.ready = "yes";
+  },
+  computing(data) {
+    going.at = performance.now();
+    going.data = data;
+    tellComputing();
   },
   goal,
   proposal,
@@ -85,4 +102,5 @@ if (owner) {
   startForms();
   startGoal();
 }
+setInterval(tellComputing, 1000);
 listen();
