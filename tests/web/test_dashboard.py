@@ -4,19 +4,24 @@ import io
 import itertools
 import json
 import shutil
+import threading
 import time
 import zipfile
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
 from typer.testing import CliRunner
 
 from karat import load_benchmark
+from karat._util import track
 from karat.cli.project import app
+from karat.errors import InputError
 from karat.forms import AnswerRows, load_form
 from karat.judging import AcceptanceRule, publish
 from karat.judging.quality.report import answer_quality
 from karat.store import create_project
+from karat.web.dashboard import statistics
 from karat.world import make_world, save_world
 from web.answers import answer_one, answer_some
 
@@ -201,6 +206,104 @@ def test_a_stream_ends_with_its_session(judged, monkeypatch):
             next(one.id for one in judged.accounts.users.read() if one.role == "reader"), False
         )
         assert "ended" in [name for name, _ in coming]
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Statistics that take until they are released; each computation is counted."""
+    made = SimpleNamespace(began=0, go_on=threading.Event())
+
+    def compute(project):
+        made.began += 1
+        for _ in track(range(40), "steps"):
+            if made.go_on.wait(0.5):
+                break
+        return real(project)
+
+    real = statistics.compute
+    monkeypatch.setattr("karat.web.dashboard.watch.compute", compute)
+    yield made
+    made.go_on.set()
+
+
+def test_requests_hear_how_far_a_long_computation_is(judged, slow):
+    owner = judged.client("owner")
+    with owner.stream("GET", "/api/dashboard/stream") as response:
+        told = next(data for name, data in events(response.iter_lines()) if name == "computing")
+        assert told["statistics"]["stages"][0]["what"] == "steps"
+        begin = time.monotonic()
+        for path in ("statistics", "disagreements", "disagreements/0/0", "disagreements?which=decided"):
+            reply = owner.get(f"/api/dashboard/{path}")
+            assert reply.status_code == 202
+            assert reply.headers["retry-after"] == "1"
+            found = reply.json()["computing"]
+            assert found["seconds"] > 0
+            assert found["stages"][0]["total"] == 40
+        assert owner.put("/api/dashboard/disagreements/0/0", json={"code": "no"}).status_code == 400
+        assert owner.get("/api/dashboard/live").status_code == 200
+        assert time.monotonic() - begin < 10  # the computation takes twenty seconds
+    slow.go_on.set()
+    found = computed(owner, "/api/dashboard/statistics")
+    assert found["age"] < 60
+    # However many asked, it was computed once.
+    assert slow.began == 1
+
+
+def test_a_server_that_stops_does_not_wait_for_a_computation(judged, slow):
+    owner = judged.client("owner")
+    assert owner.get("/api/dashboard/statistics").status_code == 202
+    begin = time.monotonic()
+    judged.app.state.watch.close()
+    assert not judged.app.state.watch._slow.is_alive()
+    assert time.monotonic() - begin < 9  # it would have waited for ten
+
+
+def test_a_long_count_leaves_the_last_numbers(judged, monkeypatch):
+    reader = judged.client("reader")
+    begun, go_on = threading.Event(), threading.Event()
+    real = judged.app.state.watch.tally.read
+
+    def read(*arguments):
+        begun.set()
+        go_on.wait(20)
+        real(*arguments)
+
+    monkeypatch.setattr(judged.app.state.watch.tally, "read", read)
+    reply = reader.get("/api/dashboard/live")
+    assert (reply.status_code, begun.is_set()) == (202, True)
+    go_on.set()
+    before = computed(reader, "/api/dashboard/live")
+    begun.clear()
+    go_on.clear()
+    answer_one(judged.project)
+    assert begun.wait(20) or reader.get("/api/dashboard/live")
+    again = reader.get("/api/dashboard/live").json()
+    assert again["answers"] == before["answers"]
+    assert again["age"] > 0
+    assert again["computing"]["seconds"] > 0
+    go_on.set()
+    end = time.monotonic() + 30
+    while reader.get("/api/dashboard/live").json()["answers"] == before["answers"]:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_statistics_that_fail_are_tried_again(judged, monkeypatch):
+    real, fail = statistics.compute, [True]
+
+    def compute(project):
+        if fail:
+            fail.pop()
+            raise InputError("it is a bad day")
+        return real(project)
+
+    monkeypatch.setattr("karat.web.dashboard.watch.compute", compute)
+    monkeypatch.setattr("karat.web.dashboard.computation.RETRY", 0.1)
+    reader, end = judged.client("reader"), time.monotonic() + 30
+    assert "bad day" in reader.get("/api/dashboard/statistics").json()["error"]
+    while reader.get("/api/dashboard/statistics").status_code != 200:
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_trouble_is_told_in_words(judged, monkeypatch):

@@ -47,7 +47,7 @@ class Progress:
     ([{'what': 'reading', 'done': 1, 'total': 2}], None)
     """
 
-    every = 1.0
+    every = 0.5
 
     def __init__(self, closing: Callable[[], bool], tell: Callable[[], None]) -> None:
         self.took: float | None = None

@@ -205,10 +205,11 @@ class Tally:
         if (-1 if signs.answer is None else signs.answer) < self.last:
             self.forget()  # an older copy of the project took its place
         self.looked = time.monotonic()
-        if self.items is None or self.signs is None or signs.item != self.signs.item:
-            self.items = read_items(snapshot)
         before, touched = self.owner.copy(), self.touched.copy()
-        self.read_assignments(snapshot, signs)
+        with stage("reading tasks"):
+            if self.items is None or self.signs is None or signs.item != self.signs.item:
+                self.items = read_items(snapshot)
+            self.read_assignments(snapshot, signs)
         self.read_answers(snapshot, signs)
         self.returned(snapshot, before, touched)
         if self.signs is None or signs.review != self.signs.review:

@@ -32,7 +32,7 @@ async function computed(path) {
     $("pair").hidden = true;
     $("empty").hidden = false;
     $("count").textContent = "";
-    $("empty").textContent = `The disagreements are found first, and shown here. ${computing(data.computing)}`;
+    $("empty").textContent = `The disagreements will be shown here: ${computing(data.computing)}`;
     await new Promise((done) => { setTimeout(done, 1000); });
   }
 }

@@ -27,13 +27,13 @@ function failed(error) {
 
 // What the server computes now, and when it said so: the seconds go on between its words.
 const going = { at: 0, data: {} };
-const PLACES = { live: "live-computing", statistics: "statistics-computing", goal: "goal-computing" };
 
 function tellComputing() {
-  for (const [name, place] of Object.entries(PLACES)) {
-    const progress = going.data[name];
-    $(place).hidden = !progress;
-    if (progress) $(place).textContent = computing(progress, progress.seconds + (performance.now() - going.at) / 1000);
+  const since = (performance.now() - going.at) / 1000;
+  for (const place of document.querySelectorAll(".computing")) {
+    const progress = going.data[place.dataset.of];
+    place.hidden = !progress;
+    if (progress) place.textContent = `${place.dataset.name}: ${computing(progress, progress.seconds + since)}`;
   }
 }
 

@@ -45,7 +45,7 @@ export function rate(number) {
 // How far a computation is: its stages from the outermost on; one of few parts says which part it is.
 export function computing(progress, seconds = progress.seconds) {
   const stages = progress.stages.map(({ what, done, total }) =>
-    !total ? what : total < 10 ? `part ${done + 1} of ${total}, ${what}` : `${what}, ${whole(done)} of ${whole(total)}`);
+    !total ? (done ? `${what}, ${whole(done)} so far` : what) : total < 10 ? `part ${done + 1} of ${total}, ${what}` : `${what}, ${whole(done)} of ${whole(total)}`);
   const usual = progress.usual >= 1 ? ` The last time, it took ${decimal(progress.usual, 0)} s.` : "";
-  return `Computing for ${decimal(seconds, 0)} s${stages.length ? `: ${stages.join("; ")}` : ""}.${usual}`;
+  return `computing for ${decimal(seconds, 0)} s${stages.length ? ` (${stages.join("; ")})` : ""}.${usual}`;
 }
