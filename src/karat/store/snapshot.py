@@ -111,9 +111,9 @@ class Snapshot:
 
     def signs(self) -> Signs:
         """Return the values that change with every change."""
-        latest = self._connection.execute(SIGNS).one()
+        answer, item, review, draw, goal = self._connection.execute(SIGNS).one()
         blocks = sorted(tuple(row) for row in self._connection.execute(BLOCKS))
-        return Signs(*latest, {int(block): tuple(sums) for block, *sums in blocks})
+        return Signs(answer, item, review, draw, goal, {int(block): tuple(sums) for block, *sums in blocks})
 
     def items(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return task, pair and gold of the items by their numbers."""

@@ -134,7 +134,7 @@ def with_age(numbers: dict[str, Any], at: float, computing: dict[str, Any] | Non
 
 def still_computing(progress: dict[str, Any] | None) -> Response:
     """Return 202: how far the first computation is; its result can be had later at the same address."""
-    begins = {"seconds": 0.0, "usual": None, "stages": []}
+    begins: dict[str, Any] = {"seconds": 0.0, "usual": None, "stages": []}
     return JSONResponse({"computing": progress or begins}, 202, {"Retry-After": "1"})
 
 
