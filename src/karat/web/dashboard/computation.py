@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from karat._util import reporting
@@ -21,9 +22,18 @@ RETRY = 10.0
 SOON = 0.5
 """What takes less than so many seconds is not announced."""
 
+LONG = 1.0
+"""What takes more than so many seconds may have taken much memory."""
 
-class Closing(Exception):
-    """The server stops, and nobody waits for the numbers any more."""
+
+class Closing(BaseException):
+    """The server stops, and nobody waits for the numbers any more: not an error that work may catch."""
+
+
+def return_memory() -> None:
+    """Return freed memory to the system: the C library of Linux keeps hundreds of megabytes otherwise."""
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class Progress:
@@ -147,3 +157,5 @@ class Follower:
                 self._requested |= self.error is not None
                 if self._requested and self.error is None:
                     self._due = self._earliest  # somebody asked meanwhile
+            if end - start > LONG:
+                return_memory()

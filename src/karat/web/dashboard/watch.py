@@ -21,7 +21,7 @@ from fastapi.concurrency import run_in_threadpool
 from karat.errors import KaratError
 from karat.store import Project, Signs, StoreError
 from karat.store.accounts import READER, User
-from karat.web.dashboard.computation import EVERY, SHARE, Follower, Progress
+from karat.web.dashboard.computation import EVERY, SHARE, Closing, Follower, Progress
 from karat.web.dashboard.live import live_numbers
 from karat.web.dashboard.statistics import Statistics, compute
 from karat.web.dashboard.tally import Tally
@@ -196,7 +196,7 @@ class Watch:
             if told(self._counting.patience(PATIENCE)):
                 error = self._count_error
                 if error is not None:
-                    raise error
+                    raise error.with_traceback(None)
         return self.numbers
 
     def current(self) -> Statistics | None:
@@ -210,7 +210,7 @@ class Watch:
                 )
             error = self._computed.error
             if self.statistics is None and error is not None:
-                raise error
+                raise error.with_traceback(None)
         return self.statistics
 
     def compute(self) -> None:
@@ -250,6 +250,8 @@ class Watch:
                         self._live(self.numbers)
                         last, answered = start, asked
                 self._compute_due(start)
+            except Closing:
+                continue
             except Exception as raised:  # The thread must survive a locked or restored database.
                 error = raised
                 self._failed(error)
@@ -286,6 +288,8 @@ class Watch:
         for follower in followers:
             try:
                 follower.run(signs)
+            except Closing:
+                return
             except Exception as error:
                 self._failed(error)
             with self._counts:
