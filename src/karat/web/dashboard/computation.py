@@ -44,7 +44,7 @@ class Progress:
     closing
         Whether the server stops; the computation then raises `Closing`, at its next stage.
     tell
-        Called now and then while it goes on, and at its end if it was called before.
+        Called now and then while it goes on for more than a moment, and at its end.
 
     Examples
     --------
@@ -76,8 +76,9 @@ class Progress:
                 yield
             self.took = time.monotonic() - self._began
         finally:
+            announced = self.announced() is not None
             self._began, self._stages = None, ()
-            if self._told:
+            if announced:
                 self._tell()
 
     def show(self, stages: Sequence[Stage]) -> None:
@@ -88,6 +89,11 @@ class Progress:
         if self._began is not None and now >= max(self._began + SOON, self._told + self.every):
             self._told = now
             self._tell()
+
+    def announced(self) -> dict[str, Any] | None:
+        """Return what `shown` returns, once it has taken a moment: all who were told hear of the end."""
+        shown = self.shown()
+        return shown if shown is not None and shown["seconds"] >= SOON else None
 
     def patience(self, most: float) -> float:
         """Return how many seconds to wait for the result: at most `most`, and 0 where that is not enough."""

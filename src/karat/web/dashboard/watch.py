@@ -59,7 +59,7 @@ class Watch:
         self.numbers: dict[str, Any] | None = None
         self.closed = False
         self._listeners: dict[object, Callable[[], object]] = {}
-        self._guard, self._wake = threading.Lock(), threading.Event()
+        self._guard, self._wake, self._telling = threading.Lock(), threading.Event(), threading.Lock()
         # Counts are numbered by those who ask: who asks gets one that began after that.
         self._counts = threading.Condition()
         self._asked = self._answered = 0
@@ -159,8 +159,10 @@ class Watch:
         return progress
 
     def _tell_progress(self) -> None:
-        if not self.closed:
-            self._computing({name: progress.shown() for name, progress in self._progress.items()})
+        # One after the other, so that the last word is the newest.
+        with self._telling:
+            if not self.closed:
+                self._computing({name: progress.announced() for name, progress in self._progress.items()})
 
     def progress(self, name: str) -> dict[str, Any] | None:
         """Return how far a computation is; None if it is not going on."""
@@ -192,11 +194,11 @@ class Watch:
         self._visit()
         self._wake.set()
         with self._counts:
-            told = partial(self._counts.wait_for, lambda: self._answered >= mine or self.closed)
-            if told(self._counting.patience(PATIENCE)):
-                error = self._count_error
-                if error is not None:
-                    raise error.with_traceback(None)
+            patience = self._counting.patience(PATIENCE)
+            told = self._counts.wait_for(lambda: self._answered >= mine or self.closed, patience)
+            error = self._count_error
+        if error is not None and (told or self.numbers is None):
+            raise error.with_traceback(None)
         return self.numbers
 
     def current(self) -> Statistics | None:
@@ -267,8 +269,8 @@ class Watch:
 
     def _pause(self, took: float) -> None:
         """Wait before the next read; those who ask for one get a third of the time at most."""
-        self._wake.wait(min(max(EVERY, SHARE * took), SLOWEST))
         end = time.monotonic() + min(2 * took, SLOWEST)
+        self._wake.wait(min(max(EVERY, SHARE * took), SLOWEST))
         self._wake.clear()
         while not self.closed and (left := end - time.monotonic()) > 0:
             self._wake.wait(left)
