@@ -249,6 +249,25 @@ def test_requests_hear_how_far_a_long_computation_is(judged, slow):
     assert slow.began == 1
 
 
+def test_statistics_say_what_they_wait_for(judged, slow):
+    """The estimate of the goal comes first."""
+    slow.go_on.set()
+    watch, go_on, begun = judged.app.state.watch, threading.Event(), threading.Event()
+
+    def work():
+        begun.set()
+        go_on.wait(20)
+
+    watch.follow("other", work)
+    reader = judged.client("reader")
+    assert reader.get("/api/dashboard/statistics").status_code == 202
+    assert begun.wait(20)
+    found = reader.get("/api/dashboard/statistics").json()["computing"]
+    assert [stage["what"] for stage in found["stages"]] == ["waiting for the other"]
+    go_on.set()
+    assert computed(reader, "/api/dashboard/statistics")["computing"] is None
+
+
 def test_a_server_that_stops_does_not_wait_for_a_computation(judged, slow):
     owner = judged.client("owner")
     assert owner.get("/api/dashboard/statistics").status_code == 202

@@ -165,8 +165,20 @@ class Watch:
                 self._computing({name: progress.announced() for name, progress in self._progress.items()})
 
     def progress(self, name: str) -> dict[str, Any] | None:
-        """Return how far a computation is; None if it is not going on."""
-        return self._progress[name].shown()
+        """Return how far a computation is, or the one that it waits for; None if it is not going on."""
+        shown = self._progress[name].shown()
+        if shown is not None or name == "live" or self.statistics is not None:
+            return shown
+        # The first statistics come after what is computed before them.
+        before = [(other, self._progress[other].shown()) for other in self._progress if other != "live"]
+        return next(
+            (
+                found | {"stages": [{"what": f"waiting for the {other}", "done": 0, "total": None}]}
+                for other, found in before
+                if found is not None
+            ),
+            None,
+        )
 
     def news(self, user: User) -> list[tuple[str, int, str]]:
         """Return the newest event of every source that a user may see, by age: name, number and data."""
@@ -205,10 +217,11 @@ class Watch:
         """Return the latest statistics; None while the first are computed."""
         self._visit()
         if self.statistics is None:
+            slow = [progress for name, progress in self._progress.items() if name != "live"]
+            patience = min(progress.patience(PATIENCE) for progress in slow)
             with self._counts:
                 self._counts.wait_for(
-                    lambda: self.statistics or self._computed.error or self.closed,
-                    self._computed.progress.patience(PATIENCE),
+                    lambda: self.statistics or self._computed.error or self.closed, patience
                 )
             error = self._computed.error
             if self.statistics is None and error is not None:
