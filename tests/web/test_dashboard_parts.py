@@ -12,7 +12,7 @@ from karat.errors import InputError
 from karat.forms import Choice, Form
 from karat.store import create_project, snapshot
 from karat.web.dashboard import computation
-from karat.web.dashboard.computation import Closing, Follower, Progress
+from karat.web.dashboard.computation import Closing, ComputationProgress, Follower
 from karat.web.dashboard.jobs import Shelf
 from karat.web.dashboard.live import live_numbers, pace
 from karat.web.dashboard.tally import Tally
@@ -114,7 +114,7 @@ def test_answers_come_in_pages_and_are_told(project, monkeypatch):
     monkeypatch.setattr(snapshot, "PAGE", 3)
     project.pools.add_tasks(plain_plan(6, size=2, overlap=1))
     do_all(project, "ann", "bob")
-    tally, progress, seen = Tally(project), Progress(lambda: False, lambda: None), []
+    tally, progress, seen = Tally(project), ComputationProgress(lambda: False, lambda: None), []
     monkeypatch.setattr(progress, "show", lambda stages: seen.extend(one.done for one in stages[1:]))
     progress.every = 0.0
     with progress.going():
@@ -161,7 +161,7 @@ def test_an_older_copy_is_counted_anew(tmp_path):
 def test_long_work_is_repeated_seldom():
     """A tenth of the time, a third on request; what was asked for meanwhile is not forgotten."""
     clock = SimpleNamespace(now=1000.0)
-    progress = Progress(lambda: False, lambda: None)
+    progress = ComputationProgress(lambda: False, lambda: None)
 
     def work():
         clock.now += 30

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from karat._util import reporting
-from karat._util.long_work import Stage
+from karat._util import Stage, reporting
 from karat.store import Signs
 
 EVERY = 2.0
@@ -36,7 +35,7 @@ def return_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-class Progress:
+class ComputationProgress:
     """How far a computation is.
 
     Parameters
@@ -49,7 +48,7 @@ class Progress:
     Examples
     --------
     >>> from karat._util import track
-    >>> progress = Progress(lambda: False, lambda: None)
+    >>> progress = ComputationProgress(lambda: False, lambda: None)
     >>> with progress.going():
     ...     for number in track([1, 2], "reading"):
     ...         stages = progress.shown()["stages"]
@@ -125,7 +124,9 @@ class Follower:
         The fewest seconds between two times, unless somebody asks.
     """
 
-    def __init__(self, work: Callable[[], object], progress: Progress, every: float = EVERY) -> None:
+    def __init__(
+        self, work: Callable[[], object], progress: ComputationProgress, every: float = EVERY
+    ) -> None:
         self.work, self.progress, self.every = work, progress, every
         self.error: Exception | None = None
         """What went wrong the last time."""

@@ -21,7 +21,7 @@ from fastapi.concurrency import run_in_threadpool
 from karat.errors import KaratError
 from karat.store import Project, Signs, StoreError
 from karat.store.accounts import READER, User
-from karat.web.dashboard.computation import EVERY, SHARE, Closing, Follower, Progress
+from karat.web.dashboard.computation import EVERY, SHARE, Closing, ComputationProgress, Follower
 from karat.web.dashboard.live import live_numbers
 from karat.web.dashboard.statistics import Statistics, compute
 from karat.web.dashboard.tally import Tally
@@ -71,7 +71,7 @@ class Watch:
         self._sources: dict[str, tuple[str, ...]] = {}
         self._live, self._statistics = self.register("live"), self.register("statistics")
         self._trouble, self._computing = self.register("trouble"), self.register("computing")
-        self._progress: dict[str, Progress] = {}
+        self._progress: dict[str, ComputationProgress] = {}
         self._counting = self._follow("live")
         self._computed = Follower(self.compute, self._follow("statistics"), STATISTICS_EVERY)
         self._followers = [self._computed]
@@ -153,9 +153,9 @@ class Watch:
 
         return ask
 
-    def _follow(self, name: str) -> Progress:
+    def _follow(self, name: str) -> ComputationProgress:
         """Return the progress of a new computation, of which all who watch are told."""
-        progress = self._progress[name] = Progress(lambda: self.closed, self._tell_progress)
+        progress = self._progress[name] = ComputationProgress(lambda: self.closed, self._tell_progress)
         return progress
 
     def _tell_progress(self) -> None:
