@@ -247,7 +247,7 @@ if __name__ == "__main__":
     PARSER.add_argument("--project", type=Path, help="where the project is, or is made and kept")
     PARSER.add_argument("--careless", type=float, default=0.1, help="the share of annotators who guess")
     PARSER.add_argument("--run", action="append", default=[], help="a run of the project's goal")
-    PARSER.add_argument("--seconds", type=float, default=sized(60.0, 1.0), help="of each of two parts")
+    PARSER.add_argument("--seconds", type=float, default=sized(60.0, 0.4), help="of each of two parts")
     PARSER.add_argument("--patience", type=float, default=120.0, help="seconds to wait for a reply")
     asked = PARSER.parse_args()
     main(measure)
