@@ -1,7 +1,7 @@
 """Many judges at once over HTTP against `karat serve`, on SQLite and PostgreSQL; the server may be killed.
 
-python speed/web.py --judges 200 --seconds 60 --database sqlite
-python speed/web.py --judges 200 --seconds 60 --database postgres --kills 10
+python speed/web.py --kills 10     # 200 judges for 60 s, on SQLite and on PostgreSQL: nothing may be lost
+python speed/web.py --judges 50 --seconds 20 --database postgres
 """
 
 import asyncio
@@ -95,8 +95,13 @@ def measure():
         size = f"{asked.judges} × {asked.seconds:g} s"
         said = ", ".join(f"{found[name]} {name.replace('_', ' ')}" for name in ("acknowledged", *WRONG))
         said += f"; killed {asked.kills} times" if asked.kills else ""
-        for share in ("p50", "p99"):
-            yield record(f"{kind}, answer {share}", size, found[f"answer_{share}"], said)
+        for what in ("answer", "lease", "submit"):
+            for share in ("p50", "p99") if f"{what}_p99" in found else ():
+                yield record(f"{kind}, {what} {share}", size, found[f"{what}_{share}"], said)
+        if found["down_s"]:
+            down = sorted(found["down_s"])
+            said = f"until it answers again, {down[0]:.1f} to {down[-1]:.1f} s; requests sent again: "
+            yield record(f"{kind}, after kill -9", size, float(np.median(down)), f"{said}{found['again']}")
 
 
 if __name__ == "__main__":

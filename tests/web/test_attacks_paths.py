@@ -58,7 +58,7 @@ def serve(place, told, **more):
     service.serve(place, port=0, tell=told.extend, **more)
 
 
-@pytest.mark.parametrize("more", [{}, {"public_url": "https://judge.example.org"}])
+@pytest.mark.parametrize("more", [{}, {"public_url": "https://judge.example.org", "confirm": True}])
 def test_the_server_of_a_strangers_project_does_not_start(received, started, more):
     private = received.parent.parent / "private"
     with pytest.raises(InputError, match="which you have not named on this machine") as error:

@@ -4,19 +4,24 @@ import io
 import itertools
 import json
 import shutil
+import threading
 import time
 import zipfile
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
 from typer.testing import CliRunner
 
 from karat import load_benchmark
+from karat._util import track
 from karat.cli.project import app
+from karat.errors import InputError
 from karat.forms import AnswerRows, load_form
 from karat.judging import AcceptanceRule, publish
 from karat.judging.quality.report import answer_quality
 from karat.store import create_project
+from karat.web.dashboard import statistics
 from karat.world import make_world, save_world
 from web.answers import answer_one, answer_some
 
@@ -61,6 +66,17 @@ def finished(client, number, seconds=60):
         time.sleep(0.05)
 
 
+def computed(client, path, seconds=60):
+    """Ask until it is computed, and return the reply's data."""
+    end = time.monotonic() + seconds
+    while (reply := client.get(path)).status_code == 202:
+        assert reply.json()["computing"]["seconds"] >= 0
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
 def events(lines):
     """Yield the name and the data of the events of a stream."""
     name = ""
@@ -77,7 +93,7 @@ def test_only_owners_and_readers_see_it(judged):
         assert judge.get(path).status_code == 403
         assert visitor.get(path).status_code in (303, 401)
     for path in PAGES[:-1]:
-        assert reader.get(path).status_code == 200
+        assert reader.get(path).status_code in (200, 202)
     page = reader.get("/dashboard").text
     assert 'data-owner="no"' in page
     assert "Publish" not in page
@@ -97,7 +113,7 @@ def test_numbers_are_those_of_the_command(judged, tmp_path):
     told = CliRunner().invoke(app, ["quality", project.where, "--json", str(tmp_path / "quality.json")])
     assert told.exit_code == 0, told.output
     records = json.loads((tmp_path / "quality.json").read_text(encoding="utf-8"))
-    found = judged.client("reader").get("/api/dashboard/statistics").json()
+    found = computed(judged.client("reader"), "/api/dashboard/statistics")
     by_name = {one["worker"]: one for one in records["workers"]}
     assert {one["worker"]: one for one in found["annotators"]} == by_name
     assert found["agreement"] == records["agreement"]
@@ -113,7 +129,7 @@ def test_live_numbers_follow_answers_undos_and_lost_leases(judged):
     project, client = judged.project, judged.client("reader")
 
     def check():
-        live, table = client.get("/api/dashboard/live").json(), project.answers.read()
+        live, table = computed(client, "/api/dashboard/live"), project.answers.read()
         assert live["answers"]["given"] == len(table)
         counts = {name: int((table.annotator == k).sum()) for k, name in enumerate(table.annotators)}
         assert {one["annotator"]: one["answers"] for one in live["annotators"] if one["answers"]} == {
@@ -145,7 +161,7 @@ def test_a_assignment_that_comes_back_brings_its_first_answers(serve, made_proje
     place = made_project(tmp_path, images=6, overlap=1, task_size=100, gold=0, pictures=False)
     server = serve(place)
     project, client = server.project, server.client("reader")
-    count = lambda: client.get("/api/dashboard/live").json()["answers"]["given"]  # noqa: E731
+    count = lambda: computed(client, "/api/dashboard/live")["answers"]["given"]  # noqa: E731
     first = answer_one(project, "ann", now=1000.0)
     assert count() == len(project.answers.read()) == 1
     project.queue.release(first.token)
@@ -192,6 +208,123 @@ def test_a_stream_ends_with_its_session(judged, monkeypatch):
         assert "ended" in [name for name, _ in coming]
 
 
+@pytest.fixture
+def slow(monkeypatch):
+    """Statistics that take until they are released; each computation is counted."""
+    made = SimpleNamespace(began=0, go_on=threading.Event())
+
+    def compute(project):
+        made.began += 1
+        for _ in track(range(40), "steps"):
+            if made.go_on.wait(0.5):
+                break
+        return real(project)
+
+    real = statistics.compute
+    monkeypatch.setattr("karat.web.dashboard.watch.compute", compute)
+    yield made
+    made.go_on.set()
+
+
+def test_requests_hear_how_far_a_long_computation_is(judged, slow):
+    owner = judged.client("owner")
+    with owner.stream("GET", "/api/dashboard/stream") as response:
+        told = next(data for name, data in events(response.iter_lines()) if name == "computing")
+        assert told["statistics"]["stages"][0]["what"] == "steps"
+        begin = time.monotonic()
+        for path in ("statistics", "disagreements", "disagreements/0/0", "disagreements?which=decided"):
+            reply = owner.get(f"/api/dashboard/{path}")
+            assert reply.status_code == 202
+            assert reply.headers["retry-after"] == "1"
+            found = reply.json()["computing"]
+            assert found["seconds"] > 0
+            assert found["stages"][0]["total"] == 40
+        assert owner.put("/api/dashboard/disagreements/0/0", json={"code": "no"}).status_code == 400
+        assert owner.get("/api/dashboard/live").status_code == 200
+        assert time.monotonic() - begin < 10  # the computation takes twenty seconds
+    slow.go_on.set()
+    found = computed(owner, "/api/dashboard/statistics")
+    assert found["age"] < 60
+    # However many asked, it was computed once.
+    assert slow.began == 1
+
+
+def test_statistics_say_what_they_wait_for(judged, slow):
+    """The estimate of the goal comes first."""
+    slow.go_on.set()
+    watch, go_on, begun = judged.app.state.watch, threading.Event(), threading.Event()
+
+    def work():
+        begun.set()
+        go_on.wait(20)
+
+    watch.follow("other", work)
+    reader = judged.client("reader")
+    assert reader.get("/api/dashboard/statistics").status_code == 202
+    assert begun.wait(20)
+    found = reader.get("/api/dashboard/statistics").json()["computing"]
+    assert [stage["what"] for stage in found["stages"]] == ["waiting for the other"]
+    go_on.set()
+    assert computed(reader, "/api/dashboard/statistics")["computing"] is None
+
+
+def test_a_server_that_stops_does_not_wait_for_a_computation(judged, slow):
+    owner = judged.client("owner")
+    assert owner.get("/api/dashboard/statistics").status_code == 202
+    begin = time.monotonic()
+    judged.app.state.watch.close()
+    assert not judged.app.state.watch._slow.is_alive()
+    assert time.monotonic() - begin < 9  # it would have waited for ten
+
+
+def test_a_long_count_leaves_the_last_numbers(judged, monkeypatch):
+    reader = judged.client("reader")
+    begun, go_on = threading.Event(), threading.Event()
+    real = judged.app.state.watch.tally.read
+
+    def read(*arguments):
+        begun.set()
+        go_on.wait(20)
+        real(*arguments)
+
+    monkeypatch.setattr(judged.app.state.watch.tally, "read", read)
+    reply = reader.get("/api/dashboard/live")
+    assert (reply.status_code, begun.is_set()) == (202, True)
+    go_on.set()
+    before = computed(reader, "/api/dashboard/live")
+    begun.clear()
+    go_on.clear()
+    answer_one(judged.project)
+    assert begun.wait(20) or reader.get("/api/dashboard/live")
+    again = reader.get("/api/dashboard/live").json()
+    assert again["answers"] == before["answers"]
+    assert again["age"] > 0
+    assert again["computing"]["seconds"] > 0
+    go_on.set()
+    end = time.monotonic() + 30
+    while reader.get("/api/dashboard/live").json()["answers"] == before["answers"]:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_statistics_that_fail_are_tried_again(judged, monkeypatch):
+    real, fail = statistics.compute, [True]
+
+    def compute(project):
+        if fail:
+            fail.pop()
+            raise InputError("it is a bad day")
+        return real(project)
+
+    monkeypatch.setattr("karat.web.dashboard.watch.compute", compute)
+    monkeypatch.setattr("karat.web.dashboard.computation.RETRY", 0.1)
+    reader, end = judged.client("reader"), time.monotonic() + 30
+    assert "bad day" in reader.get("/api/dashboard/statistics").json()["error"]
+    while reader.get("/api/dashboard/statistics").status_code != 200:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 def test_trouble_is_told_in_words(judged, monkeypatch):
     def broken(project):
         raise RuntimeError("secret detail")
@@ -205,7 +338,7 @@ def test_trouble_is_told_in_words(judged, monkeypatch):
 
 def test_a_decision_stands_instead_of_the_vote(judged):
     owner, project = judged.client("owner"), judged.project
-    listed = owner.get("/api/dashboard/disagreements").json()
+    listed = computed(owner, "/api/dashboard/disagreements")
     shares = [one["share"] for one in listed["pairs"]]
     assert shares == sorted(shares, reverse=True)
     pair = listed["pairs"][0]
@@ -220,15 +353,15 @@ def test_a_decision_stands_instead_of_the_vote(judged):
             at = (verdicts.image == pair["image"]) & (verdicts.caption == pair["caption"])
             assert verdicts.relevant[at].tolist() == [relevant]
             assert verdicts.adjudicated.sum() == 1
-    assert owner.get("/api/dashboard/disagreements").json()["all"] == listed["all"] - 1
-    assert owner.get("/api/dashboard/disagreements?which=decided").json()["all"] == 1
+    assert computed(owner, "/api/dashboard/disagreements")["all"] == listed["all"] - 1
+    assert computed(owner, "/api/dashboard/disagreements?which=decided")["all"] == 1
     assert owner.put(path, json={"code": None}).json()["decision"] is None
     assert not answer_quality(project.answers.read(), project.form).verdicts[0].adjudicated.any()
 
 
 def test_a_decision_must_make_sense(judged):
     owner = judged.client("owner")
-    pair = owner.get("/api/dashboard/disagreements").json()["pairs"][0]
+    pair = computed(owner, "/api/dashboard/disagreements")["pairs"][0]
     path = f"/api/dashboard/disagreements/{pair['image']}/{pair['caption']}"
     refused = owner.put(path, json={"code": "perhaps"})
     assert refused.status_code == 400
@@ -241,7 +374,7 @@ def test_a_decision_must_make_sense(judged):
 
 def test_assignments_are_approved_and_rejected(judged):
     owner, project = judged.client("owner", "Olga"), judged.project
-    waiting = owner.get("/api/dashboard/statistics").json()["review"]
+    waiting = computed(owner, "/api/dashboard/statistics")["review"]
     assignment, assignments = waiting[0]["assignment"], len(project.queue.assignments())
     assert (
         owner.put(f"/api/dashboard/assignments/{assignment}", json={"verdict": "reject"}).status_code == 400
@@ -256,7 +389,7 @@ def test_assignments_are_approved_and_rejected(judged):
         == 400
     )
     owner.put("/api/dashboard/pay", json={"per": "task", "amount": 2, "fee": 0.5, "currency": "EUR"})
-    cost = owner.get("/api/dashboard/live").json()["cost"]
+    cost = computed(owner, "/api/dashboard/live")["cost"]
     handed_in = int((project.queue.assignments().state == "submitted").sum())
     assert cost["money"] == (handed_in - 1) * 3
 
@@ -288,7 +421,7 @@ def test_publishing_gives_what_the_library_gives(judged, tmp_path):
 
 def test_the_statistics_count_what_is_published(judged):
     owner = judged.client("owner")
-    shown = owner.get("/api/dashboard/statistics").json()["verdicts"][0]
+    shown = computed(owner, "/api/dashboard/statistics")["verdicts"][0]
     number = owner.post("/api/dashboard/jobs/publish", json={"name": "fixed"}).json()["job"]
     message = finished(owner, number)["message"]
     assert f"{shown['pairs']:,} pairs judged, {shown['relevant']:,} relevant" in message
@@ -345,7 +478,7 @@ def test_below_a_prefix(judged_template, serve, tmp_path):
     owner = serve(place, prefix="/karat").client("owner")
     assert '<meta name="base" content="/karat">' in owner.get("/dashboard").text
     assert 'href="/karat/adjudicate"' in owner.get("/dashboard").text
-    pair = owner.get("/api/dashboard/disagreements").json()["pairs"][0]
+    pair = computed(owner, "/api/dashboard/disagreements")["pairs"][0]
     shown = owner.get(f"/api/dashboard/disagreements/{pair['image']}/{pair['caption']}").json()
     assert shown["picture"] == f"/karat/api/dashboard/picture/{pair['image']}"
 
@@ -359,17 +492,17 @@ def test_answers_without_tasks_are_counted(serve, tmp_path):
             AnswerRows([-1] * 4, [0, 0, 1, 1], [3, 3, 4, 4], ["a", "b"] * 2, ["yes", "no"] * 2)
         )
     reader = serve(place).client("reader")
-    live = reader.get("/api/dashboard/live").json()
+    live = computed(reader, "/api/dashboard/live")
     assert (live["answers"]["elsewhere"], live["answers"]["wanted"], live["left"]) == (4, 0, 0)
     assert [one["answers"] for one in live["annotators"]] == [2, 2]
-    found = reader.get("/api/dashboard/statistics").json()
+    found = computed(reader, "/api/dashboard/statistics")
     assert (found["disagreements"], found["pool"], found["error"]) == (2, None, None)
 
 
 def test_a_project_without_answers_says_so(serve):
     reader = serve().client("reader")
-    found = reader.get("/api/dashboard/statistics").json()
+    found = computed(reader, "/api/dashboard/statistics")
     assert found["error"] == "the project has no answers"
-    live = reader.get("/api/dashboard/live").json()
+    live = computed(reader, "/api/dashboard/live")
     assert live["answers"]["given"] == 0
     assert live["pace"] == []

@@ -1,6 +1,7 @@
 """Parts of the dashboard without a server: counting, the pace, the shelf."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ pytest.importorskip("fastapi", reason="needs the web: pip install 'karat[web]'")
 
 from karat.errors import InputError
 from karat.forms import Choice, Form
-from karat.store import create_project
+from karat.store import create_project, snapshot
+from karat.web.dashboard import computation
+from karat.web.dashboard.computation import Closing, ComputationProgress, Follower
 from karat.web.dashboard.jobs import Shelf
 from karat.web.dashboard.live import live_numbers, pace
 from karat.web.dashboard.tally import Tally
@@ -82,6 +85,100 @@ def check(project, live):
     assert live["assignments"] == {
         state: int((assignments.state == state).sum()) for state in live["assignments"]
     }
+
+
+def test_only_what_changed_is_read(project, monkeypatch):
+    """An answer in a project of many reads its block of assignments and its own row, nothing else."""
+    project.pools.add_tasks(plain_plan(700, size=2, overlap=3))
+    tally, read = Tally(project), []
+    tally.update()
+    assert len(tally.task) == 2100 > 2 * snapshot.BLOCK
+    columns = snapshot.read_columns
+
+    def counted(*arguments):
+        found = columns(*arguments)
+        read.append(len(found[0]))
+        return found
+
+    monkeypatch.setattr(snapshot, "read_columns", counted)
+    lease = project.queue.lease("ann")
+    project.answers.give(lease.token, lease.items[0].id, "yes")
+    assert tally.update()
+    # PostgreSQL reads the last rows again; there are none but the new one.
+    assert read == [snapshot.BLOCK, 1, 0]
+    check(project, live_numbers(tally, time.time()))
+    assert not tally.update()
+
+
+def test_answers_come_in_pages_and_are_told(project, monkeypatch):
+    monkeypatch.setattr(snapshot, "PAGE", 3)
+    project.pools.add_tasks(plain_plan(6, size=2, overlap=1))
+    do_all(project, "ann", "bob")
+    tally, progress, seen = Tally(project), ComputationProgress(lambda: False, lambda: None), []
+    monkeypatch.setattr(progress, "show", lambda stages: seen.extend(one.done for one in stages[1:]))
+    progress.every = 0.0
+    with progress.going():
+        tally.update()
+    assert len(set(seen)) >= 4  # twelve answers
+    check(project, live_numbers(tally, time.time()))
+
+
+def test_an_interrupted_count_begins_anew(project, monkeypatch):
+    project.pools.add_tasks(plain_plan(4, size=2, overlap=1))
+    do_all(project, "ann")
+    tally, put = Tally(project), Tally.put
+    monkeypatch.setattr(snapshot, "PAGE", 3)
+
+    def broken(self, rows):
+        put(self, rows)
+        raise Closing
+
+    monkeypatch.setattr(Tally, "put", broken)
+    with pytest.raises(Closing):
+        tally.update()
+    monkeypatch.undo()
+    assert tally.update()
+    check(project, live_numbers(tally, time.time()))
+
+
+def test_an_older_copy_is_counted_anew(tmp_path):
+    with create_project(tmp_path / "project.db", make_benchmark(), FORM, source="made") as made:
+        made.pools.add_tasks(plain_plan(4, size=2, overlap=1))
+        do_all(made, "ann")
+        tally = Tally(made)
+        tally.update()
+        with made.database.write() as connection:
+            connection.exec_driver_sql("DROP TRIGGER IF EXISTS answer_no_delete")
+            for (name,) in connection.exec_driver_sql(
+                "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'answer'"
+            ).all():
+                connection.exec_driver_sql(f'DROP TRIGGER "{name}"')
+            connection.exec_driver_sql("DELETE FROM answer WHERE id > 4")
+        assert tally.update()
+        check(made, live_numbers(tally, time.time()))
+
+
+def test_long_work_is_repeated_seldom():
+    """A tenth of the time, a third on request; what was asked for meanwhile is not forgotten."""
+    clock = SimpleNamespace(now=1000.0)
+    progress = ComputationProgress(lambda: False, lambda: None)
+
+    def work():
+        clock.now += 30
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(computation.time, "monotonic", lambda: clock.now)
+        follower = Follower(work, progress)
+        follower.run("one")
+        assert not follower.is_due("two", clock.now + 299)
+        assert follower.is_due("two", clock.now + 301)
+        assert not follower.is_due("one", clock.now + 301)
+        follower.ask()
+        assert [follower.is_due("one", clock.now + seconds) for seconds in (59, 61)] == [False, True]
+        follower.work = lambda: (work(), follower.ask())
+        follower.run("one")
+        assert [follower.is_due("one", clock.now + seconds) for seconds in (59, 61)] == [False, True]
+        assert progress.patience(0.1) == 0
 
 
 def test_a_pace_in_bursts_is_less_certain():

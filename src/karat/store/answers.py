@@ -174,7 +174,7 @@ class StoredAnswers(StorePart):
         with self._db.read() as connection:
             ids, names, kinds = all_annotators(connection)
             assignments, gold = read_assignments(connection), read_gold(connection)
-            columns = bulk.read_columns(connection, f"SELECT {COLUMNS} FROM answer ORDER BY id", "iiiiifftt")
+            columns = bulk.read_columns(connection, f"SELECT {COLUMNS} FROM answer ORDER BY id", "iiiiiffrr")
         assignment, item, annotator, image, caption, seconds, at, code, details = columns
         rating = self._ratings(code)
         pair = image * self._subject.captions + caption
@@ -285,14 +285,15 @@ class StoredAnswers(StorePart):
             item["id"]: item for item in connection.execute(ITEMS, {"items": list(numbers)}).mappings()
         }  # fmt: skip
 
-    def _ratings(self, code: list[str | None]) -> np.ndarray:
-        """Return the ratings of answers by their codes; NaN for a withdrawal."""
+    def _ratings(self, code: tuple[list[str | None], np.ndarray]) -> np.ndarray:
+        """Return the ratings of answers by their codes, distinct ones and numbers; NaN for a withdrawal."""
         rating: dict[str | None, float] = {
             choice.code: float(choice.rating or 0.0) for choice in self.form.answers
         }
         rating[None] = np.nan
         try:
-            return np.fromiter(map(rating.__getitem__, code), np.float64, len(code))
+            texts, number = code
+            return np.array([*map(rating.__getitem__, texts), np.nan])[number]
         except KeyError as error:
             raise InputError(
                 f"a stored answer is {error.args[0]!r:.60}, which the form does not have",
@@ -300,21 +301,25 @@ class StoredAnswers(StorePart):
                 fix="restore a copy of the project",
             ) from None
 
-    def _choices(self, details: list[str | None], rows: np.ndarray) -> ChosenDetails:
+    def _choices(self, details: tuple[list[str | None], np.ndarray], rows: np.ndarray) -> ChosenDetails:
         """Return the choices of follow-up questions; each text is parsed once."""
         number: dict[str, int] = {}
-        parsed: dict[str, list[int]] = {}
-        choice_rows, choices = [], []
-        for index, row in enumerate(rows.tolist()):
-            text = details[row]
-            if not text:
-                continue
-            if text not in parsed:
-                names = chosen_names(self.form, text)
-                parsed[text] = [number.setdefault(name, len(number)) for name in names]
-            choice_rows += [index] * len(parsed[text])
-            choices += parsed[text]
-        return ChosenDetails(np.array(choice_rows, np.int64), np.array(choices, np.int64), tuple(number))
+        texts, text_of = details
+        text_of = text_of[rows]
+        parsed: list[list[int]] = [[] for _ in texts]
+        # In the order in which they come first: names are numbered by it.
+        used, first = np.unique(text_of, return_index=True)
+        for at in used[np.argsort(first)].tolist():
+            if texts[at]:
+                names = chosen_names(self.form, texts[at])
+                parsed[at] = [number.setdefault(name, len(number)) for name in names]
+        size = np.array([len(choices) for choices in parsed], np.int64)
+        begin = np.cumsum(size) - size
+        count = size[text_of] if len(texts) else np.zeros(0, np.int64)
+        row = np.repeat(np.arange(len(rows)), count)
+        within = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+        flat = np.array([choice for choices in parsed for choice in choices], np.int64)
+        return ChosenDetails(row, flat[begin[text_of[row]] + within], tuple(number))
 
 
 def outcome_of(

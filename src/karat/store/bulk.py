@@ -6,18 +6,21 @@ SQLite takes and returns rows of Python values; PostgreSQL uses csv, which polar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import Connection, Table
 
 from karat._util import track
 
+if TYPE_CHECKING:
+    import polars as pl
+
 CHUNK = 200_000
 """Rows that are written as csv at a time."""
 PAGE = 2_000
 """Rows that are fetched at a time: few enough to stay in the processor's cache."""
-WHOLE, REAL, WORDS = "i", "f", "t"
+WHOLE, REAL, WORDS, REPEATED = "i", "f", "t", "r"
 DTYPE: dict[str, type] = {WHOLE: np.int64, REAL: np.float64}
 
 
@@ -77,7 +80,9 @@ def or_null(column: np.ndarray) -> list[int | None]:
 def read_columns(connection: Connection, query: str, kinds: str, *values: Any) -> list[Any]:
     """Return the columns of a query: int64 for "i", float64 for "f" (NULL is NaN), a list for "t".
 
-    `query` has "?" for each of `values`; its whole numbers must not be NULL. It must not contain user input.
+    "r" is for texts that are often the same: the distinct ones, of which one may be None, and of each row,
+    the number of its text. `query` has "?" for each of `values`; its whole numbers must not be NULL. It must
+    not contain user input.
     """
     if connection.dialect.name == "sqlite":
         return sqlite_columns(connection, query, kinds, values)
@@ -87,35 +92,50 @@ def read_columns(connection: Connection, query: str, kinds: str, *values: Any) -
 def sqlite_columns(connection: Connection, query: str, kinds: str, values: tuple[Any, ...]) -> list[Any]:
     """Return the columns of a query to SQLite."""
     parts: list[list[Any]] = [[] for _ in kinds]
+    known: list[dict[str | None, int]] = [{} for _ in kinds]
     driver: Any = connection.connection.driver_connection
     cursor = driver.cursor()
     cursor.execute(query, values)
     while rows := cursor.fetchmany(PAGE):
-        for kind, part, column in zip(kinds, parts, zip(*rows, strict=True), strict=True):
+        for kind, part, texts, column in zip(kinds, parts, known, zip(*rows, strict=True), strict=True):
             if kind == WORDS:
                 part.extend(column)
+            elif kind == REPEATED:
+                part.append(np.array([texts.setdefault(text, len(texts)) for text in column], np.int32))
             else:
                 part.append(np.array(column, dtype=DTYPE[kind]))
     cursor.close()
     return [
-        part if kind == WORDS else np.concatenate([np.zeros(0, DTYPE[kind]), *part])
-        for kind, part in zip(kinds, parts, strict=True)
-    ]
+        part if kind == WORDS
+        else (list(texts), np.concatenate([np.zeros(0, np.int32), *part])) if kind == REPEATED
+        else np.concatenate([np.zeros(0, DTYPE[kind]), *part])
+        for kind, part, texts in zip(kinds, parts, known, strict=True)
+    ]  # fmt: skip
 
 
 def postgres_columns(connection: Connection, query: str, kinds: str, values: tuple[Any, ...]) -> list[Any]:
     """Return the columns of a query to PostgreSQL."""
     import polars as pl
 
-    types = {WHOLE: pl.Int64, REAL: pl.Float64, WORDS: pl.String}
+    types = {WHOLE: pl.Int64, REAL: pl.Float64, WORDS: pl.String, REPEATED: pl.String}
     schema = {str(at): types[kind] for at, kind in enumerate(kinds)}
     data = copy_out(connection.connection.driver_connection, query.replace("?", "%s"), values)
     table = pl.read_csv(data, has_header=False, schema=schema) if data else pl.DataFrame(schema=schema)
     table = table.with_columns(pl.col(pl.Float64).fill_null(np.nan))
     return [
-        table[str(at)].to_list() if kind == WORDS else table[str(at)].to_numpy().astype(DTYPE[kind])
+        table[str(at)].to_list() if kind == WORDS
+        else repeated(table[str(at)]) if kind == REPEATED
+        else table[str(at)].to_numpy().astype(DTYPE[kind])
         for at, kind in enumerate(kinds)
-    ]
+    ]  # fmt: skip
+
+
+def repeated(column: pl.Series) -> tuple[list[str | None], np.ndarray]:
+    """Return the distinct texts of a column, and of each row, the number of its text."""
+    # Ranks are numbered from 1; None has none.
+    number = column.rank("dense").fill_null(0).to_numpy().astype(np.int32)
+    texts: list[str | None] = [None, *column.drop_nulls().unique().sort().to_list()]
+    return texts, number
 
 
 def copy_out(driver: Any, query: str, values: tuple[Any, ...]) -> bytes:

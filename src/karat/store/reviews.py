@@ -124,19 +124,21 @@ class Reviews(StorePart):
 
     def decisions(self) -> dict[tuple[int, int], dict[str, Any]]:
         """Return the last decision about each pair: its `code`, `by` whom and `at` what time."""
-        query = (
-            select(ANSWER.c.image, ANSWER.c.caption, ANSWER.c.code, ANSWER.c.at, ANNOTATOR.c.name)
-            .join(ANNOTATOR, ANNOTATOR.c.id == ANSWER.c.annotator)
-            .where(ANNOTATOR.c.kind == ADJUDICATOR, ANSWER.c.assignment.is_(None))
-            .order_by(ANSWER.c.id)
+        # By the index of annotators: with one query for both, SQLite reads every answer there is.
+        adjudicators = select(ANNOTATOR.c.id, ANNOTATOR.c.name).where(ANNOTATOR.c.kind == ADJUDICATOR)
+        query = select(
+            ANSWER.c.id, ANSWER.c.image, ANSWER.c.caption, ANSWER.c.code, ANSWER.c.at, ANSWER.c.annotator
         )
         decisions: dict[tuple[int, int], dict[str, dict[str, Any]]] = {}
         with self._db.read() as connection:
-            rows = connection.execute(query).all()
-        for row in rows:
+            names = {row.id: row.name for row in connection.execute(adjudicators)}
+            own = query.where(ANSWER.c.annotator.in_(list(names)), ANSWER.c.assignment.is_(None))
+            rows = connection.execute(own).all() if names else []
+        for row in sorted(rows, key=lambda row: row.id):
+            name = names[row.annotator]
             by_name = decisions.setdefault((row.image, row.caption), {})
             # When an adjudicator withdraws a decision, an earlier one of another adjudicator counts again.
-            by_name.pop(row.name, None)
+            by_name.pop(name, None)
             if row.code is not None:
-                by_name[row.name] = {"code": row.code, "by": row.name, "at": row.at}
+                by_name[name] = {"code": row.code, "by": name, "at": row.at}
         return {pair: list(by_name.values())[-1] for pair, by_name in decisions.items() if by_name}

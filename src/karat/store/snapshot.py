@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,27 +16,52 @@ COLUMNS = """
         CASE WHEN code IS NULL THEN 0 ELSE 1 END, seconds, at
     FROM answer
 """
-AFTER = f"{COLUMNS} WHERE id > ? ORDER BY id"
+AFTER = f"{COLUMNS} WHERE id > ? ORDER BY id LIMIT ?"
 OF_ANNOTATOR = f"{COLUMNS} WHERE annotator = ? AND assignment = ? ORDER BY id"
+BLOCK = 1024
+"""So many assignments are compared, and read again, together."""
 SIGNS = text("""
     SELECT (SELECT MAX(id) FROM answer), (SELECT MAX(id) FROM item), (SELECT MAX(id) FROM review),
-        (SELECT MAX(id) FROM draw), (SELECT MAX(id) FROM goal),
-        COUNT(*), SUM(state), SUM(annotator), MAX(leased_at), MAX(submitted_at), MAX(expires) FROM assignment
+        (SELECT MAX(id) FROM draw), (SELECT MAX(id) FROM goal)
 """)
+# The database adds up: reading all assignments into Python takes several times as long, and stops others.
+BLOCKS = text(f"""
+    SELECT id / {BLOCK}, COUNT(*), SUM(state), SUM(place), SUM(id * annotator), SUM(expires),
+        SUM(lease_seconds) FROM assignment GROUP BY id / {BLOCK}
+""")
+ASSIGNMENTS = """
+    SELECT id, task, COALESCE(annotator, -1), state, expires, lease_seconds FROM assignment
+    WHERE id >= ? AND id < ? ORDER BY id
+"""
+PAGE = 50_000
+"""Rows of answers that are read at a time."""
 LATE = 1000
 """PostgreSQL numbers rows before they become visible: so many rows are read again."""
 
 
 @dataclass(frozen=True)
 class Signs:
-    """Values that change with every change: while they are equal, nothing has changed."""
+    """Values that change with every change: while they are equal, nothing has changed.
+
+    `assignments` has sums over each block of `BLOCK` assignments, by the number of the block.
+    """
 
     answer: int | None
     item: int | None
     review: int | None
     draw: int | None
     goal: int | None
-    assignments: tuple[Any, ...]
+    assignments: dict[int, tuple[Any, ...]]
+
+    @property
+    def assignment_count(self) -> int:
+        """How many assignments there are."""
+        return sum(count for count, *_ in self.assignments.values())
+
+    def changed_since(self, earlier: Signs | None) -> list[int]:
+        """Return the blocks of assignments that have changed."""
+        known = {} if earlier is None else earlier.assignments
+        return [block for block, sums in self.assignments.items() if known.get(block) != sums]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +111,9 @@ class Snapshot:
 
     def signs(self) -> Signs:
         """Return the values that change with every change."""
-        answer, item, review, draw, goal, *assignments = self._connection.execute(SIGNS).one()
-        return Signs(answer, item, review, draw, goal, tuple(assignments))
+        answer, item, review, draw, goal = self._connection.execute(SIGNS).one()
+        blocks = sorted(tuple(row) for row in self._connection.execute(BLOCKS))
+        return Signs(answer, item, review, draw, goal, {int(block): tuple(sums) for block, *sums in blocks})
 
     def items(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return task, pair and gold of the items by their numbers."""
@@ -94,17 +121,18 @@ class Snapshot:
         task, image, caption, gold = read_columns(self._connection, query, "iiii")
         return task, image * self._captions + caption, gold
 
-    def assignments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return task, annotator (−1: none), state, end and seconds of the lease, by number of assignment."""
-        query = (
-            "SELECT task, COALESCE(annotator, -1), state, expires, lease_seconds FROM assignment ORDER BY id"
-        )
-        task, annotator, state, expires, seconds = read_columns(self._connection, query, "iiiff")
-        return task, annotator, state, expires, seconds
+    def assignments(self, blocks: Iterable[int]) -> Iterator[tuple[np.ndarray, ...]]:
+        """Yield number, task, annotator (−1: none), state, end and seconds of the lease, of each block."""
+        for block in blocks:
+            ends = block * BLOCK, (block + 1) * BLOCK
+            yield tuple(read_columns(self._connection, ASSIGNMENTS, "iiiiff", *ends))
 
-    def answers_after(self, number: int) -> NewAnswers:
-        """Return the answers after a number, and some before it where rows may become visible late."""
-        return self._answers(AFTER, max(number if self.in_order else number - LATE, -1))
+    def answers_after(self, number: int) -> Iterator[NewAnswers]:
+        """Yield answers after a number in pages, and some before it where rows may become visible late."""
+        last = max(number if self.in_order else number - LATE, -1)
+        while len(rows := self._answers(AFTER, last, PAGE)):
+            yield rows
+            last = int(rows.number[-1])
 
     def answers_in(self, assignment: int, annotator: int) -> NewAnswers:
         """Return the answers of an annotator in an assignment."""

@@ -1,5 +1,7 @@
 """Dawid–Skene: the paper's own example, a slow literal EM, known confusions, and edge cases."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,7 @@ from karat.judging.quality.aggregation.dawid_skene import (
     fit_dawid_skene,
     left_out_posterior,
     pseudo_counts,
+    run_alike,
     run_em,
     sort_answers,
 )
@@ -212,3 +215,25 @@ def test_it_says_that_it_did_not_converge(rng):
     assert "did not converge after" in repr(fit)
     with pytest.raises(InputError, match="steps is 0; give a whole number from 1"):
         aggregate(answers, FOUR, "ds", steps=0)
+
+
+def test_patterns_stand_for_their_pairs():
+    """As if all annotators were one, with each pattern once or with each pair: the same numbers."""
+    rng = np.random.default_rng(3)
+    right = rng.integers(0, 4, 400)
+    confusion = [pseudo_counts(4, 1, share) for share in (0.4, 0.6, 0.7, 0.9)]
+    answers = sort_answers(group(simulated(confusion, right, 3, rng, gold_every=9), FOUR))
+    assumed = pseudo_counts(len(answers.counts[0]), 2.0, 0.7)
+    one = replace(answers, annotator=np.zeros_like(answers.annotator), who=np.zeros(1, np.int64))
+    patterns, which = one.patterns()
+    assert patterns.weight.sum() == len(which) > 2 * len(patterns.weight)
+    assert (patterns.counts[which] == one.counts).all()
+    assert (patterns.kind[which] == one.kind).all()
+    for start, weighted in ((one.shares, patterns.shares), (one.gold_shares, patterns.gold_shares)):
+        slow = run_em(one, start, assumed, 1.0, 300, 1e-9)
+        quick = run_em(patterns, weighted, assumed, 1.0, 300, 1e-9)
+        assert len(quick.objective) == len(slow.objective)
+        np.testing.assert_allclose(quick.objective, slow.objective, rtol=1e-10)
+        np.testing.assert_allclose(quick.confusion, slow.confusion, atol=1e-9)
+        np.testing.assert_allclose(quick.posterior[which], slow.posterior, atol=1e-8)
+    assert run_alike(answers, assumed, (1.0, 300, 1e-9)).posterior.shape == one.shares.shape

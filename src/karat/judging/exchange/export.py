@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from karat._util import TEXT_FORMATS, Result, check_writable, plural, track
+from karat._util import TEXT_FORMATS, Result, check_writable, plural
 from karat.errors import InputError
 from karat.judging.exchange.file_answers import ExportedAnswer, ExportedAnswers
 from karat.judging.exchange.formats import FORMATS, Format, format_for
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from karat.benchmarks import Benchmark
 
 FIELDS = ("{id}", "{name}")
+BLOCK = 20_000
+"""How many answers are taken from the table at a time."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def export_answers(project: Any, path: str | Path, format: str | None = None) ->
     """
     path, chosen = choose(path, format)
     answers = collect_answers(project)
-    if not answers.rows:
+    if not len(answers.rows):
         raise InputError("the project has no answers", fix="import or collect some first")
     chosen.write_answers(answers, path)
     return Exported(len(answers.rows), "answer", chosen.name, (path,))
@@ -163,41 +165,66 @@ def collect_answers(project: Any) -> ExportedAnswers:
         int(assignment): (review[0], review[2]) for assignment, review in project.reviews.read().items()
     }
     tasks = collect_tasks(project).tasks if len(project.pools.plan()) else ()
-    answers = each_answer(project, task_of)
-    return ExportedAnswers(project.form, tasks, tuple(answers), reviews)
+    return ExportedAnswers(project.form, tasks, StoredRows(project, task_of), reviews)
 
 
-def each_answer(project: Any, task_of: dict[int, int]) -> Iterator[ExportedAnswer]:
-    """Yield the answers of a project's table."""
-    table, benchmark, plan = project.answers.read(), project.benchmark(), project.pools.plan()
-    details: dict[int, dict[str, str | list[str]]] = {}
-    texts = free_texts(project)
-    for row, name in table.details:
-        question, _, choice = name.partition(".")
-        details.setdefault(row, {}).setdefault(question, []).append(choice)  # type: ignore[union-attr]
-    keys = zip(plan.task.tolist(), plan.image.tolist(), plan.caption.tolist())
-    item = dict(zip(keys, (plan.position + 1).tolist()))
-    codes = {float(choice.rating or 0.0): choice.code for choice in project.form.answers}
-    images, captions = benchmark.images.values.tolist(), benchmark.captions.values.tolist()
-    names = ("image", "caption", "annotator", "rating", "assignment", "seconds", "at")
-    columns = (getattr(table, name).tolist() for name in names)
-    rows = track(zip(*columns), "reading answers", len(table))
-    for row, (image, caption, annotator, rating, assignment, seconds, at) in enumerate(rows):
-        task = task_of.get(assignment, -1)
-        name = table.annotators[annotator]
-        yield ExportedAnswer(
-            None if task < 0 else task,
-            item.get((task, image, caption)),
-            images[image],
-            captions[caption],
-            name,
-            table.kinds[annotator],
-            codes[rating],
-            None if seconds != seconds else seconds,
-            at,
-            {**details.get(row, {}), **texts.get((assignment, name, image, caption), {})},
-            assignment,
-        )
+class StoredRows:
+    """The answers in effect of a project, made into records one after the other whenever they are asked for.
+
+    A million records at once would take a gigabyte, and Python looks through all of them again and again,
+    which stops every other thread of a server.
+
+    Parameters
+    ----------
+    project
+        From `open_project`.
+    task_of
+        The task of each assignment.
+    """
+
+    def __init__(self, project: Any, task_of: dict[int, int]) -> None:
+        self._task_of, self._texts = task_of, free_texts(project)
+        self._table, plan = project.answers.read(), project.pools.plan()
+        keys = zip(plan.task.tolist(), plan.image.tolist(), plan.caption.tolist())
+        self._item = dict(zip(keys, (plan.position + 1).tolist()))
+        self._codes = {float(choice.rating or 0.0): choice.code for choice in project.form.answers}
+        benchmark = project.benchmark()
+        self._images, self._captions = benchmark.images.values.tolist(), benchmark.captions.values.tolist()
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __iter__(self) -> Iterator[ExportedAnswer]:
+        for begin in range(0, len(self), BLOCK):
+            yield from self._block(begin, min(begin + BLOCK, len(self)))
+
+    def _block(self, begin: int, end: int) -> Iterator[ExportedAnswer]:
+        """Yield the answers of some rows of the table."""
+        table = self._table
+        details: dict[int, dict[str, str | list[str]]] = {}
+        inside = np.zeros(len(table), bool)
+        inside[begin:end] = True
+        for row, name in table.details.where(inside):
+            question, _, choice = name.partition(".")
+            details.setdefault(row, {}).setdefault(question, []).append(choice)  # type: ignore[union-attr]
+        names = ("image", "caption", "annotator", "rating", "assignment", "seconds", "at")
+        columns = (getattr(table, name)[begin:end].tolist() for name in names)
+        for row, (image, caption, annotator, rating, assignment, seconds, at) in enumerate(zip(*columns)):
+            task = self._task_of.get(assignment, -1)
+            name = table.annotators[annotator]
+            yield ExportedAnswer(
+                None if task < 0 else task,
+                self._item.get((task, image, caption)),
+                self._images[image],
+                self._captions[caption],
+                name,
+                table.kinds[annotator],
+                self._codes[rating],
+                None if seconds != seconds else seconds,
+                at,
+                {**details.get(row, {}), **self._texts.get((assignment, name, image, caption), {})},
+                assignment,
+            )
 
 
 def free_texts(project: Any) -> dict[tuple[int, str, int, int], dict[str, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -45,6 +45,16 @@ class ExportedAnswer:
     assignment: int
 
 
+class AnswerRecords(Protocol):
+    """Answers that can be counted, and gone through several times."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def __iter__(self) -> Iterator[ExportedAnswer]:
+        """Go through them."""
+
+
 @dataclass(frozen=True)
 class ExportedAnswers:
     """The answers of a project, in the order of its table.
@@ -61,7 +71,7 @@ class ExportedAnswers:
 
     form: Form
     tasks: Sequence[ExportedTask]
-    rows: Sequence[ExportedAnswer]
+    rows: AnswerRecords
     reviews: dict[int, tuple[str, str]]
 
 

@@ -8,41 +8,46 @@ entry = njit(nogil=True, cache=True, error_model="numpy")
 
 
 @entry
-def step(start, annotator, code, kind, log_confusion, log_prior, posterior, table):
+def step(start, cell, kind, weight, log_confusion, log_prior, posterior, table, totals):
     """Fill in the posteriors under the present parameters, and what the next ones are made of.
 
     Parameters
     ----------
     start
         Answers come sorted by pair: where those of each pair begin, and the end.
-    annotator, code
-        Of each answer, who gave it and which rating it was.
+    cell
+        Of each answer, its row of `log_confusion` and `table`: who gave it, and which rating it was.
     kind
-        Of each pair, its row of `log_prior`.
+        Of each pair, its row of `log_prior` and `totals`.
+    weight
+        Of each pair, how many pairs it stands for.
     log_confusion
-        Log probability of an answer, [annotators, given, right].
+        Log probability of an answer, [annotators × given, right].
     log_prior
         Log probability of each right rating before any answer, [kinds, ratings].
     posterior
         Filled in: pairs by ratings.
     table
-        Added to: expected numbers of answers, [annotators, given, right].
+        Added to: expected numbers of answers, [annotators × given, right].
+    totals
+        Added to: expected numbers of pairs, [kinds, ratings].
 
     Returns
     -------
     The log likelihood of all answers.
     """
     ratings = log_prior.shape[1]
+    # Numbers instead of views of rows: views of a million answers are counted one by one.
+    row = np.empty(ratings)
     total = 0.0
     for pair in range(start.size - 1):
-        row = posterior[pair]
-        top = -np.inf
+        first, end, own = start[pair], start[pair + 1], kind[pair]
         for c in range(ratings):
-            row[c] = log_prior[kind[pair], c]
-        for i in range(start[pair], start[pair + 1]):
-            likely = log_confusion[annotator[i], code[i]]
+            row[c] = log_prior[own, c]
+        for i in range(first, end):
             for c in range(ratings):
-                row[c] += likely[c]
+                row[c] += log_confusion[cell[i], c]
+        top = -np.inf
         for c in range(ratings):
             top = max(top, row[c])
         mass = 0.0
@@ -50,24 +55,25 @@ def step(start, annotator, code, kind, log_confusion, log_prior, posterior, tabl
             # The largest is subtracted first: exp cannot represent the product of a hundred answers.
             row[c] = np.exp(row[c] - top)
             mass += row[c]
-        total += top + np.log(mass)
+        total += weight[pair] * (top + np.log(mass))
         for c in range(ratings):
             row[c] /= mass
-        for i in range(start[pair], start[pair + 1]):
-            cell = table[annotator[i], code[i]]
+            posterior[pair, c] = row[c]
+            row[c] *= weight[pair]
+            totals[own, c] += row[c]
+        for i in range(first, end):
             for c in range(ratings):
-                cell[c] += row[c]
+                table[cell[i], c] += row[c]
     return total
 
 
 @entry
-def expected_answers(start, annotator, code, posterior, table):
-    """Add to `table`, [annotators, given, right], the expected numbers of answers under posteriors."""
+def expected_answers(start, cell, weight, posterior, table):
+    """Add to `table`, [annotators × given, right], the expected numbers of answers under posteriors."""
     for pair in range(start.size - 1):
         for i in range(start[pair], start[pair + 1]):
-            cell = table[annotator[i], code[i]]
             for c in range(posterior.shape[1]):
-                cell[c] += posterior[pair, c]
+                table[cell[i], c] += weight[pair] * posterior[pair, c]
 
 
 @entry

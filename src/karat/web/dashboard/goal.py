@@ -48,7 +48,7 @@ def prepare_goal(app: FastAPI) -> None:
     runs = OfferedRuns(state.project, state.settings.runs)
     publish, propose = state.watch.register("goal"), state.watch.register("proposal", OWNER)
     state.goal = GoalEstimate(state.project, runs, publish, propose)
-    state.ask_goal = state.watch.follow(state.goal.compute)
+    state.ask_goal = state.watch.follow("goal", state.goal.compute)
     propose(None)
 
 

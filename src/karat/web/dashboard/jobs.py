@@ -21,6 +21,7 @@ from karat.judging import AcceptanceRule, export_answers, export_tasks, publish
 from karat.judging.exchange import FORMATS
 from karat.judging.publication import FILE, NAME
 from karat.store import Project
+from karat.web.dashboard.computation import LONG, return_memory
 
 MOST = 20
 """How many jobs are kept; older ones are removed with their files."""
@@ -144,6 +145,8 @@ class Jobs:
                 "The job failed because of a bug; the details are in the server's log.",
             )
         job.ended = time.time()
+        if job.ended - job.began > LONG:
+            return_memory()
         self.tell()
 
     def _own_folder(self, job: Job) -> Path:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
+import numpy as np
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Query, Request
-from fastapi.responses import FileResponse, Response, StreamingResponse
+from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from pydantic import Field
 
 from karat.errors import InputError
@@ -105,15 +107,35 @@ async def stream(request: Request, user: Reader) -> StreamingResponse:
 
 
 @router.get("/api/dashboard/live")
-def live(request: Request, user: Reader) -> dict[str, Any]:
-    """Return the numbers that change with every answer."""
-    return request.app.state.watch.count()
+def live(request: Request, user: Reader) -> Response:
+    """Return the numbers that change with every answer, and their age in seconds."""
+    watch: Watch = request.app.state.watch
+    numbers, computing = watch.count(), watch.progress("live")
+    if numbers is None:
+        return still_computing(computing)
+    return with_age(numbers, numbers["at"], computing)
 
 
 @router.get("/api/dashboard/statistics")
-def statistics(request: Request, user: Reader) -> dict[str, Any]:
-    """Return the numbers that take longer, with the time of their computation."""
-    return request.app.state.watch.current().data
+def statistics(request: Request, user: Reader) -> Response:
+    """Return the numbers that take longer, the time of their computation, and their age in seconds."""
+    watch: Watch = request.app.state.watch
+    found, computing = watch.current(), watch.progress("statistics")
+    if found is None:
+        return still_computing(computing)
+    return with_age(found.data, found.data["as_of"], computing)
+
+
+def with_age(numbers: dict[str, Any], at: float, computing: dict[str, Any] | None) -> Response:
+    """Return numbers with their age, and how far newer ones are."""
+    # As json at once: FastAPI would first copy them, value by value.
+    return JSONResponse(numbers | {"age": max(0.0, time.time() - at), "computing": computing})
+
+
+def still_computing(progress: dict[str, Any] | None) -> Response:
+    """Return 202: how far the first computation is; its result can be had later at the same address."""
+    begins: dict[str, Any] = {"seconds": 0.0, "usual": None, "stages": []}
+    return JSONResponse({"computing": progress or begins}, 202, {"Retry-After": "1"})
 
 
 @router.post("/api/dashboard/statistics")
@@ -127,7 +149,7 @@ def ask(request: Request, user: Reader) -> dict[str, bool]:
 def pay(request: Request, user: Owner, body: Pay) -> dict[str, bool]:
     """Store what annotators are paid, for the cost so far."""
     request.app.state.project.journal.set(PAY, body.model_dump())
-    request.app.state.watch.count()
+    request.app.state.watch.recount()
     return {"done": True}
 
 
@@ -206,32 +228,38 @@ def adjudicate_page(request: Request, user: Owner) -> Response:
     return render(request, "adjudicate.html", form=request.app.state.project.form)
 
 
-@router.get("/api/dashboard/disagreements")
+@router.get("/api/dashboard/disagreements", response_model=None)
 def disagreements(
     request: Request,
     user: Owner,
     which: Literal["open", "decided"] = "open",
     start: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
-) -> dict[str, Any]:
+) -> Response | dict[str, Any]:
     """Return pairs with different answers, a hundred at a time."""
-    statistics = request.app.state.watch.current()
-    differing, decided = statistics.disagreements, request.app.state.project.reviews.decisions()
-    pairs = zip(differing.image.tolist(), differing.caption.tolist(), differing.share.tolist())
-    chosen = [pair for pair in pairs if (pair[:2] in decided) == (which == "decided")]
+    watch: Watch = request.app.state.watch
+    statistics = watch.current()
+    if statistics is None:
+        return still_computing(watch.progress("statistics"))
+    differing, decisions = statistics.disagreements, request.app.state.project.reviews.decisions()
+    decided = differing.are_among(decisions)
+    rows = np.flatnonzero(decided if which == "decided" else ~decided)
+    some = rows[start : start + 100]
+    columns = (column[some].tolist() for column in (differing.image, differing.caption, differing.share))
     return {
-        "as_of": statistics.data["as_of"],
-        "all": len(chosen) + (differing.total - len(differing) if which == "open" else 0),
-        "pairs": [
-            {"image": image, "caption": caption, "share": share}
-            for image, caption, share in chosen[start : start + 100]
-        ],
-    }
+        "as_of": statistics.data["as_of"], "computing": watch.progress("statistics"),
+        "all": len(rows) + (differing.total - len(differing) if which == "open" else 0),
+        "pairs": [dict(zip(("image", "caption", "share"), row)) for row in zip(*columns)],
+    }  # fmt: skip
 
 
-@router.get("/api/dashboard/disagreements/{image}/{caption}")
-def disagreement(request: Request, user: Owner, image: Number, caption: Number) -> dict[str, Any]:
+@router.get("/api/dashboard/disagreements/{image}/{caption}", response_model=None)
+def disagreement(request: Request, user: Owner, image: Number, caption: Number) -> Response | dict[str, Any]:
     """Return a pair with all answers about it."""
-    project, differing = request.app.state.project, request.app.state.watch.current().disagreements
+    project, watch = request.app.state.project, request.app.state.watch
+    statistics = watch.current()
+    if statistics is None:
+        return still_computing(watch.progress("statistics"))
+    differing = statistics.disagreements
     row = differing.row_of(image, caption)
     if row is None:
         raise HTTPException(404)
@@ -258,7 +286,10 @@ def decide(
 ) -> dict[str, Any]:
     """Decide about a pair, or withdraw the decision; it replaces the verdict of the answers."""
     project = request.app.state.project
-    if request.app.state.watch.current().disagreements.row_of(image, caption) is None:
+    statistics = request.app.state.watch.current()
+    if statistics is None:
+        raise InputError("the disagreements are not computed yet", fix="try again in a moment")
+    if statistics.disagreements.row_of(image, caption) is None:
         raise InputError("all answers about this pair agree", fix="choose a pair of the list")
     project.reviews.adjudicate(f"adjudicator {user.id}", image, caption, body.code)
     request.app.state.watch.ask()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from karat._util import stage
 from karat.errors import InputError
 from karat.forms import ADJUDICATOR, FILLED, NOT_GOLD, AnswerTable, Pool, find, key_of, make_answers
 from karat.judging import Aggregated, answer_quality
@@ -62,6 +64,11 @@ class Disagreements:
         rows = np.flatnonzero((self.image == image) & (self.caption == caption))
         return int(rows[0]) if len(rows) else None
 
+    def are_among(self, pairs: Iterable[tuple[int, int]]) -> np.ndarray:
+        """Return of each pair whether it is among some pairs, (image, caption)."""
+        among = np.array(list(pairs), np.int64).reshape(-1, 2)
+        return find(np.sort(key_of(among[:, 0], among[:, 1])), key_of(self.image, self.caption)) >= 0
+
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
@@ -74,27 +81,32 @@ class Statistics:
 def compute(project: Project) -> Statistics:
     """Return the current statistics of a project, with the time and the duration of the computation."""
     start = time.perf_counter()
-    data: dict[str, Any] = {"as_of": time.time(), "error": None, "machines": machines(project)}
-    answers, assignments, reviews = (
-        project.answers.read(),
-        project.queue.assignments(),
-        project.reviews.read(),
-    )
-    try:
-        pool = project.pools.read()
-    except InputError:
-        pool = None
-    data["pool"] = None if pool is None else describe_pool(pool, answers)
+    data: dict[str, Any] = {"as_of": time.time(), "error": None}
     disagreements = Disagreements()
-    try:
-        report = answer_quality(
-            answers, project.form, pool, assignments, reviews, benchmark=project.benchmark()
+    with stage("machine judges", total=4) as part:
+        data["machines"] = machines(project)
+        part.at(1, "reading answers")
+        answers, assignments, reviews = (
+            project.answers.read(),
+            project.queue.assignments(),
+            project.reviews.read(),
         )
-    except InputError as error:
-        data["error"] = error.what
-    else:
-        data |= describe_quality(report)
-        disagreements = find_disagreements(report.verdicts[0], report.accepted.answers)
+        try:
+            pool = project.pools.read()
+        except InputError:
+            pool = None
+        part.at(2, "the pool")
+        data["pool"] = None if pool is None else describe_pool(pool, answers)
+        part.at(3, "agreement and verdicts")
+        try:
+            report = answer_quality(
+                answers, project.form, pool, assignments, reviews, benchmark=project.benchmark()
+            )
+        except InputError as error:
+            data["error"] = error.what
+        else:
+            data |= describe_quality(report)
+            disagreements = find_disagreements(report.verdicts[0], report.accepted.answers)
     data["disagreements"] = disagreements.total
     data["seconds"] = time.perf_counter() - start
     return Statistics(data, disagreements)

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from karat._util import stage
 from karat.forms import NOT_GOLD
 from karat.store import LEASED, OPEN, NewAnswers, Project, Signs, Snapshot, has_ended
 
 NOBODY = -1
 AGAIN = 30.0
 """Seconds after which the store is read again even if nothing seems to have changed."""
+ASSIGNMENT_COLUMNS = ("task", "owner", "state", "expires", "lease_seconds")
 COLUMNS = {
     "row": np.int64,
     "annotator": np.int64,
@@ -167,6 +169,10 @@ class Tally:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget everything, so that all of it is read again."""
         self.items: Items | None = None
         self.cells, self.loose = Cells(), Loose()
         self.last = -1
@@ -186,33 +192,52 @@ class Tally:
             late = not snapshot.in_order and time.monotonic() - self.looked > AGAIN
             if signs == self.signs and not late:
                 return False
-            self.looked = time.monotonic()
+            try:
+                self.read(snapshot, signs)
+            except BaseException:
+                # Half of what is new would be taken for all of it.
+                self.forget()
+                raise
+        return True
+
+    def read(self, snapshot: Snapshot, signs: Signs) -> None:
+        """Read what is new in a snapshot."""
+        if (-1 if signs.answer is None else signs.answer) < self.last:
+            self.forget()  # an older copy of the project took its place
+        self.looked = time.monotonic()
+        before, touched = self.owner.copy(), self.touched.copy()
+        with stage("reading tasks"):
             if self.items is None or self.signs is None or signs.item != self.signs.item:
                 self.items = read_items(snapshot)
-            before, touched = self.owner, self.touched.copy()
-            self.read_assignments(snapshot)
-            self.read_answers(snapshot)
-            self.returned(snapshot, before, touched)
+            self.read_assignments(snapshot, signs)
+        self.read_answers(snapshot, signs)
+        self.returned(snapshot, before, touched)
         if self.signs is None or signs.review != self.signs.review:
             self.reviews = {
                 assignment: review[0] for assignment, review in self.project.reviews.read().items()
             }
         self.signs = signs
-        return True
 
-    def read_assignments(self, snapshot: Snapshot) -> None:
-        """Read the assignments: they are few compared to the answers."""
+    def read_assignments(self, snapshot: Snapshot, signs: Signs) -> None:
+        """Read the blocks of assignments that have changed."""
         assert self.items is not None
-        self.task, self.owner, self.state, self.expires, self.lease_seconds = snapshot.assignments()
+        added = signs.assignment_count - len(self.task)
+        for name in ASSIGNMENT_COLUMNS:
+            old = getattr(self, name)
+            setattr(self, name, np.append(old, np.zeros(added, old.dtype)))
+        for number, *columns in snapshot.assignments(signs.changed_since(self.signs)):
+            for name, column in zip(ASSIGNMENT_COLUMNS, columns, strict=True):
+                getattr(self, name)[number] = column
         self.cells.grow(self.task, self.items)
-        self.touched = np.append(self.touched, np.zeros(len(self.task) - len(self.touched), bool))
+        self.touched = np.append(self.touched, np.zeros(added, bool))
 
-    def read_answers(self, snapshot: Snapshot) -> None:
+    def read_answers(self, snapshot: Snapshot, signs: Signs) -> None:
         """Read the answers after the last one."""
-        rows = snapshot.answers_after(self.last)
-        if len(rows):
-            self.put(rows)
-            self.last = max(self.last, int(rows.number[-1]))
+        with stage("counting answers", total=signs.answer, done=max(self.last, 0)) as counting:
+            for rows in snapshot.answers_after(self.last):
+                self.put(rows)
+                self.last = max(self.last, int(rows.number[-1]))
+                counting.at(self.last)
 
     def put(self, rows: NewAnswers) -> None:
         """Write rows into their cells; answers of annotators who lost the assignment do not count now."""

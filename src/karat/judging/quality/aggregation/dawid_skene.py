@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ from karat.judging.quality.verdicts import (
 START = 0.01
 """Added to every rating's count before the first step, so that no rating is ruled out."""
 CROWD, FIXED = "crowd", "fixed"
+KINDS = 3
+"""Of pairs: to judge, and gold that says no and yes."""
 FLOOR = 2.0
 """Answers per rating that the whole crowd is assumed to have given beforehand."""
 GOLD_WRONG, GOLD_RIGHT = 1.0, 20.0
@@ -72,6 +75,8 @@ class SortedAnswers:
         own answers decide.
     counts, relevant
         How often each pair got each rating; which ratings are relevant.
+    weight
+        How many pairs each pair stands for: 1, but for `patterns`.
     """
 
     start: np.ndarray
@@ -81,6 +86,12 @@ class SortedAnswers:
     kind: np.ndarray
     counts: np.ndarray
     relevant: np.ndarray
+    weight: np.ndarray
+
+    @cached_property
+    def cell(self) -> np.ndarray:
+        """Of each answer, one number for who gave it and which rating it was."""
+        return self.annotator * np.int32(self.counts.shape[1]) + self.code
 
     @property
     def shares(self) -> np.ndarray:
@@ -102,8 +113,32 @@ class SortedAnswers:
 
         ratings = self.counts.shape[1]
         table = np.zeros((len(self.who), ratings, ratings))
-        expected_answers(self.start, self.annotator, self.code, np.ascontiguousarray(posterior), table)
+        posterior = np.ascontiguousarray(posterior)
+        expected_answers(self.start, self.cell, self.weight, posterior, table.reshape(-1, ratings))
         return table
+
+    def totals(self, posterior: np.ndarray) -> np.ndarray:
+        """Return the expected numbers of pairs under posteriors, [kinds, ratings]."""
+        weighted = posterior * self.weight[:, None]
+        return np.stack([weighted[self.kind == kind].sum(axis=0) for kind in range(KINDS)])
+
+    def patterns(self) -> tuple[SortedAnswers, np.ndarray]:
+        """Return one pair for all that got the same ratings, and of each pair, which one that is.
+
+        As if all annotators were one: then nothing else tells pairs apart, and a million answers become some
+        hundred patterns.
+        """
+        rows = np.column_stack([self.kind, self.counts])
+        unlike, which, number = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+        kind, counts = unlike[:, 0], unlike[:, 1:]
+        start = np.concatenate([[0], np.cumsum(counts.sum(axis=1))]).astype(np.int64)
+        ratings = np.tile(np.arange(counts.shape[1], dtype=np.int32), len(counts))
+        code = np.repeat(ratings, counts.ravel())
+        one = SortedAnswers(
+            start, np.zeros_like(code), code, np.zeros(1, np.int64), kind, counts, self.relevant,
+            number.astype(float),
+        )  # fmt: skip
+        return one, which.ravel()
 
 
 def sort_answers(grouped: Grouped) -> SortedAnswers:
@@ -121,7 +156,9 @@ def sort_answers(grouped: Grouped) -> SortedAnswers:
             )
     gold = np.where(grouped.gold == GOLD_YES, 2, np.where(grouped.gold == GOLD_NO, 1, 0))
     kind = np.where(grouped.asked, 0, gold).astype(np.int64)
-    return SortedAnswers(start, annotator, code, who, kind, grouped.counts, relevant)
+    return SortedAnswers(
+        start, annotator, code, who, kind, grouped.counts, relevant, np.ones(len(kind))
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,19 +190,22 @@ def run_em(
 
     ratings = answers.counts.shape[1]
     posterior = posterior.copy()
-    table = answers.expected(posterior)
-    gold = answers.kind > 0
-    labelled = answers.kind == 2
+    table, totals = answers.expected(posterior), answers.totals(posterior)
+    has_gold = bool((answers.kind > 0).any())
+    number = float((answers.weight * np.diff(answers.start)).sum())
     objective: list[float] = []
     converged = False
     for _ in track(iter(range(steps)), "steps of Dawid–Skene"):
         confusion = shares_of(table.transpose(0, 2, 1) + assumed)
-        prior = shares_of(posterior[~gold].sum(axis=0) + prior_pairs)
-        of_gold = shares_of(posterior[gold].sum(axis=0) + prior_pairs)
-        relevance = posterior[gold] @ answers.relevant
+        prior = shares_of(totals[0] + prior_pairs)
+        of_gold = shares_of(totals[1:].sum(axis=0) + prior_pairs)
+        # Of gold that says no, and of gold that says yes.
+        relevant, not_relevant = (
+            totals[1:, side].sum(axis=1) for side in (answers.relevant, ~answers.relevant)
+        )
         # P(label yes | not relevant) and P(label no | relevant).
-        wrong_yes = rate((1 - relevance)[labelled[gold]].sum(), (1 - relevance).sum())
-        wrong_no = rate(relevance[~labelled[gold]].sum(), relevance.sum())
+        wrong_yes = rate(not_relevant[1], not_relevant.sum())
+        wrong_no = rate(relevant[0], relevant.sum())
         label = (
             np.where(answers.relevant, wrong_no, 1 - wrong_yes),
             np.where(answers.relevant, 1 - wrong_no, wrong_yes),
@@ -173,19 +213,20 @@ def run_em(
         with np.errstate(divide="ignore"):
             log_confusion, log_prior = np.log(confusion), np.log(prior)
             rows = np.stack([log_prior, *(np.log(of_gold) + np.log(side) for side in label)])
-        table = np.zeros_like(table)
+        table, totals = np.zeros_like(table), np.zeros_like(totals)
         likelihood = step(
-            answers.start, answers.annotator, answers.code, answers.kind,
-            np.ascontiguousarray(log_confusion.transpose(0, 2, 1)), rows, posterior, table,
+            answers.start, answers.cell, answers.kind, answers.weight,
+            log_confusion.transpose(0, 2, 1).reshape(-1, ratings), rows, posterior,
+            table.reshape(-1, ratings), totals,
         )  # fmt: skip
         pairs = np.full(ratings, prior_pairs)
         beliefs = times_log(assumed, log_confusion) + times_log(pairs, log_prior)
-        if gold.any():
+        if has_gold:
             beliefs += times_log(pairs, np.log(np.maximum(of_gold, 1e-300)))
             for wrong in (wrong_yes, wrong_no):
                 beliefs += GOLD_WRONG * np.log(wrong) + GOLD_RIGHT * np.log1p(-wrong)
         objective.append(float(likelihood + beliefs))
-        if len(objective) > 1 and objective[-1] - objective[-2] <= tolerance * len(answers.code):
+        if len(objective) > 1 and objective[-1] - objective[-2] <= tolerance * number:
             converged = True
             break
     return EmRun(posterior, confusion, prior, float(likelihood), objective, converged)
@@ -298,11 +339,9 @@ def crowd_strength(table: np.ndarray, centre: np.ndarray) -> float:
 
 def run_alike(answers: SortedAnswers, assumed: np.ndarray, em: tuple[float, int, float]) -> EmRun:
     """Run EM as if all annotators were one: the confusion of the whole crowd."""
-    one = SortedAnswers(
-        answers.start, np.zeros_like(answers.annotator), answers.code, np.zeros(1, np.int64), answers.kind,
-        answers.counts, answers.relevant,
-    )  # fmt: skip
-    return run_em(one, one.shares, assumed, *em)
+    one, which = answers.patterns()
+    found = run_em(one, one.shares, assumed, *em)
+    return replace(found, posterior=found.posterior[which])
 
 
 def left_out_posterior(

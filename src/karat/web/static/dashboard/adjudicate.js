@@ -4,7 +4,7 @@ import { send, url } from "../http.js";
 import { cover, showRegions, toggleButton, toggleRegions } from "../judge/regions.js";
 import { sentence } from "../forms.js";
 import { kindTag, table } from "./build.js";
-import { decimal, percent, plural } from "./words.js";
+import { computing, decimal, percent, plural } from "./words.js";
 
 const state = { which: "open", pairs: [], all: 0, at: 0, last: null, busy: false, shown: null };
 const buttons = [...document.querySelectorAll(".choice")];
@@ -23,8 +23,22 @@ async function attempt(work) {
   state.busy = false;
 }
 
+// The first result takes a while in a large project: say how far it is, and ask again.
+async function computed(path) {
+  for (;;) {
+    const data = await send("GET", path);
+    // Beside a result, `computing` says that a newer one is coming.
+    if (!data.computing || data.as_of || data.answers) return data;
+    $("pair").hidden = true;
+    $("empty").hidden = false;
+    $("count").textContent = "";
+    $("empty").textContent = `The disagreements will be shown here: ${computing(data.computing)}`;
+    await new Promise((done) => { setTimeout(done, 1000); });
+  }
+}
+
 async function load() {
-  const data = await send("GET", `/api/dashboard/disagreements?which=${state.which}`);
+  const data = await computed(`/api/dashboard/disagreements?which=${state.which}`);
   Object.assign(state, { pairs: data.pairs, all: data.all, at: 0 });
   await show();
 }
@@ -59,8 +73,13 @@ async function show() {
   $("empty").hidden = Boolean(pair);
   $("undo").disabled = !state.last;
   $("count").textContent = pair ? `${state.at + 1} of ${plural(state.all, "pair")}` : "";
-  if (pair) shown(await send("GET", pathOf(pair)));
-  else $("empty").textContent = state.which === "open" ? "There are no open disagreements." : "You have not decided any pair yet.";
+  if (pair) {
+    shown(await computed(pathOf(pair)));
+    $("pair").hidden = false;
+    $("empty").hidden = true;
+  } else {
+    $("empty").textContent = state.which === "open" ? "There are no open disagreements." : "You have not decided any pair yet.";
+  }
   const coming = state.pairs[state.at + 1];
   // Load the next image ahead.
   if (coming) new Image().src = url(`/api/dashboard/picture/${coming.image}`);

@@ -8,7 +8,7 @@ import { fillPay, jobs, startForms } from "./jobs.js";
 import { progress, stuck, tiles } from "./progress.js";
 import { agreement, machines, pool } from "./quality.js";
 import { review } from "./review.js";
-import { clock } from "./words.js";
+import { clock, computing } from "./words.js";
 
 const owner = $("dashboard").dataset.owner === "yes";
 const now = { live: null, statistics: null };
@@ -23,6 +23,18 @@ function say(state, text, at = "") {
 function failed(error) {
   $("said").textContent = sentence(error.message);
   $("said").hidden = false;
+}
+
+// What the server computes now, and when it said so: the seconds go on between its words.
+const going = { at: 0, data: {} };
+
+function tellComputing() {
+  const since = (performance.now() - going.at) / 1000;
+  for (const place of document.querySelectorAll(".computing")) {
+    const progress = going.data[place.dataset.of];
+    place.hidden = !progress;
+    if (progress) place.textContent = `${place.dataset.name}: ${computing(progress, progress.seconds + since)}`;
+  }
 }
 
 const EVENTS = {
@@ -44,6 +56,11 @@ const EVENTS = {
     review(data, owner, failed);
     if (now.live) annotators(now.live, data);
     document.documentElement.dataset.ready = "yes";
+  },
+  computing(data) {
+    going.at = performance.now();
+    going.data = data;
+    tellComputing();
   },
   goal,
   proposal,
@@ -85,4 +102,5 @@ if (owner) {
   startForms();
   startGoal();
 }
+setInterval(tellComputing, 1000);
 listen();

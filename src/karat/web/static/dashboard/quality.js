@@ -1,4 +1,4 @@
-// Agreement, disagreements, the pool and machine judges: computed every minute, or on request.
+// Agreement, disagreements, the pool and machine judges: computed every minute, or less often where it takes long, and on request.
 import { $, make } from "../dom.js";
 import { url } from "../http.js";
 import { beside, table } from "./build.js";
@@ -9,7 +9,7 @@ const owner = () => $("dashboard").dataset.owner === "yes";
 
 export function agreement(data) {
   for (const record of document.querySelectorAll(".as-of")) {
-    record.textContent = `Computed at ${clock(data.as_of)} in ${data.seconds.toFixed(1)} s.`;
+    record.textContent = `Computed from the answers until ${clock(data.as_of)} in ${data.seconds.toFixed(1)} s.`;
   }
   const rows = (data.agreement ?? []).map((record) => [
     record.scale ? `${record.statistic}, ${record.scale}` : record.statistic, decimal(record.value), withEnds(record),

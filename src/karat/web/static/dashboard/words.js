@@ -41,3 +41,11 @@ export function ago(at, now = Date.now() / 1000) {
 export function rate(number) {
   return number < 10 ? number.toFixed(1) : whole(Math.round(number));
 }
+
+// How far a computation is: its stages from the outermost on; one of few parts says which part it is.
+export function computing(progress, seconds = progress.seconds) {
+  const stages = progress.stages.map(({ what, done, total }) =>
+    !total ? (done ? `${what}, ${whole(done)} so far` : what) : total < 10 ? `part ${done + 1} of ${total}, ${what}` : `${what}, ${whole(done)} of ${whole(total)}`);
+  const usual = progress.usual >= 1 ? ` The last time, it took ${decimal(progress.usual, 0)} s.` : "";
+  return `computing for ${decimal(seconds, 0)} s${stages.length ? ` (${stages.join("; ")})` : ""}.${usual}`;
+}
