@@ -186,7 +186,7 @@ def test_a_body_that_trickles_is_cut_off_and_others_do_not_wait(serve):
 
 
 def test_headers_that_trickle_are_cut_off(serve, monkeypatch):
-    monkeypatch.setattr("karat.web.server.HEADER_SECONDS", 0.5)
+    monkeypatch.setattr("karat.web.connections.HEADER_SECONDS", 0.5)
     server = serve()
     with socket.create_connection(("127.0.0.1", server.settings.port), 10) as slow:
         end = time.monotonic() + 60
