@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from karat._util.cache import Arrays as Arrays
     from karat._util.cache import cache_folder as cache_folder
     from karat._util.cache import cached as cached
+    from karat._util.cache import make_folders as make_folders
+    from karat._util.cache import open_entry as open_entry
+    from karat._util.cache import write_entry as write_entry
     from karat._util.checks import check_choice as check_choice
     from karat._util.checks import check_extension as check_extension
     from karat._util.checks import check_table as check_table
@@ -51,6 +54,8 @@ if TYPE_CHECKING:
     from karat._util.long_work import stage as stage
     from karat._util.long_work import track as track
     from karat._util.notebook import fragment as fragment
+    from karat._util.ownership import NotOwnError as NotOwnError
+    from karat._util.ownership import check_own_work as check_own_work
     from karat._util.parallel import Loop as Loop
     from karat._util.parallel import alone as alone
     from karat._util.parallel import thread_count as thread_count

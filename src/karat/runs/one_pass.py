@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import karat
-from karat._util import alone, bytes_text, check_folder, replacing, stage, ways_to_set
+from karat._util import alone, bytes_text, check_folder, check_own_work, replacing, stage, ways_to_set
 from karat.errors import InputError
 from karat.runs.device import DEVICES, Device
 from karat.runs.remote_pass import add_on_workers
@@ -29,6 +29,11 @@ PER_ENTRY = 17
 """Bytes of an item in a list that is being made: score, item, and whether the score is exact."""
 SHARE = 0.05
 """Saving takes at most this share of the time: tiles of a second or more are saved one by one."""
+
+MOST_TILES = 1 << 30
+"""Bytes of the numbers of tiles in a checkpoint at most."""
+HEAD = 1 << 16
+"""Bytes of the description of an array in it at most."""
 
 
 class Tiled(Protocol):
@@ -65,7 +70,7 @@ def one_pass(table: Tiled, partial: Partial, threads: int, options: PassOptions)
     checkpoint, begun = None, step
     if options.checkpoint is not None:
         check_folder(Path(options.checkpoint))
-        checkpoint = Checkpoint(options.checkpoint, table.name, table.digest(), partial)
+        checkpoint = Checkpoint(options.checkpoint, table.name, table.digest(), table.shape, partial)
         # What was begun with larger or smaller tiles goes on with them; larger ones are computed in parts.
         begun, done = checkpoint.load() or (step, done)
     grid = Grid(table.shape, begun)
@@ -190,13 +195,15 @@ class Checkpoint:
         Where it is kept; made where it is missing.
     name
         Of the run, for the name of the file.
-    table
-        A digest of the scores.
+    table, shape
+        A digest of the scores, and how many rows and columns they have.
     partial
         What is asked, and what the tiles so far have added.
     """
 
-    def __init__(self, folder: Path, name: str, table: bytes, partial: Partial) -> None:
+    def __init__(
+        self, folder: Path, name: str, table: bytes, shape: tuple[int, int], partial: Partial
+    ) -> None:
         digest = hashlib.blake2b(table + karat.__version__.encode(), digest_size=8)
         for part in partial.parts:
             changing = part.arrays()
@@ -206,15 +213,15 @@ class Checkpoint:
                     digest.update(np.ascontiguousarray(value).tobytes())
         word = re.sub(r"[^\w.-]+", "_", name)[:60]
         self.path = Path(folder) / f"{word}-{digest.hexdigest()}.npz"
-        self.partial = partial
+        self.shape, self.partial = shape, partial
         self._saved, self._took = time.monotonic(), 0.0
 
     def load(self) -> tuple[tuple[int, int], set[int]] | None:
         """Restore what was added; return the size of the tiles and the numbers of those that are done."""
+        check_own_work(self.path)
         try:
             with self.path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                self.partial.restore(arrays)
-                return tuple(arrays["step"].tolist()), set(arrays["done"].tolist())
+                return self._read(arrays)
         except FileNotFoundError:
             return None
         except Exception as error:  # broken archives raise a dozen kinds
@@ -224,11 +231,38 @@ class Checkpoint:
                 fix="delete it and start again",
             ) from error
 
+    def _read(self, arrays: Any) -> tuple[tuple[int, int], set[int]]:
+        """Take over what the file holds, once all of it is what this pass would have written."""
+        expected = self.partial.arrays()
+        sizes = {entry.filename.removesuffix(".npy"): entry.file_size for entry in arrays.zip.infolist()}
+        # Before anything is read: a few bytes may claim to be a terabyte.
+        allowed = {name: array.nbytes for name, array in expected.items()}
+        for name, size in sizes.items():
+            if size > allowed.get(name, MOST_TILES) + HEAD:
+                raise ValueError(f"{name} is larger than it can be")
+        if str(arrays["of"]) != self.path.stem:
+            raise ValueError("it belongs to another pass")
+        rows, columns = (int(size) for size in arrays["step"])
+        if rows < 1 or columns < 1:
+            raise ValueError("it has no tiles")
+        done = arrays["done"]
+        if not np.issubdtype(done.dtype, np.integer) or done.ndim != 1:
+            raise ValueError("it does not say which tiles are done")
+        numbers = set(done.tolist())
+        if not numbers or min(numbers) < 0 or max(numbers) >= len(Grid(self.shape, (rows, columns))):
+            raise ValueError("it names tiles that there are not")
+        read = {name: arrays[name] for name in expected}
+        for name, array in expected.items():
+            if (read[name].shape, read[name].dtype) != (array.shape, array.dtype):
+                raise ValueError(f"{name} has another shape or type")
+        self.partial.restore(read)
+        return (rows, columns), numbers
+
     def save(self, step: tuple[int, int], done: Iterable[int]) -> None:
         """Write what is done, in place of what was written before."""
         begin = time.monotonic()
         with replacing(self.path, parents=True) as draft, draft.open("wb") as file:
-            arrays: dict[str, Any] = self.partial.arrays()
+            arrays: dict[str, Any] = {**self.partial.arrays(), "of": np.array(self.path.stem)}
             np.savez(file, step=np.array(step), done=np.array(sorted(done)), **arrays)
         self._saved = time.monotonic()
         self._took = self._saved - begin
