@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import signal
 import sys
 import threading
@@ -13,11 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from karat._util import cannot_write
-from karat.errors import KaratError, KaratWarning
+from karat._util import UNHURRIED, WRITTEN, cannot_write, discard_drafts, what_stays
+from karat.errors import KaratError, KaratWarning, printable
 
-ENDING = ("SIGTERM", "SIGHUP")
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 """The signals that end a command after it has removed what is unfinished."""
+MOMENT = 1.2
+"""Seconds that the work may take to end by itself."""
 
 
 class GuardedFile(io.FileIO):
@@ -105,19 +108,103 @@ def warnings_as_notes() -> Iterator[None]:
 
 @contextmanager
 def orderly_end() -> Iterator[None]:
-    """Let signals that would end the process at once end the block as an error does: drafts are removed."""
+    """Let signals that would end the process end the block as an error does, and say what is kept then.
 
-    def end(number: int, frame: Any) -> None:
-        sys.exit(128 + number)
-
+    Drafts are removed. Where the work does not end in a moment, because it waits for threads or computes
+    without looking up, the process is ended from another thread. A second signal ends it at once.
+    """
     numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
     # nohup ignores one of them, which stays so; only the main thread may change them.
     mine = threading.current_thread() is threading.main_thread()
-    changed = [number for number in numbers if mine and signal.getsignal(number) is signal.SIG_DFL]
-    for number in changed:
-        signal.signal(number, end)
-    try:
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    before = {number: signal.getsignal(number) for number in numbers if mine}
+    before = {number: handler for number, handler in before.items() if handler in usual}
+    if not before:
         yield
+        return
+    WRITTEN.clear()
+    ending = Ending()
+    for number in before:
+        signal.signal(number, ending.end)
+    try:
+        with ending.watched():
+            yield
+    except (KeyboardInterrupt, SystemExit) as error:
+        if ending.number and (isinstance(error, KeyboardInterrupt) or error.code == 128 + ending.number):
+            discard_drafts()
+            ending.tell()
+        raise
     finally:
-        for number in changed:
-            signal.signal(number, signal.SIG_DFL)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class Ending:
+    """A command that a signal ends: which signal, and what is kept of the work."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.kept = ""
+        self.over = threading.Event()
+        self.told = threading.Lock()
+        self.waking = -1
+
+    def end(self, number: int, frame: Any) -> None:
+        """Raise what ends the work; called by Python in the main thread."""
+        if self.number and not UNHURRIED:
+            self.end_now(number)
+        self.number, self.kept = number, what_stays(WRITTEN)
+        if self.waking >= 0:
+            # Whoever has called this, such as a pass that saved its checkpoint, has a moment from now on.
+            os.write(self.waking, bytes([number]))
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(128 + number)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Let a thread hear of signals at once: Python calls handlers between two steps of Python alone."""
+        if os.name != "posix":
+            yield
+            return
+        reader, self.waking = os.pipe()
+        os.set_blocking(self.waking, False)
+        before = signal.set_wakeup_fd(self.waking, warn_on_full_buffer=False)
+        watcher = threading.Thread(target=self.watch, args=(reader,), name="signals", daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            number, self.waking = self.waking, -1
+            if not self.number:
+                # After a signal the thread stays: what is computed on others may keep the process alive.
+                self.over.set()
+                os.close(number)
+                watcher.join(MOMENT)
+
+    def watch(self, reader: int) -> None:
+        """Wait for a signal, and end the process where it does not end in a moment by itself."""
+        with os.fdopen(reader, "rb", buffering=0) as heard:
+            while number := heard.read(1):
+                # A server, or a pass with a checkpoint, has handlers of its own.
+                if not self.number and signal.getsignal(number[0]) != self.end:
+                    continue
+                if not self.over.wait(MOMENT) and not UNHURRIED:
+                    self.end_now(number[0])
+
+    def end_now(self, number: int) -> None:
+        """End the process, after removing drafts and saying what is kept."""
+        if not self.number:
+            self.kept = what_stays(WRITTEN)
+        discard_drafts(ending=True)
+        self.tell()
+        os._exit(128 + number)
+
+    def tell(self) -> None:
+        """Say once what is kept, past streams that somebody may be writing to."""
+        if self.told.acquire(blocking=False):
+            with contextlib.suppress(OSError, ValueError):
+                # The bars of long work hide the cursor.
+                cursor = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""
+                os.write(2, f"{cursor}karat: stopped; {printable(self.kept)}\n".encode(errors="replace"))
