@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import os
@@ -133,6 +134,8 @@ def orderly_end() -> Iterator[None]:
         if ending.number and (isinstance(error, KeyboardInterrupt) or error.code == 128 + ending.number):
             discard_drafts()
             ending.tell()
+            # Unloading large libraries may take seconds, which nobody needs any more.
+            atexit.register(ending.leave)
         raise
     finally:
         for number, handler in before.items():
@@ -192,6 +195,13 @@ class Ending:
                     continue
                 if not self.over.wait(MOMENT) and not UNHURRIED:
                     self.end_now(number[0])
+
+    def leave(self) -> None:
+        """End the process where it is about to end."""
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        os._exit(128 + self.number)
 
     def end_now(self, number: int) -> None:
         """End the process, after removing drafts and saying what is kept."""
