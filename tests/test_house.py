@@ -62,7 +62,7 @@ def test_modules_that_the_top_names_only_register():
 def test_packages_are_entered_through_their_door():
     past = sorted(house.through_no_door())
     # The entry point's module has the name of its function.
-    assert past == ["karat.__main__ imports main from karat.cli.main: import it from karat.cli"]
+    assert past == ["karat.__main__ imports program from karat.cli.main: import it from karat.cli"]
 
 
 def test_exported_names_exist_where_the_door_says():

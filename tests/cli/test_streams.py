@@ -123,14 +123,14 @@ def test_a_world_that_was_interrupted_can_be_made_again(command, tmp_path, numbe
 STOPPED = """
 import sys, threading, time
 import karat._util.files as files
-from karat.cli.main import main
+from karat.cli.main import program
 
 def ready():
     print("ready", flush=True)
 
 {patch}
 sys.argv = ["karat", *sys.argv[1:]]
-main()
+program()
 """
 WRITING = """
 def slow(path, flush=files.flush):
@@ -263,7 +263,9 @@ def test_vectors_that_were_encoded_are_said_to_be_kept(made_files, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(made_files), os.environ.get("PYTHONPATH", "")]))
     (made_files / "slow.py").write_text(MODEL)
     said, _ = stopped(signal.SIGTERM, made_files, ENCODING, "encode", "slow:model", "-b", "my", "-o", "run")
-    assert said.startswith("karat: stopped; what is finished kept in run, 4 new vectors kept in the cache; ")
-    assert said.endswith("; the same command goes on from there\n")
+    assert said == (
+        "karat: stopped with what is finished kept in run, 4 new vectors kept in the cache; "
+        "the same command goes on from there\n"
+    )
     assert (made_files / "run" / "images-00000.safetensors").is_file()
     assert not list(made_files.rglob(".*.part*"))

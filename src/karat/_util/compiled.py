@@ -60,14 +60,15 @@ def kept_compiled(
     function: Callable[..., Any], place: Callable[[], str] | None, options: dict[str, Any]
 ) -> Any:
     """Return a compiled function that is kept in a folder, numba's or that of `place`, or raise."""
-    before = numba.config.CACHE_DIR
+    config: Any = numba.config
+    before = config.CACHE_DIR
     try:
         if place is not None:
-            numba.config.CACHE_DIR = place()
-        chosen = numba.config.CACHE_DIR
+            config.CACHE_DIR = place()
+        chosen = config.CACHE_DIR
         found = numba.njit(cache=True, **options)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
     folder = Path(found.stats.cache_path)
     # Nobody else gets to what karat's own folder holds, whatever the mode of that is.
     if (place is None or folder.parent != Path(chosen)) and (error := refusal(folder)) is not None:

@@ -200,9 +200,9 @@ def keeping(what: Callable[[], str], then: str = GOES_ON) -> Iterator[None]:
     ...     before = what_stays()
     ...     done.append("yes")
     ...     what_stays()
-    '1 answers kept; the same command goes on from there'
+    'stopped with 1 answers kept; the same command goes on from there'
     >>> before
-    'nothing was written; the same command starts again'
+    'stopped; nothing was written; the same command starts again'
     """
     entry = (what, then)
     KEPT.append(entry)
@@ -223,19 +223,19 @@ def unhurried(what: str) -> Iterator[None]:
 
 
 def what_stays(written: Sequence[Path] = ()) -> str:
-    """Return what is kept of the work that is stopped now, and how to go on.
+    """Return what to say of work that is stopped now: what is kept of it, and how to go on.
 
     >>> what_stays([Path("a.json"), Path("b.json")])
-    'a.json and b.json are written, and nothing else; the same command starts again'
+    'stopped; a.json and b.json are written, and nothing else; the same command starts again'
     """
     said = [(text, then) for what, then in list(KEPT) if (text := what())]
     if said:
-        return f"{', '.join(text for text, _ in said)}; {said[0][1]}"
+        return f"stopped with {', '.join(text for text, _ in said)}; {said[0][1]}"
     if not written:
-        return "nothing was written; the same command starts again"
+        return "stopped; nothing was written; the same command starts again"
     names = [str(path) for path in dict.fromkeys(written)]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     *first, last = [*names[:MOST_NAMED], *more]
     listed = f"{', '.join(first)} and {last}" if first else last
     verb = "are" if first else "is"
-    return f"{listed} {verb} written, and nothing else; the same command starts again"
+    return f"stopped; {listed} {verb} written, and nothing else; the same command starts again"

@@ -58,7 +58,7 @@ def silenced() -> Iterator[None]:
 
 @contextmanager
 def working(what: str = "") -> Iterator[None]:
-    """Show on a terminal how far the work in this block is.
+    """Show on a terminal how far the work in this block is; an interrupted pass says how to go on.
 
     `what` is shown until the library says what it does.
     """
@@ -68,9 +68,14 @@ def working(what: str = "") -> Iterator[None]:
         with stage(what):
             yield
         return
-    with nullcontext() if quiet() else bars(console(stderr=True)):
-        say(what)
-        yield
+    try:
+        with nullcontext() if quiet() else bars(console(stderr=True)):
+            say(what)
+            yield
+    except KeyboardInterrupt as interruption:
+        if str(interruption):
+            tell(f"karat: {interruption}", sys.stderr)
+        raise
 
 
 @contextmanager

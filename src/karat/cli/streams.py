@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -108,11 +108,17 @@ def warnings_as_notes() -> Iterator[None]:
 
 
 @contextmanager
-def orderly_end() -> Iterator[None]:
+def orderly_end(process: bool = False) -> Iterator[None]:
     """Let signals that would end the process end the block as an error does, and say what is kept then.
 
-    Drafts are removed. Where the work does not end in a moment, because it waits for threads or computes
-    without looking up, the process is ended from another thread. A second signal ends it at once.
+    Drafts are removed.
+
+    Parameters
+    ----------
+    process
+        The block is all that the process is for. Where it does not end in a moment, because it waits for
+        threads or computes without looking up, another thread then ends the process; a second signal does so
+        at once.
     """
     numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
     # nohup ignores one of them, which stays so; only the main thread may change them.
@@ -124,18 +130,19 @@ def orderly_end() -> Iterator[None]:
         yield
         return
     WRITTEN.clear()
-    ending = Ending()
+    ending = Ending(process)
     for number in before:
         signal.signal(number, ending.end)
     try:
-        with ending.watched():
+        with ending.watched() if process and os.name == "posix" else contextlib.nullcontext():
             yield
     except (KeyboardInterrupt, SystemExit) as error:
-        if ending.number and (isinstance(error, KeyboardInterrupt) or error.code == 128 + ending.number):
+        if ending.caused(error):
             discard_drafts()
-            ending.tell()
-            # Unloading large libraries may take seconds, which nobody needs any more.
-            atexit.register(ending.leave)
+            ending.tell(lambda line: print(line, end="", file=sys.stderr, flush=True))
+            if process:
+                # Unloading large libraries may take seconds, which nobody needs any more.
+                atexit.register(ending.leave)
         raise
     finally:
         for number, handler in before.items():
@@ -145,16 +152,23 @@ def orderly_end() -> Iterator[None]:
 class Ending:
     """A command that a signal ends: which signal, and what is kept of the work."""
 
-    def __init__(self) -> None:
+    def __init__(self, process: bool) -> None:
+        self.process = process
         self.number = 0
         self.kept = ""
         self.over = threading.Event()
         self.told = threading.Lock()
         self.waking = -1
 
+    def caused(self, error: BaseException) -> bool:
+        """Return whether an error is the end that a signal asked for; a server ends well after one."""
+        return bool(self.number) and (
+            isinstance(error, KeyboardInterrupt) or getattr(error, "code", None) == 128 + self.number
+        )
+
     def end(self, number: int, frame: Any) -> None:
         """Raise what ends the work; called by Python in the main thread."""
-        if self.number and not UNHURRIED:
+        if self.number and self.process and not UNHURRIED:
             self.end_now(number)
         self.number, self.kept = number, what_stays(WRITTEN)
         if self.waking >= 0:
@@ -167,21 +181,22 @@ class Ending:
     @contextmanager
     def watched(self) -> Iterator[None]:
         """Let a thread hear of signals at once: Python calls handlers between two steps of Python alone."""
-        if os.name != "posix":
-            yield
-            return
         reader, self.waking = os.pipe()
         os.set_blocking(self.waking, False)
         before = signal.set_wakeup_fd(self.waking, warn_on_full_buffer=False)
         watcher = threading.Thread(target=self.watch, args=(reader,), name="signals", daemon=True)
         watcher.start()
+        stopped = False
         try:
             yield
+        except (KeyboardInterrupt, SystemExit) as error:
+            stopped = self.caused(error)
+            raise
         finally:
             signal.set_wakeup_fd(before)
             number, self.waking = self.waking, -1
-            if not self.number:
-                # After a signal the thread stays: what is computed on others may keep the process alive.
+            # Otherwise the thread stays: what is computed on others may keep the process alive.
+            if not stopped:
                 self.over.set()
                 os.close(number)
                 watcher.join(MOMENT)
@@ -208,13 +223,14 @@ class Ending:
         if not self.number:
             self.kept = what_stays(WRITTEN)
         discard_drafts(ending=True)
-        self.tell()
+        # Past the stream, which somebody may be writing to.
+        self.tell(lambda line: os.write(2, line.encode(errors="replace")))
         os._exit(128 + number)
 
-    def tell(self) -> None:
-        """Say once what is kept, past streams that somebody may be writing to."""
+    def tell(self, write: Callable[[str], object]) -> None:
+        """Say once what is kept."""
         if self.told.acquire(blocking=False):
             with contextlib.suppress(OSError, ValueError):
                 # The bars of long work hide the cursor.
                 cursor = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""
-                os.write(2, f"{cursor}karat: stopped; {printable(self.kept)}\n".encode(errors="replace"))
+                write(f"{cursor}karat: {printable(self.kept)}\n")

@@ -181,7 +181,7 @@ class Interruption:
     """Whether a signal has asked to stop, which waits until what is done is saved."""
 
     def __init__(self) -> None:
-        self.number = 0
+        self.number: int = 0
         self.before: dict[int, Any] = {}
 
     def note(self, number: int, frame: Any) -> None:
@@ -208,7 +208,7 @@ def pending_interrupt(wait: bool) -> Iterator[Interruption]:
     if not wait or threading.current_thread() is not threading.main_thread():
         yield pending
         return
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in map(int, (signal.SIGINT, signal.SIGTERM)):
         # What ends the process at once, or is ignored, stays so.
         if callable(handler := signal.getsignal(number)):
             pending.before[number] = handler
@@ -313,7 +313,7 @@ class Checkpoint:
         """Return how much of a pass the file holds, as a clause; nothing where there is none."""
         if not self._tiles:
             return ""
-        return f"{self._tiles:,} of {tiles:,} tiles kept in {self.path.parent}"
+        return f"{self._tiles:,} of {tiles:,} tiles done"
 
     @property
     def due(self) -> bool:
