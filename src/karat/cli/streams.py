@@ -160,8 +160,11 @@ class Ending:
         self.told = threading.Lock()
         self.waking = -1
 
-    def caused(self, error: BaseException) -> bool:
-        """Return whether an error is the end that a signal asked for; a server ends well after one."""
+    def caused(self, error: BaseException | None) -> bool:
+        """Return whether an error is the end that a signal asked for; a server ends well after one.
+
+        One that Python drops, because it was raised while an object was removed, is waited for by the thread.
+        """
         return bool(self.number) and (
             isinstance(error, KeyboardInterrupt) or getattr(error, "code", None) == 128 + self.number
         )
@@ -186,7 +189,8 @@ class Ending:
         before = signal.set_wakeup_fd(self.waking, warn_on_full_buffer=False)
         watcher = threading.Thread(target=self.watch, args=(reader,), name="signals", daemon=True)
         watcher.start()
-        stopped = False
+        stopped, hook = False, sys.unraisablehook
+        sys.unraisablehook = lambda lost: None if self.caused(lost.exc_value) else hook(lost)
         try:
             yield
         except (KeyboardInterrupt, SystemExit) as error:
@@ -195,6 +199,7 @@ class Ending:
         finally:
             signal.set_wakeup_fd(before)
             number, self.waking = self.waking, -1
+            sys.unraisablehook = hook
             # Otherwise the thread stays: what is computed on others may keep the process alive.
             if not stopped:
                 self.over.set()
