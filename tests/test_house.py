@@ -217,7 +217,6 @@ DRAFTS = {
     "karat.models.encoders.open_clip.OpenClipFiles.library": "a temporary folder",
     "karat.captions.metric.table_of": "its inner function is given a draft",
     "karat.captions.frequencies.DocumentFrequencies": "its inner function is given a draft",
-    "karat.captions.similarity.kept": "removes a table that others may have written",
     "karat.judging.publication.publication.publish": "its inner function is given a draft",
     "karat.judging.publication.provenance.write_provenance": "is given a draft",
     "karat.store.open_file.OpenFile._set_logs_aside": "renames the logs of a lost project",
