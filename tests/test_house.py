@@ -62,7 +62,7 @@ def test_modules_that_the_top_names_only_register():
 def test_packages_are_entered_through_their_door():
     past = sorted(house.through_no_door())
     # The entry point's module has the name of its function.
-    assert past == ["karat.__main__ imports main from karat.cli.main: import it from karat.cli"]
+    assert past == ["karat.__main__ imports program from karat.cli.main: import it from karat.cli"]
 
 
 def test_exported_names_exist_where_the_door_says():
@@ -197,11 +197,12 @@ WRITING = {
 """Calls that change files, by the end of their names; and any `open` for writing."""
 WRITERS = {
     "write_file", "write_folder", "fill_folder", "write_project", "replacing", "replacing_all",
-    "replacing_folder", "filling_folder", "scratch_file", "writing",
+    "replacing_folder", "filling_folder", "scratch_file", "write_entry", "writing",
 }  # fmt: skip
 """What gives a draft to the calls inside its arguments or its block."""
 DRAFTS = {
     "karat._util.files": "is the writer",
+    "karat._util.cache.make_folders": "makes the cache's folders",
     "karat._util.seals": "two programs must not replace each other's key",
     "karat._util.result.write_text": "is given a draft",
     "karat._util.result.WRITERS": "are given a draft",
@@ -216,7 +217,6 @@ DRAFTS = {
     "karat.models.encoders.open_clip.OpenClipFiles.library": "a temporary folder",
     "karat.captions.metric.table_of": "its inner function is given a draft",
     "karat.captions.frequencies.DocumentFrequencies": "its inner function is given a draft",
-    "karat.captions.similarity.kept": "makes the cache's folder",
     "karat.judging.publication.publication.publish": "its inner function is given a draft",
     "karat.judging.publication.provenance.write_provenance": "is given a draft",
     "karat.store.open_file.OpenFile._empty_log": "empties the log of a project that was overwritten",

@@ -1,6 +1,6 @@
 """``python -m karat`` is ``karat``."""
 
-from karat.cli.main import main
+from karat.cli.main import program
 
 if __name__ == "__main__":
-    main()
+    program()

@@ -6,9 +6,10 @@ import pytest
 import karat
 from karat.captions import similarity as similarity_module
 from karat.captions.similarity import all_pairs
-from karat.errors import InputError
+from karat.errors import InputError, KaratWarning
 from karat.scores.semantic_curve import semantic_curves, semantic_recall_curve
 from karat.world import make_world, simulate
+from strangers import SPOILT, UNIX
 
 STRENGTHS = (0, 1, 2, 3, 4.5, 7)
 PHI = ("cider", "spice", "hodosh-rouge")
@@ -80,5 +81,33 @@ def test_a_cache_that_cannot_be_written_says_so(bench, monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "file"))
     monkeypatch.setattr(similarity_module, "LARGE", 1000)
-    with pytest.raises(InputError, match=r"cannot be created .*; name a folder with room in KARAT_CACHE"):
+    with pytest.raises(
+        InputError, match=r"cannot be created .*; name a folder of yours with room in KARAT_CACHE"
+    ):
         similarity_module.kept(bench, metric="cider")
+
+
+@UNIX
+@pytest.mark.parametrize("spoil", SPOILT)
+def test_a_large_table_that_others_may_have_written_is_made_again(bench, monkeypatch, tmp_path, spoil):
+    monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(similarity_module, "LARGE", 1000)
+    plain = np.array(similarity_module.kept(bench, metric="hodosh-bleu"))
+    (path,) = (tmp_path / "cache" / "similarities").iterdir()
+    np.save(path, np.zeros_like(plain))
+    spoil(path)
+    with pytest.warns(KaratWarning, match="it is not used, and made again"):
+        found = similarity_module.kept(bench, metric="hodosh-bleu")
+    np.testing.assert_array_equal(found, plain)
+    assert isinstance(found, np.memmap)
+    assert not path.is_symlink()
+
+
+def test_a_large_table_of_another_shape_is_made_again(bench, monkeypatch, tmp_path):
+    monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(similarity_module, "LARGE", 1000)
+    plain = np.array(similarity_module.kept(bench, metric="hodosh-bleu"))
+    (path,) = (tmp_path / "cache" / "similarities").iterdir()
+    for damaged in (plain[:2], plain.astype(np.float64)):
+        np.save(path, damaged)
+        np.testing.assert_array_equal(similarity_module.kept(bench, metric="hodosh-bleu"), plain)

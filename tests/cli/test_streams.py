@@ -111,10 +111,161 @@ def test_a_world_that_was_interrupted_can_be_made_again(command, tmp_path, numbe
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(number)
-    assert process.communicate()[1] == b""
+    assert process.communicate()[1] == NOTHING.encode()
     assert process.returncode == 128 + number
     assert list(folder.iterdir()) == []
     # What a power failure would leave does not block it either.
     (folder / ".w.0123abcd.part" / "images").mkdir(parents=True)
     command(*words, 2)
     assert (folder / "world.json").is_file()
+
+
+STOPPED = """
+import sys, threading, time
+import karat._util.files as files
+from karat.cli.main import program
+
+def ready():
+    print("ready", flush=True)
+
+{patch}
+sys.argv = ["karat", *sys.argv[1:]]
+program()
+"""
+WRITING = """
+def slow(path, flush=files.flush):
+    ready()
+    time.sleep(30)
+
+files.flush = slow
+"""
+STUCK = """
+# Threads that are waited for, as those that score are: no exception ends them.
+from concurrent.futures import ThreadPoolExecutor
+def slow(path, flush=files.flush):
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(time.sleep, 30)
+        ready()
+files.flush = slow
+"""
+DEAF = """
+# Compiled code that does not look up, so that no handler of Python's is called.
+import ctypes
+def slow(path, flush=files.flush):
+    ready()
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        ctypes.CDLL(None).sleep(30)
+files.flush = slow
+"""
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
+
+
+def stopped(number, folder, patch, *words, again=False):
+    """Call a command, send a signal when it is ready; return what it said and how long it took to end."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", STOPPED.format(patch=patch), *map(str, words)],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    for line in process.stdout:
+        if "ready" in line:
+            break
+    time.sleep(0.1)
+    begin = time.monotonic()
+    process.send_signal(number)
+    if again:
+        time.sleep(0.1)
+        process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, said
+    return said, time.monotonic() - begin
+
+
+@pytest.fixture
+def made_files(command, tmp_path):
+    """A folder with a small world and the scores of one system."""
+    command("world", "make", "-o", tmp_path / "my", "--images", 16, "--captions", 2, "--systems")
+    (tmp_path / "my" / "runs" / "seer.npy").rename(tmp_path / "a.npy")
+    return tmp_path
+
+
+NOTHING = "karat: stopped; nothing was written; the same command starts again\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize(
+    ("patch", "number"),
+    [(WRITING, SIGNALS[0]), (WRITING, SIGNALS[1]), (STUCK, SIGNALS[0]), (DEAF, SIGNALS[1])],
+    ids=["writing-2", "writing-15", "stuck-2", "deaf-15"],
+)
+def test_a_command_that_is_stopped_ends_soon_and_leaves_nothing(tmp_path, number, patch):
+    words = ["world", "make", "--images", "3", "--captions", "2"]
+    said, took = stopped(number, tmp_path, patch, *words, "-o", "w")
+    assert said == NOTHING
+    assert took < 10  # 1.2 s where nothing else runs
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize("number", SIGNALS[:1])
+def test_what_was_there_stays_and_what_was_finished_is_named(made_files, number):
+    second = WRITING.replace("ready()", "if path.suffix != '.csv': return flush(path)\n    ready()")
+    words = ["evaluate", "a.npy", "-b", "my", "-m", "R@1", "--json", "x.json", "-o", "x.csv"]
+    (made_files / "x.csv").write_text("old")
+    before = sorted(path.name for path in made_files.iterdir())
+    said, _ = stopped(number, made_files, second, *words)
+    assert said == ("karat: stopped; x.json is written, and nothing else; the same command starts again\n")
+    assert (made_files / "x.csv").read_text() == "old"
+    assert sorted(path.name for path in made_files.iterdir()) == sorted([*before, "x.json"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_a_second_signal_ends_it_at_once(tmp_path):
+    words = ["world", "make", "--images", "3", "--captions", "2", "-o", "w"]
+    said, took = stopped(signal.SIGINT, tmp_path, STUCK, *words, again=True)
+    assert said == NOTHING
+    assert took < 10
+    assert list(tmp_path.iterdir()) == []
+
+
+MODEL = """
+class Slow:
+    fingerprint = "v1"
+
+    def encode_texts(self, texts):
+        return [[float(len(text)), 1.0] for text in texts]
+
+    encode_images = encode_texts
+
+model = Slow()
+"""
+ENCODING = """
+from karat.models import encoder, encoding
+encoder.PART, encoding.ROWS = 4, 8
+rows = encoder.Encoder._rows
+def slow(self, encode, items, kind, calls=[]):
+    calls.append(1)
+    if len(calls) == 4:
+        ready()
+        time.sleep(30)
+    return rows(self, encode, items, kind)
+encoder.Encoder._rows = slow
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_vectors_that_were_encoded_are_said_to_be_kept(made_files, monkeypatch):
+    monkeypatch.setenv("KARAT_CACHE", str(made_files / "cache"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(made_files), os.environ.get("PYTHONPATH", "")]))
+    (made_files / "slow.py").write_text(MODEL)
+    said, _ = stopped(signal.SIGTERM, made_files, ENCODING, "encode", "slow:model", "-b", "my", "-o", "run")
+    assert said == (
+        "karat: stopped with what is finished kept in run, 4 new vectors kept in the cache; "
+        "the same command goes on from there\n"
+    )
+    assert (made_files / "run" / "images-00000.safetensors").is_file()
+    assert not list(made_files.rglob(".*.part*"))

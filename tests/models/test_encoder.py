@@ -10,9 +10,11 @@ import pytest
 
 import karat
 from karat._util import reporting
-from karat.errors import InputError, KaratError
+from karat.errors import InputError, KaratError, KaratWarning
 from karat.models import MODEL_FORMATS, Encoder
 from karat.models import encoder as encoder_module
+from karat.models.embedding_cache import FACTS, kept_facts
+from strangers import SPOILT, UNIX, WRITTEN
 from told import Told
 
 MODULE = """
@@ -442,3 +444,39 @@ def test_facts_and_prompts_of_your_own_object():
     assert model.encode_texts(["a {dog}", "b"]).tolist() == [[18.0], [12.0]]
     assert model.made_with.facts["weights.sha256"] == "9f"
     assert model.made_with.facts["text.prompt"] == "a photo of {}"
+
+
+@UNIX
+@pytest.mark.parametrize("spoil", SPOILT)
+def test_vectors_that_others_may_have_written_are_not_used(counted, tmp_path, spoil):
+    asked, make = counted
+    before = make("one").encode_texts(["a", "bb"])
+    (part,) = (tmp_path / "cache" / "embeddings" / "one").iterdir()
+    np.savez(part, **{**np.load(part), "rows": np.full((2, 2), 666.0)})
+    spoil(part)
+    with pytest.warns(KaratWarning, match="it is not used, and made again"):
+        np.testing.assert_array_equal(make("one").encode_texts(["a", "bb"]), before)
+    np.testing.assert_array_equal(make("one").encode_texts(["a", "bb"]), before)
+    assert len(asked) == 4
+
+
+@UNIX
+@pytest.mark.parametrize("spoil", WRITTEN)
+def test_facts_that_others_may_have_written_are_not_used(tmp_path, monkeypatch, spoil):
+    monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "cache"))
+    assert kept_facts("one", lambda: {"model.revision": "mine"}) == {"model.revision": "mine"}
+    path = tmp_path / "cache" / "embeddings" / "one" / FACTS
+    path.write_text('{"model.revision": "theirs"}')
+    assert kept_facts("one", dict) == {"model.revision": "theirs"}
+    spoil(path)
+    with pytest.warns(KaratWarning, match="it is not used, and made again"):
+        assert kept_facts("one", lambda: {"model.revision": "mine"}) == {"model.revision": "mine"}
+
+
+def test_a_draft_of_a_killed_program_is_not_read(counted, tmp_path):
+    _, make = counted
+    before = make("one").encode_texts(["a"])
+    (part,) = (tmp_path / "cache" / "embeddings" / "one").iterdir()
+    draft = part.with_name(".draft.0123abcd.part.npz")
+    np.savez(draft, **{**np.load(part), "rows": np.full((1, 2), 666.0)})
+    np.testing.assert_array_equal(make("one").encode_texts(["a"]), before)

@@ -16,6 +16,7 @@ import karat
 from karat.errors import InputError, KaratError
 from karat.models import Encoder, encoding
 from karat.world import make_world, save_world
+from strangers import UNIX, WRITTEN
 from tiny_models import edit_json
 
 MODULE = """
@@ -196,3 +197,13 @@ def test_what_cannot_be_sharded_is_refused(world, tmp_path, small):
     with pytest.raises(InputError, match="already exists"):
         karat.encode(wide, world, output=tmp_path / "full")
     assert json.loads((tmp_path / "run" / "unfinished.json").read_text())["rows"] == 7
+
+
+@UNIX
+@pytest.mark.parametrize("spoil", WRITTEN)
+@pytest.mark.parametrize("what", ["unfinished.json", "images-00000.safetensors", "."])
+def test_what_others_may_have_begun_does_not_go_on(world, tmp_path, small, what, spoil):
+    interrupted(world, tmp_path / "run")
+    spoil(tmp_path / "run" / what)
+    with pytest.raises(InputError, match=r"if you trust it, make it yours alone .*; else delete it"):
+        interrupted(world, tmp_path / "run")

@@ -18,6 +18,7 @@ from karat.runs.device import DEVICES
 from karat.runs.devices import cpu
 from karat.runs.embeddings import exact_products
 from karat.runs.scan import Grid, Partial
+from strangers import UNIX, WRITTEN
 from told import Told
 
 
@@ -630,3 +631,78 @@ def test_without_a_gpu_the_command_says_so(rng):
     items, _ = requests(rng, len(images), len(captions))
     with pytest.raises(karat.KaratError, match="torch finds no GPU; choose --device cpu"):
         EmbeddingRun(images, captions).scan(items, options=PassOptions(device="cuda"))
+
+
+@pytest.fixture
+def half(tmp_path, rng, monkeypatch):
+    """A pass that was stopped, and its checkpoint."""
+    monkeypatch.setattr("karat.runs.one_pass.SHARE", 1e9)
+    images, captions = tables(rng)
+    items, tops = requests(rng, len(images), len(captions))
+    run, options = EmbeddingRun(images, captions), PassOptions(checkpoint=tmp_path, tile=(10, 20))
+    with pytest.raises(Interrupted), reporting(Told(interrupt_after(5))):
+        run.scan(items, tops=tops, options=options)
+    (path,) = tmp_path.iterdir()
+    return lambda: run.scan(items, tops=tops, options=options), path
+
+
+@UNIX
+@pytest.mark.parametrize("spoil", WRITTEN)
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_a_checkpoint_that_others_may_have_written_does_not_go_on(half, spoil, what):
+    again, path = half
+    spoil(path if what == "file" else path.parent)
+    with pytest.raises(karat.KaratError, match=r"if you trust it, make it yours alone .*; else delete it"):
+        again()
+    assert path.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("of", lambda a: np.array("another"), "belongs to another pass"),
+        ("step", lambda a: np.array([0, -5]), "has no tiles"),
+        ("step", lambda a: a.astype(object), "Object arrays cannot be loaded"),
+        ("step", lambda a: np.arange(5), "too many values"),
+        ("done", lambda a: np.array([10**9]), "names tiles that there are not"),
+        ("done", lambda a: np.array([-1]), "names tiles that there are not"),
+        ("done", lambda a: np.array(["x"]), "does not say which tiles are done"),
+        ("above", lambda a: a + 10**6, "counts more items than there are"),
+        ("tied", lambda a: a - 10**6, "counts more items than there are"),
+        ("above", lambda a: a[:1], "another shape or type"),
+        ("above", lambda a: a.astype(float), "another shape or type"),
+        ("above", lambda a: np.zeros(10**6), "is larger than it can be"),
+        ("item", lambda a: a + 10**6, "lists items that there are not"),
+        ("item", lambda a: a - 10**6, "lists items that there are not"),
+        ("size", lambda a: a + 10**6, "not lists of scores"),
+        ("score", lambda a: a * np.nan, "not lists of scores"),
+        ("score", None, "score is not a file"),
+    ],
+)
+def test_a_poisoned_checkpoint_is_a_sentence(half, name, change, message):
+    """What compiled loops would take as places in an array is looked at first."""
+    again, path = half
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    name = next(key for key in arrays if key.rpartition(".")[2] == name)
+    if change is None:
+        del arrays[name]
+    else:
+        arrays[name] = change(arrays[name])
+    np.savez(path, **arrays)
+    with pytest.raises(karat.KaratError, match=rf"is not a complete checkpoint: .*{message}.*; delete it"):
+        again()
+
+
+def test_a_checkpoint_of_another_run_under_this_one_s_name_is_refused(half, tmp_path, rng, monkeypatch):
+    again, path = half
+    images, captions = tables(rng)
+    items, tops = requests(np.random.default_rng(1), len(images), len(captions))
+    other = tmp_path / "other"
+    with pytest.raises(Interrupted), reporting(Told(interrupt_after(5))):
+        EmbeddingRun(images, captions).scan(
+            items, tops=tops, options=PassOptions(checkpoint=other, tile=(10, 20))
+        )
+    next(other.iterdir()).replace(path)
+    with pytest.raises(karat.KaratError, match="is not a complete checkpoint"):
+        again()

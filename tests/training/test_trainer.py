@@ -24,6 +24,7 @@ from karat.training import (  # noqa: E402
 )
 from karat.training.checkpoint import NAME  # noqa: E402
 from karat.world import make_world  # noqa: E402
+from strangers import SPOILT, UNIX  # noqa: E402
 
 SMALL = NetworkOptions(dimensions=16, word_dimensions=12)
 STILL = {"dropout": 0.0, "image_dropout": 0.0, "word_dropout": 0.0}
@@ -197,3 +198,44 @@ def test_cider_in_torch_is_the_caption_metric(own):
     ours = cider_margins(words, owner, own=own, dtype=torch.float32)
     theirs = Margins.from_captions(texts, own=own, dtype=torch.float32)
     torch.testing.assert_close(ours.table, theirs.table, atol=1e-5, rtol=0)
+
+
+@UNIX
+@pytest.mark.parametrize("spoil", SPOILT)
+def test_a_checkpoint_that_others_may_have_written_does_not_go_on(tmp_path, spoil):
+    data = pairs()
+    trainer(data, epochs=1).fit(tmp_path)
+    spoil(tmp_path / NAME)
+    with pytest.raises(InputError, match=r"if you trust it, make it yours alone .*; else delete it"):
+        trainer(data, epochs=1).fit(tmp_path)
+    assert (tmp_path / NAME).lstat()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda tensors, about: about.update(history="7"), "no usable history"),
+        (lambda tensors, about: about.update(history="[]"), "no usable history"),
+        (lambda tensors, about: about.update(history='[{"epoch": 1}]'), "no usable history"),
+        (lambda tensors, about: about.update(history='[{"epoch": 1, "loss": 1, "RSUM": null}]'), "history"),
+        (lambda tensors, about: about.update(history='[{"epoch": 1, "loss": 1, "RSUM": NaN}]'), "history"),
+        (lambda tensors, about: about.update(settings="[1]"), "is not a checkpoint"),
+        (lambda tensors, about: about.pop("history"), "is not a checkpoint"),
+        (lambda tensors, about: about.update(format="karat checkpoint 9"), "has the format"),
+        (lambda tensors, about: tensors.update({next(iter(tensors)): torch.zeros(1)}), "has no usable"),
+        (lambda tensors, about: [t.fill_(float("nan")) for t in tensors.values()], "has no usable"),
+        (lambda tensors, about: [tensors.pop(n) for n in [*tensors] if n.startswith("best.")], "best epoch"),
+    ],
+)
+def test_a_poisoned_checkpoint_is_a_sentence(tmp_path, change, message):
+    from safetensors import safe_open
+    from safetensors.torch import save_file
+
+    data = pairs()
+    trainer(data, epochs=1).fit(tmp_path)
+    with safe_open(tmp_path / NAME, framework="pt") as file:
+        tensors, about = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+    change(tensors, about)
+    save_file(tensors, tmp_path / NAME, about)
+    with pytest.raises(KaratError, match=rf"{message}.*; (delete it and start again|give)"):
+        trainer(data, epochs=1).fit(tmp_path)

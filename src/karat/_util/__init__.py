@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from karat._util.cache import Arrays as Arrays
     from karat._util.cache import cache_folder as cache_folder
     from karat._util.cache import cached as cached
+    from karat._util.cache import make_folders as make_folders
+    from karat._util.cache import open_entry as open_entry
+    from karat._util.cache import write_entry as write_entry
     from karat._util.checks import check_choice as check_choice
     from karat._util.checks import check_extension as check_extension
     from karat._util.checks import check_table as check_table
@@ -28,9 +31,11 @@ if TYPE_CHECKING:
     from karat._util.figures import band_chart as band_chart
     from karat._util.figures import forest as forest
     from karat._util.figures import shorten as shorten
+    from karat._util.files import WRITTEN as WRITTEN
     from karat._util.files import cannot_write as cannot_write
     from karat._util.files import check_folder as check_folder
     from karat._util.files import check_writable as check_writable
+    from karat._util.files import discard_drafts as discard_drafts
     from karat._util.files import fill_folder as fill_folder
     from karat._util.files import filling_folder as filling_folder
     from karat._util.files import is_database as is_database
@@ -43,14 +48,21 @@ if TYPE_CHECKING:
     from karat._util.files import write_errors as write_errors
     from karat._util.files import write_file as write_file
     from karat._util.files import write_folder as write_folder
+    from karat._util.long_work import GOES_ON as GOES_ON
+    from karat._util.long_work import UNHURRIED as UNHURRIED
     from karat._util.long_work import Reporter as Reporter
     from karat._util.long_work import Stage as Stage
     from karat._util.long_work import current_reporter as current_reporter
+    from karat._util.long_work import keeping as keeping
     from karat._util.long_work import reporting as reporting
     from karat._util.long_work import say as say
     from karat._util.long_work import stage as stage
     from karat._util.long_work import track as track
+    from karat._util.long_work import unhurried as unhurried
+    from karat._util.long_work import what_stays as what_stays
     from karat._util.notebook import fragment as fragment
+    from karat._util.ownership import NotOwnError as NotOwnError
+    from karat._util.ownership import check_own_work as check_own_work
     from karat._util.parallel import Loop as Loop
     from karat._util.parallel import alone as alone
     from karat._util.parallel import thread_count as thread_count

@@ -14,6 +14,8 @@ import secrets
 import shutil
 import sys
 import tempfile
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -41,6 +43,35 @@ FIXES = {
     errno.ENAMETOOLONG: "choose a shorter name",
 }
 """By the system's number of an error, what to do; anything else: choose another place."""
+
+DRAFTS: set[Path] = set()
+"""The drafts under way, for a program that is ended before it can remove them."""
+MOVING = threading.Lock()
+"""Held while several things are moved to their names, which nobody should end half-way."""
+MOMENT = 5.0
+"""Seconds that are waited for this."""
+WRITTEN: deque[Path] = deque(maxlen=100)
+"""What was written lately, as it was named; drafts and caches do not count."""
+
+
+def discard_drafts(ending: bool = False) -> None:
+    """Remove the drafts that are left; what is being moved to its name gets a moment to be finished.
+
+    Parameters
+    ----------
+    ending
+        The program ends at once: nothing is moved any more.
+    """
+    held = MOVING.acquire(timeout=MOMENT)
+    for draft in list(DRAFTS):
+        if draft.is_dir():
+            shutil.rmtree(draft, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
+        DRAFTS.discard(draft)
+    if held and not ending:
+        MOVING.release()
 
 
 def check_writable(path: Path | None) -> None:
@@ -228,7 +259,7 @@ def replacing(
     with folders_above(target, path) if parents else contextlib.nullcontext():
         check_place(path)
         draft = draft_of(target)
-        with write_errors(path), naming(draft, path):
+        with write_errors(path), naming(draft, path), known_draft(draft):
             try:
                 # Made here, so that its mode is that of any new file, whoever writes it.
                 opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
@@ -239,6 +270,8 @@ def replacing(
                 if durable:
                     flush(draft)
                 move(draft, target, mode)
+                if durable:
+                    WRITTEN.append(path)
             finally:
                 draft.unlink(missing_ok=True)
         if durable:
@@ -263,8 +296,8 @@ def passing(path: Path) -> Iterator[Path]:
     Formats that need to jump back and forth can be written to a pipe this way.
     """
     number = stream_of(path)
-    with write_errors(path), tempfile.TemporaryDirectory(prefix="karat-") as folder:
-        draft = Path(folder, f"draft{path.suffix}")
+    with write_errors(path), temporary_folder() as folder:
+        draft = folder / f"draft{path.suffix}"
         draft.touch()
         with naming(draft, path):
             yield draft
@@ -298,16 +331,21 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
         yield draft
         flush_all(draft, target)
         old = draft.with_name(f"{draft.name}.old")
-        if target.exists():
-            draft.chmod(mode_of(target))
-            os.rename(target, old)
-        try:
-            os.rename(draft, target)
-        except BaseException:
-            if old.exists():
-                os.rename(old, target)
-            raise
+        with MOVING:
+            if target.exists():
+                draft.chmod(mode_of(target))
+                os.rename(target, old)
+            try:
+                os.rename(draft, target)
+            except BaseException:
+                if old.exists():
+                    os.rename(old, target)
+                raise
+            if not is_drafted(target):
+                WRITTEN.append(folder)
+            DRAFTS.add(old)
         shutil.rmtree(old, ignore_errors=True)
+        DRAFTS.discard(old)
         flush_names(target.parent)
 
 
@@ -339,29 +377,55 @@ def filling_folder(folder: Path, last: Sequence[str] = ()) -> Iterator[Path]:
             if place.is_dir():
                 raise InputError("is a folder", where=place, fix="move it away, or choose another place")
         modes = {place: mode_of(place if place.exists() else path) for path, place in finished}
-        for name in last:
-            (target / name).unlink(missing_ok=True)
-        for path, place in sorted(finished, key=lambda pair: (pair[1].name in last, pair[1])):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            move(path, place, modes[place])
+        with MOVING:
+            for name in last:
+                (target / name).unlink(missing_ok=True)
+            for path, place in sorted(finished, key=lambda pair: (pair[1].name in last, pair[1])):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                move(path, place, modes[place])
         flush_names(target)
+        if not is_drafted(target):
+            WRITTEN.append(folder)
 
 
 @contextmanager
 def scratch_file(target: Path) -> Iterator[Path]:
     """Yield the name of a file beside `target` that may be needed while it is made; errors name `target`."""
     draft = draft_of(real(target))
+    with known_draft(draft):
+        try:
+            with naming(draft, target):
+                yield draft
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder of the system's for the time of the block."""
+    folder = Path(tempfile.mkdtemp(prefix="karat-"))
+    with known_draft(folder):
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def known_draft(draft: Path) -> Iterator[None]:
+    """Note a draft for as long as the block goes on, and after it where something is left of it."""
+    DRAFTS.add(draft)
     try:
-        with naming(draft, target):
-            yield draft
+        yield
     finally:
-        draft.unlink(missing_ok=True)
+        if not draft.exists():
+            DRAFTS.discard(draft)
 
 
 @contextmanager
 def drafted_folder(draft: Path, folder: Path) -> Iterator[Path]:
     """Make a draft for the time of the block; errors name `folder`."""
-    with write_errors(folder), naming(draft, folder):
+    with write_errors(folder), naming(draft, folder), known_draft(draft):
         try:
             draft.mkdir()
             with refused(draft / "room"):

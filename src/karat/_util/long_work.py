@@ -4,6 +4,9 @@ The library says what it does by `say`, `stage` and `track`. Who wants to know i
 `reporting`: the command line and `karat.progress` draw bars, a server may send numbers to a browser. Without
 one nothing is shown, and next to nothing is spent. A thread does not inherit the reporter: what it does is
 told by the thread that waits for it, or through a `Stage` that it is given.
+
+Work that would not be lost if it were stopped says so by `keeping`; who stops it, such as the command line on
+a signal, asks by `what_stays`.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from time import monotonic
 from typing import Protocol, TypeVar
 
@@ -165,3 +169,73 @@ def tracked(items: Iterable[T], what: str | Callable[[T], str], total: int | Non
                 going.at(number, what(item))
             yield item
             going.at(number + 1)
+
+
+GOES_ON = "the same command goes on from there"
+KEPT: list[tuple[Callable[[], str], str]] = []
+"""What says what would be kept of the work under way, the outermost first, and how to go on then.
+
+Not a `ContextVar`: a thread that ends the program asks, too.
+"""
+UNHURRIED: list[str] = []
+"""Work under way that ends by itself after a signal, however long that takes."""
+MOST_NAMED = 3
+
+
+@contextmanager
+def keeping(what: Callable[[], str], then: str = GOES_ON) -> Iterator[None]:
+    """Say what would be kept if the work in this block were stopped right now.
+
+    Parameters
+    ----------
+    what
+        Returns it in a few words, such as "3 files kept in a/"; an empty text means nothing so far.
+    then
+        How to go on.
+
+    Examples
+    --------
+    >>> done = []
+    >>> with keeping(lambda: f"{len(done)} answers kept" if done else ""):
+    ...     before = what_stays()
+    ...     done.append("yes")
+    ...     what_stays()
+    'stopped with 1 answers kept; the same command goes on from there'
+    >>> before
+    'stopped; nothing was written; the same command starts again'
+    """
+    entry = (what, then)
+    KEPT.append(entry)
+    try:
+        yield
+    finally:
+        KEPT.remove(entry)
+
+
+@contextmanager
+def unhurried(what: str) -> Iterator[None]:
+    """Let the work in this block end by itself after a signal: a server answers what it was asked."""
+    UNHURRIED.append(what)
+    try:
+        yield
+    finally:
+        UNHURRIED.remove(what)
+
+
+def what_stays(written: Sequence[Path] = ()) -> str:
+    """Return what to say of work that is stopped now: what is kept of it, and how to go on.
+
+    >>> what_stays([Path("a.json"), Path("b.json")])
+    'stopped; a.json and b.json are written, and nothing else; the same command starts again'
+    """
+    said = [(text, then) for what, then in list(KEPT) if (text := what())]
+    if said:
+        return f"stopped with {', '.join(text for text, _ in said)}; {said[0][1]}"
+    if not written:
+        return "stopped; nothing was written; the same command starts again"
+    names = [str(path) for path in dict.fromkeys(written)]
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    *first, last = [*names[:MOST_NAMED], *more]
+    listed = f"{', '.join(first)} and {last}" if first else last
+    verb = "are" if first else "is"
+    return f"stopped; {listed} {verb} written, and nothing else; the same command starts again"

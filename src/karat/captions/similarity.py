@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import karat
-from karat._util import Scheduler, cache_folder, connected
+from karat._util import NotOwnError, Scheduler, cache_folder, connected, make_folders, open_entry
 from karat.benchmarks import Benchmark
 from karat.captions.metric import CAPTION_METRICS, CaptionMetric
 from karat.captions.perturbed_queries import read_queries
@@ -215,12 +215,19 @@ def kept(benchmark: Benchmark, threads: int | None = None, *, metric: str) -> np
     if 4 * benchmark.images.size * benchmark.captions.size <= LARGE:
         return all_pairs(benchmark, metric, threads=threads)
     path = cache_folder() / "similarities" / f"{metric}-{fingerprint(benchmark)}.npy"
-    with contextlib.suppress(OSError, ValueError):
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+    with contextlib.suppress(Exception):  # damaged heads raise several kinds
+        open_entry(path).close()
+        # By its name: nobody else can put another file there.
+        table = np.load(path, mmap_mode="r", allow_pickle=False)
+        if table.shape == (benchmark.images.size, benchmark.captions.size) and table.dtype == np.float32:
+            return table
+    fix = "name a folder of yours with room in KARAT_CACHE"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(path.parent)
+        path.unlink(missing_ok=True)
+    except NotOwnError as error:
+        raise InputError(error.why, where=error.path, fix=fix) from None
     except OSError as error:
-        fix = "name a folder with room in KARAT_CACHE"
         raise InputError(f"cannot be created ({error.strerror})", where=path.parent, fix=fix) from None
     return all_pairs(benchmark, metric, out=path, threads=threads)
 

@@ -123,13 +123,19 @@ def every_command() -> dict[tuple[str, ...], Command]:
     return found
 
 
-def main() -> None:
+def main(process: bool = False) -> None:
     """Run the command line: exit code 0 when done, 2 for wrong input in one line, 1 for a bug.
 
-    A signal that ends it gives 128 and its number, as in a shell: 130 for Ctrl+C.
+    A signal that ends it gives 128 and its number, as in a shell: 130 for Ctrl+C. With `process`, the process
+    is there for this alone and ends in a moment then, whatever its threads do.
     """
-    with guarded_streams(), orderly_end(), warnings_as_notes():
+    with guarded_streams(), orderly_end(process), warnings_as_notes():
         run()
+
+
+def program() -> None:
+    """Run the command line as a process of its own."""
+    main(process=True)
 
 
 def run() -> None:
@@ -174,4 +180,4 @@ def fail(sentence: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    program()

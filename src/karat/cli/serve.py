@@ -89,11 +89,13 @@ def serve(
     owner can set a goal for the runs of --run; the dashboard then shows their estimated scores.
     """
     require(*NEEDED, extra_name="web")
+    from karat._util import unhurried
     from karat.cli.show import print_notes
     from karat.web import serve
 
-    serve(
-        project, run or (), host=host, port=port, public_url=public_url, prefix=prefix, proxy=proxy or (),
-        owner=owner, password_file=password_file, disable=disable or (), confirm=confirm,
-        published=published, lease=lease, log_level=log_level, demo=demo, tell=print_notes,
-    )  # fmt: skip
+    with unhurried("the server"):
+        serve(
+            project, run or (), host=host, port=port, public_url=public_url, prefix=prefix, proxy=proxy or (),
+            owner=owner, password_file=password_file, disable=disable or (), confirm=confirm,
+            published=published, lease=lease, log_level=log_level, demo=demo, tell=print_notes,
+        )  # fmt: skip

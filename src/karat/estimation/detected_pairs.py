@@ -114,7 +114,7 @@ class DetectionRanking(Ranking):
 
         flat = np.ascontiguousarray(np.nan_to_num(grade)).reshape(-1, grade.shape[-1])
         out = np.zeros((len(flat), int(self.sizes.sum())))
-        match(flat, *self.layout, out)  # type: ignore[call-arg]
+        match(flat, *self.layout, out)
         return out.reshape(*grade.shape[:-1], -1)
 
     def under(self, grade: np.ndarray) -> Ranked:
@@ -191,7 +191,7 @@ class DetectionRanking(Ranking):
         less, change = np.zeros(ranked.n_queries), np.zeros(len(probability))
         # What is left out has no place, and its label changes nothing.
         placed = np.where(ranked.placed, slope, 0.0)
-        shared_pairs(probability, *self.layout, pair, placed, less, change)  # type: ignore[call-arg]
+        shared_pairs(probability, *self.layout, pair, placed, less, change)
         return less, change
 
 

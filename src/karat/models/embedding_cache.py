@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat._util import cache_folder, thread_count, write_file
-from karat.errors import KaratError
+from karat._util import cache_folder, open_entry, thread_count, write_entry
 from karat.models.pixels import read_bytes
 from karat.runs import Fact, Fingerprint
 
@@ -22,8 +20,6 @@ SIZE = 16
 """Bytes of a digest: two of a billion texts have the same with a probability below 1e-20."""
 FACTS = "made_with-2.json"
 """The facts of a model; the number grows when models state others."""
-DAMAGED = (OSError, EOFError, ValueError, KeyError, RuntimeError, zipfile.BadZipFile)
-"""What reading a damaged file raises."""
 
 
 class KeptRow(NamedTuple):
@@ -36,7 +32,8 @@ class KeptRow(NamedTuple):
 class VectorCache:
     """The rows that one model gave, in files of finished parts.
 
-    A part that is damaged, or a folder that cannot be written, costs time and nothing else.
+    A part that is damaged or that others may have written, or a folder that cannot be, costs time and nothing
+    else.
 
     Parameters
     ----------
@@ -53,13 +50,14 @@ class VectorCache:
         """Return the rows of those keys that are kept."""
         wanted = set(keys)
         found: dict[bytes, KeptRow] = {}
-        for path in sorted(self.folder.glob("*.npz")):
+        # Not the drafts of a program that was killed.
+        for path in sorted(self.folder.glob("[!.]*.npz")):
             if len(found) == len(wanted):
                 break
             with (
-                contextlib.suppress(*DAMAGED),
+                contextlib.suppress(Exception),  # damaged archives raise a dozen kinds
                 # Opened here, since numpy leaves a damaged file open.
-                path.open("rb") as file,
+                open_entry(path) as file,
                 np.load(file, allow_pickle=False) as stored,
             ):
                 listed = [key.tobytes() for key in stored["keys"]]
@@ -70,18 +68,13 @@ class VectorCache:
                     found |= {listed[k]: KeptRow(rows[k], bool(cut[k])) for k in here}
         return found
 
-    def write(self, keys: Sequence[bytes], rows: np.ndarray, cut: np.ndarray) -> None:
-        """Keep the rows of keys."""
+    def write(self, keys: Sequence[bytes], rows: np.ndarray, cut: np.ndarray) -> bool:
+        """Keep the rows of keys, and return whether they are kept."""
         name = hashlib.sha256(b"".join(keys)).hexdigest()[:24]
         listed = np.frombuffer(b"".join(keys), np.uint8).reshape(-1, SIZE)
         arrays = {"keys": listed, "rows": rows, "cut": cut}
-        with contextlib.suppress(OSError, KaratError):
-            write_file(
-                self.folder / f"{name}.npz",
-                lambda draft: np.savez(draft, allow_pickle=False, **arrays),
-                durable=False,
-                parents=True,
-            )
+        path = self.folder / f"{name}.npz"
+        return write_entry(path, lambda draft: np.savez(draft, allow_pickle=False, **arrays))
 
 
 def model_folder(fingerprint: str) -> Path:
@@ -92,12 +85,11 @@ def model_folder(fingerprint: str) -> Path:
 def kept_facts(fingerprint: str, facts: Callable[[], Mapping[str, Fact]]) -> Mapping[str, Fact]:
     """Return the facts of a model, from the cache where it has them: the model need not be loaded then."""
     path = model_folder(fingerprint) / FACTS
-    with contextlib.suppress(OSError, ValueError, KaratError):
-        return Fingerprint.from_json(path.read_text(encoding="utf-8"), path).facts
+    with contextlib.suppress(OSError, ValueError), open_entry(path) as file:
+        return Fingerprint.from_json(file.read().decode("utf-8"), path).facts
     known = facts()
     text = json.dumps(dict(known), indent=1, sort_keys=True) + "\n"
-    with contextlib.suppress(OSError, KaratError):
-        write_file(path, lambda draft: draft.write_text(text, encoding="utf-8"), durable=False, parents=True)
+    write_entry(path, lambda draft: draft.write_text(text, encoding="utf-8"))
     return known
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._util import Registry, import_all, import_later, plural, setting_of, shorten, stage
+from karat._util import Registry, import_all, import_later, keeping, plural, setting_of, shorten, stage
 from karat.errors import InputError, printable
 from karat.models.cosine import unit
 from karat.models.embedding_cache import KeptRow, VectorCache, picture_keys, text_keys
@@ -181,13 +181,22 @@ class Encoder:
         missing = [(own, item) for own, item in distinct.items() if own not in known]
         if key is not None:
             missing.sort(key=lambda pair: key(pair[1]))
-        step = self.part or PART
-        with stage(f"encoding {kind}s", len(distinct), len(distinct) - len(missing)) as encoded:
+        step, kept = self.part or PART, 0
+
+        def said() -> str:
+            """Return how many vectors would stay."""
+            return f"{plural(kept, 'new vector')} kept in the cache" if kept else ""
+
+        with (
+            keeping(said),
+            stage(f"encoding {kind}s", len(distinct), len(distinct) - len(missing)) as encoded,
+        ):
             for begin in range(0, len(missing), step):
                 part = missing[begin : begin + step]
                 own = [digest for digest, _ in part]
                 rows, cut = self._rows(encode, [item for _, item in part], kind)
-                cache.write(own, rows, np.asarray(cut))
+                if cache.write(own, rows, np.asarray(cut)):
+                    kept += len(part)
                 known |= {digest: KeptRow(*row) for digest, *row in zip(own, rows, cut)}
                 encoded.advance(len(part))
         rows = stacked([known[digest].vector for digest in keys], self.name)

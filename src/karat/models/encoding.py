@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_writable, track
+from karat._util import check_writable, keeping, track
 from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions import Queries, asked_texts, own_references, references_of
 from karat.errors import InputError
@@ -180,6 +180,16 @@ def encode_into(
     check_target(folder)
     made_with = encoder.made_with
     shards = ShardFolder(folder, digest_inputs(images, texts, ids), made_with, ROWS)
+    with keeping(lambda: f"what is finished kept in {folder}"):
+        cut = fill(shards, encoder, images, texts)
+    shards.finish(ids, with_cut(made_with, ids["captions"][cut]), encoder.name)
+    run = load_run(folder)
+    run.name = encoder.name
+    return run
+
+
+def fill(shards: ShardFolder, encoder: Encoder, images: list[str], texts: list[str]) -> list[int]:
+    """Write the files that a folder lacks, and return which captions were cut."""
     for path, part in track(list(shards.parts("images", len(images))), "files of pictures"):
         if shards.read(path, part.stop - part.start) is None:
             shards.write(path, unit(encoder.encode_images(images[part])))
@@ -191,10 +201,7 @@ def encode_into(
             rows = np.flatnonzero(too_long).tolist()
             shards.write(path, unit(vectors), rows)
         cut += [part.start + row for row in rows]
-    shards.finish(ids, with_cut(made_with, ids["captions"][cut]), encoder.name)
-    run = load_run(folder)
-    run.name = encoder.name
-    return run
+    return cut
 
 
 def digest_inputs(images: Sequence[str], texts: Sequence[str], ids: Mapping[str, Any]) -> str:

@@ -9,10 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from karat._util import keeping
 from karat.errors import KaratWarning
 
 if TYPE_CHECKING:
     from karat.store import Project
+
+RUN_AGAIN = "the same command can be run again"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,7 +32,8 @@ def opened(project: Project | str | Path) -> Iterator[Project]:
         return
     from karat.store import open_project
 
-    with open_project(project) as here:
+    # Whatever it has stored so far is whole: each change is one transaction.
+    with open_project(project) as here, keeping(lambda: "what the project stored kept", RUN_AGAIN):
         for note in here.notes:
             warnings.warn(note, KaratWarning, stacklevel=3)
         yield here

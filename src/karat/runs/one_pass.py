@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import signal
 import threading
@@ -16,7 +17,17 @@ from typing import Any, Protocol
 import numpy as np
 
 import karat
-from karat._util import alone, bytes_text, check_folder, replacing, stage, ways_to_set
+from karat._util import (
+    GOES_ON,
+    alone,
+    bytes_text,
+    check_folder,
+    check_own_work,
+    keeping,
+    replacing,
+    stage,
+    ways_to_set,
+)
 from karat.errors import InputError
 from karat.runs.device import DEVICES, Device
 from karat.runs.remote_pass import add_on_workers
@@ -27,8 +38,15 @@ LEAST = (512, 1024)
 """Rows and columns of a tile at least, whatever the memory."""
 PER_ENTRY = 17
 """Bytes of an item in a list that is being made: score, item, and whether the score is exact."""
+SOON = 1 << 25
+"""Scores of a tile at most where a checkpoint is kept: a processor takes about a second for them."""
 SHARE = 0.05
 """Saving takes at most this share of the time: tiles of a second or more are saved one by one."""
+
+MOST_TILES = 1 << 30
+"""Bytes of the numbers of tiles in a checkpoint at most."""
+HEAD = 1 << 16
+"""Bytes of the description of an array in it at most."""
 
 
 class Tiled(Protocol):
@@ -61,11 +79,14 @@ def one_pass(table: Tiled, partial: Partial, threads: int, options: PassOptions)
     step = options.tile or tile_step(table, partial, options.memory, device)
     if workers is not None and options.tile is None:
         step = shared_step(table.shape, step, workers.parts)
+    elif options.checkpoint is not None and options.tile is None and options.device == "cpu":
+        # Who stops it waits for a tile, and a processor cuts it again anyway.
+        step = shared_step(table.shape, step, math.prod(table.shape) // SOON)
     done: set[int] = set()
     checkpoint, begun = None, step
     if options.checkpoint is not None:
         check_folder(Path(options.checkpoint))
-        checkpoint = Checkpoint(options.checkpoint, table.name, table.digest(), partial)
+        checkpoint = Checkpoint(options.checkpoint, table.name, table.digest(), table.shape, partial)
         # What was begun with larger or smaller tiles goes on with them; larger ones are computed in parts.
         begun, done = checkpoint.load() or (step, done)
     grid = Grid(table.shape, begun)
@@ -79,16 +100,15 @@ def one_pass(table: Tiled, partial: Partial, threads: int, options: PassOptions)
         stage("tiles", len(grid), len(done)) as tiles,
         closing(added),
         alone(),
+        keeping(lambda: "" if checkpoint is None else checkpoint.kept(len(grid))),
         pending_interrupt(checkpoint is not None) as interrupted,
     ):
         for number in added:
             done.add(number)
             tiles.at(len(done))
-            if checkpoint is not None and (interrupted() or checkpoint.due):
+            if checkpoint is not None and (interrupted.number or checkpoint.due):
                 checkpoint.save(begun, done)
-            if interrupted():
-                parts = f"{len(done):,} of {len(grid):,} tiles"
-                raise KeyboardInterrupt(f"stopped with {parts} done; the same command goes on from there")
+            interrupted.stop(f"stopped with {len(done):,} of {len(grid):,} tiles done; {GOES_ON}")
     if checkpoint is not None:
         checkpoint.remove()
 
@@ -157,24 +177,48 @@ def shared_step(shape: tuple[int, int], step: tuple[int, int], parts: int) -> tu
     return rows, columns
 
 
+class Interruption:
+    """Whether a signal has asked to stop, which waits until what is done is saved."""
+
+    def __init__(self) -> None:
+        self.number: int = 0
+        self.before: dict[int, Any] = {}
+
+    def note(self, number: int, frame: Any) -> None:
+        """Take a signal; the second one is not waited with."""
+        again, self.number = self.number, number
+        if again:
+            self.stop("stopped")
+
+    def stop(self, sentence: str) -> None:
+        """Do what the signal would have done, where there was one."""
+        if not self.number:
+            return
+        before = self.before[self.number]
+        # What the command line does knows what is kept.
+        if before is not signal.default_int_handler:
+            before(self.number, None)
+        raise KeyboardInterrupt(sentence)
+
+
 @contextmanager
-def pending_interrupt(wait: bool) -> Iterator[Any]:
-    """Yield what tells whether Ctrl+C was pressed; with `wait` the first press stops nothing by itself."""
-    pressed = threading.Event()
+def pending_interrupt(wait: bool) -> Iterator[Interruption]:
+    """Yield what knows whether Ctrl+C was pressed; with `wait` the first press stops nothing by itself."""
+    pending = Interruption()
     if not wait or threading.current_thread() is not threading.main_thread():
-        yield pressed.is_set
+        yield pending
         return
-
-    def note(number: int, frame: Any) -> None:
-        if pressed.is_set():
-            raise KeyboardInterrupt
-        pressed.set()
-
-    before = signal.signal(signal.SIGINT, note)
+    for number in map(int, (signal.SIGINT, signal.SIGTERM)):
+        # What ends the process at once, or is ignored, stays so.
+        if callable(handler := signal.getsignal(number)):
+            pending.before[number] = handler
+    for number in pending.before:
+        signal.signal(number, pending.note)
     try:
-        yield pressed.is_set
+        yield pending
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in pending.before.items():
+            signal.signal(number, handler)
 
 
 class Checkpoint:
@@ -190,13 +234,15 @@ class Checkpoint:
         Where it is kept; made where it is missing.
     name
         Of the run, for the name of the file.
-    table
-        A digest of the scores.
+    table, shape
+        A digest of the scores, and how many rows and columns they have.
     partial
         What is asked, and what the tiles so far have added.
     """
 
-    def __init__(self, folder: Path, name: str, table: bytes, partial: Partial) -> None:
+    def __init__(
+        self, folder: Path, name: str, table: bytes, shape: tuple[int, int], partial: Partial
+    ) -> None:
         digest = hashlib.blake2b(table + karat.__version__.encode(), digest_size=8)
         for part in partial.parts:
             changing = part.arrays()
@@ -206,15 +252,16 @@ class Checkpoint:
                     digest.update(np.ascontiguousarray(value).tobytes())
         word = re.sub(r"[^\w.-]+", "_", name)[:60]
         self.path = Path(folder) / f"{word}-{digest.hexdigest()}.npz"
-        self.partial = partial
+        self.shape, self.partial = shape, partial
         self._saved, self._took = time.monotonic(), 0.0
+        self._tiles = 0
 
     def load(self) -> tuple[tuple[int, int], set[int]] | None:
         """Restore what was added; return the size of the tiles and the numbers of those that are done."""
+        check_own_work(self.path)
         try:
             with self.path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                self.partial.restore(arrays)
-                return tuple(arrays["step"].tolist()), set(arrays["done"].tolist())
+                return self._read(arrays)
         except FileNotFoundError:
             return None
         except Exception as error:  # broken archives raise a dozen kinds
@@ -224,14 +271,49 @@ class Checkpoint:
                 fix="delete it and start again",
             ) from error
 
+    def _read(self, arrays: Any) -> tuple[tuple[int, int], set[int]]:
+        """Take over what the file holds, once all of it is what this pass would have written."""
+        expected = self.partial.arrays()
+        sizes = {entry.filename.removesuffix(".npy"): entry.file_size for entry in arrays.zip.infolist()}
+        # Before anything is read: a few bytes may claim to be a terabyte.
+        allowed = {name: array.nbytes for name, array in expected.items()}
+        for name, size in sizes.items():
+            if size > allowed.get(name, MOST_TILES) + HEAD:
+                raise ValueError(f"{name} is larger than it can be")
+        if str(arrays["of"]) != self.path.stem:
+            raise ValueError("it belongs to another pass")
+        rows, columns = (int(size) for size in arrays["step"])
+        if rows < 1 or columns < 1:
+            raise ValueError("it has no tiles")
+        done = arrays["done"]
+        if not np.issubdtype(done.dtype, np.integer) or done.ndim != 1:
+            raise ValueError("it does not say which tiles are done")
+        numbers = set(done.tolist())
+        if not numbers or min(numbers) < 0 or max(numbers) >= len(Grid(self.shape, (rows, columns))):
+            raise ValueError("it names tiles that there are not")
+        read = {name: arrays[name] for name in expected}
+        for name, array in expected.items():
+            if (read[name].shape, read[name].dtype) != (array.shape, array.dtype):
+                raise ValueError(f"{name} has another shape or type")
+        self.partial.restore(read)
+        self._tiles = len(numbers)
+        return (rows, columns), numbers
+
     def save(self, step: tuple[int, int], done: Iterable[int]) -> None:
         """Write what is done, in place of what was written before."""
-        begin = time.monotonic()
+        begin, kept = time.monotonic(), sorted(done)
         with replacing(self.path, parents=True) as draft, draft.open("wb") as file:
-            arrays: dict[str, Any] = self.partial.arrays()
-            np.savez(file, step=np.array(step), done=np.array(sorted(done)), **arrays)
+            arrays: dict[str, Any] = {**self.partial.arrays(), "of": np.array(self.path.stem)}
+            np.savez(file, step=np.array(step), done=np.array(kept), **arrays)
         self._saved = time.monotonic()
         self._took = self._saved - begin
+        self._tiles = len(kept)
+
+    def kept(self, tiles: int) -> str:
+        """Return how much of a pass the file holds, as a clause; nothing where there is none."""
+        if not self._tiles:
+            return ""
+        return f"{self._tiles:,} of {tiles:,} tiles done"
 
     @property
     def due(self) -> bool:

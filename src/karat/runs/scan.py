@@ -182,7 +182,9 @@ class RankCounts:
         return {"above": self.above, "tied": self.tied, "earlier": self.earlier}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Replace what was counted."""
+        """Replace what was counted, or raise where it cannot have been."""
+        if any(a.size and not 0 <= a.min() <= a.max() <= len(self.gallery) for a in arrays.values()):
+            raise ValueError("it counts more items than there are")
         for name, array in self.arrays().items():
             array[:] = arrays[name]
 
@@ -242,7 +244,12 @@ class Shortlists:
         return {"score": self.score, "item": self.item, "size": self.size}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Replace the lists."""
+        """Replace the lists, or raise where they cannot be: what compiled loops read is not checked there."""
+        item, size = arrays["item"], arrays["size"]
+        if item.size and not -1 <= item.min() <= item.max() < len(self.order):
+            raise ValueError("it lists items that there are not")
+        if (size.size and not 0 <= size.min() <= size.max() <= self.k) or np.isnan(arrays["score"]).any():
+            raise ValueError("its lists are not lists of scores")
         for name, array in self.arrays().items():
             array[:] = arrays[name]
 

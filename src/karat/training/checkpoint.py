@@ -7,6 +7,7 @@ training's seed and the number of the epoch decide.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from karat._util import fill_folder, parsing, write_file
+from karat._util import check_own_work, fill_folder, parsing, write_file
 from karat.errors import InputError
 
 FORMAT = "karat checkpoint 1"
@@ -79,16 +80,20 @@ class TrainingState:
         path = folder / NAME
         tensors, about = read(path)
         with parsing(path, "is not a checkpoint", FIX):
-            before, history = json.loads(about["settings"]), json.loads(about["history"])
+            before, history = dict(json.loads(about["settings"])), json.loads(about["history"])
         check_same(path, before, settings)
+        check_history(path, history, settings["options"])
         for name, tensor in self.tensors():
             stored = tensors.pop(name, None)
-            if stored is None or stored.shape != tensor.shape:
+            if stored is None or stored.shape != tensor.shape or not stored.isfinite().all():
                 raise InputError(f"has no usable {name}", where=path, fix=FIX)
             tensor.copy_(stored)
         self.best = {
             name.removeprefix("best."): tensor for name, tensor in tensors.items() if name.startswith("best.")
         }
+        own = {name: tensor.shape for name, tensor in self.network.state_dict().items()}
+        if {name: tensor.shape for name, tensor in self.best.items()} != own:
+            raise InputError("has no usable weights of the best epoch", where=path, fix=FIX)
         self.history = history
 
 
@@ -96,6 +101,7 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Return the tensors and the texts of a checkpoint."""
     from safetensors import safe_open
 
+    check_own_work(path)
     with parsing(path, "is not a complete checkpoint", FIX), safe_open(path, framework="pt") as file:
         about = check_format(file.metadata(), path)
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
@@ -120,9 +126,24 @@ def check_checkpoint(folder: Path, settings: Mapping[str, Any]) -> None:
     path = folder / NAME
     if not path.exists():
         return
+    check_own_work(path)
     with parsing(path, "is not a complete checkpoint", FIX), safe_open(path, framework="pt") as file:
         before = json.loads(check_format(file.metadata(), path)["settings"])
+    if not isinstance(before, dict):
+        raise InputError("is not a checkpoint", where=path, fix=FIX)
     check_same(path, before, settings)
+
+
+def check_history(path: Path, history: Any, options: Mapping[str, Any]) -> None:
+    """Raise unless there is a record of finite numbers for each epoch, beginning with the first."""
+    names = {"epoch", "loss", options["measure"]}
+    with parsing(path, "has no usable history", FIX):
+        epochs = [record["epoch"] for record in history if names <= record.keys()]
+        values = [float(value) for record in history for value in record.values()]
+        if not epochs or epochs != [*range(1, len(history) + 1)] or len(epochs) > options["epochs"]:
+            raise ValueError("not one record for each epoch")
+        if not all(map(math.isfinite, values)):
+            raise ValueError("a value is not a number")
 
 
 def check_same(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from karat._util import check_choice, stage, track
+from karat._util import check_choice, keeping, plural, stage, track
 from karat.errors import InputError
 from karat.training.checkpoint import NAME, TrainingState, fill_state
 from karat.training.network import DualEncoder, FeatureSide
@@ -192,7 +192,7 @@ class Trainer:
             How the pairs, the network and the loss were made: a checkpoint keeps it, and is not continued
             with other choices.
         """
-        place = None if folder is None else Path(folder)
+        place, kept = None if folder is None else Path(folder), 0
         tell = each_epoch or (lambda _: None)
         settings = {
             "data": self.fingerprint,
@@ -203,17 +203,22 @@ class Trainer:
         }
         if place is not None and (place / NAME).exists():
             self.state.load(place, settings)
+            kept = len(self.history)
             for record in self.history:
                 tell(record)
         devices = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(devices):
             step = self._recorded() if self.graph else self._step
-            with stage("epochs", self.options.epochs, len(self.history)) as epochs:
+            with (
+                keeping(lambda: f"{plural(kept, 'epoch')} kept in {place}" if kept else ""),
+                stage("epochs", self.options.epochs, len(self.history)) as epochs,
+            ):
                 while len(self.history) < self.options.epochs and not self._stale():
                     record = self._epoch(len(self.history), step)
                     self._keep(record)
                     if place is not None:
                         self.state.save(place, settings)
+                        kept = len(self.history)
                     tell(record)
                     epochs.advance()
         self.network.load_state_dict(self.state.best)

@@ -5,6 +5,8 @@ import pytest
 
 from karat.baselines.images import ImageFeatures, vocabulary
 from karat.baselines.images.vocabulary import draw, fit_words, nearest_words
+from karat.errors import KaratWarning
+from strangers import UNIX, WRITTEN
 
 from .pictures import SMALL
 
@@ -79,3 +81,14 @@ def test_a_damaged_or_unwritable_cache_costs_time_only(fitted, files, tmp_path, 
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("KARAT_CACHE", str(tmp_path / "file"))
     np.testing.assert_array_equal(fitted.transform(files), wanted)
+
+
+@UNIX
+@pytest.mark.parametrize("spoil", WRITTEN)
+def test_words_that_others_may_have_written_are_not_used(fitted, files, tmp_path, spoil):
+    wanted = fitted.transform(files)
+    entries = sorted((tmp_path / "cache").rglob("*.npy"))
+    np.save(entries[0], np.zeros_like(np.load(entries[0])))
+    spoil(entries[0])
+    with pytest.warns(KaratWarning, match="it is not used, and made again"):
+        np.testing.assert_array_equal(fitted.transform(files), wanted)

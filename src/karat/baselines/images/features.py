@@ -17,7 +17,18 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from karat._util import extra, fill_folder, parsing, plural, read_head, say, thread_count, track, write_file
+from karat._util import (
+    extra,
+    fill_folder,
+    keeping,
+    parsing,
+    plural,
+    read_head,
+    say,
+    thread_count,
+    track,
+    write_file,
+)
 from karat.baselines.estimator import Estimator
 from karat.baselines.images.descriptors import DESCRIPTORS, WIDTHS
 from karat.baselines.images.pyramid import cells, pyramid_counts
@@ -173,11 +184,19 @@ class ImageFeatures(Estimator):
         table = np.zeros((len(images), self.n_features_out_), np.uint16)
         lost = []
         lenient = self.unreadable == "zero"
-        for number, counts in enumerate(each(row, images, self.threads, lenient)):
-            if counts is None:
-                lost.append(number)
-            else:
-                table[number] = counts
+        looked = 0
+
+        def said() -> str:
+            """Return how many pictures need not be looked at again."""
+            return f"the words of {plural(looked, 'picture')} kept in the cache" if looked and cache else ""
+
+        with keeping(said):
+            for number, counts in enumerate(each(row, images, self.threads, lenient)):
+                looked += 1
+                if counts is None:
+                    lost.append(number)
+                else:
+                    table[number] = counts
         if lost:
             what = f"{plural(len(lost), 'picture')} cannot be read; the first is number {lost[0]}"
             warnings.warn(what, stacklevel=2)

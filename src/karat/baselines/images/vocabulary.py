@@ -17,9 +17,8 @@ from pathlib import Path
 import numpy as np
 
 import karat
-from karat._util import cache_folder, extra, write_file
+from karat._util import cache_folder, extra, open_entry, write_entry
 from karat.baselines.images.descriptors import DESCRIPTORS
-from karat.errors import InputError
 from karat.models import Source, decode_bytes, decode_image, read_bytes
 
 Vocabularies = Mapping[str, np.ndarray]
@@ -158,15 +157,12 @@ class WordCache:
 
     def get(self, path: Path) -> np.ndarray | None:
         """Return an entry, or None."""
-        with contextlib.suppress(OSError, EOFError, ValueError):
-            words = np.load(path, allow_pickle=False)
+        with contextlib.suppress(Exception), open_entry(path) as file:
+            words = np.load(file, allow_pickle=False)
             if words.shape == self.shape and words.dtype == self.dtype:
                 return words if np.all(words.max(axis=(1, 2)) < self.sizes) else None
         return None
 
     def put(self, path: Path, words: np.ndarray) -> None:
         """Write an entry, whole or not at all."""
-        with contextlib.suppress(OSError, InputError):
-            write_file(
-                path, lambda draft: np.save(draft, words, allow_pickle=False), durable=False, parents=True
-            )
+        write_entry(path, lambda draft: np.save(draft, words, allow_pickle=False))

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_folder, is_empty, parsing, read_head, write_file
+from karat._util import check_folder, check_own_work, is_empty, parsing, read_head, write_file
 from karat.errors import InputError, MissingDataError
 from karat.runs.fingerprint import Fingerprint
 from karat.runs.formats.content import READERS, RECOGNISERS, SHARDS, Content, plain
@@ -51,6 +51,7 @@ class ShardFolder:
         head = {"format": FORMAT, "version": VERSION, "inputs": inputs, "rows": rows}
         head["made_with"] = dict(made_with.facts)
         if (folder / UNFINISHED).is_file():
+            check_own_work(folder / UNFINISHED)
             check_same(folder, head)
             for draft in folder.glob(".*.part*"):
                 draft.unlink()
@@ -81,6 +82,7 @@ class ShardFolder:
         """Return the numbers of the rows that were cut in a file that is finished; None for any other."""
         if not path.is_file():
             return None
+        check_own_work(path)
         with parsing(path, *BROKEN):
             _, header, texts = read_header(path)
             length, self.width = header[TENSOR]["shape"]
