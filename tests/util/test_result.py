@@ -177,6 +177,13 @@ def restored(folder):
     return karat.project.restore(copy, folder / "p.db", force=True)
 
 
+def located(folder):
+    """Return where the benchmark of a project is; the folder has a hostile name."""
+    project = small_project(folder)
+    moved = (folder / "world").rename(folder / HOSTILE.replace("/", "|"))
+    return karat.project.locate(project, moved)
+
+
 def drawn_intervals():
     """Return intervals from half of the candidates, drawn at random."""
     candidates = make_candidates(runs(), WORLD.benchmark(), "original", direction="t2i", depth=3)
@@ -248,6 +255,7 @@ MADE = {
     "Exported": exported,
     "Imported": imported,
     "JudgedPairs": judged_pairs,
+    "BenchmarkPlace": located,
     "Backup": lambda folder: karat.project.backup(small_project(folder), folder / "copy.db"),
     "Restored": restored,
     "Cost": lambda folder: pool_cost(make_pool(runs(), WORLD.benchmark(), top=2), load_form("pair")),
