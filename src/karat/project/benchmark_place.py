@@ -36,7 +36,8 @@ class BenchmarkPlace(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one record: the project, the benchmark, its settings."""
-        return [{"project": self.where, "benchmark": self.benchmark, "settings": dict(self.settings)}]
+        settings = ", ".join(f"{name}={value}" for name, value in self.settings.items())
+        return [{"project": self.where, "benchmark": self.benchmark, "settings": settings}]
 
     def parts(self) -> list[str]:
         """Return what the project reads from now on."""
