@@ -60,8 +60,8 @@ VOCABULARIES = {"tokenizer.json", "vocab.json", "vocab.txt"}
 FIX = "give the complete folder of a model of transformers, with its weights as safetensors"
 SLACK = 1 << 24
 """How many numbers a network may have beyond twice its weights: few of a wrong shape are named."""
-MOST_PREPARED = 1 << 14
-"""How many pixels wide or high pictures are prepared, or how many patches, at most."""
+MOST_PREPARED = 1 << 12
+"""How many pixels wide or high pictures are prepared, or of how many patches, at most."""
 
 
 class TextReading(NamedTuple):
@@ -248,7 +248,10 @@ class HuggingFaceFiles:
     def picture(self, picture: Any) -> Inputs:
         """Return a picture as the network takes it."""
         with failures(self.folder, FIX, "cannot prepare a picture"):
-            return dict(self.processor(images=[picture], return_tensors="pt"))
+            made = dict(self.processor(images=[picture], return_tensors="pt"))
+            if not all(hasattr(table, "shape") for table in made.values()):
+                raise ValueError("it becomes no table of numbers")
+            return made
 
     def texts(self, texts: list[str]) -> tuple[Inputs, Sequence[bool]]:
         """Return texts as the network takes them, and which ones were cut."""
@@ -260,7 +263,7 @@ class HuggingFaceFiles:
                 max_length=self.max_tokens,
                 return_tensors="pt",
             )
-        largest = int(made["input_ids"].max()) if texts else 0
+            largest = int(made["input_ids"].max()) if texts else 0
         if largest >= self.vocabulary:
             numbers = f"it gives token {largest:,}, and the network knows {self.vocabulary:,}"
             what = f"the tokenizer is of another model: {numbers}"
@@ -303,6 +306,10 @@ def check_prepared_size(settings: dict[str, Any], folder: Path) -> None:
         if is_over(value, MOST_PREPARED):
             what = f"pictures are prepared with the {key} {value:,}; the most is {MOST_PREPARED:,}"
             raise InputError(what, where=folder, fix="give the folder with the model's own preprocessor")
+    patches, side = settings.get("max_num_patches"), settings.get("patch_size")
+    if isinstance(patches, int) and isinstance(side, int) and patches * side**2 > MOST_PREPARED**2:
+        what = f"pictures are prepared as {patches:,} patches of {side:,} x {side:,} pixels"
+        raise InputError(what, where=folder, fix="give the folder with the model's own preprocessor")
 
 
 def check_vocabulary(folder: Path) -> None:
