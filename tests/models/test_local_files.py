@@ -285,7 +285,7 @@ PIECE = {"Sequence": {"id": "A", "type_id": 0}}
             {"post_processor": {"type": "TemplateProcessing", "single": [PIECE] * 5000, "pair": []}},
             "makes texts 20,000 times as long",
         ),
-        ({"normalizer": {"type": "Prepend", "prepend": "a" * 10**6}}, "makes texts 1,000,000 letters longer"),
+        ({"normalizer": {"type": "Prepend", "prepend": "a" * 10**6}}, "has a prepend of 1,000,000 letters"),
         ({"normalizer": {**PRECOMPILED, "precompiled_charsmap": "AAAA"}}, "cannot be loaded (Precompiled"),
         ({"normalizer": {**PRECOMPILED, "precompiled_charsmap": LONG}}, "makes texts 10,000 times"),
         ({"pre_tokenizer": {"pretokenizers": [{"type": "ByteLevel"}] * 20}}, "makes texts 2,097,152 times"),
@@ -322,3 +322,19 @@ def test_patches_are_no_larger_than_a_picture(tmp_path, picture):
     assert "prepared as 4,000 patches of 4,000 x 4,000 pixels" in refused(f"hf:{folder}", picture)
     edit_json(folder / "preprocessor_config.json", max_num_patches=9000, patch_size=8)
     assert "max_num_patches 9,000; the most is 4,096" in refused(f"hf:{folder}", picture)
+
+
+def test_a_text_that_is_repeated_is_short(folder, sentences):
+    edit_json(folder / "tokenizer_config.json", pad_token="x" * 10**6)
+    assert "tokenizer_config.json: has a pad_token of 1,000,000 letters" in refused(f"hf:{folder}")
+    edit_json(folder / "tokenizer_config.json", pad_token="<|endoftext|>", chat_template="x" * 10**6)
+    encode(f"hf:{folder}")
+    (sentences / "config_sentence_transformers.json").write_text(json.dumps({"prompts": {"q": "x" * 10**6}}))
+    assert "has a q of 1,000,000 letters" in refused(f"sentence:{sentences}")
+
+
+def test_an_index_that_looks_like_a_tokenizer_is_checked(folder):
+    save_index(folder, "evil.bin")
+    save_code(folder / "evil.bin")
+    edit_json(folder / "model.safetensors.index.json", added_tokens=[], model={})
+    assert "names 'evil.bin' as weights" in refused(f"hf:{folder}")
