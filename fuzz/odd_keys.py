@@ -5,6 +5,7 @@ from typing import Any
 from sandbox import CANARY
 
 REGEX = [
+    "([a-z ]+)+!",
     "(a+)+$",
     "(.*)*x",
     "(",

@@ -147,6 +147,9 @@ def test_a_t5_folder_summarises(tmp_path):
     assert made == summariser.summarise(groups)
     with pytest.raises(FileNotFoundError, match="there is no such folder"):
         load_summariser(f"transformers:{tmp_path / 'nowhere'}", Encoder("words", texts=words))
+    (tmp_path / "generation_config.json").write_text('{"decoder_start_token_id": "x"}')
+    with pytest.raises(InputError, match=r"cannot (be loaded|summarise) \("):
+        load_summariser(f"transformers:{tmp_path}", Encoder("words", texts=words)).summarise(groups)
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(InputError, match="cannot be loaded"):
         load_summariser(f"transformers:{tmp_path}", Encoder("words", texts=words))
