@@ -39,11 +39,15 @@ def trained(tmp_path):
     return tmp_path / "trained"
 
 
+def encode(folder, picture):
+    model = karat.load_model(str(folder))
+    model.encode_texts(["a dog"])
+    model.encode_images([picture])
+
+
 def refused(folder, picture):
     with pytest.raises(KaratError) as caught:
-        model = karat.load_model(str(folder))
-        model.encode_texts(["a dog"])
-        model.encode_images([picture])
+        encode(folder, picture)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from karat._util.parallel import alone as alone
     from karat._util.parallel import thread_count as thread_count
     from karat._util.parallel import threads as threads
+    from karat._util.parquet_files import check_parquet as check_parquet
     from karat._util.progress_bar import bars as bars
     from karat._util.progress_bar import progress as progress
     from karat._util.registry import REQUIRED as REQUIRED
