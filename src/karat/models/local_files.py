@@ -41,6 +41,8 @@ LONG_TEXTS = ("chat_template", "template", "precompiled_charsmap")
 """Keys of texts that are not: templates are not used, and tables of letters are looked at."""
 HOLLOW = 1 << 30
 """From how many bytes on it is looked at whether a file has any: less is read in seconds."""
+SLACK = 1 << 24
+"""How many numbers a network may have beyond twice its weights: few of a wrong shape are named."""
 MOST_VALUES = 4 << 20
 """Of a json file that describes a model: each takes some hundred bytes when it is read."""
 MOST_TOKENS = 1 << 20
@@ -357,6 +359,15 @@ def check_described_sizes(path: Path, config: Any) -> None:
         if what:
             fix = "give the configuration of these weights"
             raise InputError(f"has the {key} {value:,}, but {what}", where=path, fix=fix)
+
+
+def check_network_size(network: Any, weights: Iterable[Path], where: Path) -> None:
+    """Raise where a network, made without memory, would be much larger than its weights."""
+    asked = sum(table.numel() for table in network.parameters())
+    held = sum(math.prod(shape) for shape in tensor_shapes(weights))
+    if asked > 2 * held + SLACK:
+        what = f"describes a network of {asked:,} numbers, but the weights are {held:,}"
+        raise InputError(what, where=where, fix="give the configuration of these weights")
 
 
 def tensor_shapes(files: Iterable[Path]) -> list[tuple[int, ...]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import sys
 from collections.abc import Sequence
 from functools import cached_property
@@ -25,6 +24,7 @@ from karat.models.local_files import (
     READ,
     cached_folder,
     check_model_folder,
+    check_network_size,
     check_tensors,
     digest_weights,
     entries_of,
@@ -32,7 +32,6 @@ from karat.models.local_files import (
     is_of_tokenizer,
     is_over,
     loading,
-    tensor_shapes,
     version_of,
     versions,
     weight_files,
@@ -58,8 +57,6 @@ VOLATILE = ("transformers_version", "_name_or_path", "architectures")
 VOCABULARIES = {"tokenizer.json", "vocab.json", "vocab.txt"}
 """Files that list the words of a tokenizer; sentencepiece's end in ``.model``."""
 FIX = "give the complete folder of a model of transformers, with its weights as safetensors"
-SLACK = 1 << 24
-"""How many numbers a network may have beyond twice its weights: few of a wrong shape are named."""
 MOST_PREPARED = 1 << 12
 """How many pixels wide or high pictures are prepared, or of how many patches, at most."""
 
@@ -229,12 +226,7 @@ class HuggingFaceFiles:
                 self.folder, attn_implementation="eager", **LOCAL
             )
             network = architecture(config)
-        asked = sum(table.numel() for table in network.parameters())
-        held = sum(math.prod(shape) for shape in tensor_shapes(self.weights))
-        if asked > 2 * held + SLACK:
-            what = f"describes a network of {asked:,} numbers, but the weights are {held:,}"
-            fix = "give the configuration of these weights"
-            raise InputError(what, where=self.folder / HEAD, fix=fix)
+        check_network_size(network, self.weights, self.folder / HEAD)
 
     def check_size(self, inputs: Inputs, config: Any) -> None:
         """Raise where pictures are prepared in another size than the network was made for."""

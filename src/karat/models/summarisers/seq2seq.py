@@ -8,7 +8,15 @@ from pathlib import Path
 from karat._util import require
 from karat.errors import MissingDataError
 from karat.models.encoder import Encoder
-from karat.models.local_files import LOCAL, check_model_folder, failures, loading
+from karat.models.local_files import (
+    LOCAL,
+    check_model_folder,
+    check_network_size,
+    check_tensors,
+    failures,
+    loading,
+    weight_files,
+)
 from karat.models.summariser import SUMMARISERS
 
 BATCH = 16
@@ -36,10 +44,18 @@ class SequenceSummariser:
         check_model_folder(folder)
         self.folder = folder
         with loading(folder, FIX):
-            from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+            import torch
+            from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
+            with torch.device("meta"):
+                config = AutoConfig.from_pretrained(str(folder), **LOCAL)
+                network = AutoModelForSeq2SeqLM.from_config(config)
+            check_network_size(network, weight_files(folder), folder / "config.json")
             self.tokens = AutoTokenizer.from_pretrained(str(folder), **LOCAL)
-            self.model = AutoModelForSeq2SeqLM.from_pretrained(str(folder), use_safetensors=True, **LOCAL)
+            options = {"use_safetensors": True, "output_loading_info": True, **LOCAL}
+            self.model, found = AutoModelForSeq2SeqLM.from_pretrained(str(folder), **options)
+            # What is missing the library would draw at random.
+            check_tensors(folder, found["missing_keys"], (), ())
             tasks = getattr(self.model.config, "task_specific_params", None) or {}
             self.prefix = str(tasks.get("summarization", {}).get("prefix", ""))
 
