@@ -398,7 +398,7 @@ def damage(data: bytes, path: Path, rng: random.Random, others: list[bytes]) -> 
     try:
         if path.suffix == ".safetensors":
             return damage_safetensors(data, rng)
-        if path.suffix == ".npz":
+        if path.suffix == ".npz" and path.parent.name == "runs":
             return damage_arrays(data, rng, b"")
         if path.suffix == ".json":
             return damage_json(data, rng, {})
