@@ -97,4 +97,4 @@ def test_a_fitted_model_that_promises_arrays(fitted, picture):
     head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (100000, 1000000), }".ljust(117) + b"\n"
     with zipfile.ZipFile(fitted / "model.npz", "a") as packed:
         packed.writestr("more.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head)
-    assert "model.npz: is not a complete npz file" in refused(fitted, picture)
+    assert "model.npz: does not contain the arrays of a model" in refused(fitted, picture)
