@@ -44,9 +44,10 @@ speed: $(VENV)/.test
 bench-estimators: $(VENV)/.test
 	OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(PY) scripts/bench_estimators.py
 
-# Damaged files over every loader; some ten minutes.
+# Damaged files over every loader, and damaged folders of models; some half an hour.
 fuzz: $(VENV)/.test
 	$(PY) fuzz/loaders.py --inputs 120000
+	$(PY) fuzz/model_folders.py --folders 20000
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

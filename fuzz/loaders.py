@@ -3,49 +3,35 @@
     python fuzz/loaders.py --inputs 120000 --seed 1
 
 Small valid files of every format are damaged in random ways: bytes flipped, cut, doubled, moved,
-numbers replaced by extreme ones, pieces of other files spliced in. A loader may return or raise
-`karat.KaratError`; anything else is a crash, which is printed with its seed and makes the exit code 1.
-The process may use 4 GB of memory, so that a file which makes a loader reserve more is a crash too.
+numbers replaced by extreme ones, pieces of other files spliced in, heads of safetensors and arrays of npz
+changed. A loader may return or raise `karat.KaratError`; `sandbox.py` says what else is a finding, which is
+printed with its seed and makes the exit code 1.
 """
 
 import argparse
-import collections
 import io
 import json
 import os
 import random
-import resource
 import sys
 import tarfile
 import tempfile
-import time
-import traceback
-import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from damage import SPOILT, damage_arrays, damage_json, damage_safetensors, mutate
+from sandbox import run_all
 
 import karat
 from karat.benchmarks import Benchmark, Ids, Judgments, Objects, Provenance, Truth, save_benchmark
 from karat.errors import KaratError
 
 MEMORY = 4 << 30
-TEXT = [
-    b"0",
-    b"-1",
-    b"1e309",
-    b"nan",
-    b"null",
-    b"999999999999999999999",
-    b'"',
-    b"{",
-    b"[",
-    b"\t",
-    b"\n",
-    b",",
-    b"\xff",
-]
 
 
 def tiny() -> Benchmark:
@@ -73,7 +59,7 @@ def run_files(folder: Path, bench: Benchmark) -> dict[str, Callable[[Path], obje
     targets: dict[str, Callable[[Path], object]] = {}
 
     def load(path: Path) -> object:
-        return karat.evaluate(karat.load_run(path, benchmark=bench), bench, ["R@1", "AP"])
+        return evaluated(path, bench)
 
     np.save(folder / "scores.npy", scores)
     np.savez(folder / "scores.npz", scores=scores)
@@ -208,19 +194,6 @@ def folder_files(folder: Path, bench: Benchmark) -> dict[str, tuple[Path, Callab
     ):
         (flickr / name).write_text(text)
         targets[f"flickr8k/{name}"] = (flickr / name, lambda: karat.load_benchmark("flickr8k", folder=flickr))
-    import polars as pl
-
-    clip = folder / "clip"
-    rng = np.random.default_rng(0)
-    for part, rows in (("img_emb", 4), ("text_emb", 8)):
-        (clip / part).mkdir(parents=True)
-        np.save(clip / part / f"{part}_0.npy", rng.random((rows, 3)).astype(np.float32))
-    (clip / "metadata").mkdir()
-    pl.DataFrame({"image_id": [10, 10, 11, 11, 12, 12, 13, 13], "caption_id": range(100, 108)}).write_parquet(
-        clip / "metadata" / "metadata_0.parquet"
-    )
-    for path in sorted(clip.glob("*/*")):
-        targets[f"clip/{path.name}"] = (path, lambda: karat.load_run(clip, benchmark=bench))
     official = folder / "official"
     official.mkdir()
     images = [{"id": 1, "file_name": "a.jpg", "width": 4, "height": 4}]
@@ -253,6 +226,70 @@ def folder_files(folder: Path, bench: Benchmark) -> dict[str, tuple[Path, Callab
         (tables / name).write_text(text)
         targets[f"beir/{name}"] = (tables / name, lambda: karat.load_benchmark("beir", folder=tables))
     return targets | downloads(folder / "downloads")
+
+
+def run_folders(folder: Path, bench: Benchmark) -> dict[str, tuple[Path, Callable[[], object]]]:
+    """Write runs that are folders, and files beside a run, whose single files are damaged in turn."""
+    import polars as pl
+
+    targets: dict[str, tuple[Path, Callable[[], object]]] = {}
+    clip = folder / "clip"
+    rng = np.random.default_rng(0)
+    for part, rows in (("img_emb", 4), ("text_emb", 8)):
+        (clip / part).mkdir(parents=True)
+        np.save(clip / part / f"{part}_0.npy", rng.random((rows, 3)).astype(np.float32))
+    (clip / "metadata").mkdir()
+    pl.DataFrame({"image_id": [10, 10, 11, 11, 12, 12, 13, 13], "caption_id": range(100, 108)}).write_parquet(
+        clip / "metadata" / "metadata_0.parquet"
+    )
+    for path in sorted(clip.glob("*/*")):
+        targets[f"clip/{path.name}"] = (path, lambda: karat.load_run(clip, benchmark=bench))
+    shards = folder / "shards"
+    encoded = lambda items: rng.random((len(items), 3))  # noqa: E731
+    save_shards(shards, bench, encoded)
+    for path in sorted(shards.iterdir()):
+        targets[f"shards/{path.name}"] = (path, lambda: evaluated(shards, bench))
+    numbered = folder / "numbered"
+    numbered.mkdir()
+    from safetensors.numpy import save_file
+
+    for side, rows in (("images", 4), ("captions", 8)):
+        for part in range(2):
+            table = rng.random((rows // 2, 3)).astype(np.float32)
+            save_file({"vectors": table}, numbered / f"{side}-{part:05d}.safetensors")
+    for path in sorted(numbered.iterdir()):
+        targets[f"numbered/{path.name}"] = (path, lambda: evaluated(numbered, bench))
+    scores = rng.random((4, 8))
+    ids = {"images": [10, 11, 12, 13], "captions": list(range(100, 108))}
+    rows = "".join(f"{name}\n" for name in ids["captions"])
+    pairs = "".join(f"{10 + k // 2},{100 + k}\n" for k in range(8))
+    pairs = f"image_id,caption_id\n{pairs}"
+    for name, text in (("order.json", json.dumps(ids)), ("order.txt", rows), ("order.csv", pairs)):
+        path = folder / name
+        path.write_text(text)
+        targets[name] = (
+            path,
+            lambda path=path: karat.load_run(scores, benchmark=bench, ids=path),
+        )
+    return targets
+
+
+def save_shards(folder: Path, bench: Benchmark, encode: Callable[[list[str]], np.ndarray]) -> None:
+    """Write what karat encode writes, without a model."""
+    from karat.runs import Fingerprint, ShardFolder
+
+    made = Fingerprint({"model": "x", "precision": "float32"})
+    target = ShardFolder(folder, "0" * 24, made, 4)
+    for side, count in (("images", 4), ("captions", 8)):
+        for path, rows in target.parts(side, count):
+            target.write(path, encode([""] * (rows.stop - rows.start)).astype(np.float32))
+    ids = {"images": bench.images.gallery, "captions": bench.captions.gallery}
+    target.finish({side: values.tolist() for side, values in ids.items()}, made, "x")
+
+
+def evaluated(path: Path, bench: Benchmark) -> object:
+    """Load a run and look at all of it."""
+    return karat.evaluate(karat.load_run(path, benchmark=bench), bench, ["R@1", "AP"])
 
 
 def downloads(folder: Path) -> dict[str, tuple[Path, Callable[[], object]]]:
@@ -311,32 +348,63 @@ def downloads(folder: Path) -> dict[str, tuple[Path, Callable[[], object]]]:
     return targets
 
 
-def mutate(data: bytes, rng: random.Random, others: list[bytes]) -> bytes:
-    """Damage some bytes in one to four ways."""
-    out = bytearray(data)
-    for _ in range(rng.randint(1, 4)):
-        at = rng.randrange(len(out) + 1)
-        end = min(len(out), at + rng.randint(1, 16))
-        way = rng.randrange(8)
-        if way == 0 and out:
-            out[min(at, len(out) - 1)] ^= 1 << rng.randrange(8)
-        elif way == 1:
-            del out[at:end]
-        elif way == 2:
-            out[at:at] = out[at:end] * rng.randint(1, 3)
-        elif way == 3:
-            out[at:end] = rng.choice(TEXT)
-        elif way == 4:
-            del out[at:]
-        elif way == 5:
-            out[at:end] = rng.randbytes(end - at)
-        elif way == 6:
-            other = rng.choice(others)
-            begin = rng.randrange(len(other) + 1)
-            out[at:end] = other[begin : begin + rng.randint(1, 64)]
-        else:
-            out[at:at] = rng.choice(TEXT)
-    return bytes(out)
+def prepare(
+    scratch: Path, seed: int, only_runs: bool = False
+) -> Callable[[int], tuple[str, Callable[[], object]]]:
+    """Write the valid files, load each, and return what makes the damaged file of a number."""
+    os.environ["KARAT_CACHE"] = str(scratch / "cache")
+    bench = tiny()
+    folder = Path(tempfile.mkdtemp(dir=scratch))
+    for name in ("runs", "files", "shards"):
+        (folder / name).mkdir()
+    targets: dict[str, tuple[Path, Callable[[], object]]] = {}
+    for name, load in run_files(folder / "runs", bench).items():
+        path = folder / "runs" / name
+        targets[name] = (path, lambda load=load, path=path: load(path))
+    targets |= run_folders(folder / "shards", bench)
+    if not only_runs:
+        for name, load in benchmark_files(folder / "files", bench).items():
+            path = folder / "files" / name
+            targets[name] = (path, lambda load=load, path=path: load(path))
+        targets |= folder_files(folder, bench)
+    originals = {name: path.read_bytes() for name, (path, _) in targets.items()}
+    for name, (_, load) in targets.items():
+        try:
+            load()
+        except KaratError as error:
+            # A benchmark of the real COCO cannot be made of one caption: only its reader is tried.
+            print(f"{name}: {error}")
+    names, everything = list(targets), list(originals.values())
+    damaged: list[str] = []
+
+    def make(number: int) -> tuple[str, Callable[[], object]]:
+        while damaged:
+            before = damaged.pop()
+            targets[before][0].write_bytes(originals[before])
+        rng = random.Random(f"{seed}:{number}")
+        name = names[number % len(names)]
+        path, load = targets[name]
+        path.write_bytes(damage(originals[name], path, rng, everything))
+        damaged.append(name)
+        return name, load
+
+    return make
+
+
+def damage(data: bytes, path: Path, rng: random.Random, others: list[bytes]) -> bytes:
+    """Damage bytes, or what a file of this kind holds."""
+    if rng.random() < 0.6:
+        return mutate(data, rng, others)
+    try:
+        if path.suffix == ".safetensors":
+            return damage_safetensors(data, rng)
+        if path.suffix == ".npz" and path.parent.name == "runs":
+            return damage_arrays(data, rng, b"")
+        if path.suffix == ".json":
+            return damage_json(data, rng, {})
+    except SPOILT:
+        pass
+    return mutate(data, rng, others)
 
 
 def main() -> None:
@@ -344,60 +412,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--inputs", type=int, default=120_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--runs", action="store_true", help="files of runs and of their ids alone")
     asked = parser.parse_args()
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    warnings.simplefilter("ignore")
-    # polars panics on some damaged Parquet files, which karat catches; Rust reports each on stderr.
-    os.environ["RUST_BACKTRACE"] = "0"
-    bench = tiny()
-    outcomes: collections.Counter = collections.Counter()
-    crashes = 0
-    begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as where:
-        folder = Path(where)
-        (folder / "runs").mkdir()
-        (folder / "files").mkdir()
-        targets: dict[str, tuple[Path, Callable[[], object]]] = {}
-        for name, load in run_files(folder / "runs", bench).items():
-            path = folder / "runs" / name
-            targets[name] = (path, lambda load=load, path=path: load(path))
-        for name, load in benchmark_files(folder / "files", bench).items():
-            path = folder / "files" / name
-            targets[name] = (path, lambda load=load, path=path: load(path))
-        targets |= folder_files(folder, bench)
-        originals = {name: path.read_bytes() for name, (path, _) in targets.items()}
-        for name, (_, load) in targets.items():
-            try:
-                load()
-            except KaratError as error:
-                # A benchmark of the real COCO cannot be made of one caption: only its reader is tried.
-                print(f"{name}: {error}")
-        names, everything = list(targets), list(originals.values())
-        for number in range(asked.inputs):
-            rng = random.Random(f"{asked.seed}:{number}")
-            name = names[number % len(names)]
-            path, load = targets[name]
-            path.write_bytes(mutate(originals[name], rng, everything))
-            try:
-                load()
-                outcomes["loaded"] += 1
-            except KaratError:
-                outcomes["refused in a sentence"] += 1
-            except BaseException:
-                crashes += 1
-                if crashes <= 20:
-                    print(f"crash: {name}, seed {asked.seed}:{number}", file=sys.stderr)
-                    traceback.print_exc(limit=-3)
-                if isinstance(sys.exc_info()[1], KeyboardInterrupt):
-                    break
-            finally:
-                path.write_bytes(originals[name])
-    seconds = time.perf_counter() - begun
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    counts = ", ".join(f"{number:,} {what}" for what, number in outcomes.items())
-    print(f"{asked.inputs:,} inputs over {len(targets)} kinds of file in {seconds:.0f} s")
-    print(f"{counts}, {crashes:,} crashes; peak memory {peak:.0f} MB")
-    sys.exit(1 if crashes else 0)
+        made = partial(prepare, only_runs=asked.runs)
+        scratch = Path(where).resolve()
+        found = run_all(made, scratch, asked.seed, range(asked.inputs), asked.processes, KaratError)
+    sys.exit(1 if found else 0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Benchmarks encoded by models of texts alone: an image is its captions, without the one that asks."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -147,6 +149,15 @@ def test_a_t5_folder_summarises(tmp_path):
     assert made == summariser.summarise(groups)
     with pytest.raises(FileNotFoundError, match="there is no such folder"):
         load_summariser(f"transformers:{tmp_path / 'nowhere'}", Encoder("words", texts=words))
+    other = json.loads((tmp_path / "config.json").read_text()) | {"model_type": "encoder-decoder"}
+    own = (tmp_path / "config.json").read_text()
+    (tmp_path / "config.json").write_text(json.dumps(other))
+    with pytest.raises(InputError, match="describes a network of"):
+        load_summariser(f"transformers:{tmp_path}", Encoder("words", texts=words))
+    (tmp_path / "config.json").write_text(own)
+    (tmp_path / "generation_config.json").write_text('{"decoder_start_token_id": "x"}')
+    with pytest.raises(InputError, match=r"cannot (be loaded|summarise) \("):
+        load_summariser(f"transformers:{tmp_path}", Encoder("words", texts=words)).summarise(groups)
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(InputError, match="cannot be loaded"):
         load_summariser(f"transformers:{tmp_path}", Encoder("words", texts=words))

@@ -1,5 +1,6 @@
 """Folders of models from anywhere: what a library may not see is refused first, in one sentence."""
 
+import base64
 import json
 import os
 import pickle
@@ -261,3 +262,79 @@ def test_an_unknown_interpolation_is_no_fact(folder):
 def test_sizes_of_a_part_of_a_sentence_model_are_those_of_its_weights(sentences):
     edit_json(sentences / "2_Dense" / "config.json", in_features=60_000, out_features=60_000)
     assert "has the in_features 60,000, but the largest size" in refused(f"sentence:{sentences}")
+
+
+def edit_tokenizer(folder, **changes):
+    edit_json(folder / "tokenizer.json", **changes)
+
+
+GROWING = {"type": "Replace", "pattern": {"String": "a"}, "content": "aaaaaaaaaa"}
+PADDING = {"direction": "Right", "pad_id": 0, "pad_type_id": 0, "pad_token": "x", "pad_to_multiple_of": None}
+LONG = base64.b64encode(bytes(4) + b"a" * 5000 + b"\0").decode()
+PRECOMPILED = {"type": "Precompiled"}
+PIECE = {"Sequence": {"id": "A", "type_id": 0}}
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"normalizer": {"normalizers": [GROWING] * 9}}, "makes texts 2,000,000,000 times"),
+        ({"padding": {**PADDING, "strategy": {"Fixed": 10**9}}}, "fills texts up with 1,000,000,000 tokens"),
+        ({"padding": {**PADDING, "strategy": "BatchLongest", "pad_to_multiple_of": 2**50}}, "fills texts up"),
+        (
+            {"post_processor": {"type": "TemplateProcessing", "single": [PIECE] * 5000, "pair": []}},
+            "makes texts 20,000 times as long",
+        ),
+        ({"normalizer": {"type": "Prepend", "prepend": "a" * 10**6}}, "has a prepend of 1,000,000 letters"),
+        ({"normalizer": {**PRECOMPILED, "precompiled_charsmap": "AAAA"}}, "cannot be loaded (Precompiled"),
+        ({"normalizer": {**PRECOMPILED, "precompiled_charsmap": LONG}}, "makes texts 10,000 times"),
+        ({"pre_tokenizer": {"pretokenizers": [{"type": "ByteLevel"}] * 20}}, "makes texts 2,097,152 times"),
+    ],
+)
+def test_a_tokenizer_makes_no_text_endless(folder, part, message):
+    edit_tokenizer(folder, **part)
+    assert message in refused(f"hf:{folder}")
+
+
+def test_what_a_file_holds_besides_bytes_is_counted(folder):
+    (folder / "generation_config.json").write_text("[" + "[]," * 5_000_000 + "1]")
+    assert "generation_config.json: has some 10,000,001 values" in refused(f"hf:{folder}")
+
+
+def test_a_file_of_holes_is_not_read(folder, sentences):
+    for place, kind in ((folder, "hf"), (sentences, "sentence")):
+        os.truncate(place / "model.safetensors", 1 << 42)
+        message = "model.safetensors: has 4,398,046,511,104 bytes, of which nearly none were written"
+        assert message in refused(f"{kind}:{place}")
+
+
+def test_a_link_to_nothing_and_a_folder_are_no_files(folder):
+    (folder / "added_tokens.json").symlink_to("nowhere")
+    assert "added_tokens.json: is a link that leads nowhere" in refused(f"hf:{folder}")
+    (folder / "added_tokens.json").unlink()
+    (folder / "added_tokens.json").mkdir()
+    assert "added_tokens.json: is a folder, and should be a file" in refused(f"hf:{folder}")
+
+
+def test_patches_are_no_larger_than_a_picture(tmp_path, picture):
+    folder = save_models(tmp_path, ("siglip2",)) / "siglip2"
+    edit_json(folder / "preprocessor_config.json", max_num_patches=4000, patch_size=4000)
+    assert "prepared as 4,000 patches of 4,000 x 4,000 pixels" in refused(f"hf:{folder}", picture)
+    edit_json(folder / "preprocessor_config.json", max_num_patches=9000, patch_size=8)
+    assert "max_num_patches 9,000; the most is 4,096" in refused(f"hf:{folder}", picture)
+
+
+def test_a_text_that_is_repeated_is_short(folder, sentences):
+    edit_json(folder / "tokenizer_config.json", pad_token="x" * 10**6)
+    assert "tokenizer_config.json: has a pad_token of 1,000,000 letters" in refused(f"hf:{folder}")
+    edit_json(folder / "tokenizer_config.json", pad_token="<|endoftext|>", chat_template="x" * 10**6)
+    encode(f"hf:{folder}")
+    (sentences / "config_sentence_transformers.json").write_text(json.dumps({"prompts": {"q": "x" * 10**6}}))
+    assert "has a q of 1,000,000 letters" in refused(f"sentence:{sentences}")
+
+
+def test_an_index_that_looks_like_a_tokenizer_is_checked(folder):
+    save_index(folder, "evil.bin")
+    save_code(folder / "evil.bin")
+    edit_json(folder / "model.safetensors.index.json", added_tokens=[], model={})
+    assert "names 'evil.bin' as weights" in refused(f"hf:{folder}")

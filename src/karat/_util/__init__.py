@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from karat._util.parallel import alone as alone
     from karat._util.parallel import thread_count as thread_count
     from karat._util.parallel import threads as threads
+    from karat._util.parquet_files import check_parquet as check_parquet
     from karat._util.progress_bar import bars as bars
     from karat._util.progress_bar import progress as progress
     from karat._util.registry import REQUIRED as REQUIRED
@@ -108,18 +109,21 @@ if TYPE_CHECKING:
     from karat._util.tables import grouped as grouped
     from karat._util.tables import printable_table as printable_table
     from karat._util.tables import text_of as text_of
+    from karat._util.text import IS_DANGEROUS as IS_DANGEROUS
     from karat._util.text import MISSING as MISSING
     from karat._util.text import and_list as and_list
     from karat._util.text import bytes_of as bytes_of
     from karat._util.text import bytes_text as bytes_text
     from karat._util.text import ends as ends
     from karat._util.text import guard as guard
+    from karat._util.text import guard_table as guard_table
     from karat._util.text import in_percent as in_percent
     from karat._util.text import or_none as or_none
     from karat._util.text import plural as plural
     from karat._util.text import signed as signed
     from karat._util.text import split_names as split_names
     from karat._util.text import unguard as unguard
+    from karat._util.text import unguard_table as unguard_table
     from karat._util.text import word_for as word_for
     from karat._util.text_files import COMPLETE as COMPLETE
     from karat._util.text_files import GZIP as GZIP

@@ -16,6 +16,7 @@ from karat._util.files import write_file
 from karat._util.notebook import fragment
 from karat._util.registry import Registry, import_later
 from karat._util.tables import Layout, latex_comment, latex_of, markdown_of, text_of
+from karat._util.text import guard_table
 from karat.errors import printable
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 WRITERS: dict[str, Callable[[Result, Path], object]] = {
-    ".csv": lambda result, path: result.to_frame().write_csv(path),
+    ".csv": lambda result, path: guard_table(result.to_frame()).write_csv(path),
     ".parquet": lambda result, path: result.to_frame().write_parquet(path),
     ".md": lambda result, path: write_text(path, result.to_markdown()),
     ".tex": lambda result, path: write_text(path, result.to_latex()),

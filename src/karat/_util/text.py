@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from karat.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MISSING = "—"
 """The text where there is no value."""
@@ -135,8 +139,12 @@ def or_none(number: float) -> float | None:
 
 FORMULA = "=+\\-@\t\r\n＝＋－＠"
 """What formulas start with; spreadsheets skip tabs and line ends, and accept full-width signs too."""
-DANGEROUS = re.compile(f"'*[{FORMULA}]")
-GUARDED = re.compile(f"'+[{FORMULA}]")
+SKIPPED = "\\s\\x00-\\x20\"'\u200b-\u200f\u2060\ufeff"
+"""What some programs drop before they look at how a cell starts: blanks, quotation marks, the unseen."""
+DANGEROUS = f"[{SKIPPED}]*[{FORMULA}]"
+"""How such texts begin, in the words that the regular expressions of Python and of polars share."""
+PLAIN_NUMBER = r"[+-]([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
+IS_DANGEROUS = re.compile(DANGEROUS)
 
 
 def guard(text: str) -> str:
@@ -151,7 +159,7 @@ def guard(text: str) -> str:
     >>> unguard(guard("'=x"))
     "'=x"
     """
-    return f"'{text}" if DANGEROUS.match(text) else text
+    return f"'{text}" if IS_DANGEROUS.match(text) else text
 
 
 def unguard(text: str) -> str:
@@ -160,4 +168,33 @@ def unguard(text: str) -> str:
     >>> unguard("'-1"), unguard("'tis")
     ('-1', "'tis")
     """
-    return text[1:] if text[:1] == "'" and GUARDED.match(text) else text
+    return text[1:] if text[:1] == "'" and IS_DANGEROUS.match(text, 1) else text
+
+
+def guard_table(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table for a csv file that a person opens: `guard` on texts and names of columns.
+
+    Texts that are plain numbers stay as they are, such as those of a column that holds words, too.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> guard_table(pl.DataFrame({"=run": ["=1+1", "-0.5"], "value": [-0.5, 1.0]})).rows(named=True)[0]
+    {"'=run": "'=1+1", 'value': -0.5}
+    """
+    import polars as pl
+
+    named = frame.rename({name: guard(name) for name in frame.columns})
+    texts = pl.selectors.by_dtype(pl.String, pl.Categorical, pl.Enum).cast(pl.String)
+    plain = texts.str.contains(f"^{PLAIN_NUMBER}$")
+    guarded = pl.when(texts.str.contains(f"^{DANGEROUS}") & ~plain).then("'" + texts).otherwise(texts)
+    return named.with_columns(guarded.name.keep())
+
+
+def unguard_table(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the texts of a table before `guard_table`; names of columns stay."""
+    import polars as pl
+
+    texts = pl.selectors.string()
+    guarded = texts.str.contains(f"^'{DANGEROUS}")
+    return frame.with_columns(pl.when(guarded).then(texts.str.slice(1)).otherwise(texts).name.keep())

@@ -36,7 +36,7 @@ from karat.benchmarks import Benchmark, as_benchmark
 from karat.captions import SystemWords, references_of
 from karat.errors import InputError, MissingDataError
 from karat.models import MODEL_FORMATS, MODEL_HEAD, Source, as_encoder, unit
-from karat.runs import EmbeddingRun
+from karat.runs import EmbeddingRun, check_npz
 
 IMAGE_KERNELS = {"pyramid": pyramid_kernel, "histogram": histogram_kernel}
 FORMAT, VERSION = "karat-image-text-model", 1
@@ -363,6 +363,7 @@ def read_model(folder: Path) -> ImageTextModel:
     with parsing(folder / WORDS, "does not contain the words of a model", AGAIN):
         model.words_ = SystemWords().restore(json.loads((folder / WORDS).read_text(encoding="utf-8")))
     with parsing(folder / ARRAYS, "does not contain the arrays of a model", AGAIN):
+        check_npz(folder / ARRAYS)
         # Opened here, since numpy leaves a damaged file open.
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from karat._util import ID, NUMBER, TEXT, plural, read_json, read_lines, read_text
+from karat._util import ID, NUMBER, TEXT, plural, read_json, read_lines, read_text, unguard
 from karat.benchmarks.coco_records import box_of, by_id, image_of_entry, size_of
 from karat.benchmarks.masks import Runs, read_mask
 from karat.errors import InputError
@@ -206,7 +206,7 @@ def read_approvals(path: Path, instances: Instances) -> dict[int | str, bool]:
     answers: dict[int | str, bool] = {}
     for number, line in enumerate(lines[1:], start=2):
         cells = dict(zip(head, (cell.strip() for cell in line.split(mark))))
-        key, answer = cells.get("annotation", ""), cells.get("approved", "")
+        key, answer = unguard(cells.get("annotation", "")), cells.get("approved", "")
         if answer not in ("0", "1") or (whole and not key.isdigit()):
             raise InputError(
                 f"row {number} is not an annotation and 1 or 0",

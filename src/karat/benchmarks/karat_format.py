@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import fill_folder, parsing
+from karat._util import check_parquet, fill_folder, parsing
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.image_files import found_paths, kept_paths
@@ -448,6 +448,7 @@ def read(path: Path, *columns: str) -> pl.DataFrame:
     if not path.is_file():
         raise MissingDataError("there is no such file", where=path, fix="save the benchmark again")
     with parsing(path, "is not Parquet", "save it again"):
+        check_parquet(path)
         table = pl.read_parquet(path)
     for column in columns:
         if column not in table.columns:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import errno
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,10 +33,34 @@ CHOSEN_PICKLES = {
     "adapter_model.bin": ("adapter_model.safetensors",),
 }
 """The names under which libraries look for pickles, and what they take instead where it lies beside them."""
+MOST_BYTES = 64 << 20
+"""Of a file that describes a model: the largest vocabularies have some thirty million bytes."""
+MOST_LETTERS = 1 << 16
+"""Of a text in a json file: what fills texts up, or stands before them, is repeated for each."""
+LONG_TEXTS = ("chat_template", "template", "precompiled_charsmap")
+"""Keys of texts that are not: templates are not used, and tables of letters are looked at."""
+HOLLOW = 1 << 30
+"""From how many bytes on it is looked at whether a file has any: less is read in seconds."""
+SLACK = 1 << 24
+"""How many numbers a network may have beyond twice its weights: few of a wrong shape are named."""
+MOST_VALUES = 4 << 20
+"""Of a json file that describes a model: each takes some hundred bytes when it is read."""
+MOST_TOKENS = 1 << 20
+"""How many tokens a tokenizer fills a text up with."""
+MOST_GROWTH = 1000
+"""By which factor a tokenizer makes texts longer at most; those of published models by less than 100."""
+HOLLOW = 1 << 30
+"""From how many bytes on it is looked at whether a file has any: less is read in seconds."""
+MOST_VALUES = 4 << 20
+"""Of a json file that describes a model: each takes some hundred bytes when it is read."""
+MOST_TOKENS = 1 << 20
+"""How many tokens a tokenizer fills a text up with."""
+MOST_GROWTH = 1000
+"""By which factor a tokenizer makes texts longer at most; those of published models by less than 100."""
+GROWTH = {"Precompiled": 20, "NFKD": 20, "NFKC": 20, "NFD": 4, "ByteLevel": 4}
+"""By which factor parts of tokenizers make texts longer, as Unicode says."""
 DESCRIPTIONS = (".safetensors.index.json", "config.json", "modules.json")
 """How the names of files end that name others, or say how large a network is."""
-MOST_BYTES = 256 << 20
-"""Of a file that describes a model: the largest vocabularies have some thirty million bytes."""
 COUNTED = re.compile(r"layers?$|^depths?$")
 """Keys of a configuration that say how often a part of the network is repeated."""
 SIZED = re.compile(
@@ -121,7 +148,7 @@ def check_model_folder(folder: Path, pickles: Iterable[str] = ("adapter_model.bi
                 what = f"has its weights only as {name}, a pickle, which can run code"
                 raise InputError(what, where=Path(place), fix="save the model again as safetensors")
         for name in sorted(files):
-            if name.endswith(DESCRIPTIONS):
+            if name.endswith(".json"):
                 check_description(Path(place, name))
 
 
@@ -133,6 +160,8 @@ def check_entry(path: Path, root: Path, blobs: Path) -> None:
     except (OSError, RuntimeError):
         raise InputError("is a link that leads to itself", where=path, fix=fix) from None
     check_plain(path)
+    if not real.exists():
+        raise InputError("is a link that leads nowhere", where=path, fix=fix)
     # What a link to a folder leads to is looked at where it lies, which has to be among what is looked at.
     if real.is_relative_to(root):
         inside = not any(part.startswith(".") for part in real.relative_to(root).parts)
@@ -140,11 +169,106 @@ def check_entry(path: Path, root: Path, blobs: Path) -> None:
         inside = real.is_relative_to(blobs) and real.is_file()
     if path.is_symlink() and not inside:
         raise InputError("is a link that leads out of the folder of the model", where=path, fix=fix)
+    if path.suffix in READ and not real.is_file():
+        raise InputError("is a folder, and should be a file", where=path, fix=fix)
+    if real.is_file() and is_hollow(real):
+        what = f"has {real.stat().st_size:,} bytes, of which nearly none were written"
+        raise InputError(what, where=path, fix=fix)
     if path.suffix in READ and path.suffix != ".safetensors" and path.is_file():
         size = path.stat().st_size
         if size > MOST_BYTES:
             what = f"has {size:,} bytes, and what describes a model has at most {MOST_BYTES:,}"
             raise InputError(what, where=path, fix=fix)
+        if path.suffix == ".json":
+            check_values(path)
+
+
+def is_hollow(path: Path) -> bool:
+    """Whether a large file is nearly all holes: it comes in a small archive, and takes hours to read."""
+    about = path.stat()
+    blocks = getattr(about, "st_blocks", None)
+    if about.st_size < HOLLOW or blocks is None:
+        return False
+    if blocks:
+        return bool(512 * blocks < about.st_size / 64)
+    # Some file systems count no blocks at all.
+    with path.open("rb") as file:
+        try:
+            os.lseek(file.fileno(), 0, os.SEEK_DATA)
+        except (OSError, AttributeError) as error:
+            return getattr(error, "errno", None) == errno.ENXIO
+    return False
+
+
+def check_values(path: Path) -> None:
+    """Raise where a json file holds more values than the description of a model has.
+
+    Millions of empty lists have few bytes, and take gigabytes of memory.
+    """
+    data = path.read_bytes()
+    values = data.count(b",") + data.count(b"[") + data.count(b"{")
+    if values > MOST_VALUES:
+        what = f"has some {values:,} values, and what describes a model has at most {MOST_VALUES:,}"
+        raise InputError(what, where=path, fix="give the folder of a model with all of its files")
+
+
+def check_tokenizer(path: Path, content: dict[str, Any]) -> None:
+    """Raise where a tokenizer would make a short text so long that no memory holds it.
+
+    What the library cannot allocate ends the process, without an error.
+    """
+    fix = "give the model's own tokenizer"
+    padding = content.get("padding")
+    if isinstance(padding, dict):
+        strategy = padding.get("strategy")
+        filled = strategy.get("Fixed") if isinstance(strategy, dict) else None
+        for size in (filled, padding.get("pad_to_multiple_of")):
+            if is_over(size, MOST_TOKENS):
+                raise InputError(f"fills texts up with {size:,} tokens", where=path, fix=fix)
+    for keys in (("normalizer", "pre_tokenizer", "post_processor"), ("decoder",)):
+        parts = [part for key in keys for part in parts_of(content.get(key))]
+        growth = math.prod(map(growth_of, parts))
+        if growth > MOST_GROWTH:
+            what = f"makes texts {growth:,.0f} times as long; the most is {MOST_GROWTH:,} times"
+            raise InputError(what, where=path, fix=fix)
+
+
+def growth_of(part: dict[str, Any]) -> float:
+    """Return by which factor a part of a tokenizer makes a text longer at most.
+
+    >>> growth_of({"type": "Replace", "pattern": {"String": " "}, "content": "▁▁"})
+    2.0
+    """
+    kind, pattern = part.get("type"), part.get("pattern")
+    if kind == "Replace":
+        old = pattern.get("String") if isinstance(pattern, dict) else None
+        new = len(str(part.get("content", "")))
+        # A pattern may be found before each letter.
+        return max(1.0, new / len(old) if isinstance(old, str) and old else new + 1.0)
+    if kind == "Precompiled":
+        try:
+            table = base64.b64decode(str(part.get("precompiled_charsmap")))
+        except ValueError:
+            return 1.0
+        # Behind a tree of letters, the texts that they become.
+        return float(max(1, *map(len, table[4 + int.from_bytes(table[:4], "little") :].split(b"\0"))))
+    if kind == "TemplateProcessing":
+        pieces = [part.get(side) for side in ("single", "pair")]
+        return float(max([1, *(len(piece) for piece in pieces if isinstance(piece, list))]))
+    # Each byte of a letter becomes a letter.
+    return 2.0 if kind == "ByteLevel" else 1.0
+
+
+def parts_of(content: Any) -> Iterator[dict[str, Any]]:
+    """Yield the dictionaries in a part of a tokenizer, which may be a sequence of others."""
+    waiting = [content]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            yield part
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
 
 
 def check_description(path: Path) -> None:
@@ -156,12 +280,22 @@ def check_description(path: Path) -> None:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return
-    for _, value in entries_of(content):
+    if isinstance(content, dict):
+        check_tokenizer(path, content)
+        if isinstance(content.get("model"), dict):
+            # Of a tokenizer: hundreds of thousands of words are not looked at one by one.
+            content["model"] = {k: v for k, v in content["model"].items() if k not in ("vocab", "merges")}
+    for key, value in entries_of(content):
+        if isinstance(value, str) and len(value) > MOST_LETTERS and key not in LONG_TEXTS:
+            what = f"has a {key} of {len(value):,} letters; the most is {MOST_LETTERS:,}"
+            raise InputError(what, where=path, fix="give the model's own files")
         # Any name inside the library could be called otherwise, also those of what it imports.
         named = isinstance(value, str) and value.startswith("sentence_transformers.")
         if named and not value.rpartition(".")[2][:1].isupper():
             fix = "name a class of sentence-transformers"
             raise InputError(f"names {value!r}, which is no kind of module", where=path, fix=fix)
+    if not path.name.endswith(DESCRIPTIONS):
+        return
     modules = content if isinstance(content, list) else []
     names = [str(entry.get("path", "")) for entry in modules if isinstance(entry, dict)]
     weights: list[str] = []
@@ -225,6 +359,15 @@ def check_described_sizes(path: Path, config: Any) -> None:
         if what:
             fix = "give the configuration of these weights"
             raise InputError(f"has the {key} {value:,}, but {what}", where=path, fix=fix)
+
+
+def check_network_size(network: Any, weights: Iterable[Path], where: Path) -> None:
+    """Raise where a network, made without memory, would be much larger than its weights."""
+    asked = sum(table.numel() for table in network.parameters())
+    held = sum(math.prod(shape) for shape in tensor_shapes(weights))
+    if asked > 2 * held + SLACK:
+        what = f"describes a network of {asked:,} numbers, but the weights are {held:,}"
+        raise InputError(what, where=where, fix="give the configuration of these weights")
 
 
 def tensor_shapes(files: Iterable[Path]) -> list[tuple[int, ...]]:
@@ -303,11 +446,12 @@ def failures(folder: Path, fix: str, what: str = "cannot be loaded") -> Iterator
     """
     try:
         yield
-    except KaratError:
+    except (KaratError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except MemoryError:
         raise InputError(f"{what} (the memory does not suffice)", where=folder, fix=fix) from None
-    except Exception as error:
+    # What is written in Rust may panic, which is no Exception.
+    except BaseException as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         # The libraries' own checks name what they checked in one line, and what is wrong in the next.
         shown = " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1]) or type(error).__name__

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from karat.runs.fingerprint import show_fact as show_fact
     from karat.runs.fingerprint import split_facts as split_facts
     from karat.runs.formats.content import WRITERS as WRITERS
+    from karat.runs.formats.npz import check_npz as check_npz
     from karat.runs.formats.shards import ShardFolder as ShardFolder
     from karat.runs.formats.shards import check_target as check_target
     from karat.runs.id_files import ID_FORMS as ID_FORMS

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import parsing, plural, read_json_lines, track
+from karat._util import check_parquet, parsing, plural, read_json_lines, track
 from karat.benchmarks import Benchmark, Choices
 from karat.errors import InputError
 from karat.runs.compute import Compute
@@ -193,6 +193,7 @@ def long_table(path: Path) -> pl.DataFrame | None:
         return pl.DataFrame([row.fields for row in rows], strict=False)
     with parsing(path, "is not a table", f"write the columns {', '.join(COLUMNS)}"):
         if path.suffix == ".parquet":
+            check_parquet(path)
             return pl.read_parquet(path) if "example" in pl.read_parquet_schema(path) else None
         sign = "\t" if path.suffix == ".tsv" else ","
         if "example" not in pl.read_csv(path, separator=sign, n_rows=0, infer_schema=False).columns:

@@ -18,6 +18,7 @@ from karat._util import (
     check_extension,
     forest,
     grouped,
+    guard_table,
     import_later,
     json_text,
     latex_text,
@@ -377,7 +378,7 @@ class Scorecard(Result):
             return
         check_extension(path, (".csv", ".parquet"))
         frame = self.per_query()
-        write_file(path, frame.write_csv if path.suffix == ".csv" else frame.write_parquet)
+        write_file(path, guard_table(frame).write_csv if path.suffix == ".csv" else frame.write_parquet)
 
 
 def exchange_ending(path: str | Path) -> str | None:

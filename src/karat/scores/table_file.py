@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat._util import check_text, parsing
+from karat._util import check_parquet, check_text, parsing, unguard_table
 from karat.errors import InputError, MissingDataError, unknown_name
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ def read_cells(path: Path, head: bool = True, answers: bool = False) -> TableFil
         raise InputError(f"has {path.stat().st_size / 1e6:,.0f} MB", where=path, fix="give a smaller table")
     if path.suffix.lower() == ".parquet":
         with parsing(path, "is not a Parquet table", "write it again"):
+            check_parquet(path)
             return TableFile(pl.read_parquet(path, glob=False), path, 1, answers)
     if path.suffix.lower() not in SEPARATORS:
         known = ", ".join([*SEPARATORS, ".parquet"])
@@ -134,6 +135,9 @@ def read_cells(path: Path, head: bool = True, answers: bool = False) -> TableFil
     name = "commas" if sign == "," else "tabs"
     with parsing(path, f"is not a table with {name} between cells", FIX):
         frame = pl.read_csv(path, separator=sign, has_header=False, infer_schema=False, glob=False)
+    if sign == ",":
+        # What karat wrote for people to open has an apostrophe before what looks like a formula.
+        frame = unguard_table(frame)
     blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.all():
         raise InputError("is empty", where=path, fix=FIX)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from karat.training.network import DualEncoder
 
 FORMAT, VERSION = "karat-trained-model", 1
+MOST_WORDS, MOST_PIXELS = 1 << 12, 1 << 10
+"""How many words of a caption, and pixels of a side of a picture, a model reads at most."""
 WEIGHTS, PROJECTION = "weights.safetensors", "projection.safetensors"
 INPUTS = ("counts", "pixels", "features")
 AGAIN = "write it again with karat train"
@@ -214,7 +216,15 @@ class TrainedModel:
         with parsing(folder / MODEL_HEAD, "is not a description of a trained model", AGAIN):
             head = read_head(folder / MODEL_HEAD, FORMAT, VERSION)
             kind = INPUTS[INPUTS.index(head["image_input"])]
+            if not all(isinstance(word, str) for word in head["words"]):
+                raise ValueError(head["words"])
             vocabulary = CaptionVocabulary(head["words"], head["length"])
+            # Neither shows in the weights, and both take memory.
+            side = max(head["network"]["shape"]) if kind == "pixels" else 1
+            for name, size, most in (("length", vocabulary.length, MOST_WORDS), ("side", side, MOST_PIXELS)):
+                if size > most:
+                    what = f"has the {name} {size:,}; the most is {most:,}"
+                    raise InputError(what, where=folder / MODEL_HEAD, fix=AGAIN)
             # Without memory: only the weights show how large the network is.
             with torch.device("meta"):
                 described = DualEncoder.from_description(head["network"])

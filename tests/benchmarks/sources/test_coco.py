@@ -118,6 +118,7 @@ def test_wrong_files(tmp_path):
     for option, text, message in (
         ("boxes", None, "there is no such file"),
         ("boxes", "[]", "is not a file of boxes"),
+        ("boxes", "[" * 100_000, "is not a file of boxes"),
         ("boxes", '{"categories": ["a"], "images": {"391895": [[0, 1]]}}', "is not a file of boxes"),
         (
             "boxes",

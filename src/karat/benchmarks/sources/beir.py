@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import Param, check_choice, parsing, read_json_lines, read_text
+from karat._util import Param, check_choice, check_parquet, parsing, read_json_lines, read_text
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.registry import Source, register
 from karat.benchmarks.sources.trec import MINUS_ONE, from_judged
@@ -123,6 +123,7 @@ def read_parquet(path: Path) -> Columns:
     import polars as pl
 
     with parsing(path, "is not Parquet", "write it again"):
+        check_parquet(path)
         schema = pl.read_parquet_schema(path)
         columns = [name for name, kind in schema.items() if kind.is_numeric() or kind == pl.String]
         return pl.read_parquet(path, columns=columns).to_dict(as_series=False)

@@ -191,7 +191,7 @@ def read_boxes(path: Path, images: Ids) -> Objects:
         names = [str(name) for name in content["categories"]]
         rows = [(image, *box) for image, boxes in content["images"].items() for box in boxes]
         table = np.array([row[1:] for row in rows], dtype=np.float64).reshape(len(rows), 5)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
             f"is not a file of boxes ({type(error).__name__}: {error})",
             where=path,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat._util import Param, parsing
+from karat._util import Param, check_parquet, parsing
 from karat.benchmarks.benchmark import Benchmark, build_numbered
 from karat.benchmarks.registry import Source, register
 from karat.errors import InputError, MissingDataError
@@ -40,6 +40,7 @@ def load(
     splits: set[str] = set()
     for file in files:
         with parsing(file, *DAMAGED):
+            check_parquet(file)
             table = pl.read_parquet(file, columns=columns)
         if SPLIT in columns:
             splits |= set(table[SPLIT].drop_nulls())

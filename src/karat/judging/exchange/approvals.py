@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat._util import check_writable, write_file
+from karat._util import check_writable, guard, write_file
 from karat.benchmarks import Instances
 from karat.errors import InputError
 from karat.judging.exchange.export import Exported
@@ -64,6 +64,11 @@ def export_approvals(project: Project, path: str | Path) -> Exported:
     if path.suffix != ".csv":
         raise InputError("approvals are written as csv", where=path, fix="give a name that ends in .csv")
     approvals = project_approvals(project)
-    lines = ["annotation,approved", *(f"{key},{int(right)}" for key, right in approvals.items())]
-    write_file(path, lambda draft: draft.write_text("\n".join(lines) + "\n", encoding="utf-8"))
+    write_approvals(approvals, path)
     return Exported(len(approvals), "approval", "csv", (path,))
+
+
+def write_approvals(approvals: dict[int | str, bool], path: Path) -> None:
+    """Write answers about masks, in the form in which instances read them."""
+    lines = ["annotation,approved", *(f"{guard(str(key))},{int(right)}" for key, right in approvals.items())]
+    write_file(path, lambda draft: draft.write_text("\n".join(lines) + "\n", encoding="utf-8"))

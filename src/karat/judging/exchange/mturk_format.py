@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from karat._util import guard, track
+from karat._util import IS_DANGEROUS, guard, track
 from karat.forms import PERSON, Choice, FollowUp, Form
 from karat.judging.exchange.csv_format import detail_cell, write_rows
 from karat.judging.exchange.files import beside, writing, writing_both
@@ -26,7 +26,6 @@ CROWD = "https://assets.crowd.aws/crowd-html-elements.js"
 """Amazon's own script, which submits the answers; the page loads nothing else except the images."""
 SPECIAL = re.compile("[\t\n\r$\\{＝＋－＠]|[^\0-\uffff]")
 """Characters that need a reference: line ends, what starts a variable, and those that Amazon refuses."""
-FIRST = re.compile("[=+@-]")
 STATUS = {"approve": "Approved", "reject": "Rejected"}
 
 
@@ -71,7 +70,7 @@ def escape(text: str) -> str:
     '=1 <b> ${x}'
     """
     escaped = SPECIAL.sub(lambda match: f"&#{ord(match[0])};", html.escape(text))
-    return f"&#{ord(escaped[0])};{escaped[1:]}" if FIRST.match(escaped) else escaped
+    return f"&#{ord(escaped[0])};{escaped[1:]}" if IS_DANGEROUS.match(escaped) else escaped
 
 
 def page(form: Form, width: int) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import Layout, Part, Result, plural, stage, write_folder
+from karat._util import Layout, Part, Result, guard_table, plural, stage, write_folder
 from karat.benchmarks import Benchmark, Truth, describe_truth, save_benchmark, write_qrels
 from karat.errors import InputError
 from karat.forms import MACHINE
@@ -189,8 +189,10 @@ def publish(
             save_benchmark(correction.benchmark, draft)
             answer_table(evidence, real_names).write_parquet(draft / "answers.parquet")
             pair_table(evidence, correction).write_parquet(draft / "pairs.parquet")
-            conflict_table(facts.conflicts, evidence.benchmark).write_csv(draft / "conflicts.csv")
-            invalid_table(invalid_rows(evidence, facts.candidates)).write_csv(draft / "invalid.csv")
+            conflicts = guard_table(conflict_table(facts.conflicts, evidence.benchmark))
+            conflicts.write_csv(draft / "conflicts.csv")
+            invalid = guard_table(invalid_table(invalid_rows(evidence, facts.candidates)))
+            invalid.write_csv(draft / "invalid.csv")
             notes.extend(qrels_or_note(correction.benchmark, correction.truth, draft))
             card = data_card(evidence, correction, facts, licence=licence, made=made)
             (draft / "README.md").write_text(card, encoding="utf-8", newline="\n")

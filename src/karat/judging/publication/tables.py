@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import guard
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.forms import NOT_GOLD, PERSON, AnswerTable, Pool, distinct, find, key_of, lookup, split_key
 from karat.judging.publication.correction import Correction
@@ -187,7 +186,7 @@ def conflict_table(conflicts: Conflicts, benchmark: Benchmark) -> pl.DataFrame:
 
     image, caption = split_key(conflicts.key)
     sets = np.array(conflicts.names, dtype=object)[conflicts.source] if len(conflicts) else []
-    texts = [guard(caption_text(benchmark, index)) for index in caption.tolist()]
+    texts = [caption_text(benchmark, index) for index in caption.tolist()]
     return pl.DataFrame(
         {
             "image": benchmark.images[image],
@@ -222,8 +221,7 @@ def invalid_table(rows: Iterable[Mapping[str, str]]) -> pl.DataFrame:
     """Return what `invalid_rows` returned as a table."""
     import polars as pl
 
-    cells = [{**row, "why": guard(row["why"]), "text": guard(row["text"])} for row in rows]
-    return pl.DataFrame(cells, schema=dict.fromkeys(INVALID_COLUMNS, pl.String))
+    return pl.DataFrame(list(rows), schema=dict.fromkeys(INVALID_COLUMNS, pl.String))
 
 
 def caption_text(benchmark: Benchmark, index: int) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import parsing
+from karat._util import parsing, unguard_table
 from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Fold, Truth
 from karat.errors import InputError
 from karat.forms import AnswerTable, Form, distinct, find, key_of, keys_of_truth, lookup, split_key
@@ -235,7 +235,7 @@ def read_marks(path: str | Path, benchmark: Benchmark) -> list[Mark]:
     if not path.is_file():
         raise InputError("there is no such file", where=path, fix=FIX)
     with parsing(path, "is not a csv file", FIX):
-        table = pl.read_csv(path, infer_schema=False).fill_null("")
+        table = unguard_table(pl.read_csv(path, infer_schema=False).fill_null(""))
     for name in ("kind", "id", "status"):
         if name not in table.columns:
             raise InputError(f"has no column {name!r}", where=path, fix=FIX)

@@ -5,12 +5,21 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from karat._util import parsing
 from karat.errors import InputError, MissingDataError
 from karat.models.embedding_cache import digest_folder
-from karat.models.encoder import MODEL_FORMATS, MODEL_HEAD, Encoder, Scheme, as_encoder, register_encoder
-from karat.models.local_files import check_model_folder, version_of
+from karat.models.encoder import (
+    MODEL_FORMATS,
+    MODEL_HEAD,
+    Encode,
+    Encoder,
+    Scheme,
+    as_encoder,
+    register_encoder,
+)
+from karat.models.local_files import check_model_folder, failures, version_of
 
 LIBRARIES = ("karat", "numpy", "opencv-python-headless", "pillow", "torch")
 """What computes the vectors of such a model."""
@@ -30,13 +39,15 @@ def load(name: str) -> Encoder:
         kinds = (path.name for path in folder.iterdir() if path.name in FOREIGN)
         fix = next((f"write {FOREIGN[kind]}:{name}" for kind in sorted(kinds, reverse=True)), FIX)
         raise MissingDataError(f"there is no {MODEL_HEAD}", where=folder, fix=fix)
+    check_model_folder(folder)
     with parsing(head, "is not a description of a model", FIX):
         named = str(json.loads(head.read_text(encoding="utf-8"))["format"])
-    check_model_folder(folder)
     if named not in MODEL_FORMATS:
         known = f"this version of karat reads {', '.join(MODEL_FORMATS)}"
         raise InputError(f"has format {named!r}", where=head, fix=known)
-    encoder = as_encoder(MODEL_FORMATS[named](folder), folder.resolve().name)
+    with failures(folder, FIX):
+        encoder = as_encoder(MODEL_FORMATS[named](folder), folder.resolve().name)
+    encoder = replace(encoder, images=safely(encoder.images, folder), texts=safely(encoder.texts, folder))
     facts = {"architecture": named, "weights.sha256": digest_folder(folder)}
     installed = (f"{library} {version_of(library)}" for library in LIBRARIES)
     return replace(
@@ -44,6 +55,17 @@ def load(name: str) -> Encoder:
         fingerprint=encoder.fingerprint or digest_folder(folder, *installed),
         facts=lambda: {**facts, **encoder.facts()},
     )
+
+
+def safely(encode: Encode | None, folder: Path) -> Encode | None:
+    """Return a function whose failures are one sentence: parts may fit each other in shape alone."""
+
+    def call(items: list[Any]) -> Any:
+        assert encode is not None
+        with failures(folder, FIX, "cannot be computed with"):
+            return encode(items)
+
+    return None if encode is None else call
 
 
 register_encoder(

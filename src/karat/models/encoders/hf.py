@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import sys
 from collections.abc import Sequence
 from functools import cached_property
@@ -25,6 +24,7 @@ from karat.models.local_files import (
     READ,
     cached_folder,
     check_model_folder,
+    check_network_size,
     check_tensors,
     digest_weights,
     entries_of,
@@ -32,7 +32,6 @@ from karat.models.local_files import (
     is_of_tokenizer,
     is_over,
     loading,
-    tensor_shapes,
     version_of,
     versions,
     weight_files,
@@ -58,10 +57,8 @@ VOLATILE = ("transformers_version", "_name_or_path", "architectures")
 VOCABULARIES = {"tokenizer.json", "vocab.json", "vocab.txt"}
 """Files that list the words of a tokenizer; sentencepiece's end in ``.model``."""
 FIX = "give the complete folder of a model of transformers, with its weights as safetensors"
-SLACK = 1 << 24
-"""How many numbers a network may have beyond twice its weights: few of a wrong shape are named."""
-MOST_PREPARED = 1 << 14
-"""How many pixels wide or high pictures are prepared, or how many patches, at most."""
+MOST_PREPARED = 1 << 12
+"""How many pixels wide or high pictures are prepared, or of how many patches, at most."""
 
 
 class TextReading(NamedTuple):
@@ -229,12 +226,7 @@ class HuggingFaceFiles:
                 self.folder, attn_implementation="eager", **LOCAL
             )
             network = architecture(config)
-        asked = sum(table.numel() for table in network.parameters())
-        held = sum(math.prod(shape) for shape in tensor_shapes(self.weights))
-        if asked > 2 * held + SLACK:
-            what = f"describes a network of {asked:,} numbers, but the weights are {held:,}"
-            fix = "give the configuration of these weights"
-            raise InputError(what, where=self.folder / HEAD, fix=fix)
+        check_network_size(network, self.weights, self.folder / HEAD)
 
     def check_size(self, inputs: Inputs, config: Any) -> None:
         """Raise where pictures are prepared in another size than the network was made for."""
@@ -248,7 +240,10 @@ class HuggingFaceFiles:
     def picture(self, picture: Any) -> Inputs:
         """Return a picture as the network takes it."""
         with failures(self.folder, FIX, "cannot prepare a picture"):
-            return dict(self.processor(images=[picture], return_tensors="pt"))
+            made = dict(self.processor(images=[picture], return_tensors="pt"))
+            if not all(hasattr(table, "shape") for table in made.values()):
+                raise ValueError("it becomes no table of numbers")
+            return made
 
     def texts(self, texts: list[str]) -> tuple[Inputs, Sequence[bool]]:
         """Return texts as the network takes them, and which ones were cut."""
@@ -260,7 +255,7 @@ class HuggingFaceFiles:
                 max_length=self.max_tokens,
                 return_tensors="pt",
             )
-        largest = int(made["input_ids"].max()) if texts else 0
+            largest = int(made["input_ids"].max()) if texts else 0
         if largest >= self.vocabulary:
             numbers = f"it gives token {largest:,}, and the network knows {self.vocabulary:,}"
             what = f"the tokenizer is of another model: {numbers}"
@@ -303,6 +298,10 @@ def check_prepared_size(settings: dict[str, Any], folder: Path) -> None:
         if is_over(value, MOST_PREPARED):
             what = f"pictures are prepared with the {key} {value:,}; the most is {MOST_PREPARED:,}"
             raise InputError(what, where=folder, fix="give the folder with the model's own preprocessor")
+    patches, side = settings.get("max_num_patches"), settings.get("patch_size")
+    if isinstance(patches, int) and isinstance(side, int) and patches * side**2 > MOST_PREPARED**2:
+        what = f"pictures are prepared as {patches:,} patches of {side:,} x {side:,} pixels"
+        raise InputError(what, where=folder, fix="give the folder with the model's own preprocessor")
 
 
 def check_vocabulary(folder: Path) -> None:

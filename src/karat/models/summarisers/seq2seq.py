@@ -8,12 +8,21 @@ from pathlib import Path
 from karat._util import require
 from karat.errors import MissingDataError
 from karat.models.encoder import Encoder
-from karat.models.local_files import LOCAL, check_model_folder, loading
+from karat.models.local_files import (
+    LOCAL,
+    check_model_folder,
+    check_network_size,
+    check_tensors,
+    failures,
+    loading,
+    weight_files,
+)
 from karat.models.summariser import SUMMARISERS
 
 BATCH = 16
 LONGEST = 64
 """New tokens of a summary, at most."""
+FIX = "give the folder of a sequence-to-sequence model, with its tokeniser"
 
 
 class SequenceSummariser:
@@ -33,13 +42,22 @@ class SequenceSummariser:
         if not folder.is_dir():
             raise MissingDataError("there is no such folder", where=folder, fix="give a T5 or Pegasus folder")
         check_model_folder(folder)
-        with loading(folder, "give the folder of a sequence-to-sequence model, with its tokeniser"):
-            from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+        self.folder = folder
+        with loading(folder, FIX):
+            import torch
+            from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
+            with torch.device("meta"):
+                config = AutoConfig.from_pretrained(str(folder), **LOCAL)
+                network = AutoModelForSeq2SeqLM.from_config(config)
+            check_network_size(network, weight_files(folder), folder / "config.json")
             self.tokens = AutoTokenizer.from_pretrained(str(folder), **LOCAL)
-            self.model = AutoModelForSeq2SeqLM.from_pretrained(str(folder), use_safetensors=True, **LOCAL)
-        tasks = getattr(self.model.config, "task_specific_params", None) or {}
-        self.prefix = tasks.get("summarization", {}).get("prefix", "")
+            options = {"use_safetensors": True, "output_loading_info": True, **LOCAL}
+            self.model, found = AutoModelForSeq2SeqLM.from_pretrained(str(folder), **options)
+            # What is missing the library would draw at random.
+            check_tensors(folder, found["missing_keys"], (), ())
+            tasks = getattr(self.model.config, "task_specific_params", None) or {}
+            self.prefix = str(tasks.get("summarization", {}).get("prefix", ""))
 
     def summarise(self, groups: Sequence[Sequence[str]]) -> list[str]:
         """Return a summary per group; of equal groups one is computed."""
@@ -49,9 +67,11 @@ class SequenceSummariser:
         summaries: dict[str, str] = {}
         for begin in range(0, len(distinct), BATCH):
             part = distinct[begin : begin + BATCH]
-            tokens = self.tokens(part, return_tensors="pt", padding=True, truncation=True)
-            made = self.model.generate(**tokens, max_new_tokens=LONGEST, do_sample=False)
-            summaries |= dict(zip(part, self.tokens.batch_decode(made, skip_special_tokens=True)))
+            with failures(self.folder, FIX, "cannot summarise"):
+                tokens = self.tokens(part, return_tensors="pt", padding=True, truncation=True)
+                made = self.model.generate(**tokens, max_new_tokens=LONGEST, do_sample=False)
+                decoded = self.tokens.batch_decode(made, skip_special_tokens=True)
+                summaries |= dict(zip(part, decoded, strict=True))
         return [summaries[text] for text in texts]
 
 

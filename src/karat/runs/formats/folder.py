@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from karat._util import parsing, plural
+from karat._util import check_parquet, parsing, plural
 from karat.errors import InputError, KaratError, MissingDataError
 from karat.runs.fingerprint import read_made_with, write_made_with
 from karat.runs.formats.content import (
@@ -210,6 +210,7 @@ def read_column(path: Path, column: str) -> list[Any] | None:
     having: list[Path] = []
     for file in files:
         with parsing(file, *BROKEN):
+            check_parquet(file)
             if column in pl.scan_parquet(file, glob=False).collect_schema():
                 having.append(file)
     # Without the ids of some rows those of the others would be dropped, and rows read in another order.

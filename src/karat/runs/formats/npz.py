@@ -43,6 +43,14 @@ def read_npz(path: Path) -> Content:
         return replace(content_of(arrays, path), made_with=made_with_of(facts, path))
 
 
+def check_npz(path: Path) -> None:
+    """Raise where an array of an archive declares more than the archive holds; for use inside `parsing`."""
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            if info.filename.endswith(".npy"):
+                read_member(archive, info, path)
+
+
 def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> Any:
     """Return one array: a map of the file itself, or what unpacks it."""
     check_declared(path, info.file_size, info.compress_size)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import parsing
+from karat._util import check_parquet, parsing
 from karat.errors import InputError
 from karat.runs.formats.blocks import (
     Blocks,
@@ -60,6 +60,7 @@ def scan(path: Path) -> tuple[pl.LazyFrame, dict[str, pl.DataType], int]:
 def read_parquet(path: Path) -> Content:
     """Read whichever of the three a file holds; tables are read on demand."""
     with parsing(path, *BROKEN):
+        check_parquet(path)
         frame, schema, rows = scan(path)
         if is_long(list(schema)):
             check_declared(path, 8 * rows * 3, path.stat().st_size)
@@ -235,6 +236,7 @@ def ragged(path: Path, row: int, vector: Any, width: int | None) -> InputError:
 def parquet_shards(path: Path) -> dict[str, Shard]:
     """Return the embeddings of a file as a part of a larger table."""
     with parsing(path, *BROKEN):
+        check_parquet(path)
         frame, schema, rows = scan(path)
         if "embedding" not in schema:
             raise InputError("has no column 'embedding'", where=path, fix="give the columns id and embedding")
