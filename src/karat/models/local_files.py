@@ -49,16 +49,6 @@ MOST_TOKENS = 1 << 20
 """How many tokens a tokenizer fills a text up with."""
 MOST_GROWTH = 1000
 """By which factor a tokenizer makes texts longer at most; those of published models by less than 100."""
-HOLLOW = 1 << 30
-"""From how many bytes on it is looked at whether a file has any: less is read in seconds."""
-MOST_VALUES = 4 << 20
-"""Of a json file that describes a model: each takes some hundred bytes when it is read."""
-MOST_TOKENS = 1 << 20
-"""How many tokens a tokenizer fills a text up with."""
-MOST_GROWTH = 1000
-"""By which factor a tokenizer makes texts longer at most; those of published models by less than 100."""
-GROWTH = {"Precompiled": 20, "NFKD": 20, "NFKC": 20, "NFD": 4, "ByteLevel": 4}
-"""By which factor parts of tokenizers make texts longer, as Unicode says."""
 DESCRIPTIONS = (".safetensors.index.json", "config.json", "modules.json")
 """How the names of files end that name others, or say how large a network is."""
 COUNTED = re.compile(r"layers?$|^depths?$")
