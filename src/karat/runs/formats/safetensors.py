@@ -31,8 +31,6 @@ from karat.runs.formats.content import (
 )
 from karat.runs.vectors import Shard, Shards
 
-BROKEN = ("is not a complete safetensors file", "write it with safetensors.numpy.save_file")
-
 TYPES = {
     "F16": "float16", "F32": "float32", "F64": "float64", "I8": "int8", "I16": "int16", "I32": "int32",
     "I64": "int64", "U8": "uint8", "U16": "uint16", "U32": "uint32", "U64": "uint64",
