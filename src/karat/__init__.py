@@ -12,7 +12,7 @@ Runs:         load_run, inspect, convert, normalise, fuse
 Models:       load_model, fit, train, encode, search
 True scores:  estimate, plan, simulate; karat.detections: estimate, simulate, pool
 Judging:      serve, open_project; karat.project: pool, tasks, next, estimate, export, import_, quality,
-              rules, calibrate, judge, judges, publish, bias, backup, restore
+              rules, calibrate, judge, judges, publish, bias, locate, backup, restore
 Captions:     perturb; karat.captions: score, table, pairs, corpus, parse, filter, curve
 And:          load_benchmark; settings, progress; karat.benchmarks: list, show, add, remove;
               karat.measures: list, show; karat.board: report, correlate; karat.world: make

@@ -251,8 +251,9 @@ def test_every_page_is_readable(page, browser, server, pictures, width, dark):  
         ("cid", "reader"),
     ):
         server.accounts.users.add(name, role, PASSWORD)
-    server.accounts.users.set_active(3, False, 1)
-    tokens = [server.accounts.invitations.invite("judge", name, actor=1) for name in (None, "Dora")]
+    me, _, cid = (user.id for user in server.accounts.users.read())
+    server.accounts.users.set_active(cid, False, me)
+    tokens = [server.accounts.invitations.invite("judge", name, actor=me) for name in (None, "Dora")]
     look = f"{width}-{'dark' if dark else 'light'}"
     for name, path in (
         ("login", "/login"),

@@ -108,6 +108,7 @@ CASES = {
     "project publish --json": "karat project publish partly.db -o NEW/published --json OUT/published.json",
     "project bias --json": "karat project bias partly.db -a majority --resamples 20 --json OUT/bias.json",
     "project backup --output": "karat project backup partly.db -o OUT/copy.db --force",
+    "project locate": "karat project locate OUT/packed.db my",
     "project restore": "karat project restore partly.db OUT/packed.db --force",
     "world make --output": "karat world make --images 4 --captions 2 --systems -o OUT/world --force",
     "measures list --json": "karat measures list --json OUT/measures.json",
@@ -284,7 +285,8 @@ def test_what_cannot_be_written_is_one_sentence(
     place.mkdir()
     place.chmod(0o750)
     monkeypatch.chdir(made)
-    monkeypatch.setenv("KARAT_CONFIG", str(tmp_path if "OUT" in line else place))
+    if "OUT" not in line:
+        monkeypatch.setenv("KARAT_CONFIG", str(place))
     words = [word.replace("OUT", str(place)).replace("NEW", str(tmp_path)) for word in shlex.split(line)[1:]]
     for target in [Path(word) for word in words if word.startswith(str(place))] or [
         place / "benchmarks.json"

@@ -199,6 +199,8 @@ ADDED = {
     "goal": ["id", "goal", "at"],
 }
 """Tables that were added since 0.4.0, all of them append-only."""
+SEALED = ("account", "session", "invitation")
+"""Tables with a column more: a row gives rights only where it was made, or confirmed (CHANGELOG)."""
 
 
 def test_migrations_rename_and_add_and_change_nothing_else(untouched):
@@ -212,7 +214,9 @@ def test_migrations_rename_and_add_and_change_nothing_else(untouched):
         expected[table][expected[table].index(old)] = new
     with open_project(untouched.place) as opened:
         (note,) = opened.notes
-    assert {"0003", "0005"} == set(re.findall(r"\b\d{4}\b", note))
+    assert {"0003", "0006"} == set(re.findall(r"\b\d{4}\b", note))
+    for table in SEALED:
+        expected[table].append("seal")
     assert schema(untouched) == expected | ADDED
     check_tables(untouched)
     for table in APPEND_ONLY:
@@ -261,9 +265,9 @@ def test_the_copy_before_a_migration_is_restored_by_one_command(tmp_path):
 
 
 @contextmanager
-def serving(project, folder):
+def serving(project, folder, *more):
     """`karat serve` in a process of its own; yields its address."""
-    words = [sys.executable, "-m", "karat", "serve", project.place, "--port", "0"]
+    words = [sys.executable, "-m", "karat", "serve", project.place, "--port", "0", *more]
     process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, text=True)
     try:
         address = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
@@ -323,8 +327,9 @@ def test_people_sign_in_and_go_on(untouched, folder):
     project.execute("UPDATE invitation SET expires = %s WHERE used_at IS NULL", (now + 3600,))
     number = project.execute("SELECT max(id) FROM answer")[0][0]
     details = {"wrong": ["other"], "how_bad": "slight", "note": "as before"}
-    judge_name = secrets["people"]["judge"][0]
     with serving(project, folder) as address, visitors(address) as visitor:
+        assert visitor().sign_in(*secrets["people"]["owner"]) == 400, "not before the operator says so"
+    with serving(project, folder, "--confirm") as address, visitors(address) as visitor:
         assert visitor().sign_in(*secrets["disabled"]) == 400
         owner, judge = visitor(), visitor()
         assert owner.sign_in(*secrets["people"]["owner"]) == 200
@@ -337,10 +342,12 @@ def test_people_sign_in_and_go_on(untouched, folder):
         done = judge.post("/api/judge/answer", **given, code="hardly", details=details, seconds=2.5)
         assert done.json() == {"number": number + 1}
 
-        # A session that was open goes on; its cookie has the name that the server gives it now.
-        name = next(one.name for one in judge.http.cookies.jar if "visit" not in one.name)
-        assert visitor(**{name: secrets["session"]}).who() == {"name": judge_name, "role": "judge"}
-        # And a link that was sent lets somebody in.
+        # A session has ended, since whoever made the file could have planted it; the user signs in again. Its
+        # cookie has the name that the server gives it now.
+        names = [one.name for one in judge.http.cookies.jar]
+        (name,) = (name for name in names if not {"visit", "device"} & set(name.split("-")))
+        assert visitor(**{name: secrets["session"]}).who() == {"name": None, "role": None}
+        # A link that was sent lets somebody in.
         newcomer = visitor()
         newcomer.open("/invitation")
         joined = {"token": secrets["link"], "name": "New", "password": "yet another pass phrase"}
