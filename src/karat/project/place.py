@@ -33,7 +33,7 @@ def opened(project: Project | str | Path) -> Iterator[Project]:
     from karat.store import open_project
 
     # Whatever it has stored so far is whole: each change is one transaction.
-    with open_project(project) as here, keeping(lambda: "what the project stored kept", RUN_AGAIN):
+    with open_project(project) as here, keeping(lambda: "nothing of the project lost", RUN_AGAIN):
         for note in here.notes:
             warnings.warn(note, KaratWarning, stacklevel=3)
         yield here
