@@ -288,7 +288,7 @@ def broken(folder, kind):
         ),
         # The library would make an empty tokenizer, and every word would be unknown.
         ("no tokenizer", "has no vocabulary of a tokenizer; copy the model's own tokenizer.json"),
-        ("damaged", "cannot be loaded"),
+        ("damaged", "model.safetensors: has no tensors that can be read"),
         ("damaged config", "is not a configuration of a model"),
         ("other weights", r"they lack logit_scale, \S+ and \d+ more; they have another shape of vision\S+; "),
     ],

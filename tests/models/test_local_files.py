@@ -6,7 +6,9 @@ import os
 import pickle
 import shutil
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 import karat
 from karat.errors import KaratError
@@ -53,9 +55,9 @@ def sentences(tmp_path):
 
 def save_weights(path):
     import torch
-    from safetensors.torch import save_file
+    from safetensors.torch import save_file as save_torch
 
-    save_file({"linear.weight": torch.ones(8, 32)}, path)
+    save_torch({"linear.weight": torch.ones(8, 32)}, path)
 
 
 def save_code(path):
@@ -234,6 +236,37 @@ def test_a_description_of_a_terabyte_is_not_read(folder):
 def test_wrong_sizes_are_one_sentence(folder, side, changes, message):
     edit_side(folder, side, **changes)
     assert message in refused(f"hf:{folder}")
+
+
+@pytest.mark.parametrize("weights", ["x", None, 0])
+def test_sizes_are_looked_at_where_no_weights_can_be_read(folder, sentences, weights):
+    """A name is made for each label, by classes of the library that see no weights."""
+    for place, kind in ((folder, "hf"), (sentences, "sentence")):
+        edit_json(place / "config.json", num_labels=10**7)
+        file = place / "model.safetensors"
+        if weights is None:
+            file.unlink()
+        elif weights:
+            file.write_text("x" * 100)
+        else:
+            save_file({"a": np.zeros((10**9, 0), np.float32)}, file)
+        message = refused(f"{kind}:{place}")
+        if weights is None:
+            assert "has the num_labels 10,000,000, but no weights lie beside it" in message
+        else:
+            assert "model.safetensors: has no tensors that can be read; copy the weights again." in message
+
+
+def test_a_layer_without_weights_is_small(sentences):
+    (sentences / "2_Dense" / "model.safetensors").unlink()
+    edit_json(sentences / "2_Dense" / "config.json", in_features=60_000, out_features=60_000)
+    assert "has the in_features 60,000, but no weights lie beside it" in refused(f"sentence:{sentences}")
+
+
+def test_labels_are_few_however_large_the_weights_are(folder):
+    save_file({"x": np.zeros(300_000, np.int8)}, folder / "more.safetensors")
+    edit_json(folder / "config.json", num_labels=299_999)
+    assert "has the num_labels 299,999, but the most is 262,144" in refused(f"hf:{folder}")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import karat
 from karat.runs import ArrayVectors, EmbeddingRun, Fingerprint, Loading, Shards, load_runs
 from karat.runs.files import read
-from karat.runs.formats import parquet
+from karat.runs.formats import parquet, shards
 from karat.runs.formats.content import SHARD_READERS
 from karat.runs.formats.shards import ShardFolder
 from karat.runs.vectors import ChosenRows, Vectors
@@ -402,6 +402,40 @@ def test_an_index_without_the_ids_of_a_side_is_refused(tmp_path, rng):
     index.write_text(index.read_text().replace('"captions": [', '"kaptions": ['))
     with pytest.raises(karat.KaratError, match=r"index\.json: is not the index of a run"):
         read(tmp_path / "run")
+
+
+def test_an_index_is_no_larger_than_its_vectors(tmp_path, rng, monkeypatch):
+    with_index(tmp_path / "run", *(rng.standard_normal((size, 500), dtype=np.float32) for size in (3, 9)))
+    index = tmp_path / "run" / "index.json"
+    whole = index.read_text()
+    # As large as it likes, as long as there are as many vectors.
+    monkeypatch.setattr(shards, "MOST_HEAD", 10)
+    assert len(read(tmp_path / "run").ids["captions"]) == 9
+    index.write_text(whole + " " * 30_000)
+    with pytest.raises(
+        karat.KaratError, match=r"index\.json: has 3.,... bytes, and what describes the files"
+    ):
+        read(tmp_path / "run")
+    monkeypatch.undo()
+    assert len(read(tmp_path / "run").ids["captions"]) == 9
+    os.truncate(index, 1 << 40)
+    with pytest.raises(
+        karat.KaratError, match=r"index\.json: has 1,099,511,627,776 bytes, and what describes"
+    ):
+        read(tmp_path / "run")
+    # Holes among the vectors make no room.
+    os.truncate(tmp_path / "run" / "images-00000.safetensors", 1 << 41)
+    with pytest.raises(
+        karat.KaratError, match="safetensors: has 2,199,023,255,552 bytes, of which nearly none"
+    ):
+        read(tmp_path / "run")
+
+
+def test_a_table_of_holes_is_not_read(tmp_path):
+    np.save(tmp_path / "run.npy", np.ones((2, 3), np.float32))
+    os.truncate(tmp_path / "run.npy", 1 << 42)
+    with pytest.raises(karat.KaratError, match=r"run\.npy: has 4,398,046,511,104 bytes, of which nearly"):
+        read(tmp_path / "run.npy")
 
 
 def test_written_parquet_is_unpacked_in_parts(tmp_path, rng, monkeypatch):

@@ -1,8 +1,10 @@
 """Text, tables and json are read with errors that name the file, the row and the key."""
 
+import os
+
 import pytest
 
-from karat._util import ID, NUMBER, TEXT, check_once, read_json, read_rows, read_table, read_text
+from karat._util import ID, NUMBER, TEXT, check_once, read_json, read_rows, read_table, read_text, text_blocks
 from karat.errors import InputError, MissingDataError
 
 
@@ -86,3 +88,12 @@ def test_a_duplicate_names_both_places():
         InputError, match=r"some\.tsv: row 2 repeats the image a of row 0; remove one of them"
     ):
         check_once(["a", "b", "a"], "image", "row {}".format, "some.tsv")
+
+
+def test_text_that_is_nearly_all_holes_is_not_read(tmp_path):
+    path = tmp_path / "captions.json"
+    path.write_text(" " * 5000)
+    os.truncate(path, 1 << 42)
+    for read in (read_text, lambda path: list(text_blocks(path))):
+        with pytest.raises(InputError, match="4,398,046,511,104 bytes, of which nearly none were written"):
+            read(path)

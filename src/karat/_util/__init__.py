@@ -129,13 +129,16 @@ if TYPE_CHECKING:
     from karat._util.text_files import GZIP as GZIP
     from karat._util.text_files import ID as ID
     from karat._util.text_files import LIST as LIST
+    from karat._util.text_files import MOST_HEAD as MOST_HEAD
     from karat._util.text_files import NUMBER as NUMBER
     from karat._util.text_files import TEXT as TEXT
     from karat._util.text_files import Record as Record
     from karat._util.text_files import check_file as check_file
     from karat._util.text_files import check_once as check_once
     from karat._util.text_files import check_plain as check_plain
+    from karat._util.text_files import check_written as check_written
     from karat._util.text_files import first_text as first_text
+    from karat._util.text_files import read_description as read_description
     from karat._util.text_files import read_head as read_head
     from karat._util.text_files import read_json as read_json
     from karat._util.text_files import read_json_lines as read_json_lines

@@ -6,8 +6,10 @@ reader takes for the start of a cell that never ends.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
 import reprlib
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -41,12 +43,21 @@ GZIP = b"\x1f\x8b"
 """The first bytes of a file that gzip compressed."""
 
 
+HOLLOW = 1 << 30
+"""From how many bytes on it is looked at whether a file has any: less is read in seconds."""
+
+
+MOST_HEAD = 64 << 20
+"""Bytes of a json file that says what the files beside it are."""
+
+
 def check_file(path: Path) -> None:
     """Raise unless there is such a file; it is not read."""
     check_plain(path)
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "there is no such file"
         raise MissingDataError(what, where=path, fix="give the path of the file")
+    check_written(path, COMPLETE)
 
 
 def check_plain(path: Path) -> None:
@@ -54,6 +65,30 @@ def check_plain(path: Path) -> None:
     if path.exists() and not path.is_file() and not path.is_dir():
         what = "is not a plain file but a pipe, a socket or a device"
         raise InputError(what, where=path, fix="save what comes from it as a file")
+
+
+def check_written(path: Path, fix: str) -> None:
+    """Raise for a large file that is nearly all holes; folders, and what is not there, pass."""
+    if path.is_file() and is_hollow(path):
+        what = f"has {path.stat().st_size:,} bytes, of which nearly none were written"
+        raise InputError(what, where=path, fix=fix)
+
+
+def is_hollow(path: Path) -> bool:
+    """Whether a large file is nearly all holes: it comes in a small archive, and takes hours to read."""
+    about = path.stat()
+    blocks = getattr(about, "st_blocks", None)
+    if about.st_size < HOLLOW or blocks is None:
+        return False
+    if blocks:
+        return bool(512 * blocks < about.st_size / 64)
+    # Some file systems count no blocks at all.
+    with path.open("rb") as file:
+        try:
+            os.lseek(file.fileno(), 0, os.SEEK_DATA)
+        except (OSError, AttributeError) as error:
+            return getattr(error, "errno", None) == errno.ENXIO
+    return False
 
 
 def read_text(path: Path) -> str:
@@ -215,12 +250,24 @@ def read_json_value(path: Path) -> Any:
         raise InputError(f"is not json ({str(error).splitlines()[0]})", where=path, fix=COMPLETE) from None
 
 
-def read_head(path: Path, form: str, version: int, fix: str | None = None) -> Any:
+def read_description(path: Path, most: int = MOST_HEAD) -> Any:
+    """Return what a json file holds that describes the files beside it, or raise before it is read if large.
+
+    For use inside `parsing`, which says what a file should be that is not json.
+    """
+    size = path.stat().st_size
+    if size > most:
+        what = f"has {size:,} bytes, and what describes the files beside it has at most {most:,}"
+        raise InputError(what, where=path, fix=COMPLETE)
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def read_head(path: Path, form: str, version: int, fix: str | None = None, most: int = MOST_HEAD) -> Any:
     """Return a json file of a format and a version, or raise where it states others.
 
-    For use inside `parsing`, which says what a file should be that is not such json.
+    For use inside `parsing`, which says what a file should be that is not such json; of at most `most` bytes.
     """
-    head = json.loads(path.read_text(encoding="utf-8"))
+    head = read_description(path, most)
     if (head["format"], head["version"]) != (form, version):
         raise InputError(
             f"has format {head['format']!r}, version {head['version']!r}",

@@ -23,6 +23,7 @@ from karat._util import (
     fill_folder,
     parsing,
     plural,
+    read_description,
     read_head,
     require,
     say,
@@ -361,7 +362,7 @@ def read_model(folder: Path) -> ImageTextModel:
         kcca = {name: head["kcca"][name] for name in KCCA().get_params()}
     model.features_ = ImageFeatures.load(folder)
     with parsing(folder / WORDS, "does not contain the words of a model", AGAIN):
-        model.words_ = SystemWords().restore(json.loads((folder / WORDS).read_text(encoding="utf-8")))
+        model.words_ = SystemWords().restore(read_description(folder / WORDS))
     with parsing(folder / ARRAYS, "does not contain the arrays of a model", AGAIN):
         check_npz(folder / ARRAYS)
         # Opened here, since numpy leaves a damaged file open.

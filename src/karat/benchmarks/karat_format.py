@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import check_parquet, fill_folder, parsing
+from karat._util import check_parquet, fill_folder, parsing, read_description
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.image_files import found_paths, kept_paths
@@ -232,7 +232,7 @@ def read_benchmark(folder: str | Path) -> Benchmark:
     if not path.is_file():
         raise MissingDataError(f"there is no {HEAD}", where=folder, fix="save one with save_benchmark")
     try:
-        head = json.loads(path.read_text(encoding="utf-8"))
+        head = read_description(path)
         if head["format"] != FORMAT or head["version"] != VERSION:
             raise InputError(
                 f"is version {head['version']} of {head['format']}",

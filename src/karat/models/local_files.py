@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import errno
 import hashlib
 import json
 import math
@@ -15,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from karat._util import check_plain
+from karat._util import check_plain, check_written
 from karat.errors import InputError, KaratError, MissingDataError
 from karat.models.embedding_cache import digest_files
 
@@ -39,8 +38,6 @@ MOST_LETTERS = 1 << 16
 """Of a text in a json file: what fills texts up, or stands before them, is repeated for each."""
 LONG_TEXTS = ("chat_template", "template", "precompiled_charsmap")
 """Keys of texts that are not: templates are not used, and tables of letters are looked at."""
-HOLLOW = 1 << 30
-"""From how many bytes on it is looked at whether a file has any: less is read in seconds."""
 SLACK = 1 << 24
 """How many numbers a network may have beyond twice its weights: few of a wrong shape are named."""
 MOST_VALUES = 4 << 20
@@ -63,6 +60,8 @@ FEW, SMALL, PLACES = 128, 1 << 16, 1 << 24
 
 Some keys concern parts that are not used, and not every network has a table of places.
 """
+LABELS, UNWEIGHED = 1 << 18, 1 << 12
+"""Labels, and features of a layer that has no weights beside it, that are taken at most."""
 
 
 def version_of(package: str) -> str:
@@ -161,9 +160,7 @@ def check_entry(path: Path, root: Path, blobs: Path) -> None:
         raise InputError("is a link that leads out of the folder of the model", where=path, fix=fix)
     if path.suffix in READ and not real.is_file():
         raise InputError("is a folder, and should be a file", where=path, fix=fix)
-    if real.is_file() and is_hollow(real):
-        what = f"has {real.stat().st_size:,} bytes, of which nearly none were written"
-        raise InputError(what, where=path, fix=fix)
+    check_written(path, fix)
     if path.suffix in READ and path.suffix != ".safetensors" and path.is_file():
         size = path.stat().st_size
         if size > MOST_BYTES:
@@ -171,23 +168,6 @@ def check_entry(path: Path, root: Path, blobs: Path) -> None:
             raise InputError(what, where=path, fix=fix)
         if path.suffix == ".json":
             check_values(path)
-
-
-def is_hollow(path: Path) -> bool:
-    """Whether a large file is nearly all holes: it comes in a small archive, and takes hours to read."""
-    about = path.stat()
-    blocks = getattr(about, "st_blocks", None)
-    if about.st_size < HOLLOW or blocks is None:
-        return False
-    if blocks:
-        return bool(512 * blocks < about.st_size / 64)
-    # Some file systems count no blocks at all.
-    with path.open("rb") as file:
-        try:
-            os.lseek(file.fileno(), 0, os.SEEK_DATA)
-        except (OSError, AttributeError) as error:
-            return getattr(error, "errno", None) == errno.ENXIO
-    return False
 
 
 def check_values(path: Path) -> None:
@@ -334,18 +314,29 @@ def check_described_sizes(path: Path, config: Any) -> None:
     A library makes the network before it looks at the weights, and a network of a million layers, or of
     terabytes, would end the process.
     """
-    shapes = tensor_shapes(sorted(path.parent.glob("*.safetensors")))
-    if not shapes:
-        return
+    files = sorted(path.parent.glob("*.safetensors"))
+    shapes = [shape for shape in tensor_shapes(files) if 0 not in shape]
+    if files and not shapes:
+        # Before the library sees the configuration, which nothing could be compared with.
+        raise InputError("has no tensors that can be read", where=files[0], fix="copy the weights again")
     largest = max((size for shape in shapes for size in shape), default=1)
     for key, value in entries_of(config):
         what = ""
         if COUNTED.search(key) and is_over(value, max(len(shapes), FEW)):
             what = f"the weights are {len(shapes):,} tensors"
         # The layers of sentence models, which state their features, have no keys of parts that are not used.
-        spare = PLACES if "position" in key else 0 if key.endswith("_features") else SMALL
+        features = key.endswith("_features")
+        spare = PLACES if "position" in key else 0 if features else SMALL
+        if not files:
+            # What has its weights elsewhere, or none at all: a network is then made before they are missed.
+            spare = UNWEIGHED if features else PLACES
         if SIZED.search(key) and is_over(value, max(largest, spare)):
             what = f"the largest size of a tensor of the weights is {largest:,}"
+        # The library makes a name for each label, however small the weights are.
+        if key == "num_labels" and is_over(value, LABELS) and not what:
+            what = f"the most is {LABELS:,}"
+        if what and not files:
+            what = "no weights lie beside it"
         if what:
             fix = "give the configuration of these weights"
             raise InputError(f"has the {key} {value:,}, but {what}", where=path, fix=fix)

@@ -10,7 +10,16 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
-from karat._util import Registry, check_plain, check_table, import_later, plural, track
+from karat._util import (
+    COMPLETE,
+    Registry,
+    check_plain,
+    check_table,
+    check_written,
+    import_later,
+    plural,
+    track,
+)
 from karat.benchmarks import DIRECTIONS, Benchmark
 from karat.errors import InputError, MissingDataError
 from karat.runs.compute import Compute
@@ -67,6 +76,7 @@ def read(path: Path) -> Content:
     if not path.exists():
         raise MissingDataError("there is no such file", where=path)
     check_plain(path)
+    check_written(path, COMPLETE)
     if format_of(path) not in READERS:
         raise InputError(
             f"has the extension {path.suffix!r}", where=path, fix=f"karat reads {', '.join(READERS)} here"
@@ -631,4 +641,5 @@ def table_shape(path: Path) -> tuple[int, ...]:
     if not path.exists():
         raise MissingDataError("there is no such file", where=path)
     check_plain(path)
+    check_written(path, COMPLETE)
     return SHAPES[format_of(path)](path) if format_of(path) in SHAPES else ()

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from karat._util import TEXT_FORMATS, Result, fill_folder, plural, track
+from karat._util import TEXT_FORMATS, Result, fill_folder, plural, read_description, track
 from karat.benchmarks import HEAD as BENCHMARK
 from karat.benchmarks import (
     Benchmark,
@@ -353,7 +353,7 @@ def read_world(folder: str | Path) -> World:
     if not path.is_file():
         raise MissingDataError(f"there is no {HEAD}", where=folder, fix="make one with karat world make")
     try:
-        head = json.loads(path.read_text(encoding="utf-8"))
+        head = read_description(path)
         if (head["format"], head["version"]) != (FORMAT, VERSION):
             raise InputError(
                 f"is version {head['version']} of {head['format']}", where=path,

@@ -83,10 +83,10 @@ class OpenClipFiles:
             head = self.folder / HEAD
             if not head.is_file():
                 raise MissingDataError(f"there is no {HEAD}", where=self.folder, fix=FIX)
+            check_model_folder(self.folder)
             with parsing(head, "is not a configuration of open_clip", FIX):
                 content = json.loads(head.read_text(encoding="utf-8"))
                 self.config, self.preparation = dict(content["model_cfg"]), dict(content["preprocess_cfg"])
-            check_model_folder(self.folder)
             files = weight_files(self.folder) if weights is None else [weights]
             self.architecture = self.name = self.folder.resolve().name
         else:

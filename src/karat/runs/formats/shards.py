@@ -15,7 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_folder, check_own_work, is_empty, parsing, read_head, write_file
+from karat._util import (
+    MOST_HEAD,
+    check_folder,
+    check_own_work,
+    check_written,
+    is_empty,
+    parsing,
+    read_description,
+    read_head,
+    write_file,
+)
 from karat.errors import InputError, MissingDataError
 from karat.runs.fingerprint import Fingerprint
 from karat.runs.formats.content import READERS, RECOGNISERS, SHARDS, Content, plain
@@ -118,7 +128,7 @@ def check_same(folder: Path, head: Mapping[str, Any]) -> None:
     """Raise where an unfinished folder was begun with something else."""
     path = folder / UNFINISHED
     with parsing(path, "is not a description of an unfinished run", "delete the folder, or name a new one"):
-        begun = json.loads(path.read_text(encoding="utf-8"))
+        begun = read_description(path)
         before, now = Fingerprint(begun["made_with"]), Fingerprint(head["made_with"])
         other = [key for key in ("format", "version", "inputs", "rows") if begun[key] != head[key]]
     fix = "delete the folder, or name a new one"
@@ -143,7 +153,7 @@ def read_shards(path: Path) -> Content:
         what = "is not finished" if (path / UNFINISHED).is_file() else f"has no {INDEX}"
         raise MissingDataError(what, where=path, fix="run the same karat encode again, which continues it")
     with parsing(path / INDEX, "is not the index of a run", FIX):
-        index = read_head(path / INDEX, FORMAT, VERSION)
+        index = read_head(path / INDEX, FORMAT, VERSION, most=most_of_index(path))
         ids = {side: list(index["ids"][side]) for side in SIDES}
         rows, width = int(index["rows"]), int(index["width"])
         made_with = Fingerprint.from_json(json.dumps(index["made_with"]), path / INDEX)
@@ -154,6 +164,16 @@ def read_shards(path: Path) -> Content:
             raise InputError(f"has the {name} {number:,}", where=path / INDEX, fix=FIX)
     tables = tuple(joined(path, side, shapes[side], rows) for side in SIDES)
     return Content(tables=tables, ids=ids, made_with=made_with)
+
+
+def most_of_index(folder: Path) -> int:
+    """Return how many bytes an index may have: as many as the vectors, each of which has one id there."""
+    size = 0
+    for path in folder.glob("*.safetensors"):
+        # Holes would make room for any index.
+        check_written(path, FIX)
+        size += path.stat().st_size
+    return max(MOST_HEAD, size)
 
 
 def joined(folder: Path, side: str, shape: tuple[int, int], rows: int) -> Shards:
