@@ -1,6 +1,7 @@
 """Accounts, sessions and links that came with a project give no right, whatever a stranger wrote into it."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import delete, insert, select, update
@@ -234,3 +235,36 @@ def test_what_a_stranger_wrote_is_bounded_when_it_is_confirmed(project):
     assert [user.id for user in accounts.foreign()[0]] == [2, 3], "what is damaged stays as it is"
     run(project, delete(ACCOUNT))
     assert accounts.users.read() == []
+
+
+def test_changes_at_the_same_time_leave_a_valid_seal(project):
+    """Two servers may share a database: of two changes of a row, the seal covers both."""
+    accounts = project.accounts
+    accounts.users.add("ann", "owner", PASSWORD)
+    bob = accounts.users.add("bob", "judge", PASSWORD)
+
+    def change(number):
+        if number % 2:
+            accounts.users.set_role(bob.id, ("reader", "judge")[number // 2 % 2])
+        else:
+            accounts.users.set_active(bob.id, bool(number // 2 % 2))
+
+    with ThreadPoolExecutor(4) as pool:
+        for begin in range(0, 40, 8):
+            list(pool.map(change, range(begin, begin + 8)))
+            assert next(user for user in accounts.users.read() if user.id == bob.id).confirmed
+
+
+def test_a_link_lets_one_of_many_in(project):
+    token = project.accounts.invitations.invite("judge")
+
+    def use(number):
+        try:
+            return project.accounts.invitations.accept(token, f"judge {number}", PASSWORD).name
+        except InputError:
+            return None
+
+    with ThreadPoolExecutor(4) as pool:
+        names = [name for name in pool.map(use, range(8)) if name]
+    assert len(names) == 1
+    assert [user.name for user in project.accounts.users.read()] == names

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, delete, select, update
+from sqlalchemy import Connection, RowMapping, delete, select
 
 from karat._util import check_choice
 from karat.errors import InputError
@@ -115,7 +115,7 @@ class Invitations:
             # Hashed outside the transaction, so that other writers do not wait for it.
             hashed = self._rows.hash_new(password, invitation.name or name)
         with self._rows.change() as connection:
-            row = self._find(connection, token, now)
+            row = self._find(connection, token, now, lock=True)
             if row["kind"] == JOIN:
                 is_fixed = row["name"] is not None
                 user = add_account(
@@ -134,21 +134,17 @@ class Invitations:
                 user = User(account["id"], account["name"], account["role"])
                 if row["kind"] == RESET:
                     put_password(self._rows, connection, account, hashed)
-            used: dict[str, Any] = {"used_at": time.time(), "used_by": user.id}
-            unused = (INVITATION.c.id == row["id"], INVITATION.c.used_at.is_(None))
-            # Of two programs that use it at the same time, one changes the row.
-            if connection.execute(update(INVITATION).where(*unused).values(**used)).rowcount != 1:
-                raise useless()
-            self._rows.change_row(connection, INVITATION, row, **used)
+            self._rows.change_row(connection, INVITATION, row, used_at=time.time(), used_by=user.id)
             audit.write(connection, user.id, "link used", user.id, {"link": row["id"]})
         return user
 
-    def _find(self, connection: Connection, token: str, now: float | None) -> RowMapping:
-        """Return the row of a link that works, or raise."""
+    def _find(self, connection: Connection, token: str, now: float | None, lock: bool = False) -> RowMapping:
+        """Return the row of a link that works, or raise; with a lock, nobody else uses it meanwhile."""
         now = time.time() if now is None else now
         row = None
         if is_token(token):
             query = select(INVITATION).where(INVITATION.c.token_digest == digest(token))
+            query = query.with_for_update() if lock else query
             row = connection.execute(query).mappings().one_or_none()
         if row is None or row["used_at"] is not None or row["expires"] <= now:
             raise useless()

@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, Float, Integer, RowMapping, Table, insert, select, update
 
 from karat._util import is_sealed, seal
+from karat.errors import InputError
 from karat.store.accounts.credentials import check_password, hash_password
 from karat.store.database import Database
 from karat.store.tables import PROJECT
@@ -81,10 +82,14 @@ class AccountRows:
         self, connection: Connection, table: Table, row: RowMapping, confirm: bool = False, **changed: Any
     ) -> None:
         """Change a row, within a transaction; it is sealed again if it was before, or is confirmed."""
-        values = {column.name: row[column] for column in table.c} | changed
-        if confirm or self.is_own(table, row):
-            changed["seal"] = self.seal_of(table, values)
         (key,) = table.primary_key.columns
+        # As it is now, and as it stays until the end: the seal covers what another server has just changed.
+        locked = select(table).where(key == row[key]).with_for_update()
+        now = connection.execute(locked).mappings().one_or_none()
+        if now is None:
+            raise InputError("it was removed in the meantime", fix="reload the page")
+        if confirm or self.is_own(table, now):
+            changed["seal"] = self.seal_of(table, {column.name: now[column] for column in table.c} | changed)
         connection.execute(update(table).where(key == row[key]).values(**changed))
 
     @contextmanager
