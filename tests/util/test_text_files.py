@@ -1,5 +1,6 @@
 """Text, tables and json are read with errors that name the file, the row and the key."""
 
+import gzip
 import os
 
 import pytest
@@ -97,3 +98,18 @@ def test_text_that_is_nearly_all_holes_is_not_read(tmp_path):
     for read in (read_text, lambda path: list(text_blocks(path))):
         with pytest.raises(InputError, match="4,398,046,511,104 bytes, of which nearly none were written"):
             read(path)
+
+
+@pytest.mark.parametrize("content", [bytes(8_000_000), b"a\n" * 4_000_000, b" " * 8_000_000])
+def test_a_few_bytes_do_not_become_gigabytes(write, monkeypatch, content):
+    monkeypatch.setattr("karat._util.text_files.SLACK", 1 << 20)
+    path = write(gzip.compress(content), "small.txt.gz")
+    for read in (read_text, lambda path: list(text_blocks(path))):
+        with pytest.raises(InputError, match=r"is not text|unpacks to more than 200 times its size"):
+            read(path)
+
+
+def test_text_that_repeats_itself_is_read(write):
+    text = "0 1 2 1\n" * 1_000_000
+    path = write(gzip.compress(text.encode()), "qrels.txt.gz")
+    assert read_text(path) == text == "".join(text_blocks(path))

@@ -149,6 +149,7 @@ if TYPE_CHECKING:
     from karat._util.text_files import read_table as read_table
     from karat._util.text_files import read_text as read_text
     from karat._util.text_files import text_blocks as text_blocks
+    from karat._util.text_files import unpacked as unpacked
     from karat._util.workers import Scheduler as Scheduler
     from karat._util.workers import Workers as Workers
     from karat._util.workers import connected as connected

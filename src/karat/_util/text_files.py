@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import io
 import json
 import os
 import reprlib
@@ -41,6 +42,8 @@ LIST: Kind = ((list,), "a list")
 
 GZIP = b"\x1f\x8b"
 """The first bytes of a file that gzip compressed."""
+MOST_UNPACKED, SLACK = 200, 64 << 20
+"""How many times as large a text is unpacked at most, beyond some megabytes: usual is ten times."""
 
 
 HOLLOW = 1 << 30
@@ -102,7 +105,8 @@ def read_text(path: Path) -> str:
                 handle.seek(0)
                 data = handle.read()
         if data.startswith(GZIP):
-            data = gzip.decompress(data)
+            with gzip.open(path) as handle:
+                data = b"".join(unpacked(handle, path, 1 << 20))
         if b"\0" in data[:4096]:
             raise InputError("is not text", where=path, fix="save it as text in UTF-8")
         return data.decode("utf-8-sig")
@@ -112,6 +116,17 @@ def read_text(path: Path) -> str:
         raise InputError(f"cannot be read ({error.strerror or error})", where=path, fix=COMPLETE) from None
     except UnicodeDecodeError as error:
         raise not_utf8(path, error) from None
+
+
+def unpacked(handle: io.BufferedIOBase, path: Path, size: int) -> Iterator[bytes]:
+    """Yield blocks of an open file; raise where gzip makes gigabytes of a few bytes."""
+    room, total = MOST_UNPACKED * path.stat().st_size + SLACK, 0
+    while data := handle.read(size):
+        total += len(data)
+        if total > room:
+            what = f"unpacks to more than {MOST_UNPACKED} times its size, which no text does"
+            raise InputError(what, where=path, fix="unpack it yourself, if you trust it")
+        yield data
 
 
 def text_blocks(path: Path, size: int = 1 << 20) -> Iterator[str]:
@@ -131,7 +146,7 @@ def text_blocks(path: Path, size: int = 1 << 20) -> Iterator[str]:
         with gzip.open(path) if packed else path.open("rb") as handle:
             begun: list[bytes] = []
             coding = "utf-8-sig"
-            while data := handle.read(size):
+            for data in unpacked(handle, path, size):
                 if coding == "utf-8-sig" and not begun and b"\0" in data[:4096]:
                     raise InputError("is not text", where=path, fix="save it as text in UTF-8")
                 whole, end, rest = data.rpartition(b"\n")

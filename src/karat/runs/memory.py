@@ -11,7 +11,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
-from karat._util import GZIP, bytes_of, bytes_text, parsing, setting_of, ways_to_set
+from karat._util import GZIP, bytes_of, bytes_text, parsing, setting_of, unpacked, ways_to_set
 from karat.errors import InputError
 from karat.runs.embeddings import EmbeddingRun
 from karat.runs.formats import SHAPES, format_of
@@ -115,7 +115,7 @@ def text_size(path: Path, sign: bytes) -> tuple[int, int]:
         packed = raw.read(2) == GZIP
         raw.seek(0)
         with gzip.open(raw) if packed else raw as handle:
-            while data := handle.read(1 << 20):
+            for data in unpacked(handle, path, 1 << 20):
                 count, size = count + data.count(sign), size + len(data)
     return count + 1, size
 
