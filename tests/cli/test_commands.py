@@ -263,10 +263,9 @@ def wrong_runs(tmp_path_factory, coco):
     (folder / "few.json").write_text(json.dumps({"i2t": {str(order["images"][0]): order["captions"][:50]}}))
     caption_ids = "".join(f"{k}\t{k}\tx .\tx\n" for k in range(1, 100))
     (folder / "other.tsv").write_text("caption_id\timage_id\tcaption_tokenised\tcaption_raw\n" + caption_ids)
-    with open(folder / "zeros.npy", "wb") as handle:
-        handle.truncate(2 << 30)
-    with open(folder / "zeros.json", "wb") as handle:
-        handle.truncate(2 << 30)
+    for name, size in (("zeros.npy", 1 << 29), ("zeros.json", 1 << 29), ("holes.npy", 2 << 30)):
+        with open(folder / name, "wb") as handle:
+            handle.truncate(size)
     return folder
 
 
@@ -287,6 +286,7 @@ def wrong_runs(tmp_path_factory, coco):
         (["distance.npy", "--set", "captions=other.tsv"], "caption id 1 is not in the benchmark"),
         (["zeros.npy"], "is not a complete npy file"),
         (["zeros.json"], "is not text"),
+        (["holes.npy"], "has 2,147,483,648 bytes, of which nearly none were written"),
     ],
 )
 def test_a_wrong_run_is_one_sentence(command, wrong_runs, monkeypatch, arguments, message):
