@@ -21,6 +21,7 @@ from karat.errors import InputError, MissingDataError
 from karat.store import open_project
 from karat.store.accounts import credentials
 from karat.web import service
+from karat.web.accounts import settle_foreign
 from karat.web.settings import Settings
 from web.servers import PASSWORD, make_project
 
@@ -240,6 +241,19 @@ def test_the_terminal_asks_once(fresh, unstarted, monkeypatch, tmp_path, answer,
     assert "It has:\n  ann  (owner, made 20" in shown.getvalue()
     assert ("note: confirmed: ann (owner)" in shown.getvalue()) == works
     assert can_sign_in(fresh, "ann", PASSWORD) == works
+
+
+def test_a_long_list_hides_no_owner(fresh, monkeypatch, tmp_path, capsys):
+    with open_project(fresh) as project:
+        for number in range(70):
+            project.accounts.users.add(f"judge {number}", "judge", None)
+        project.accounts.users.add("eve", "owner", None)
+        monkeypatch.setenv("KARAT_CONFIG", str(tmp_path / "new machine"))
+        monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+        settle_foreign(project.accounts, confirm=False, ask=True)
+    said = capsys.readouterr().err
+    assert "It has:\n  eve  (owner, made 20" in said
+    assert "  and 11 more\n" in said
 
 
 def test_a_machine_that_keeps_no_key_says_so(fresh, unstarted, monkeypatch, tmp_path):

@@ -22,6 +22,8 @@ from karat.errors import InputError
 
 FILE = "seal.key"
 BYTES = 32
+_passing: list[bytes] = []
+"""Keys of `passing_key`, the one that counts last."""
 
 
 def seal(purpose: str, *parts: object) -> str:
@@ -36,12 +38,10 @@ def seal(purpose: str, *parts: object) -> str:
 
     Examples
     --------
-    >>> import tempfile
-    >>> os.environ["KARAT_CONFIG"], before = tempfile.mkdtemp(), os.environ.get("KARAT_CONFIG")
-    >>> mark = seal("account", 7, "ann")
-    >>> mark == seal("account", 7, "ann"), mark == seal("session", 7, "ann"), mark == seal("account", "7ann")
+    >>> with passing_key():
+    ...     one = seal("account", 7, "ann")
+    ...     one == seal("account", 7, "ann"), one == seal("session", 7, "ann"), one == seal("account", "7ann")
     (True, False, False)
-    >>> _ = os.environ.pop("KARAT_CONFIG") if before is None else os.environ.update(KARAT_CONFIG=before)
     """
     digest = hmac.new(key(), b"karat 1", "sha256")
     for part in (purpose, *parts):
@@ -65,9 +65,6 @@ def passing_key() -> Iterator[None]:
         yield
     finally:
         _passing.pop()
-
-
-_passing: list[bytes] = []
 
 
 def key() -> bytes:

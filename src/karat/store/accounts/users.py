@@ -126,7 +126,7 @@ class Users:
         """Let an account that was made elsewhere have its rights: the owner knows it."""
         with self._rows.change() as connection:
             row = account_row(connection, account)
-            # What is confirmed is what the owner was shown; who is asked for a name types it folded.
+            # Whoever signs in types a name that is then folded: it must lead to the name that was shown.
             if row["folded_name"] != fold(row["name"]) or row["role"] not in ROLES:
                 raise InputError(f"the account {row['name']!r} is damaged", fix="remove it")
             self._rows.change_row(connection, ACCOUNT, row, confirm=True)

@@ -56,13 +56,18 @@ def settle_foreign(accounts: Accounts, confirm: bool, ask: bool) -> list[str]:
 
 def is_confirmed(where: str, users: list[Account], links: list[dict[str, Any]]) -> bool:
     """Show accounts and links in the terminal, and return whether the operator confirms them."""
-    lines = [f"  {user.name}  ({ROLES.get(user.role, user.role)}, made {day(user.at)})" for user in users]
-    lines += [f"  a link {purpose(link)} (made {day(link['at'])})" for link in links]
+    # Owners first, so that no stranger hides one behind the end of a long list.
+    named = [
+        (user.role, f"  {user.name}  ({ROLES.get(user.role, user.role)}, made {day(user.at)})")
+        for user in users
+    ]
+    named += [(link["role"], f"  a link {purpose(link)} (made {day(link['at'])})") for link in links]
+    lines = [line for _, line in sorted(named, key=lambda pair: pair[0] != OWNER)]
     if len(lines) > LONGEST:
         lines[LONGEST:] = [f"  and {len(lines) - LONGEST} more"]
     text = "\n".join(printable(line) for line in lines)
     print(
-        f"{printable(where)} was not served on this machine before. It has:\n{text}\n"
+        f"{printable(where)} was made or changed on another machine. It has:\n{text}\n"
         "They have no rights until you confirm them. Confirm only if the project is your own: moved, "
         "restored, or of an older version of karat.",
         file=sys.stderr,
