@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from threading import Timer
+from threading import Thread, Timer
 
 import numpy as np
 import pytest
@@ -41,6 +41,35 @@ def slow_square(shared, part):
 
     time.sleep(0.15)
     return shared + part**2
+
+
+def wait_for_the_kill(folder, part):
+    """Say which process began the part, and end it when the test lets it."""
+    import os
+    import time
+    from pathlib import Path
+
+    (Path(folder) / f"begun-{part}-{os.getpid()}").touch()
+    while not (Path(folder) / "go").exists():
+        time.sleep(0.02)
+    return part**2
+
+
+def kill_at_work(worker, folder, then=lambda: None):
+    """Kill a worker as soon as it has begun a part of `wait_for_the_kill`, however slow the machine is."""
+
+    def wait_and_kill():
+        while not list(folder.glob(f"begun-*-{worker.pid}")):
+            time.sleep(0.02)
+        # The worker's word that it began is on its way.
+        time.sleep(0.5)
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        then()
+        (folder / "go").touch()
+
+    folder.mkdir()
+    Thread(target=wait_and_kill, daemon=True).start()
 
 
 def fail(shared, part):
@@ -247,24 +276,19 @@ def test_killed_workers_are_survived(tmp_path, caplog, monkeypatch):
         assert answers(found) == expected
         made.add_workers(1)
         made.wait(3)
-        # Killed at work, for sure.
         with caplog.at_level(logging.WARNING, logger="karat"):
-            results = some.map(slow_square, 10, range(12))
-            first = [next(results) for _ in range(4)]
-            made.workers[1].send_signal(signal.SIGKILL)
-            assert [*first, *results] == [10 + part**2 for part in range(12)]
+            kill_at_work(made.workers[1], tmp_path / "one")
+            results = some.map(wait_for_the_kill, tmp_path / "one", range(6))
+            assert list(results) == [part**2 for part in range(6)]
         assert "is computed again by tcp://127.0.0.1:" in caplog.text
         note = some.notes[-1]
         assert re.fullmatch(r"\d parts? (was|were) computed again: the worker tcp://\S+ was lost", note), note
         # The last one that has what was sent: it is sent again to a new one.
-        results = some.map(slow_square, 20, range(6))
-        first = next(results)
-        made.workers[2].send_signal(signal.SIGKILL)
-        made.add_workers(1)
-        assert [first, *results] == [20 + part**2 for part in range(6)]
-        results = some.map(slow_square, 20, range(6))
-        next(results)
-        made.workers[3].send_signal(signal.SIGKILL)
+        kill_at_work(made.workers[2], tmp_path / "last", lambda: made.add_workers(1))
+        results = some.map(wait_for_the_kill, tmp_path / "last", range(6))
+        assert list(results) == [part**2 for part in range(6)]
+        kill_at_work(made.workers[3], tmp_path / "nobody")
+        results = some.map(wait_for_the_kill, tmp_path / "nobody", range(6))
         with pytest.raises(
             InputError, match=r"all workers of tcp://.* are lost; start some: dask worker tcp"
         ):
