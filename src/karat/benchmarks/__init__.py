@@ -57,10 +57,23 @@ if TYPE_CHECKING:
     from karat.benchmarks.registry import of_size as of_size
     from karat.benchmarks.registry import register as register
     from karat.benchmarks.registry import registered as registered
+    from karat.benchmarks.sides import DIRECTIONS as DIRECTIONS
+    from karat.benchmarks.sides import KINDS as KINDS
+    from karat.benchmarks.sides import Direction as Direction
+    from karat.benchmarks.sides import Groups as Groups
+    from karat.benchmarks.sides import Side as Side
+    from karat.benchmarks.sides import asks_first as asks_first
+    from karat.benchmarks.sides import directions_of as directions_of
+    from karat.benchmarks.sides import in_order as in_order
+    from karat.benchmarks.sides import is_direction as is_direction
+    from karat.benchmarks.sides import item_side as item_side
+    from karat.benchmarks.sides import letters_of as letters_of
+    from karat.benchmarks.sides import query_side as query_side
+    from karat.benchmarks.sides import same_side as same_side
+    from karat.benchmarks.sides import shown as shown
+    from karat.benchmarks.sides import sides_of as sides_of
+    from karat.benchmarks.sides import turned as turned
     from karat.benchmarks.sources.trec import write_qrels as write_qrels
-    from karat.benchmarks.truth import DIRECTIONS as DIRECTIONS
-    from karat.benchmarks.truth import SIDES as SIDES
-    from karat.benchmarks.truth import Direction as Direction
     from karat.benchmarks.truth import Fold as Fold
     from karat.benchmarks.truth import JudgedItems as JudgedItems
     from karat.benchmarks.truth import Rule as Rule

@@ -1,4 +1,4 @@
-"""A benchmark: ordered images and captions, and truths about them, counted; `build` makes one of lists."""
+"""A benchmark: two ordered sides, and truths about their pairs, counted; `build` makes one of lists."""
 
 from __future__ import annotations
 
@@ -17,7 +17,17 @@ from karat.benchmarks.image_files import common_folder
 from karat.benchmarks.instances import Instances
 from karat.benchmarks.judgments import Judgments, Provenance
 from karat.benchmarks.objects import Objects
-from karat.benchmarks.truth import COUNTS, DIRECTIONS, SIDES, Direction, Truth
+from karat.benchmarks.sides import (
+    IMAGE_TEXT,
+    Direction,
+    Groups,
+    Side,
+    asks_first,
+    direction_in,
+    directions_of,
+    in_order,
+)
+from karat.benchmarks.truth import COUNTS, Truth
 from karat.errors import InputError, MissingDataError, unknown_name
 
 ORIGINAL = "original"
@@ -36,12 +46,13 @@ class Benchmark:
     name
         The name for `load_benchmark`.
     images, captions
-        Ordered ids: a bare score table has its rows and columns in this order.
+        Ordered ids of the two sides, which are images and captions where `sides` does not say otherwise: a bare
+        score table has its rows and columns in this order. Both are the same where a collection is searched
+        with its own items.
     truths
         By name.
     caption_image
         For each caption of the gallery, the index of the image it was written for (−1: unknown).
-        These are the clusters of the statistics: captions of one image are not independent.
     defaults
         For each truth, the measures that are computed by default.
     about
@@ -69,6 +80,11 @@ class Benchmark:
         The examples of a benchmark of choices, such as Winoground; None of one whose galleries are ranked.
     instances
         Where the captions are objects whose masks are vetted, what they look like; None elsewhere.
+    sides
+        Of which kind each side is, and what people call its items.
+    groups
+        Which items the statistics resample together; by default the image with its captions, where
+        `caption_image` says which these are, and else each query by itself.
 
     Examples
     --------
@@ -97,10 +113,18 @@ class Benchmark:
     image_folder: str | None = None
     choices: Choices | None = None
     instances: Instances | None = None
+    sides: tuple[Side, Side] = IMAGE_TEXT
+    groups: Groups | None = None
 
     def __post_init__(self) -> None:
         if not self.truths:
             raise InputError(f"benchmark {self.name!r} has no truth", fix="give it at least one")
+        for name, truth in self.truths.items():
+            if strange := [way for way in truth.queries if way not in self.directions]:
+                raise InputError(
+                    f"truth {name!r} of benchmark {self.name!r} has queries of the direction {strange[0]!r}",
+                    fix=f"the directions of its sides are {' and '.join(self.directions)}",
+                )
         if self.other_texts is not None and len(self.other_texts) != self.images.size:
             raise InputError(
                 f"benchmark {self.name!r} has other captions of {plural(len(self.other_texts), 'image')}",
@@ -109,13 +133,34 @@ class Benchmark:
 
     def __repr__(self) -> str:
         return (
-            f"Benchmark({self.name!r}: {self.images.size:,} images, {self.captions.size:,} captions; "
+            f"Benchmark({self.name!r}: {self.extent}; "
             f"truths {', '.join(self.truths)})"
         )
+
+    @property
+    def extent(self) -> str:
+        """How many items each side has, in words."""
+        return ", ".join(
+            dict.fromkeys(f"{ids.size:,} {side.many}" for side, ids in zip(self.sides, self.ids))
+        )
+
+    @property
+    def ids(self) -> tuple[Ids, Ids]:
+        """The ids of the two sides."""
+        return self.images, self.captions
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """Its directions: that in which the first side asks, then the other; one where the sides are the same."""
+        return directions_of(self.sides)
 
     def _repr_html_(self) -> str:
         """Return it for notebooks: the counts of every truth."""
         return BenchmarkSummary(self)._repr_html_()
+
+    def direction(self, name: str) -> Direction:
+        """Return the direction that is meant by a name; raise where it is none of the benchmark's."""
+        return direction_in(self.directions, name)
 
     @property
     def image_root(self) -> Path | None:
@@ -163,6 +208,15 @@ class Benchmark:
                 fix="score it with karat evaluate or karat compare",
             )
 
+    def check_image_text(self) -> None:
+        """Raise where the sides are not images and texts, for what looks at pictures or words."""
+        if self.sides[0].kind != "image" or self.sides[1].kind != "text":
+            kinds = " and ".join(dict.fromkeys(side.many for side in self.sides))
+            raise InputError(
+                f"{self.name} is a benchmark of {kinds}, and this needs images and their captions",
+                fix="choose a benchmark of images and captions",
+            )
+
     @cached_property
     def needed_objects(self) -> Objects:
         """The objects of the images, for what cannot do without: given, or found; raises without any."""
@@ -176,35 +230,51 @@ class Benchmark:
 
     def queries(self, direction: Direction) -> Ids:
         """The ids of the queries."""
-        return self.images if direction == "i2t" else self.captions
+        return in_order(direction, self.images, self.captions)[0]
 
     def items(self, direction: Direction) -> Ids:
         """The ids of the ranked items."""
-        return self.captions if direction == "i2t" else self.images
+        return in_order(direction, self.images, self.captions)[1]
+
+    def query_side(self, direction: Direction) -> Side:
+        """The side that asks, with the words for it."""
+        return in_order(direction, *self.sides)[0]
+
+    def item_side(self, direction: Direction) -> Side:
+        """The side that is ranked, with the words for it."""
+        return in_order(direction, *self.sides)[1]
 
     def with_items(self, direction: Direction, ids: Sequence[Any] | np.ndarray) -> Benchmark:
         """Return the benchmark with further items, which nobody judged; its own keep their indices."""
-        side = "captions" if direction == "i2t" else "images"
+        side = in_order(direction, "images", "captions")[1]
         return replace(self, **{side: getattr(self, side).with_more(ids)})
 
+    @cached_property
+    def grouping(self) -> Groups | None:
+        """Which items are resampled together; None where each query is by itself."""
+        if self.groups is not None or self.caption_image is None:
+            return self.groups
+        one, many = self.sides[0].one, self.sides[0].many
+        whole = f"{many} with their {self.sides[1].many}"
+        return Groups(one, many, whole, self.images.values, (np.arange(len(self.images)), self.caption_image))
+
     def clusters(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
-        """Return the image that each query belongs to, as an index; its own when unknown."""
-        if direction == "i2t":
-            return queries
-        if self.caption_image is None:
-            return -1 - queries
-        image = self.caption_image[queries]
-        return np.where(image < 0, -1 - queries, image)
+        """Return the group that each query belongs to, as a number; one of its own when unknown."""
+        side = 0 if asks_first(direction) else 1
+        if self.grouping is None:
+            return -1 - queries if side else queries
+        return self.grouping.find(side, queries)
 
     def cluster_names(self, clusters: np.ndarray) -> np.ndarray:
-        """Return the image ids of clusters as text; empty for a caption whose image is unknown."""
-        return np.where(clusters < 0, "", self.images.values.astype(str)[np.maximum(clusters, 0)])
+        """Return the names of groups as text; empty for a query of which it is unknown."""
+        names = self.images.values if self.grouping is None else self.grouping.names
+        return np.where(clusters < 0, "", names.astype(str)[np.maximum(clusters, 0)])
 
     @property
     def order_shown(self) -> str:
         """What has the order of its ids, for messages."""
         if not self.shown_as:
-            return f"images and captions of {self.name} have"
+            return f"{' and '.join(dict.fromkeys(side.many for side in self.sides))} of {self.name} have"
         return f"`karat benchmarks show {self.shown_as} --ids ids.json` writes"
 
     def summary(self) -> list[dict[str, Any]]:
@@ -311,7 +381,7 @@ def build_numbered(
 def summarise(benchmark: Benchmark, truth: Truth) -> dict[str, Any]:
     """Count what one truth covers."""
     row: dict[str, Any] = {"truth": truth.name, "about": truth.about, "folds": len(truth.folds) or 1}
-    for direction in DIRECTIONS:
+    for direction in benchmark.directions:
         counts = {**truth.counts(direction), "off_gallery": 0}
         if truth.rule is None:
             rows = truth.judged(direction)
@@ -378,7 +448,7 @@ class BenchmarkSummary(Result):
                 "folds": row["folds"],
             }
             for row in self.benchmark.summary()
-            for direction in DIRECTIONS
+            for direction in self.benchmark.directions
         ]
 
     @property
@@ -390,19 +460,19 @@ class BenchmarkSummary(Result):
         """Return the counts of every truth, and what each is."""
         bench = self.benchmark
         counts = "" if self.added is None else f"added; use it as --benchmark {self.added}\n"
-        counts += f"{bench.name}: {bench.images.size:,} images, {bench.captions.size:,} captions"
+        counts += f"{bench.name}: {bench.extent}"
         if bench.choices is not None:
             return [f"{counts}\n{bench.about}", *choice_parts(bench.choices)]
         summary = bench.summary()
         rows = [
             [
-                row["truth"] if direction == "i2t" else "",
-                SIDES[direction],
+                "" if number else row["truth"],
+                bench.query_side(direction).many,
                 *(f"{row[direction][key]:,}" for key in (*COUNTS, "off_gallery")),
-                str(row["folds"]) if direction == "i2t" else "",
+                "" if number else str(row["folds"]),
             ]
             for row in summary
-            for direction in DIRECTIONS
+            for number, direction in enumerate(bench.directions)
         ]
         about = [f"{row['truth']}: {row['about']}" for row in summary if row["about"]]
         return [

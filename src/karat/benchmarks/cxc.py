@@ -1,4 +1,4 @@
-"""Crisscrossed Captions' caption–image ratings (Parekh et al., EACL 2021), aggregated or raw."""
+"""Crisscrossed Captions' ratings of pairs (Parekh et al., EACL 2021), aggregated or raw."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ def read_ratings(path: Path, images: Ids, captions: Ids) -> tuple[np.ndarray, np
     return images.index(image, where=path), captions.index(caption, where=path), rating
 
 
-def read_pairs(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return image id, caption id and rating of every rated pair.
+def read_pairs(
+    path: Path, columns: tuple[str, str] = ("image", "caption"), task: str = "sits"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the two ids and the rating of every rated pair; `columns` name the ids.
 
     ``sits_test.csv`` has one row per pair with its aggregated rating; ``sits_test_raw.csv`` has one row
     per rater, and the mean of a pair's rows is its rating. Captions are named like
@@ -34,20 +36,19 @@ def read_pairs(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     import polars as pl
 
-    fix = "give the complete sits_test.csv or sits_test_raw.csv"
+    fix = f"give the complete {task}_test.csv or {task}_test_raw.csv"
     if not Path(path).is_file():
         raise MissingDataError("there is no such file", where=path, fix=fix)
     with parsing(path, "is not a csv table", fix):
         table = pl.read_csv(path, infer_schema=False)
     score = next((name for name in SCORES if name in table.columns), SCORES[0])
-    for column in ("caption", "image", score):
+    for column in (*columns[::-1], score):
         if column not in table.columns:
             raise InputError(f"has no column {column!r}", where=path, fix=fix)
     if table.is_empty():
         raise InputError("has no rows", where=path, fix=fix)
     rows = table.select(
-        pl.col("image").str.extract(r"(\d+)(?:\.\w+)?$").cast(pl.Int64, strict=False),
-        pl.col("caption").str.extract(r"(\d+)$").cast(pl.Int64, strict=False),
+        *(pl.col(name).str.extract(r"(\d+)(?:\.\w+)?$").cast(pl.Int64, strict=False) for name in columns),
         pl.col(score).cast(pl.Float64, strict=False),
     )
     for column in rows.columns:
@@ -58,6 +59,6 @@ def read_pairs(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             )
     if not rows[score].is_between(0, 5).all():
         raise InputError("holds a rating outside 0 to 5", where=path, fix=fix)
-    pairs = rows.group_by("image", "caption", maintain_order=True).agg(pl.col(score).mean())
-    image, caption, rating = (pairs[column].to_numpy() for column in ("image", "caption", score))
-    return image, caption, rating
+    pairs = rows.group_by(*columns, maintain_order=True).agg(pl.col(score).mean())
+    first, second, rating = (pairs[column].to_numpy() for column in (*columns, score))
+    return first, second, rating

@@ -9,7 +9,8 @@ import numpy as np
 from karat._util import plural
 from karat.benchmarks.judgments import Judgments, Provenance, Share
 from karat.benchmarks.pool_design import pair_key
-from karat.benchmarks.truth import SIDES, Truth
+from karat.benchmarks.sides import query_side, same_side
+from karat.benchmarks.truth import Truth, directed
 from karat.errors import InputError
 
 DUPLICATE = "duplicate"
@@ -56,6 +57,12 @@ def with_duplicates(truth: Truth, images: np.ndarray, captions: np.ndarray, name
     images, captions = with_outside(images, pairs.image), with_outside(captions, pairs.caption)
     columns = pairs.image[relevant], pairs.caption[relevant], pairs.grade[relevant]
     image, caption, grade = members(*columns, images, captions)
+    if any(same_side(direction) for direction in truth.queries):
+        # Such a pair is one, in whichever order its items are.
+        image, caption = np.minimum(image, caption), np.maximum(image, caption)
+        _, first = np.unique(pair_key(image, caption), return_index=True)
+        first = first[image[first] < caption[first]]
+        image, caption, grade = image[first], caption[first], grade[first]
     new = ~np.isin(pair_key(image, caption), pair_key(pairs.image, pairs.caption))
     added = Judgments(image[new], caption[new], rating=grade[new], sources=[SOURCE])
     about = f"{truth.name}, and duplicates of its positives count as positives"
@@ -111,9 +118,9 @@ def note_on_duplicates(truth: Truth) -> str | None:
         return None
     number = [source.name for source in table.sources].index(DUPLICATE)
     added = table.source == number
-    columns = {"i2t": table.image[added], "t2i": table.caption[added]}
+    pairs_added = table.image[added], table.caption[added]
     changed = [
-        plural(len(np.intersect1d(columns[way], queries)), SIDES[way][:-1])
+        query_side(way).counted(len(np.intersect1d(directed(way, *pairs_added)[0], queries)))
         for way, queries in truth.queries.items()
     ]
     count = int(added.sum())

@@ -13,7 +13,8 @@ from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.choices import ALL, Choices
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Provenance
-from karat.benchmarks.truth import Direction, Truth
+from karat.benchmarks.sides import Direction
+from karat.benchmarks.truth import Truth
 from karat.errors import InputError
 
 

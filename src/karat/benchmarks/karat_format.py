@@ -1,11 +1,13 @@
 """karat's own folder format for benchmarks: Parquet tables and one json file, versioned.
 
-    benchmark.json          format, version, name, about, defaults, categories, their synsets, the
+    benchmark.json          format, version, name, about, the kinds of its sides and the words for them and for
+                            its groups, defaults, categories, their synsets, the
                             objects' attributes, and each truth's name, about, whether it is
                             complete, has pooled pairs or probabilities, the design of its pool, and
                             sources (or rule); truth number k owns the tables -k
-    images.parquet          id, gallery, path
-    captions.parquet        id, gallery, text, image (row of the image it was written for, or -1)
+    images.parquet          id, gallery, path: the first side, of whatever kind
+    captions.parquet        id, gallery, text, image (row of the image it was written for, or -1): the second
+    groups.parquet          name: what is resampled together; each side then has a column "group" (row, or -1)
     other-captions.parquet  image (row), text: captions of images that are not in the gallery
     judgments-k.parquet     image, caption (rows), source (number), rating; and, of a truth that has
                             probabilities, probability and grade_if_relevant (NaN for none)
@@ -18,7 +20,8 @@
                             "attribute-NAME" for each attribute
 
 Rows with `gallery` false are known to judgments only. Paths of images are relative to the folder.
-Texts, other captions, paths, objects, synsets and attributes may be absent; a truth is complete, made by
+Sides (images and captions by default), groups, texts, other captions, paths, objects, synsets and attributes may
+be absent; a truth is complete, made by
 a machine, or has pooled pairs, probabilities or a design only where it says so.
 """
 
@@ -30,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import check_parquet, fill_folder, parsing, read_description
+from karat._util import check_choice, check_parquet, fill_folder, parsing, read_description
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.image_files import found_paths, kept_paths
@@ -38,7 +41,8 @@ from karat.benchmarks.judgments import PROBABILITIES, Judgments, Mapping, Proven
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.plausible_match import PlausibleMatch
 from karat.benchmarks.pool_design import PoolDesign
-from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth, nothing
+from karat.benchmarks.sides import IMAGE_TEXT, KINDS, Direction, Groups, Side, directions_of
+from karat.benchmarks.truth import Fold, Truth, nothing
 from karat.errors import InputError, MissingDataError
 
 if TYPE_CHECKING:
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "karat-benchmark", 1
 HEAD = "benchmark.json"
 OTHERS = "other-captions.parquet"
+GROUPS = "groups.parquet"
 BOX = ("left", "top", "width", "height")
 TEXT = ("path", "text", "direction", "side")
 ATTRIBUTE = "attribute-"
@@ -89,8 +94,12 @@ def write_tables(benchmark: Benchmark, head: dict[str, Any], paths: list[str] | 
     image = np.full(len(benchmark.captions), -1)
     if benchmark.caption_image is not None:
         image[: benchmark.captions.size] = benchmark.caption_image
-    write(folder / "images.parquet", **id_columns(benchmark.images), path=kept)
-    write(folder / "captions.parquet", **id_columns(benchmark.captions), text=texts, image=image)
+    groups, group = benchmark.groups, [{}, {}]
+    if groups is not None:
+        write(folder / GROUPS, name=groups.names.astype(str))
+        group = [{"group": groups.of_all(side, len(ids))} for side, ids in enumerate(benchmark.ids)]
+    write(folder / "images.parquet", **id_columns(benchmark.images), path=kept, **group[0])
+    write(folder / "captions.parquet", **id_columns(benchmark.captions), text=texts, image=image, **group[1])
     if benchmark.other_texts is not None:
         image = np.repeat(np.arange(len(benchmark.other_texts)), [len(own) for own in benchmark.other_texts])
         write(folder / OTHERS, image=image, text=[text for own in benchmark.other_texts for text in own])
@@ -114,6 +123,10 @@ def describe(benchmark: Benchmark) -> dict[str, Any]:
         "categories": None if things is None else list(things.categories),
         "truths": [describe_truth(truth) for truth in benchmark.truths.values()],
     }
+    if benchmark.sides != IMAGE_TEXT:
+        head["sides"] = [{"kind": side.kind, "one": side.one, "many": side.many} for side in benchmark.sides]
+    if benchmark.groups is not None:
+        head["groups"] = {name: getattr(benchmark.groups, name) for name in ("one", "many", "whole")}
     if benchmark.other_texts is not None:
         head["other_captions"] = True
     sides = {"images": benchmark.images, "captions": benchmark.captions}
@@ -177,11 +190,11 @@ def write_truth(truth: Truth, folder: Path, number: int) -> None:
         if (design := rows.design) is not None:
             value = {design.by: design.value}
             write(folder / f"design-{number}.parquet", image=design.image, caption=design.caption, **value)
-    queries = {d: np.asarray(truth.queries.get(d, np.zeros(0)), dtype=np.int64) for d in DIRECTIONS}
+    queries = {d: np.asarray(truth.queries[d], dtype=np.int64) for d in truth.directions}
     write(
         folder / f"queries-{number}.parquet",
-        direction=np.repeat(DIRECTIONS, [len(queries[d]) for d in DIRECTIONS]),
-        row=np.concatenate([queries[d] for d in DIRECTIONS]),
+        direction=np.repeat(list(queries), [len(rows) for rows in queries.values()]),
+        row=np.concatenate([*queries.values()]),
     )
     sides = [
         (k, side, getattr(fold, side))
@@ -252,16 +265,22 @@ def from_tables(head: dict[str, Any], folder: Path) -> Benchmark:
     """Build the benchmark from its tables."""
     images = read(folder / "images.parquet", "id", "gallery", "path")
     captions = read(folder / "captions.parquet", "id", "gallery", "text", "image")
+    sides = read_sides(head)
     image_ids, caption_ids = (
-        ids_of(table, kind, folder, open=f"{kind}s" in head.get("open", ()))
-        for table, kind in ((images, "image"), (captions, "caption"))
+        ids_of(table, side.one, folder, open=name in head.get("open", ()))
+        for table, side, name in zip((images, captions), sides, ("images", "captions"))
     )
+    directions = directions_of(sides)
+    if len(directions) == 1:
+        caption_ids = image_ids
     caption_image = captions["image"].to_numpy()[: caption_ids.size].astype(np.int64)
     in_range(caption_image, -1, image_ids.size, folder / "captions.parquet", "image")
     objects = None if head["categories"] is None else read_objects(head, folder, image_ids.size)
     truths = {}
     for number, description in enumerate(head["truths"]):
-        truth = read_truth(description, folder, number, [image_ids, caption_ids], objects, caption_image)
+        truth = read_truth(
+            description, folder, number, [image_ids, caption_ids], objects, caption_image, directions
+        )
         truths[truth.name] = truth
     return Benchmark(
         str(head["name"]),
@@ -276,7 +295,28 @@ def from_tables(head: dict[str, Any], folder: Path) -> Benchmark:
         image_paths=found_paths(texts_of(images, "path", image_ids.size), folder),
         objects=objects,
         image_folder=str(folder),
+        sides=sides,
+        groups=read_groups(head["groups"], folder, images, captions) if "groups" in head else None,
     )
+
+
+def read_sides(head: dict[str, Any]) -> tuple[Side, Side]:
+    """Read the kinds of the sides and the words for them; images and captions where nothing is said."""
+    if "sides" not in head:
+        return IMAGE_TEXT
+    first, second = (Side(*(str(side[name]) for name in ("kind", "one", "many"))) for side in head["sides"])
+    for side in (first, second):
+        check_choice(side.kind, [known.kind for known in KINDS.values()], "the kind of a side")
+    return first, second
+
+
+def read_groups(words: dict[str, Any], folder: Path, *sides: pl.DataFrame) -> Groups:
+    """Read which items are resampled together."""
+    names = text_column(read(folder / GROUPS, "name"), "name", folder / GROUPS)
+    of = [table["group"].to_numpy().astype(np.int64) for table in sides]
+    for rows in of:
+        in_range(rows, -1, len(names), folder / GROUPS, "group")
+    return Groups(*(str(words[name]) for name in ("one", "many", "whole")), names, (of[0], of[1]))
 
 
 def read_others(folder: Path, n_images: int) -> list[list[str]]:
@@ -353,13 +393,14 @@ def read_truth(
     ids: list[Ids],
     objects: Objects | None,
     caption_image: np.ndarray,
+    directions: tuple[Direction, ...],
 ) -> Truth:
     """Read one truth and its tables."""
     path = folder / f"queries-{number}.parquet"
     table = read(path, "direction", "row")
     side, row = table["direction"].to_numpy(), table["row"].to_numpy().astype(np.int64)
     queries: dict[Direction, np.ndarray] = {}
-    for direction, known in zip(DIRECTIONS, ids):
+    for direction, known in zip(directions, ids):
         queries[direction] = row[side == direction]
         in_range(queries[direction], 0, known.size, path, "row")
     folds = []

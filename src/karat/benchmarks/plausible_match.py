@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from karat.benchmarks.truth import Direction
+from karat.benchmarks.sides import Direction, asks_first, turned
 
 BLOCK = 1 << 22
 """Pairs whose distance is computed at once."""
@@ -48,18 +48,18 @@ class PlausibleMatch:
 
     def images_of(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return the image of each query: itself, or the one that a caption was written for."""
-        return queries if direction == "i2t" else self.caption_image[queries]
+        return queries if asks_first(direction) else self.caption_image[queries]
 
     def relevant(self, direction: Direction, queries: np.ndarray, items: np.ndarray) -> np.ndarray:
         """Return whether the class vectors of each pair differ in at most ζ classes."""
         first = self.images_of(direction, queries)
-        second = self.images_of("t2i" if direction == "i2t" else "i2t", items)
+        second = self.images_of(turned(direction), items)
         differ = np.bitwise_count(self.words[first] ^ self.words[second]).sum(axis=1)
         return differ <= self.zeta
 
     def positives(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return how many items match each query."""
-        weight = self._captions_per_image if direction == "i2t" else np.ones(len(self.words), np.int64)
+        weight = self._captions_per_image if asks_first(direction) else np.ones(len(self.words), np.int64)
         images, which = np.unique(self.images_of(direction, queries), return_inverse=True)
         counts = np.zeros(len(images), np.int64)
         step = max(1, BLOCK // max(1, len(self.words)))

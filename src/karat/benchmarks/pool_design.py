@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from karat._util import check_choice
+from karat.benchmarks.sides import Direction, letters_of
 from karat.errors import InputError
 
 DesignKind = Literal["stratum", "inclusion"]
@@ -25,7 +26,7 @@ class PoolDesign:
     Parameters
     ----------
     direction
-        "i2t" or "t2i": which queries the pools belong to.
+        Which queries the pools belong to.
     by
         "stratum": the pool of a query has strata, and the judged pairs of each are a random sample of it.
         "inclusion": every pair was chosen with a probability of its own.
@@ -41,7 +42,7 @@ class PoolDesign:
     ([2, 4], [0.5, nan])
     """
 
-    direction: Literal["i2t", "t2i"]
+    direction: Direction
     by: DesignKind
     image: np.ndarray | Sequence[int]
     caption: np.ndarray | Sequence[int]
@@ -49,7 +50,7 @@ class PoolDesign:
 
     def __post_init__(self) -> None:
         check_choice(self.by, KINDS, "by")
-        check_choice(self.direction, ("i2t", "t2i"), "direction")
+        letters_of(self.direction)
         image, caption = (np.asarray(column, dtype=np.int64) for column in (self.image, self.caption))
         value = np.asarray(self.value, dtype=np.float64)
         if not len(image) == len(caption) == len(value):

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from karat._util import Layout, Part, fragment, plural
 from karat.benchmarks.judgments import Judgments, Share
 from karat.benchmarks.pool_design import KINDS as DESIGN_KINDS
+from karat.benchmarks.sides import Direction, asks_first, in_order, query_side, same_side
 from karat.errors import InputError
 
-Direction = Literal["i2t", "t2i"]
-DIRECTIONS: tuple[Direction, Direction] = ("i2t", "t2i")
-SIDES: dict[Direction, str] = {"i2t": "images", "t2i": "captions"}
-"""What asks in each direction."""
 COUNTS = {"queries": "number", "positives": "relevant", "negatives": "judged not"}
 """What `Truth.counts` returns, with the heads of its columns."""
 MOST_SOURCES = 10
@@ -34,11 +31,11 @@ class Fold:
 
     def queries(self, direction: Direction) -> np.ndarray:
         """The indices of the queries."""
-        return self.images if direction == "i2t" else self.captions
+        return in_order(direction, self.images, self.captions)[0]
 
     def items(self, direction: Direction) -> np.ndarray:
         """The indices of the ranked items."""
-        return self.captions if direction == "i2t" else self.images
+        return in_order(direction, self.images, self.captions)[1]
 
 
 class Rule(Protocol):
@@ -205,7 +202,7 @@ class Truth:
             )
 
     def __repr__(self) -> str:
-        sides = " and ".join(f"{len(asked):,} {SIDES[way]}" for way, asked in self.queries.items())
+        sides = " and ".join(f"{len(asked):,} {query_side(way).many}" for way, asked in self.queries.items())
         known = "a rule" if self.judgments is None else repr(self.judgments)
         return f"Truth({self.name!r}: {sides} as queries; {known})"
 
@@ -213,6 +210,12 @@ class Truth:
         """Return it for notebooks: what it covers, and how it is to be read."""
         pooled = f"{plural(self.n_pooled, 'pair')} pooled and not judged, read as unjudged"
         return fragment(describe(self), [pooled] if self.n_pooled else [])
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The directions that it has queries of, the one in which the first side asks before the other."""
+        covered = [direction for direction, asked in self.queries.items() if len(asked)]
+        return tuple(sorted(covered, key=asks_first, reverse=True))
 
     @property
     def implicit(self) -> bool:
@@ -247,8 +250,7 @@ class Truth:
         """Return query and item of each pair that was pooled and not judged, for every covered query."""
         if self.judgments is None:
             return nothing(), nothing()
-        image, caption = (column.astype(np.int64) for column in self.judgments.pooled)
-        query, item = (image, caption) if direction == "i2t" else (caption, image)
+        query, item, _ = directed(direction, *(column.astype(np.int64) for column in self.judgments.pooled))
         queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
         _, rows = compress(queries, query, item)
         return query[rows], item[rows]
@@ -269,7 +271,7 @@ class Truth:
             raise InputError(f"truth {self.name!r} is a rule, which lists no pairs")
         if direction not in self._rows:
             pairs = self.judgments.pairs()
-            query, item = (pairs.image, pairs.caption) if direction == "i2t" else (pairs.caption, pairs.image)
+            query, item, row = directed(direction, pairs.image, pairs.caption)
             queries = np.asarray(self.queries.get(direction, np.empty(0)), dtype=np.int64)
             ptr, rows = compress(queries, query, item)
             self._rows[direction] = JudgedItems(
@@ -277,7 +279,7 @@ class Truth:
                 queries,
                 ptr,
                 item[rows].astype(np.int64),
-                pairs.grade[rows],
+                pairs.grade[row[rows]],
                 complete=self.complete,
             )
         return self._rows[direction]
@@ -301,8 +303,7 @@ class Truth:
         sampled = {}
         design = None if self.judgments is None else self.judgments.design
         if design is not None and design.direction == direction:
-            pair = (query, item) if direction == "i2t" else (item, query)
-            sampled[design.by] = design.lookup(*pair)[order]
+            sampled[design.by] = design.lookup(*in_order(direction, query, item))[order]
         return replace(rows, ptr=ptr, item=item[order], grade=grade[order], **sampled)
 
     def judged_by_fold(self, direction: Direction, everything: int, pool: bool = False) -> list[JudgedItems]:
@@ -357,7 +358,7 @@ def describe(truth: Truth) -> list[Part]:
     rows = []
     for way in truth.queries:
         cells = [f"{count:,}" for count in truth.counts(way).values()]
-        rows.append([SIDES[way], *cells[:-1], "all others" if everything else cells[-1]])
+        rows.append([query_side(way).many, *cells[:-1], "all others" if everything else cells[-1]])
     sentences = [
         *(["It is a rule, which judges every pair."] if truth.implicit else []),
         *(["A machine made it; its pairs were not judged."] if truth.machine else []),
@@ -371,6 +372,24 @@ def describe(truth: Truth) -> list[Part]:
         sentences.append(f"{plural(len(truth.judgments), 'rating')} of {pairs} by {raters}.")
     about = f"truth {truth.name}: {truth.about}" if truth.about else f"truth {truth.name}"
     return [about, Layout(["queries", *COUNTS.values()], rows), "\n".join(sentences)]
+
+
+def directed(
+    direction: Direction, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return pairs as query and item, and the number of the pair that each row came from.
+
+    Where a collection is searched with its own items, each of a pair asks for the other, and none for itself.
+
+    >>> [column.tolist() for column in directed("i2i", np.array([0, 2]), np.array([1, 2]))]
+    [[0, 1], [1, 0], [0, 0]]
+    """
+    row = np.arange(len(first))
+    if not same_side(direction):
+        return *in_order(direction, first, second), row
+    row = row[first != second]
+    first, second = first[row], second[row]
+    return np.r_[first, second], np.r_[second, first], np.r_[row, row]
 
 
 def compress(asked: np.ndarray, query: np.ndarray, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

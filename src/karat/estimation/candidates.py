@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, connected, plural
-from karat.benchmarks import SIDES, Benchmark, Direction, JudgedItems, Truth
+from karat.benchmarks import Benchmark, Direction, JudgedItems, Truth, query_side
 from karat.errors import InputError
 from karat.estimation.change import signed_change
 from karat.estimation.expectation import expected_values
@@ -123,7 +123,7 @@ class Candidates:
 
     def __repr__(self) -> str:
         return (
-            f"Candidates({len(self):,} pairs of {len(self.queries):,} {SIDES[self.direction]}, "
+            f"Candidates({len(self):,} pairs of {len(self.queries):,} {query_side(self.direction).many}, "
             f"{int(self.noisy.sum()):,} relevant by the noisy labels; {', '.join(self.runs)})"
         )
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from karat._util import Loop
 from karat._util import threads as thread_loop
-from karat.benchmarks import DIRECTIONS, SIDES, Benchmark, Direction, Ids, JudgedItems, as_id_array
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids, JudgedItems, as_id_array, query_side
 from karat.errors import InputError
 from karat.runs.fingerprint import merge_fingerprints
 from karat.runs.run import PassOptions, Run, Scanned, Top, TopRequest, id_places
@@ -104,7 +104,7 @@ class RankingsRun(Run):
     def extent(self) -> str:
         """How many queries have a list in each direction."""
         return " and ".join(
-            f"{len(self.raw[direction]):,} {SIDES[direction]}" for direction in self.directions
+            query_side(direction).counted(len(self.raw[direction])) for direction in self.directions
         )
 
     def align(self, benchmark: Benchmark) -> RankingsRun:

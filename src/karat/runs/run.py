@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from karat._util import Layout, Workers, fragment
-from karat.benchmarks import SIDES, Benchmark, Direction, Ids, JudgedItems
+from karat.benchmarks import Benchmark, Direction, Ids, JudgedItems, query_side
 from karat.runs.fingerprint import Fingerprint
 
 FirstResults = dict[Direction, np.ndarray]
@@ -208,7 +208,7 @@ class Run(ABC):
         """Return it for notebooks: what it is, what it answers, where it came from."""
         bench = "not matched with one yet" if self.benchmark is None else self.benchmark.name
         rows = [
-            ["queries", " and ".join(SIDES[direction] for direction in self.directions)],
+            ["queries", " and ".join(query_side(direction).many for direction in self.directions)],
             ["benchmark", bench],
             *([["file", self.where]] if self.where else []),
         ]

@@ -18,7 +18,7 @@ from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.registry import Source, register
 from karat.benchmarks.sources.beir import column, judged_rows, read_parquet
 from karat.benchmarks.sources.trec import MINUS_ONE, from_judged, read_ids, read_judged
-from karat.benchmarks.truth import DIRECTIONS, Direction
+from karat.benchmarks.sides import DIRECTIONS, Direction, in_order
 
 BOTH = "both"
 
@@ -32,15 +32,15 @@ def load(
 ) -> Benchmark:
     """Build the benchmark."""
     chosen = check_choice(direction, (BOTH, *DIRECTIONS), "direction")
-    side: Direction = "i2t" if chosen == "i2t" else "t2i"
+    side = "t2i" if chosen == BOTH else chosen
     rows = read_columns(qrels, side) if qrels.suffix == ".parquet" else read_judged(qrels)
-    queries, items = (read_ids(path) for path in ((texts, images) if side == "t2i" else (images, texts)))
+    queries, items = (read_ids(path) for path in in_order(side, images, texts))
     bench = from_judged(rows, qrels, queries, items, side, "atomic", "AToMiC's judgments", minus_one)
     truth = bench.truths["qrels"]
     if chosen == BOTH and truth.judgments is not None:
         asking = np.unique(truth.judgments.image).astype(np.int64)
         # A judged image outside the gallery has no place from which it could ask.
-        both = {"i2t": asking[asking < bench.images.size], **truth.queries}
+        both = {DIRECTIONS[0]: asking[asking < bench.images.size], **truth.queries}
         bench = replace(bench, truths={truth.name: replace(truth, queries=both)})
     return bench
 
@@ -48,7 +48,7 @@ def load(
 def read_columns(path: Path, side: Direction) -> list[tuple[str, str, int]]:
     """Return the judgments of a Parquet file."""
     table = read_parquet(path)
-    sides = ("text_id", "image_id") if side == "t2i" else ("image_id", "text_id")
+    sides = in_order(side, "image_id", "text_id")
     return judged_rows([column(table, [name], path) for name in (*sides, "rel")], path)
 
 

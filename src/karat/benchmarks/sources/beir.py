@@ -1,7 +1,7 @@
 """Tables as Hugging Face hosts retrieval data: corpus, queries and qrels, in Parquet or json lines.
 
 MIEB's tables are the same with pictures and in shards, ``corpus-00000-of-00001.parquet``, ``query-…`` and
-``qrels-…``; their column ``modality`` says on which side the images are. The pictures are not read.
+``qrels-…``; their column ``modality`` says of which kind each side is. The pictures are not read.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from karat._util import Param, check_choice, check_parquet, parsing, read_json_lines, read_text
+from karat._util import Param, check_parquet, parsing, read_json_lines, read_text
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.registry import Source, register
 from karat.benchmarks.sources.trec import MINUS_ONE, from_judged
-from karat.benchmarks.truth import DIRECTIONS, Direction
+from karat.benchmarks.sides import in_order
 from karat.errors import InputError, MissingDataError
 
 ID = ("_id", "id")
 QRELS = (("query-id", "query_id"), ("corpus-id", "corpus_id"), ("score", "relevance"))
 FORMATS = (".parquet", ".jsonl", ".tsv")
-SIDES = {("text", "image"): "t2i", ("image", "text"): "i2t"}
-"""The direction, by what the queries are and what the corpus is."""
+MODALITIES = {"text": "t", "image": "i", "image,text": "it", "text,image": "it", "video": "v", "audio": "a"}
+"""The letters of a side, by what the column `modality` says."""
 Columns = dict[str, list[Any]]
 
 
@@ -32,15 +32,13 @@ def load(
     """Build the benchmark of a folder with corpus, queries and qrels.
 
     ``corpus.*`` and ``queries.*`` have a column ``_id`` (or ``id``); ``qrels/SPLIT.*`` or ``qrels.*``
-    have query-id, corpus-id and score. Where no column ``modality`` says otherwise, queries are captions and
-    the corpus is images. Scores are read as the relevance of TREC qrels.
+    have query-id, corpus-id and score. Where no column ``modality`` says otherwise, a corpus of texts is documents,
+    and one without texts is images, which captions ask for. Scores are read as the relevance of TREC qrels.
     """
     folder = Path(folder)
     corpus_files, query_files = find(folder, split, "corpus"), find(folder, split, "queries", "query")
     corpus, queries = read_tables(corpus_files), read_tables(query_files)
-    side: Direction = check_choice(  # type: ignore[assignment]
-        direction_of(queries, corpus, folder) if direction is None else direction, DIRECTIONS, "direction"
-    )
+    side = direction_of(queries, corpus, folder) if direction is None else direction
     items, asks = column(corpus, ID, corpus_files[0]), column(queries, ID, query_files[0])
     qrels = find(folder, split, "qrels")
     path, judged = qrels[0], read_tables(qrels)
@@ -50,23 +48,24 @@ def load(
     split_queries = [query for query in asks if query in named] or asks
     about = "corpus, queries and qrels"
     bench = from_judged(rows, path, split_queries, items, side, folder.resolve().name, about, minus_one)
-    captions = queries if side == "t2i" else corpus
-    if "text" not in captions:
+    texts, named = in_order(side, (queries, asks), (corpus, items))[1]
+    if "text" not in texts:
         return bench
-    text_of = dict(zip(asks if side == "t2i" else items, captions["text"]))
+    text_of = dict(zip(named, texts["text"]))
     return replace(bench, texts=[str(text_of[name] or "") for name in bench.captions.gallery.tolist()])
 
 
 def direction_of(queries: Columns, corpus: Columns, folder: Path) -> str:
-    """Return the direction that the modalities of queries and corpus mean; t2i where they are not given."""
+    """Return the direction that the modalities of queries and corpus mean; that of documents without any."""
     if "modality" not in queries or "modality" not in corpus:
-        return "t2i"
+        return "q2d" if any(corpus.get("text", ())) else "t2i"
     asked, ranked = (" and ".join(sorted(set(map(str, table["modality"])))) for table in (queries, corpus))
-    if (asked, ranked) not in SIDES:
+    if asked not in MODALITIES or ranked not in MODALITIES:
         what = f"has queries of {asked or 'nothing'} and a corpus of {ranked or 'nothing'}"
-        fix = "karat scores images against texts; pass --set direction=… if they are"
-        raise InputError(what, where=folder, fix=fix)
-    return SIDES[asked, ranked]
+        raise InputError(what, where=folder, fix=f"write {' or '.join(MODALITIES)}, or pass --set direction=…")
+    # The corpus does not hold the queries, so that a direction from a side to itself is another thing.
+    asks = "q" if asked == ranked else MODALITIES[asked]
+    return f"{asks}2{MODALITIES[ranked]}"
 
 
 def find(folder: Path, split: str, *names: str) -> list[Path]:
@@ -166,7 +165,7 @@ register(
             Param(
                 "direction",
                 str,
-                "t2i when queries are captions, i2t when images; by default as the column modality says",
+                "what asks for what, such as t2i, i2t, q2d; by default as the column modality says",
                 None,
             ),
             MINUS_ONE,

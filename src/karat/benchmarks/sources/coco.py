@@ -24,7 +24,8 @@ from karat.benchmarks.judgments import Judgments, Provenance, Share, Steps
 from karat.benchmarks.objects import Objects
 from karat.benchmarks.plausible_match import PlausibleMatch
 from karat.benchmarks.registry import Source, find_file, register
-from karat.benchmarks.truth import DIRECTIONS, Direction, Fold, Truth
+from karat.benchmarks.sides import DIRECTIONS
+from karat.benchmarks.truth import Fold, Truth
 from karat.errors import InputError
 
 PACKAGE = "eccv_caption"
@@ -92,7 +93,7 @@ def load(
         name: str, files: str, about: str, judgments: Judgments | None = None, folds: list[Fold] | None = None
     ) -> Truth:
         listed = Judgments(parsed[f"{files}_image"], parsed[f"{files}_caption"], sources=[Provenance(files)])
-        queries: dict[Direction, np.ndarray] = {d: parsed[f"{files}_{d}"] for d in DIRECTIONS}
+        queries = {d: parsed[f"{files}_{d}"] for d in DIRECTIONS}
         return Truth(
             name, listed if judgments is None else judgments, queries, folds=folds or (), about=about
         )

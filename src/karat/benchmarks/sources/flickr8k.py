@@ -27,7 +27,8 @@ from karat.benchmarks.benchmark import ORIGINAL, RECALLS, Benchmark, build
 from karat.benchmarks.image_files import locate_images
 from karat.benchmarks.judgments import Judgments, Provenance, Steps
 from karat.benchmarks.registry import Source, register
-from karat.benchmarks.truth import Direction, Truth
+from karat.benchmarks.sides import Direction
+from karat.benchmarks.truth import Truth
 from karat.errors import InputError, MissingDataError
 
 ALL = "all"

@@ -17,7 +17,8 @@ from karat.benchmarks.image_files import locate_images
 from karat.benchmarks.instances import Instances, load_instances, read_approvals
 from karat.benchmarks.judgments import Judgments, Provenance, Share
 from karat.benchmarks.registry import Source, register
-from karat.benchmarks.truth import Direction, Truth
+from karat.benchmarks.sides import KINDS, Direction, Side
+from karat.benchmarks.truth import Truth
 from karat.errors import InputError
 
 APPROVED = "approved"
@@ -47,6 +48,7 @@ def load(
         image_paths=locate_images(images, instances.files),
         image_folder=None if images is None else str(images),
         instances=instances,
+        sides=(KINDS["i"], Side("text", "object", "objects")),
     )
 
 

@@ -15,7 +15,7 @@ from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.image_files import locate_images
 from karat.benchmarks.registry import Source, register
 from karat.benchmarks.sources.trec import from_judged, read_judged
-from karat.benchmarks.truth import Direction
+from karat.benchmarks.sides import in_order
 from karat.errors import InputError, MissingDataError
 
 QUERY, CANDIDATE = "query_", ""
@@ -31,7 +31,7 @@ def load(
     pool_file = find(folder, "cand_pool", *(f"local/{name}_cand_pool.jsonl" for name in names))
     qrels = find(folder, "qrels", f"{split}/{names[0]}_qrels.txt")
     queries, candidates = read_json_lines(query_file), read_json_lines(pool_file)
-    side: Direction = "i2t" if modality(queries, QUERY, query_file) == "image" else "t2i"
+    side = "i2t" if modality(queries, QUERY, query_file) == "image" else "t2i"
     wanted = "text" if side == "i2t" else "image"
     if (kind := modality(candidates, CANDIDATE, pool_file)) != wanted:
         raise InputError(
@@ -42,7 +42,7 @@ def load(
     about = f"M-BEIR, {task} {split} (Wei et al. 2024)"
     bench = from_judged(read_judged(qrels, 5), qrels, asks, items, side, f"mbeir-{task}", about)
     sides = ((queries, QUERY), (candidates, CANDIDATE))
-    (pictures, picture), (captions, caption) = sides if side == "i2t" else sides[::-1]
+    (pictures, picture), (captions, caption) = in_order(side, *sides)
     paths = [record.get(f"{picture}img_path", TEXT) for record in pictures] if images else []
     return replace(
         bench,

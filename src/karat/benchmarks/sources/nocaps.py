@@ -16,7 +16,8 @@ from karat._util import TEXT, Param, first_text, read_json
 from karat.benchmarks.benchmark import ORIGINAL, Benchmark
 from karat.benchmarks.registry import Source, register
 from karat.benchmarks.sources import coco_json
-from karat.benchmarks.truth import Direction, Fold, Truth
+from karat.benchmarks.sides import Direction
+from karat.benchmarks.truth import Fold, Truth
 
 DOMAIN = "domain"
 

@@ -1,6 +1,6 @@
 """NUS-WIDE (Chua et al., CIVR 2009): 81 tags of Flickr photos, from one archive of packed labels.
 
-A tag is a caption: the captions are the names of the concepts, and a tag asks for its images (t2i).
+A tag is a caption: the captions are the names of the concepts, and a tag asks for its images.
 
 - ``gt`` has the official labels. People labelled every image for every concept, so it is complete.
 - ``keyword`` has the search word that each image was crawled with, a real noisy tag: an image has one, which
@@ -24,7 +24,8 @@ from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Provenance
 from karat.benchmarks.registry import Source, find_file, register
-from karat.benchmarks.truth import Direction, Truth
+from karat.benchmarks.sides import KINDS, Direction, Side
+from karat.benchmarks.truth import Truth
 from karat.errors import InputError, MissingDataError
 
 FILE = "nuswide_gt81.npz"
@@ -72,6 +73,7 @@ def load(file: Path | None = None, split: str = "test", tags: str = ALL, directi
         truths,
         defaults=dict.fromkeys(truths, MEASURES),
         about=f"NUS-WIDE, {split} images and their tags (Chua et al. 2009)",
+        sides=(KINDS["i"], Side("text", "tag", "tags")),
         texts=names.tolist(),
     )
 

@@ -19,7 +19,16 @@ from karat.benchmarks.ids import Ids
 from karat.benchmarks.judgments import Judgments, Provenance, Share
 from karat.benchmarks.pool_design import DesignKind, PoolDesign
 from karat.benchmarks.registry import Source, register
-from karat.benchmarks.truth import DIRECTIONS, Direction, Truth
+from karat.benchmarks.sides import (
+    Direction,
+    in_order,
+    item_side,
+    letters_of,
+    query_side,
+    same_side,
+    sides_of,
+)
+from karat.benchmarks.truth import Truth
 from karat.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,6 +46,14 @@ MINUS_ONE = Param(
     "pooled",
 )
 """The parameter of sources that read qrels."""
+DIRECTION = Param(
+    "direction",
+    str,
+    "which side asks, and which is ranked: q2d (queries and documents of any kind), t2i, i2t, it2i (composed queries "
+    "and images), t2v, a2t, i2i …",
+    "q2d",
+)
+"""The parameter of sources that do not know what asks for what."""
 
 
 class QrelsLine:
@@ -114,10 +131,13 @@ def load(
     qrels: Path,
     queries: Path | None = None,
     items: Path | None = None,
-    direction: str = "i2t",
+    direction: str = "q2d",
     minus_one: str = "pooled",
 ) -> Benchmark:
     """Build the benchmark of a qrels file.
+
+    `direction` says of which kinds queries and items are: it names them in every table. With the same kind on
+    both sides, as i2i, queries and items are one collection, and no item is ranked for itself.
 
     Lines that are blank or begin with # are skipped, and the file may be compressed by gzip. The gallery is
     `items`, one id per line; without it, the items of the qrels and what else a run lists, which is unjudged.
@@ -133,10 +153,9 @@ def load(
     (or ``relevance stratum``, where a relevance of −1 shows that it comes first), ``query 0 item relevance
     probability`` or ``query item relevance method probability``. All lines of a file have the same form.
     """
-    side: Direction = check_choice(direction, DIRECTIONS, "direction")  # type: ignore[assignment]
     rows, sampled = read_sampled(Path(qrels))
     return from_judged(
-        rows, qrels, read_ids(queries), read_ids(items), side, Path(qrels).stem,
+        rows, qrels, read_ids(queries), read_ids(items), direction, Path(qrels).stem,
         "TREC qrels", minus_one, sampled,
     )  # fmt: skip
 
@@ -195,11 +214,21 @@ def from_judged(
     sampled: Sampled | None = None,
 ) -> Benchmark:
     """Build a benchmark from judged (query, item, relevance), and the ids that there are."""
+    letters_of(direction)
     reading = check_choice(minus_one, READINGS, MINUS_ONE.name)
     if not rows:
         raise InputError("holds no judgment", where=where, fix="write `query 0 item relevance` lines")
     check_once([row[:2] for row in rows], "pair", lambda at: f"judgment {at + 1}", where)
     asking, listed = [row[0] for row in rows], [row[1] for row in rows]
+    if same_side(direction):
+        if sampled is not None:
+            raise InputError(
+                "says how pairs of one collection were sampled for each query", where=where,
+                fix="pass --set direction=q2d, where a pair has a direction",
+            )  # fmt: skip
+        rows = once_each(rows, where)
+        asking, listed = [row[0] for row in rows], [row[1] for row in rows]
+        queries = items = list(dict.fromkeys([*asking, *listed] if items is None else items))
     asks = Ids(dict.fromkeys(asking) if queries is None else queries, kind="query")
     ranked = Ids(dict.fromkeys(listed) if items is None else items, kind="item")
     query = asks.index(asking, where)
@@ -216,7 +245,7 @@ def from_judged(
             fix=f"pass --set {MINUS_ONE.name}=not-relevant where {POOLED} is a grade",
         )
     scale = Share(top=max(1, int(relevance.max())), least=1)
-    pair = (query, item) if direction == "i2t" else (item, query)
+    pair = in_order(direction, query, item)
     judgments = Judgments(
         *(side[judged] for side in pair),
         rating=relevance[judged],
@@ -224,15 +253,36 @@ def from_judged(
         pooled=(pair[0][~judged], pair[1][~judged]),
         design=None if sampled is None else PoolDesign(direction, sampled[0], *pair, sampled[1]),
     )
-    kinds = ("image", "caption") if direction == "i2t" else ("caption", "image")
+    kinds = query_side(direction).one, item_side(direction).one
     # Runs may have queries of other topics, and items that nobody judged where the items are not listed.
     asks = Ids(asks.gallery, extra=asks.extra, kind=kinds[0], open=True)
     ranked = Ids(ranked.gallery, extra=ranked.extra, kind=kinds[1], open=items is None)
-    images, captions = (asks, ranked) if direction == "i2t" else (ranked, asks)
+    images, captions = in_order(direction, asks, ranked)
     truth = Truth("qrels", judgments, {direction: np.unique(query[judged])}, about=about)
     return Benchmark(
-        name, images, captions, {"qrels": truth}, defaults={"qrels": DEFAULTS}, about=f"{about} of {where}"
-    )
+        name, images, captions, {"qrels": truth}, defaults={"qrels": DEFAULTS}, about=f"{about} of {where}",
+        sides=sides_of(direction),
+    )  # fmt: skip
+
+
+def once_each(rows: list[tuple[str, str, int]], where: Path) -> list[tuple[str, str, int]]:
+    """Return the judgments of one collection without those of an item for itself, and each pair once.
+
+    >>> once_each([("a", "b", 1), ("b", "a", 1), ("a", "a", 1)], Path("qrels"))
+    [('a', 'b', 1)]
+    """
+    known: dict[frozenset[str], tuple[str, str, int]] = {}
+    for query, item, relevance in rows:
+        if query == item:
+            continue
+        before = known.setdefault(frozenset((query, item)), (query, item, relevance))
+        if before[2] != relevance:
+            raise InputError(
+                f"{query} and {item} have the relevance {relevance}, and {before[2]} the other way round",
+                where=where,
+                fix="pass --set direction=q2d, where a pair has a direction",
+            )
+    return [*known.values()]
 
 
 FINEST = 100
@@ -240,7 +290,7 @@ FINEST = 100
 
 
 def write_qrels(benchmark: Benchmark, truth: Truth, folder: str | Path) -> dict[Direction, Path]:
-    """Write qrels-i2t.trec and qrels-t2i.trec, one for each direction that the truth covers.
+    """Write qrels-DIRECTION.trec, one for each direction that the truth covers.
 
     A line is ``query 0 item relevance``, one for each judged pair. Where the pool was sampled for the queries
     of the direction, it is ``query 0 item stratum relevance`` or ``query 0 item relevance probability``.
@@ -262,8 +312,7 @@ def write_qrels(benchmark: Benchmark, truth: Truth, folder: str | Path) -> dict[
     dog.jpg 0 7 1
     dog.jpg 0 8 0
     """
-    covered = [direction for direction in DIRECTIONS if len(truth.queries.get(direction, ()))]
-    tables = {direction: qrels_table(benchmark, truth, direction) for direction in covered}
+    tables = {direction: qrels_table(benchmark, truth, direction) for direction in truth.directions}
     written: dict[Direction, Path] = {}
     for direction, table in tables.items():
         written[direction] = Path(folder) / f"qrels-{direction}.trec"
@@ -343,7 +392,7 @@ register(
             Param(
                 "items", Path, "all item ids, one per line; by default those of the qrels and the runs", None
             ),
-            Param("direction", str, "what asks: i2t for images, t2i for captions", "i2t"),
+            DIRECTION,
             MINUS_ONE,
         ),
         recognise,

@@ -1,0 +1,106 @@
+"""Crisscrossed Captions (Parekh et al., EACL 2021) within one side: images rated with images, captions with captions.
+
+Each benchmark is one collection of COCO's test split that is searched with its own items: nothing is ranked for
+itself. A pair has no direction: where both its orders were rated (2,863 pairs of images were), its rating is the
+mean. ``sits_test.csv``, which rates captions with images, gives the truth cxc of the benchmark coco.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from karat._util import Param
+from karat.benchmarks.benchmark import RECALLS, Benchmark
+from karat.benchmarks.cxc import CXC_SCALE, RELEVANT_FROM, read_pairs
+from karat.benchmarks.ids import Ids
+from karat.benchmarks.judgments import Judgments, Provenance, Steps
+from karat.benchmarks.pool_design import pair_key
+from karat.benchmarks.registry import Source, find_file, register
+from karat.benchmarks.sides import sides_of
+from karat.benchmarks.sources.coco import load as load_coco
+from karat.benchmarks.truth import Truth
+from karat.errors import InputError
+
+PAPER = "Crisscrossed Captions (Parekh et al. 2021)"
+
+
+def load_images(ratings: Path | None = None) -> Benchmark:
+    """Build the benchmark of images that are searched with images."""
+    images = load_coco().images
+    path = find_file("cxc", "ratings", "sis_test.csv") if ratings is None else Path(ratings)
+    truths = rated("cxc-i2i", path, "image", images)
+    return Benchmark(
+        "cxc-i2i", images, images, truths, defaults=dict.fromkeys(truths, RECALLS),
+        about="COCO's test images, searched with one another", sides=sides_of("i2i"),
+    )  # fmt: skip
+
+
+def load_captions(ratings: Path | None = None) -> Benchmark:
+    """Build the benchmark of captions that are searched with captions; an image groups those written for it."""
+    coco = load_coco()
+    path = find_file("cxc", "ratings", "sts_test.csv") if ratings is None else Path(ratings)
+    # Without those that other judgments of COCO mention.
+    captions = Ids(coco.captions.gallery, kind="caption")
+    truths = rated("cxc-t2t", path, "caption", captions)
+    image = coco.clusters("t2i", np.arange(captions.size))
+    truths["co-captions"] = Truth(
+        "co-captions",
+        Judgments(*pairs_within(image), sources=[Provenance("original")]),
+        {"t2t": np.arange(captions.size)},
+        about="the other captions of the same image",
+    )
+    return Benchmark(
+        "cxc-t2t", captions, captions, truths, defaults=dict.fromkeys(truths, RECALLS),
+        about="COCO's test captions, searched with one another", find_texts=coco.find_texts,
+        sides=sides_of("t2t"), groups=coco.grouping and coco.grouping.within(1),
+    )  # fmt: skip
+
+
+def rated(name: str, path: Path, kind: str, ids: Ids) -> dict[str, Truth]:
+    """Return the truth of a file of ratings, whose queries are the items that it rates with another."""
+    columns = (f"{kind}1", f"{kind}2")
+    one, other, rating = read_pairs(path, columns, path.name.split("_")[0])
+    one, other = ids.index(one, path), ids.index(other, path)
+    keep = one != other
+    if not keep.any():
+        raise InputError("rates nothing with another", where=path, fix="give the complete file")
+    first, second = np.minimum(one, other)[keep], np.maximum(one, other)[keep]
+    key, pair = np.unique(pair_key(first, second), return_inverse=True)
+    rating = np.bincount(pair, rating[keep]) / np.bincount(pair)
+    scale = Steps([(RELEVANT_FROM, 1.0)])
+    binary = Judgments(
+        key >> 32, key & 0xFFFFFFFF, rating=rating, sources=[Provenance("cxc", CXC_SCALE, scale)]
+    )
+    queries = {name.removeprefix("cxc-"): np.unique(np.r_[first, second])}
+    about = f"{PAPER}, rating {RELEVANT_FROM:g} or more of 5"
+    return {name: Truth(name, binary, queries, about=about)}
+
+
+def pairs_within(group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return all pairs of items of one group.
+
+    >>> pairs_within(np.array([0, 0, 1, 0]))
+    (array([0, 1, 0]), array([1, 3, 3]))
+    """
+    order = np.argsort(group, kind="stable")
+    pairs: list[tuple[np.ndarray, np.ndarray]] = []
+    for apart in range(1, int(np.bincount(group).max())):
+        same = np.flatnonzero(group[order[:-apart]] == group[order[apart:]])
+        pairs.append((order[same], order[same + apart]))
+    return np.concatenate([first for first, _ in pairs]), np.concatenate([second for _, second in pairs])
+
+
+for name, kind, load, file in (
+    ("cxc-i2i", "images", load_images, "sis_test.csv"),
+    ("cxc-t2t", "captions", load_captions, "sts_test.csv"),
+):
+    register(
+        Source(
+            name,
+            f"COCO's test {kind}, searched with one another, by the ratings of Crisscrossed Captions",
+            load,
+            (Param("ratings", Path, f"{file} of Crisscrossed Captions", None),),
+        )
+    )
