@@ -58,11 +58,13 @@ if TYPE_CHECKING:
     from karat.benchmarks.registry import register as register
     from karat.benchmarks.registry import registered as registered
     from karat.benchmarks.sides import DIRECTIONS as DIRECTIONS
+    from karat.benchmarks.sides import IMAGE_TEXT as IMAGE_TEXT
     from karat.benchmarks.sides import KINDS as KINDS
     from karat.benchmarks.sides import Direction as Direction
     from karat.benchmarks.sides import Groups as Groups
     from karat.benchmarks.sides import Side as Side
     from karat.benchmarks.sides import asks_first as asks_first
+    from karat.benchmarks.sides import direction_in as direction_in
     from karat.benchmarks.sides import directions_of as directions_of
     from karat.benchmarks.sides import in_order as in_order
     from karat.benchmarks.sides import is_direction as is_direction

@@ -158,6 +158,12 @@ class Benchmark:
         """Return it for notebooks: the counts of every truth."""
         return BenchmarkSummary(self)._repr_html_()
 
+    @property
+    def asked_directions(self) -> list[Direction]:
+        """The directions in which any of its truths has queries."""
+        truths = self.truths.values()
+        return [way for way in self.directions if any(way in truth.directions for truth in truths)]
+
     def direction(self, name: str) -> Direction:
         """Return the direction that is meant by a name; raise where it is none of the benchmark's."""
         return direction_in(self.directions, name)

@@ -79,13 +79,13 @@ def letters_of(direction: Direction) -> tuple[str, str]:
 
 
 @cache
-def is_direction(name: str) -> bool:
-    """Return whether a name is that of a direction, unlike "mean" or "both".
+def is_direction(name: object) -> bool:
+    """Return whether something is the name of a direction, unlike "mean" or "both".
 
     >>> is_direction("t2v"), is_direction("mean")
     (True, False)
     """
-    asks, _, ranked = name.partition("2")
+    asks, _, ranked = name.partition("2") if isinstance(name, str) else ("", "", "")
     return asks in KINDS and ranked in KINDS
 
 

@@ -25,7 +25,7 @@ from karat._util import (
     write_errors,
     write_file,
 )
-from karat.benchmarks import DIRECTIONS, Benchmark, as_id_array
+from karat.benchmarks import Benchmark, as_id_array, direction_in, in_order, letters_of
 from karat.errors import InputError
 from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun, Similarity
@@ -105,7 +105,7 @@ def convert(
     if kind is not None:
         kind = check_choice(kind, CONTENT_KINDS, "kind")
     if direction is not None:
-        direction = check_choice(direction, DIRECTIONS, "direction")
+        letters_of(direction)
     if (have := kind_of_tables(sources)) is not None:
         target_kind(have, writer, kind, top, direction, target)
     paths = paths_among(sources)
@@ -186,7 +186,7 @@ def target_kind(
         (
             wanted == "lists" != have and direction is None and writer.one_direction,
             "holds one direction",
-            "choose --direction i2t or t2i",
+            "choose --direction, such as i2t, t2i or q2d",
         ),
         (wanted != "lists" and top is not None, "only lists are cut", "leave out --top"),
         (wanted != "lists" and direction is not None, "a table has both directions", "leave out --direction"),
@@ -294,9 +294,8 @@ def first_items(run: TableRun, k: int, direction: Any = None) -> Content:
             check_unique_ids(ids[kind], kind[:-1], run.ids_where or run.where)
     lists: dict[str, dict[Any, Any]] = {}
     scores: dict[str, dict[Any, Any]] = {}
-    for way in DIRECTIONS if direction is None else (direction,):
-        sides = ("images", "captions") if way == "i2t" else ("captions", "images")
-        queries, items = (ids[side] for side in sides)
+    for way in run.directions if direction is None else [direction_in(run.directions, direction)]:
+        queries, items = in_order(way, ids["images"], ids["captions"])
         top = run.top(way, k)
         spans = list(zip(queries.tolist(), top.ptr[:-1].tolist(), top.ptr[1:].tolist()))
         listed = items[top.item]

@@ -11,7 +11,7 @@ import numpy as np
 
 from karat._util import check_choice, not_finite
 from karat._util import threads as thread_loop
-from karat.benchmarks import Benchmark, Direction, JudgedItems
+from karat.benchmarks import Benchmark, Direction, JudgedItems, asks_first, in_order
 from karat.errors import InputError
 from karat.runs.preflight import VectorCheck, check_dimensions
 from karat.runs.run import PassOptions, Scanned, TopRequest
@@ -149,7 +149,8 @@ class EmbeddingRun(TableRun):
     def extent(self) -> str:
         """Images and captions, and the dimensions of their vectors."""
         dimensions = f"{self.vectors[0].shape[1]:,} dimensions, similarity {self.similarity}"
-        return f"{self.shape[0]:,} images and {self.shape[1]:,} captions, {dimensions}"
+        counted = dict.fromkeys(side.counted(number) for side, number in zip(self.sides, self.shape))
+        return f"{' and '.join(counted)}, {dimensions}"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -159,13 +160,13 @@ class EmbeddingRun(TableRun):
     def check(self, benchmark: Benchmark) -> None:
         """Raise where there is not one row per image and per caption."""
         expected = (benchmark.images.size, benchmark.captions.size)
-        for size, known, kind in zip(self.shape, expected, ("image", "caption")):
+        for size, known, side in zip(self.shape, expected, benchmark.sides):
             if size != known:
                 raise InputError(
-                    f"has {size:,} {kind} embeddings, but {benchmark.name} has {known:,} {kind}s",
+                    f"has {size:,} {side.one} embeddings, but {benchmark.name} has {side.counted(known)}",
                     where=self.where or self.name,
                     fix=other_benchmark(self.shape)
-                    or f"embed every {kind}, in the order that {benchmark.order_shown}",
+                    or f"embed every {side.one}, in the order that {benchmark.order_shown}",
                 )
 
     def pair_scores(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
@@ -199,7 +200,7 @@ class EmbeddingRun(TableRun):
 
     def query_scores(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return the rounded scores of all items for some queries."""
-        return self._products(0 if direction == "i2t" else 1, queries)
+        return self._products(0 if asks_first(direction) else 1, queries)
 
     def _products(self, side: int, rows: np.ndarray) -> np.ndarray:
         """Return the products of some vectors of one side with all of the other."""
@@ -214,7 +215,7 @@ class EmbeddingRun(TableRun):
 
     def slack(self, direction: Direction, queries: np.ndarray) -> np.ndarray:
         """Return twice the error of a score, and a little: of the k-th and of the one compared with it."""
-        return 3 * (self.image_error if direction == "i2t" else self.caption_error)[queries]
+        return 3 * in_order(direction, self.image_error, self.caption_error)[0][queries]
 
     def tile_bytes(self, step: tuple[int, int]) -> int:
         """Return the size of the vectors that are read from files for a tile."""

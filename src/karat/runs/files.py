@@ -20,7 +20,7 @@ from karat._util import (
     plural,
     track,
 )
-from karat.benchmarks import DIRECTIONS, Benchmark
+from karat.benchmarks import Benchmark, is_direction, same_side, turned
 from karat.errors import InputError, MissingDataError
 from karat.runs.compute import Compute
 from karat.runs.embeddings import EmbeddingRun
@@ -210,6 +210,8 @@ def as_table_run(
     """Return the run of a score table or of two embedding tables, with an id for each row and column."""
     run: TableRun
     loading = stated(loading, content)
+    if benchmark is not None and len(benchmark.directions) == 1:
+        content = of_one_collection(content, benchmark)
     if len(content.tables) == 1:
         if isinstance(content.tables[0], Blocks):
             rows, *_, columns = content.tables[0].shape
@@ -229,6 +231,24 @@ def as_table_run(
     run.made_with = content.made_with
     check_lengths(run, content.ids_where or content.where)
     return run
+
+
+def of_one_collection(content: Content, benchmark: Benchmark) -> Content:
+    """Return the tables of a run whose benchmark is searched with its own items.
+
+    Of two embedding tables that of its side is taken, for queries and items. One table is embeddings too where
+    it is not as wide as it is long.
+    """
+    number = int(benchmark.sides[0].kind == "text") if len(content.tables) == 2 else 0
+    kind, table = KINDS[number], content.tables[number]
+    ids = content.ids.get(kind, next(iter(content.ids.values()), None))
+    shape = (len(table), table.shape[1]) if hasattr(table, "shape") else (0, 0)
+    scores = len(content.tables) == 1 and not content.vectors and shape[0] == shape[1]
+    return replace(
+        content,
+        tables=(table,) if scores else (table, table),
+        ids={} if ids is None else dict.fromkeys(KINDS, ids),
+    )
 
 
 def stated(loading: Loading, content: Content) -> Loading:
@@ -338,13 +358,13 @@ def with_directions(
     lists: Mapping[str, Any], benchmark: Benchmark | None, where: str | None
 ) -> Mapping[str, Any]:
     """Return lists by direction; a bare dictionary is recognised by its ids."""
-    strange = [key for key in lists if key not in DIRECTIONS]
+    strange = [key for key in lists if not is_direction(key)]
     if not strange:
         return lists
     if benchmark is not None and len(strange) == len(lists):
-        covered = [d for d in DIRECTIONS if any(len(t.queries.get(d, ())) for t in benchmark.truths.values())]
+        covered = benchmark.asked_directions
         # The directions that are scored first: where ids are numbers, a query and an item may share one.
-        for direction in dict.fromkeys([*covered, *DIRECTIONS]):
+        for direction in dict.fromkeys([*covered, *benchmark.directions]):
             queries = benchmark.queries(direction)
             known = queries.find(strange) >= 0
             if known.all() or (queries.open and known.any()):
@@ -378,7 +398,7 @@ def is_source(value: Any) -> bool:
 
 def by_name(sources: Any) -> bool:
     """Whether a dictionary holds runs by name, and not the ranked lists of one run."""
-    named = isinstance(sources, Mapping) and bool(sources) and not sources.keys() & set(DIRECTIONS)
+    named = isinstance(sources, Mapping) and bool(sources) and not any(map(is_direction, sources))
     return named and all(map(is_source, sources.values()))
 
 
@@ -545,7 +565,8 @@ def join_directions(runs: Sequence[Run], groups: Sequence[tuple[Any, ...]]) -> l
         if (
             before is not None and path is not None
             and isinstance(last, RankingsRun) and isinstance(run, RankingsRun)
-            and (*last.directions, *run.directions) in (DIRECTIONS, DIRECTIONS[::-1])
+            and len(last.directions) == 1 and not same_side(*last.directions)
+            and run.directions == (turned(*last.directions),)
         ):  # fmt: skip
             joined[-1], before = last.joined(run, joint_name([before, path])), None
         else:
@@ -609,7 +630,9 @@ def group_sources(files: Sequence[str | Path], benchmark: Benchmark) -> list[tup
         pair = rest[:2]
         shapes = [table_shape(path) for path in pair]
         rows = (benchmark.images.size, benchmark.captions.size)
-        if len(shapes) == 2 and are_embeddings(shapes, rows):
+        # Of one collection, a table of its own is a run of its own.
+        alone = len(benchmark.directions) == 1 and shapes[0] and shapes[0][0] == rows[0]
+        if len(shapes) == 2 and not alone and are_embeddings(shapes, rows):
             # The images of a benchmark are no more than its captions.
             lengths = (shapes[0][0], shapes[1][0])
             turned = lengths == rows[::-1] != rows or (lengths != rows and lengths[0] > lengths[1])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_table, not_finite
-from karat.benchmarks import Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, in_order
 from karat.errors import InputError
 from karat.runs.scan import Tile, TileScores
 from karat.runs.table import TableRun, other_benchmark
@@ -59,9 +59,9 @@ class MatrixRun(TableRun):
 
     @property
     def extent(self) -> str:
-        """Images by captions."""
-        images, captions = self.images_by_captions
-        return f"{images:,} images by {captions:,} captions, {self.scores.dtype}"
+        """Images by captions, or whatever the sides are."""
+        counted = (side.counted(number) for side, number in zip(self.sides, self.images_by_captions))
+        return f"{' by '.join(counted)}, {self.scores.dtype}"
 
     def check(self, benchmark: Benchmark) -> None:
         """Raise where the table is not images by captions."""
@@ -70,11 +70,12 @@ class MatrixRun(TableRun):
         if shape == expected:
             return
         scores = f"{shape[0]:,} by {shape[1]:,}"
-        pairs = f"{expected[0]:,} images by {expected[1]:,} captions"
+        one, other = benchmark.sides
+        pairs = f"{one.counted(expected[0])} by {other.counted(expected[1])}"
         if shape == expected[::-1]:
             fix = "it is transposed: karat convert --transpose turns it, transpose=True in Python"
         elif shape[0] in expected:
-            fix = "embeddings come as two tables of the same width, one row per image and one per caption"
+            fix = f"embeddings come as two tables of the same width, one row per {one.one} and one per {other.one}"
         else:
             fix = other_benchmark(shape) or f"score every pair, in the order that {benchmark.order_shown}"
         raise InputError(
@@ -95,7 +96,7 @@ class MatrixRun(TableRun):
         values = as_float(np.asarray(scores[queries]))
         if not np.isfinite(values).all():
             row, column = np.argwhere(~np.isfinite(values))[0]
-            place = (queries[row], column) if direction == "i2t" else (column, queries[row])
+            place = in_order(direction, queries[row], column)
             raise not_finite(self.where or self.name, *place, float(values[row, column]), self.scores.dtype)
         return values
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import Param, Registry, check_choice, natural, parse_params, positive, stage
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat._util import Param, Registry, natural, parse_params, positive, stage
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, asks_first, direction_in, in_order, letters_of
 from karat.errors import InputError, MissingDataError
 from karat.runs.embeddings import EmbeddingRun
 from karat.runs.files import read_run
@@ -214,10 +214,10 @@ class NormalisedScores:
         """What keeps logarithms of products above 0, where scores may be below 0; None where none is."""
         if not self.step.times_score:
             return None
-        lowest = min(float(block.min()) for _, block in query_blocks(self.base, "i2t"))
+        lowest = min(float(block.min()) for _, block in query_blocks(self.base, self.base.directions[0]))
         if lowest > 0:
             return None
-        if lowest < 0 and len(self.corrections) < len(DIRECTIONS):
+        if lowest < 0 and len(self.corrections) < len(self.base.directions):
             # Products below 0 rank in reverse in one direction, and the other would have to stay as it was:
             # in general no table has both orders.
             raise InputError(
@@ -238,7 +238,7 @@ class NormalisedScores:
         """
 
         def rows() -> Iterator[np.ndarray]:
-            for begin, block in query_blocks(self.base, "i2t"):
+            for begin, block in query_blocks(self.base, self.base.directions[0]):
                 yield self.changed(block, slice(begin, begin + len(block)))
 
         return Blocks(sizes(self.base), np.float64, rows)
@@ -249,10 +249,8 @@ class NormalisedScores:
         if self.step.times_score:
             size = np.maximum(np.abs(scores), SMALLEST)
             changed += self.params["temperature"] * np.log(size)
-        if "i2t" in self.corrections:
-            changed -= self.corrections["i2t"]
-        if "t2i" in self.corrections:
-            changed -= self.corrections["t2i"][images, None]
+        for direction, correction in self.corrections.items():
+            changed -= correction if asks_first(direction) else correction[images, None]
         if self.offset is not None:
             # Products below 0 rank in reverse, below all others.
             changed = np.where(np.abs(scores) < SMALLEST, 0.0, np.sign(scores) * (changed + self.offset))
@@ -272,7 +270,7 @@ class NormalisedScores:
             for begin, block in query_blocks(self.base, way, query_of):
                 normalised = np.isin(block.argmax(axis=1), self.firsts[way])
                 values = block - np.where(normalised[:, None], correction, 0.0)
-                first = MatrixRun(values[:, item_of]).top("i2t", top or len(items))
+                first = MatrixRun(values[:, item_of]).top(DIRECTIONS[0], top or len(items))
                 for row, query in enumerate(queries[begin : begin + len(block)].tolist()):
                     part = slice(first.ptr[row], first.ptr[row + 1])
                     lists[way][query] = items[first.item[part]]
@@ -306,7 +304,8 @@ def normalise(
         captions (for i2t), or of these images with other captions (for t2i). Without a bank, the test
         set's own queries are used, except by querybank, which needs one. Items are in the run's own order.
     direction
-        Of "i2t" and "t2i", where ranks change; both by default, or what the bank has queries for.
+        In which of the benchmark's directions ranks change; both by default, or those that the bank has queries
+        for.
     top
         How many items of each query ranked lists keep; all by default.
     loading
@@ -380,7 +379,15 @@ def normalised_scores(
 ) -> NormalisedScores:
     """Return what `normalise` makes a run of, its scores not computed yet."""
     step = NORMALISATIONS[how]
-    settings, chosen = check_normalisation(how, bank, direction, params)
+    settings, ways = check_normalisation(how, bank, direction, params)
+    if len(run.directions) == 1:
+        raise InputError(
+            "a collection that is searched with its own items cannot be normalised: each item's score with itself "
+            "would count",
+            where=run.where or run.name,
+            fix="leave the scores as they are",
+        )
+    chosen = [direction_in(run.directions, way) for way in ways] or list(run.directions)
     run = in_double(run)
     if bank is None:
         corrections, shown_bank = item_statistics(run, chosen, step, settings), ""
@@ -394,7 +401,7 @@ def normalised_scores(
         for way in having:
             corrections |= item_statistics(banks[way], [way], step, settings)
             firsts[way] = np.unique(banks[way].top(way, 1).item) if step.dynamic else np.zeros(0, int)
-    only = "" if len(corrections) == len(DIRECTIONS) else f", direction={next(iter(corrections))}"
+    only = "" if len(corrections) == len(run.directions) else f", direction={next(iter(corrections))}"
     shown = ", ".join(f"{key}={value:g}" for key, value in settings.items())
     made_with = with_step(run.made_with, f"{step.name}({shown}{shown_bank}{only})", bank is None)
     return NormalisedScores(run, step, settings, corrections, firsts, made_with)
@@ -402,12 +409,13 @@ def normalised_scores(
 
 def check_normalisation(
     how: str, bank: Any, direction: Sequence[str] | str | None, params: Mapping[str, Any]
-) -> tuple[dict[str, Any], list[Any]]:
-    """Return the parameters of a step and the directions, or raise for a choice that is wrong for any run."""
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the parameters of a step and named directions, or raise for a choice that is wrong for any run."""
     step = NORMALISATIONS[how]
     settings = parse_params(step.params, step.name, params)
-    ways = [direction] if isinstance(direction, str) else direction or DIRECTIONS
-    chosen = [check_choice(way, DIRECTIONS, "direction") for way in ways]
+    ways = [direction] if isinstance(direction, str) else list(direction or ())
+    for way in ways:
+        letters_of(way)
     if step.dynamic and bank is None:
         raise InputError(
             f"{step.name} needs a bank of queries", fix="give a run of the training set as the bank"
@@ -415,7 +423,7 @@ def check_normalisation(
     for source in bank if isinstance(bank, tuple | list) else [bank]:
         if isinstance(source, str | Path) and not Path(source).exists():
             raise MissingDataError("there is no such file", where=source)
-    return settings, chosen
+    return settings, ways
 
 
 def item_statistics(
@@ -423,10 +431,11 @@ def item_statistics(
 ) -> dict[Direction, np.ndarray]:
     """Return per direction a number for each item, from one pass over the scores of all queries."""
     images, captions = sizes(run)
-    lengths = {"i2t": (captions, images), "t2i": (images, captions)}
-    statistics = {way: step.statistic(*lengths[way], **settings) for way in directions}
-    by_rows: Direction = "i2t" if run.rows == "images" else "t2i"
-    with stage("looking at the scores of all queries", lengths[by_rows][1]) as queries:
+    statistics = {
+        way: step.statistic(*in_order(way, images, captions)[::-1], **settings) for way in directions
+    }
+    by_rows = next(filter(run.asks_by_rows, run.directions))
+    with stage("looking at the scores of all queries", in_order(by_rows, images, captions)[0]) as queries:
         for begin, block in query_blocks(run, by_rows):
             for way, statistic in statistics.items():
                 if way == by_rows:
@@ -457,7 +466,7 @@ def query_blocks(
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield scores of all queries in double precision, queries by items, in blocks; `rows` orders them."""
     images, captions = sizes(run)
-    n_queries, n_items = (images, captions) if direction == "i2t" else (captions, images)
+    n_queries, n_items = in_order(direction, images, captions)
     rows = np.arange(n_queries) if rows is None else rows
     step = rows_per_block((n_queries, n_items), 8)
     for begin in range(0, n_queries, step):
@@ -478,27 +487,28 @@ def bank_of(
             in_double(EmbeddingRun(first, second, "bank", similarity=run.similarity))
             for first, second in pairs
         ]
-        return dict(zip(DIRECTIONS, crossed))
-    other = sizes(known)
+        return dict(zip(run.directions, crossed))
+    other, (one, two) = sizes(known), run.sides
     fits = [other[1] == captions, other[0] == images]
     if all(fits) and not isinstance(known, EmbeddingRun):
         # As many queries as the test set has: the shape does not say of which side they are.
         if len(directions) != 1:
             raise InputError(
-                f"the bank has {other[0]:,} images by {other[1]:,} captions, as the run has: "
-                "its queries may be other images or other captions",
+                f"the bank has {one.counted(other[0])} by {two.counted(other[1])}, as the run has: "
+                f"its queries may be other {one.many} or other {two.many}",
                 where=known.where,
-                fix="say which with the direction: i2t for other images, t2i for other captions",
+                fix=f"say which with the direction: {run.directions[0]} for other {one.many}, "
+                f"{run.directions[1]} for other {two.many}",
             )
-        fits = [way == directions[0] for way in DIRECTIONS]
+        fits = [way == directions[0] for way in run.directions]
     if isinstance(known, EmbeddingRun) or sum(fits) != 1:
         raise InputError(
-            f"the bank has {other[0]:,} images by {other[1]:,} captions, the run {images:,} by {captions:,}",
+            f"the bank has {one.counted(other[0])} by {two.counted(other[1])}, the run {images:,} by {captions:,}",
             where=known.where,
-            fix="give scores of other images with these captions, or of these images with other captions; "
-            "for embeddings, both embedding tables of another split",
+            fix=f"give scores of other {one.many} with these {two.many}, or of these {one.many} with other "
+            f"{two.many}; for embeddings, both embedding tables of another split",
         )
-    side, way = ("captions", DIRECTIONS[0]) if fits[0] else ("images", DIRECTIONS[1])
+    side, way = ("captions", run.directions[0]) if fits[0] else ("images", run.directions[1])
     orders = [list(table.ids[side]) for table in (run, known) if side in table.ids]
     if len(orders) == 2 and orders[0] != orders[1]:
         raise InputError(

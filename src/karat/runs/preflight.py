@@ -169,14 +169,14 @@ def check_embeddings(
     sizes = dict(zip(KINDS, (len(table) for table in tables)))
     name_sides(ids, sizes, where)
     if benchmark is not None:
-        for table, kind, known in zip(tables, KINDS, (benchmark.images.size, benchmark.captions.size)):
-            if len(table) != known:
+        for table, side, known in zip(tables, benchmark.sides, benchmark.ids):
+            if len(table) != known.size:
                 raise InputError(
-                    f"has {len(table):,} {kind[:-1]} embeddings{in_files(table)}, "
-                    f"but {benchmark.name} has {known:,} {kind}",
+                    f"has {len(table):,} {side.one} embeddings{in_files(table)}, "
+                    f"but {benchmark.name} has {side.counted(known.size)}",
                     where=table.where or where,
                     fix=other_benchmark((len(tables[0]), len(tables[1])))
-                    or f"embed every {kind[:-1]}, in the order that {benchmark.order_shown}",
+                    or f"embed every {side.one}, in the order that {benchmark.order_shown}",
                 )
     checks = []
     for table, kind in zip(tables, KINDS):

@@ -12,7 +12,17 @@ import numpy as np
 
 from karat._util import Loop
 from karat._util import threads as thread_loop
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Ids, JudgedItems, as_id_array, query_side
+from karat.benchmarks import (
+    Benchmark,
+    Direction,
+    Ids,
+    JudgedItems,
+    as_id_array,
+    asks_first,
+    is_direction,
+    query_side,
+    same_side,
+)
 from karat.errors import InputError
 from karat.runs.fingerprint import merge_fingerprints
 from karat.runs.run import PassOptions, Run, Scanned, Top, TopRequest, id_places
@@ -63,7 +73,8 @@ class RankingsRun(Run):
     ----------
     lists
         ``{"i2t": {image id: [caption ids]}, "t2i": {caption id: [image ids]}}``; one direction
-        may be absent. Lists may be cut off: a measure does not guess what is cut off.
+        may be absent. Lists may be cut off: a measure does not guess what is cut off. Where a collection is
+        searched with its own items, a query in its own list is left out.
     name, where
         See `karat.load_run`.
     scores
@@ -81,9 +92,8 @@ class RankingsRun(Run):
         scores: Mapping[str, Mapping[Any, Sequence[float]]] | None = None,
     ) -> None:
         super().__init__(name, where)
-        known: dict[str, Any] = {
-            direction: lists[direction] for direction in DIRECTIONS if lists.get(direction)
-        }
+        ways = sorted(filter(is_direction, lists), key=asks_first, reverse=True)
+        known: dict[str, Any] = {direction: lists[direction] for direction in ways if lists[direction]}
         if not known:
             raise InputError("holds no ranking", where=where, fix=FORM)
         for direction, ranked in known.items():
@@ -98,7 +108,7 @@ class RankingsRun(Run):
     @property
     def directions(self) -> tuple[Direction, ...]:
         """The directions that have lists."""
-        return tuple(direction for direction in DIRECTIONS if direction in self.raw)
+        return tuple(self.raw)
 
     @property
     def extent(self) -> str:
@@ -112,7 +122,12 @@ class RankingsRun(Run):
         if self.benchmark is benchmark:
             return self
         aligned = copy(self)
-        aligned.benchmark = benchmark = self.with_open_items(benchmark)
+        # Under the benchmark's own names of the directions.
+        aligned.raw, aligned.scores = (
+            {benchmark.direction(way): part for way, part in lists.items()}
+            for lists in (self.raw, self.scores)
+        )
+        aligned.benchmark = benchmark = aligned.with_open_items(benchmark)
         aligned.ignored = {}
         aligned.lists = {direction: aligned._index(benchmark, direction) for direction in self.directions}
         return aligned
@@ -138,14 +153,15 @@ class RankingsRun(Run):
 
     def with_open_items(self, benchmark: Benchmark) -> Benchmark:
         """Return the benchmark with the listed items that nobody judged, where its items are open."""
-        for direction in self.directions:
+        for name, ranked in self.raw.items():
+            direction = benchmark.direction(name)
             queries, items = benchmark.queries(direction), benchmark.items(direction)
             if not items.open:
                 continue
-            known = queries.find(list(self.raw[direction])) >= 0
+            known = queries.find(list(ranked)) >= 0
             lists = (
                 listed
-                for listed, own in zip(self.raw[direction].values(), known)
+                for listed, own in zip(ranked.values(), known)
                 if own and isinstance(listed, LISTED)
             )
             parts = [as_id_array(part) for part in in_parts(lists)]
@@ -177,8 +193,10 @@ class RankingsRun(Run):
             [items.index(part, where).astype(np.int32) for part in in_parts(lists.values())]
         )
         # What only judgments know cannot be ranked: dropped, as if the list had not named it.
-        inside = item < items.size
-        row, item = np.repeat(query, lengths)[inside], item[inside]
+        row, inside = np.repeat(query, lengths), item < items.size
+        if same_side(direction):
+            inside &= row != item
+        row, item = row[inside], item[inside]
         score = self._scores(direction, lists, where)
         score = None if score is None else score[inside]
         order = np.argsort(row, kind="stable") if score is None else np.lexsort((-score, row))
@@ -235,6 +253,8 @@ class RankingsRun(Run):
             n_queries,
         )  # fmt: skip
         size = np.full(len(items.queries), inside.sum())
+        if same_side(items.direction):
+            size -= inside[items.queries]
         return replace(items, above=above, tied=tied, earlier=earlier, size=size, depth=depth[items.queries])
 
     def top(

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from karat._util import Layout, Workers, fragment
-from karat.benchmarks import Benchmark, Direction, Ids, JudgedItems, query_side
+from karat.benchmarks import IMAGE_TEXT, Benchmark, Direction, Ids, JudgedItems, Side, query_side
 from karat.runs.fingerprint import Fingerprint
 
 FirstResults = dict[Direction, np.ndarray]
@@ -213,6 +213,11 @@ class Run(ABC):
             *([["file", self.where]] if self.where else []),
         ]
         return fragment([f"run {self.name}: {self.kind} of {self.extent}", Layout(["", ""], rows, labels=2)])
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """The sides of its benchmark; images and captions while it has none."""
+        return IMAGE_TEXT if self.benchmark is None else self.benchmark.sides
 
     @property
     def extent(self) -> str:

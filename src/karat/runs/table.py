@@ -12,9 +12,10 @@ import numpy as np
 
 from karat._util import thread_count
 from karat._util import threads as thread_loop
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems, of_size
+from karat.benchmarks import Benchmark, Direction, JudgedItems, asks_first, directions_of, of_size
 from karat.errors import InputError
 from karat.runs.one_pass import one_pass
+from karat.runs.own_items import one_more, top_without_own, with_own, without_own
 from karat.runs.run import PassOptions, Run, Scanned, Top, TopRequest, id_places, with_whole_ties
 from karat.runs.scan import Partial, RankCounts, Shortlists, Tile, TileScores
 
@@ -56,8 +57,8 @@ class TableRun(Run):
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """A table has both."""
-        return DIRECTIONS
+        """A table has all of its benchmark's."""
+        return directions_of(self.sides)
 
     @abstractmethod
     def check(self, benchmark: Benchmark) -> None:
@@ -74,7 +75,7 @@ class TableRun(Run):
             kind: known.arrangement(self.ids[kind], self.ids_where or self.where)
             if kind in self.ids
             else None
-            for kind, known in (("images", benchmark.images), ("captions", benchmark.captions))
+            for kind, known in zip(("images", "captions"), benchmark.ids)
         }
         columns = "captions" if aligned.rows == "images" else "images"
         aligned.row_of, aligned.column_of = maps[aligned.rows], maps[columns]
@@ -82,7 +83,7 @@ class TableRun(Run):
 
     def asks_by_rows(self, direction: Direction) -> bool:
         """Whether the queries of `direction` are the table's rows."""
-        return (direction == "i2t") == (self.rows == "images")
+        return asks_first(direction) == (self.rows == "images")
 
     def maps(self, direction: Direction) -> tuple[np.ndarray, np.ndarray]:
         """Return the table index of every query and of every item of the benchmark."""
@@ -143,21 +144,27 @@ class TableRun(Run):
         options = options or PassOptions()
         if options.memory is None:
             options = replace(options, memory=self.memory)
-        requests = [*tops, *(TopRequest(direction, 1) for direction in DIRECTIONS if first)]
+        asked = [*tops, *(TopRequest(direction, 1) for direction in self.directions if first)]
+        requests = [one_more(request) for request in asked]
         listed = self.listed_in_pass(requests, bool(items), options.memory)
+        looked_up = [with_own(part) for part in items]
         partial = Partial(
-            tuple(self.counts(part) for part in items),
+            tuple(self.counts(part) for part in looked_up),
             tuple(self.shortlists(request) for request in listed),
         )
         if partial.parts:
             one_pass(self, partial, number, options)
-        placed = [self.placed(part, counts) for part, counts in zip(items, partial.counts)]
+        placed = [self.placed(part, counts) for part, counts in zip(looked_up, partial.counts)]
+        placed = [without_own(part, found) for part, found in zip(items, placed)]
         lists = dict(zip(listed, partial.lists))
         answers = [
-            self.top_of(request, lists[request]) if request in lists else self.query_tops(request)
-            for request in requests
+            top_without_own(
+                wanted,
+                self.top_of(request, lists[request]) if request in lists else self.query_tops(request),
+            )
+            for wanted, request in zip(asked, requests)
         ]
-        heads = {r.direction: top.item for r, top in zip(requests[len(tops) :], answers[len(tops) :])}
+        heads = {r.direction: top.item for r, top in zip(asked[len(tops) :], answers[len(tops) :])}
         return Scanned(placed, heads, answers[: len(tops)])
 
     def listed_in_pass(
@@ -167,7 +174,7 @@ class TableRun(Run):
 
         Not those that go deep; and not a few queries alone, of whom the rest of the table is not needed.
         """
-        sizes = {direction: [len(side) for side in self.maps(direction)] for direction in DIRECTIONS}
+        sizes = {r.direction: [len(side) for side in self.maps(r.direction)] for r in requests}
         listed, room = [], MOST_LISTED if memory is None else memory // 4
         whole = passes
         for request in requests:

@@ -16,9 +16,9 @@ import numpy as np
 from karat._util import Param, check_choice
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.registry import Source, register
+from karat.benchmarks.sides import DIRECTIONS, Direction, in_order
 from karat.benchmarks.sources.beir import column, judged_rows, read_parquet
 from karat.benchmarks.sources.trec import MINUS_ONE, from_judged, read_ids, read_judged
-from karat.benchmarks.sides import DIRECTIONS, Direction, in_order
 
 BOTH = "both"
 

@@ -14,8 +14,8 @@ from typing import Any
 from karat._util import Param, check_parquet, parsing, read_json_lines, read_text
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.registry import Source, register
-from karat.benchmarks.sources.trec import MINUS_ONE, from_judged
 from karat.benchmarks.sides import in_order
+from karat.benchmarks.sources.trec import MINUS_ONE, from_judged
 from karat.errors import InputError, MissingDataError
 
 ID = ("_id", "id")

@@ -14,8 +14,8 @@ from karat._util import ID, TEXT, Param, Record, check_once, read_json_lines
 from karat.benchmarks.benchmark import Benchmark
 from karat.benchmarks.image_files import locate_images
 from karat.benchmarks.registry import Source, register
-from karat.benchmarks.sources.trec import from_judged, read_judged
 from karat.benchmarks.sides import in_order
+from karat.benchmarks.sources.trec import from_judged, read_judged
 from karat.errors import InputError, MissingDataError
 
 QUERY, CANDIDATE = "query_", ""

@@ -15,8 +15,8 @@ import numpy as np
 from karat._util import TEXT, Param, first_text, read_json
 from karat.benchmarks.benchmark import ORIGINAL, Benchmark
 from karat.benchmarks.registry import Source, register
-from karat.benchmarks.sources import coco_json
 from karat.benchmarks.sides import Direction
+from karat.benchmarks.sources import coco_json
 from karat.benchmarks.truth import Fold, Truth
 
 DOMAIN = "domain"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import Registry, import_all, plural
-from karat.benchmarks import DIRECTIONS, as_id_array
+from karat.benchmarks import as_id_array, is_direction
 from karat.errors import InputError
 from karat.runs.fingerprint import Fingerprint
 from karat.runs.vectors import Shard, Shards, ids_of
@@ -218,7 +218,7 @@ def by_direction(lists: Mapping[Any, Any]) -> dict[str, Mapping[Any, Any]]:
     >>> by_direction({"i2t": {1: [2]}}), by_direction({1: [2]})
     ({'i2t': {1: [2]}}, {'': {1: [2]}})
     """
-    known = all(key in DIRECTIONS for key in lists)
+    known = all(map(is_direction, lists))
     return {str(key): lists[key] for key in lists} if known else {"": lists}
 
 

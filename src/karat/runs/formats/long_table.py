@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS
+from karat.benchmarks import asks_first, is_direction
 from karat.errors import InputError
 from karat.runs.formats.content import Content, by_direction, plain
 
@@ -46,18 +46,16 @@ def read_long(frame: pl.DataFrame, path: Path, first_line: int = 1) -> Content:
     if "direction" not in columns:
         lists, scores = group(frame, path)
         return Content(lists=lists, scores=scores)
-    strange = frame.filter(~pl.col("direction").cast(pl.String).is_in(DIRECTIONS))
+    ways = frame["direction"].cast(pl.String)
+    known = sorted(filter(is_direction, ways.unique(maintain_order=True)), key=asks_first, reverse=True)
+    strange = frame.filter(~ways.is_in(known))
     if len(strange):
         raise InputError(
             f"row {strange['row'][0] + first_line} has the direction {strange['direction'][0]!r}",
             where=path,
-            fix="write i2t or t2i",
+            fix="write one such as i2t, t2i or q2d",
         )
-    parts = {}
-    for direction in DIRECTIONS:
-        part = frame.filter(pl.col("direction").cast(pl.String) == direction)
-        if len(part):
-            parts[direction] = group(part, path)
+    parts = {direction: group(frame.filter(ways == direction), path) for direction in known}
     return Content(
         lists={direction: part[0] for direction, part in parts.items()},
         scores={direction: part[1] for direction, part in parts.items()},

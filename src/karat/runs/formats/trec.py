@@ -94,7 +94,7 @@ def write_trec(content: Content, path: Path) -> None:
 
     directions = by_direction(content.lists or {})
     if len(directions) > 1:
-        raise InputError("holds one direction", where=path, fix="choose --direction i2t or t2i")
+        raise InputError("holds one direction", where=path, fix="choose --direction, such as i2t, t2i or q2d")
     frame = long_frame(content).with_columns(pl.col("query", "item").cast(pl.String))
     for name in ("query", "item"):
         odd = frame.filter(pl.col(name).str.contains(r"\s") | (pl.col(name) == ""))
