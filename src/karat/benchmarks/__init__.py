@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from karat.benchmarks.sides import Side as Side
     from karat.benchmarks.sides import asks_first as asks_first
     from karat.benchmarks.sides import direction_in as direction_in
+    from karat.benchmarks.sides import direction_title as direction_title
     from karat.benchmarks.sides import directions_of as directions_of
     from karat.benchmarks.sides import in_order as in_order
     from karat.benchmarks.sides import is_direction as is_direction
@@ -72,7 +73,6 @@ if TYPE_CHECKING:
     from karat.benchmarks.sides import letters_of as letters_of
     from karat.benchmarks.sides import query_side as query_side
     from karat.benchmarks.sides import same_side as same_side
-    from karat.benchmarks.sides import shown as shown
     from karat.benchmarks.sides import sides_of as sides_of
     from karat.benchmarks.sides import turned as turned
     from karat.benchmarks.sources.trec import write_qrels as write_qrels

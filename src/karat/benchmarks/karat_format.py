@@ -94,8 +94,8 @@ def write_tables(benchmark: Benchmark, head: dict[str, Any], paths: list[str] | 
     image = np.full(len(benchmark.captions), -1)
     if benchmark.caption_image is not None:
         image[: benchmark.captions.size] = benchmark.caption_image
-    groups, group = benchmark.groups, [{}, {}]
-    if groups is not None:
+    group: list[dict[str, np.ndarray]] = [{}, {}]
+    if (groups := benchmark.groups) is not None:
         write(folder / GROUPS, name=groups.names.astype(str))
         group = [{"group": groups.of_all(side, len(ids))} for side, ids in enumerate(benchmark.ids)]
     write(folder / "images.parquet", **id_columns(benchmark.images), path=kept, **group[0])
@@ -313,10 +313,11 @@ def read_sides(head: dict[str, Any]) -> tuple[Side, Side]:
 def read_groups(words: dict[str, Any], folder: Path, *sides: pl.DataFrame) -> Groups:
     """Read which items are resampled together."""
     names = text_column(read(folder / GROUPS, "name"), "name", folder / GROUPS)
-    of = [table["group"].to_numpy().astype(np.int64) for table in sides]
-    for rows in of:
+    first, second = (table["group"].to_numpy().astype(np.int64) for table in sides)
+    for rows in (first, second):
         in_range(rows, -1, len(names), folder / GROUPS, "group")
-    return Groups(*(str(words[name]) for name in ("one", "many", "whole")), names, (of[0], of[1]))
+    one, many, whole = (str(words[name]) for name in ("one", "many", "whole"))
+    return Groups(one, many, whole, names, (first, second))
 
 
 def read_others(folder: Path, n_images: int) -> list[list[str]]:

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from karat._util import check_choice, word_for
-from karat.errors import InputError
+from karat._util import word_for
+from karat.errors import InputError, unknown_name
 
 Direction = str
 """Which side asks, and which is ranked: "i2t" ranks captions for images, "it2i" images for composed queries."""
@@ -171,16 +171,19 @@ def direction_in(directions: tuple[Direction, ...], name: str) -> Direction:
     >>> direction_in(("q2d", "d2q"), "i2t"), direction_in(("i2t", "t2i"), "t2i")
     ('q2d', 't2i')
     """
-    if name not in directions and name in DIRECTIONS[: len(directions)]:
+    name = str(name).lower()
+    if name in directions:
+        return name
+    if name in DIRECTIONS[: len(directions)]:
         return directions[DIRECTIONS.index(name)]
-    return check_choice(name, directions, "direction")
+    raise unknown_name("direction", name, directions)
 
 
-def shown(direction: Direction, arrow: str = "→") -> str:
+def direction_title(direction: Direction, arrow: str = "→") -> str:
     """Return a direction in words; "mean" and "both" are themselves.
 
-    >>> shown("i2t"), shown("q2d", " → "), shown("it2i"), shown("mean")
-    ('image→text', 'query → document', 'image+text→image', 'mean')
+    >>> [direction_title(name) for name in ("i2t", "q2d", "it2i", "mean")]
+    ['image→text', 'query→document', 'image+text→image', 'mean']
     """
     if not is_direction(direction):
         return direction

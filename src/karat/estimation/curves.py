@@ -20,12 +20,11 @@ from karat._util import (
     check_choice,
     plural,
 )
-from karat.benchmarks import Direction
+from karat.benchmarks import Direction, direction_title
 from karat.errors import InputError
 from karat.estimation.query_means import mean_defined
 from karat.estimation.score_estimate import OF_MASKS, TARGETS, as_json
 from karat.measures import Measure, parse_measures
-from karat.scores import DIRECTION_TITLES
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -121,7 +120,7 @@ class Simulated:
     @property
     def way(self) -> str:
         """The direction in words, or what was detected."""
-        return "detections" if self.direction is None else DIRECTION_TITLES[self.direction]
+        return "detections" if self.direction is None else direction_title(self.direction)
 
     @property
     def title(self) -> str:

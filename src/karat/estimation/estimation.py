@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, plural, track
-from karat.benchmarks import Benchmark, Truth
+from karat.benchmarks import Benchmark, Truth, direction_title
 from karat.errors import InputError
 from karat.estimation.candidates import DEPTH, Candidates, VettedLabels, scan_candidates
 from karat.estimation.estimator import ESTIMATORS, LabelEstimator, run_probabilities, shared
@@ -22,7 +22,7 @@ from karat.estimation.statistics import TARGETS
 from karat.estimation.vetting import DRAWS, UNLISTED, truth_labels, values_per_query
 from karat.measures import Measure, Named, parse_name
 from karat.runs import Compute, Loading, Run
-from karat.scores import DIRECTION_TITLES, version_blocks
+from karat.scores import version_blocks
 
 DEFAULT_MEASURES = ("P@10", "RP", "mAP@R")
 DEFAULT_ESTIMATOR = "mixed"
@@ -239,7 +239,7 @@ def outside_notes(columns: Sequence[EstimatedColumn], noisy: Truth, vetted: Trut
         outside = int((column.candidates.find(judged.query_of_row, judged.item) < 0).sum())
         if outside:
             notes[column.direction] = (
-                f"{DIRECTION_TITLES[column.direction]}: {outside:,} of {len(judged.item):,} labels of "
+                f"{direction_title(column.direction)}: {outside:,} of {len(judged.item):,} labels of "
                 f"{vetted.name} are not used: of queries that {noisy.name} does not cover, or of items that "
                 "are not ranked"
             )

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from karat._util import Layout, Part, Result, or_none
+from karat.benchmarks import direction_title
 from karat.estimation.statistics import TARGETS, LabelEstimate
 from karat.measures import Measure, show_value
-from karat.scores import DIRECTION_TITLES
 
 VERDICTS = ("yes", "no", "not yet")
 """Whether one run beats another."""
@@ -127,7 +127,7 @@ class IntervalEstimates(Result):
             return [f"{estimate.n:,} of {estimate.candidates:,}", f"{estimate.effective:,}"]
 
         rows = [
-            [one.run, DIRECTION_TITLES[one.direction], one.measure, shown(one), *rests(one)]
+            [one.run, direction_title(one.direction), one.measure, shown(one), *rests(one)]
             for one in self.scores
         ]
         titles = ["run", "direction", "measure", "estimate", "labels", "worth"]

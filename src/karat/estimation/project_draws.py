@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._util import TEXT_FORMATS, Part, Result, plural
-from karat.benchmarks import Benchmark, Truth
+from karat.benchmarks import Benchmark, Truth, direction_title
 from karat.errors import InputError
 from karat.estimation.candidates import VettedLabels
 from karat.estimation.design import DESIGNS, SamplingDesign, pair_weights, run_weights
@@ -25,7 +25,6 @@ from karat.judging.pools import cost_of_tasks
 from karat.judging.tasks import plan_cost
 from karat.measures import Named, parse_name
 from karat.runs import Compute, Loading, Run
-from karat.scores import DIRECTION_TITLES
 
 if TYPE_CHECKING:
     from karat.store import Project
@@ -106,7 +105,7 @@ class NextPairs(Result):
         verb = "Drew" if self.stored else "Would draw"
         lines = [
             f"{verb} {what} out of {batch.frame:,} for {batch.measure} "
-            f"{DIRECTION_TITLES[batch.direction]} of {', '.join(batch.runs)}.",
+            f"{direction_title(batch.direction)} of {', '.join(batch.runs)}.",
             f"Design {self.design}: {reason(self.design)} The chances were {chance}.",
         ]
         if self.before:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._util import Part, Result, check_choice, plural
-from karat.benchmarks import Truth
+from karat.benchmarks import Truth, direction_title
 from karat.errors import InputError
 from karat.estimation.candidates import VettedLabels
 from karat.estimation.estimation import DEFAULT_ESTIMATOR
@@ -34,7 +34,6 @@ from karat.estimation.statistics import (
 from karat.estimation.unit_values import LabelQuestion
 from karat.measures import Measure, Named, parse_name
 from karat.runs import Compute, Loading, Run
-from karat.scores import DIRECTION_TITLES
 
 if TYPE_CHECKING:
     from karat.store import Goal, Project
@@ -134,7 +133,7 @@ class ProjectEstimate(Result):
             )
             head = (
                 f"{head}\n{self.answered:,} of {plural(self.drawn, 'drawn pair')} answered, out of "
-                f"{self.pairs:,} that count for {self.measure} {DIRECTION_TITLES[self.direction]}{how}."
+                f"{self.pairs:,} that count for {self.measure} {direction_title(self.direction)}{how}."
             )
         parts: list[Part] = [head, *tables]
         if self.decision is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._util import MISSING, Layout, Mark, Panel, Part, Result, forest
-from karat.benchmarks import Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, direction_title
 from karat.errors import InputError
 from karat.estimation.candidates import Candidates, VettedLabels
 from karat.estimation.estimator import LabelEstimator
@@ -18,7 +18,6 @@ from karat.estimation.query_means import mean_defined
 from karat.estimation.relevance import without_grade
 from karat.estimation.statistics import TARGETS
 from karat.measures import Measure, parse_measures, show_value
-from karat.scores import DIRECTION_TITLES
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -78,7 +77,7 @@ class EstimatedColumn:
     @property
     def title(self) -> str:
         """The measure and the direction."""
-        return f"{self.measure} {DIRECTION_TITLES[self.direction]}"
+        return f"{self.measure} {direction_title(self.direction)}"
 
     def marks(self, estimator: str) -> list[Mark]:
         """Return what a figure draws: per run, its estimate with the spread, and the others."""
@@ -243,7 +242,7 @@ class ScoreEstimate(Result):
         rows = [
             [
                 record["run"],
-                DIRECTION_TITLES[record["direction"]],
+                direction_title(record["direction"]),
                 record["measure"],
                 with_spread(record),
                 *(shown(record, other) for other in OTHERS),
@@ -262,7 +261,7 @@ class ScoreEstimate(Result):
             lines = [
                 [
                     f"{gap['first']} − {gap['second']}",
-                    DIRECTION_TITLES[gap["direction"]],
+                    direction_title(gap["direction"]),
                     gap["measure"],
                     with_spread(gap),
                     MISSING if gap["first_ahead"] is None else f"{100 * gap['first_ahead']:.0f}%",

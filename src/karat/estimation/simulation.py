@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import check_choice, plural, split_names, track
-from karat.benchmarks import Benchmark, Direction, Instances, Truth
+from karat.benchmarks import Benchmark, Direction, Instances, Truth, direction_title
 from karat.errors import InputError
 from karat.estimation.candidates import DEPTH, Candidates, scan_candidates
 from karat.estimation.curves import Curve, Simulated, Simulation
@@ -33,7 +33,6 @@ from karat.estimation.strategy import STRATEGIES, VettingStrategy
 from karat.estimation.vetting import BATCH, DRAWS, as_number, truth_labels, values_per_query, vet
 from karat.measures import Measure, Named, parse_name
 from karat.runs import Compute, Detections, Loading, Run
-from karat.scores import DIRECTION_TITLES
 
 READINGS = ("no", "leave_out")
 """What a simulation takes pairs for that the true labels do not list."""
@@ -317,7 +316,7 @@ def reading_notes(how: str, truth: Truth, candidates: Candidates) -> list[str]:
     """Return what was assumed about pairs that the truth does not list."""
     if truth.complete or truth.implicit:
         return []
-    way = DIRECTION_TITLES[candidates.direction]
+    way = direction_title(candidates.direction)
     if how == "leave_out":
         return [
             f"{way}: rankings are condensed to the {plural(len(candidates), 'pair')} that {truth.name} lists"

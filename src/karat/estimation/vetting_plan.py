@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._util import MISSING, Layout, Part, Result, extra, plural
-from karat.benchmarks import Direction
+from karat.benchmarks import Direction, direction_title
 from karat.errors import InputError
 from karat.estimation.design import DESIGNS
 from karat.estimation.plan_basis import PlanBasis
@@ -21,7 +21,6 @@ from karat.forms import load_form
 from karat.judging import Rates
 from karat.judging.pools import cost_of_tasks
 from karat.measures import Measure
-from karat.scores import DIRECTION_TITLES
 from karat.stats import detection_reach
 
 if TYPE_CHECKING:
@@ -176,7 +175,7 @@ class Plan(Result):
         """Return what was assumed, the labels that are needed, and widths against labels."""
         basis = self.basis
         about = (
-            f"{self.measure} {DIRECTION_TITLES[self.direction]} of {', '.join(self.runs)}: "
+            f"{self.measure} {direction_title(self.direction)} of {', '.join(self.runs)}: "
             f"{plural(self.pairs, 'pair')} of {self.queries:,} queries count.\n{basis.source}: "
             f"{100 * basis.prevalence:.0f}% of them are relevant, predictions correlate with labels by "
             f"{basis.rho:.2f}."
@@ -253,7 +252,7 @@ class Plan(Result):
         figure.add_hline(100 * self.within, line_dash="dot")
         figure.update_xaxes(type="log", title="labels")
         figure.update_yaxes(title="half-width in points", rangemode="tozero")
-        figure.update_layout(title=f"{self.measure} {DIRECTION_TITLES[self.direction]}: {self.basis.source}")
+        figure.update_layout(title=f"{self.measure} {direction_title(self.direction)}: {self.basis.source}")
         return figure
 
     def query_parts(self) -> list[Part]:

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from karat._util import Layout, Part, Result
-from karat.benchmarks import Benchmark
+from karat.benchmarks import Benchmark, direction_title
 from karat.explanations.cleaning_list import CleaningList
 from karat.explanations.concepts import Concepts
 from karat.explanations.explained_failures import ALL, INFORMED, METRIC_HEADS, ExplainedFailures
 from karat.explanations.local_failures import LocalFailures, shown
 from karat.explanations.slice_report import SliceReport
-from karat.scores import DIRECTION_TITLES
 
 CONFUSIONS = 5
 """How many confusions of each run are shown."""
@@ -85,7 +84,7 @@ class Explanation(Result):
         ]
 
         def labels(record: Mapping[str, Any]) -> list[str]:
-            row = [record["truth"], DIRECTION_TITLES[record["direction"]], record["run"]]
+            row = [record["truth"], direction_title(record["direction"]), record["run"]]
             row += [] if single else [str(record["rank"])]
             return row + ([record["concepts"]] if informed else [])
 
@@ -142,7 +141,7 @@ class Explanation(Result):
     def _confusion_table(self) -> Layout | None:
         rows = [
             [
-                column.failures.truth, DIRECTION_TITLES[column.failures.direction], column.failures.run,
+                column.failures.truth, direction_title(column.failures.direction), column.failures.run,
                 ground, retrieved, f"{times:,}", f"{weight:.3f}",
             ]
             for column in self.columns

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from karat._util import MISSING, Layout, Part, Result, plural, signed
+from karat.benchmarks import direction_title
 from karat.explanations.slice_columns import SliceTable
 from karat.explanations.slice_search import Slice, SliceSearch
 from karat.measures import Named, is_in_percent, scale_value, show_value
-from karat.scores import DIRECTION_TITLES
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class SliceReport(Result):
             than = "" if self.against is None else f" than those of {self.against}"
             means = [self._show(value) for value in (self.value, self.reference) if value is not None]
             return f"Where {self.run} are worse{than}: {' and '.join(means)} on average of all queries."
-        where = f"{self.measure} on {self.truth}, {DIRECTION_TITLES[self.direction]}"
+        where = f"{self.measure} on {self.truth}, {direction_title(self.direction)}"
         if self.against is None:
             return f"Where {self.run} is weak: {where}, {self._show(self.value)} of all queries."
         values = f"{self._show(self.value)} and {self._show(self.reference)} of all queries"

@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from karat.benchmarks import Direction
 from karat.measures.aggregates import MEAN, Aggregate
 from karat.measures.measure import ColumnKey, Combined, Named, register
 
@@ -239,7 +240,7 @@ class Macro(Combined):
     source = "Yuksekgonul et al. 2023"
     plain = "the share of right choices, each group counting the same"
 
-    def parts(self, truth: str) -> Sequence[ColumnKey]:
+    def parts(self, truth: str, directions: Sequence[Direction] = ()) -> Sequence[ColumnKey]:
         """Return nothing: the groups are those of the benchmark."""
         return []
 

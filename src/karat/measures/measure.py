@@ -226,8 +226,8 @@ class Combined(Named):
     of combinations, which makes tests of many runs fast."""
 
     @abstractmethod
-    def parts(self, truth: str) -> Sequence[ColumnKey]:
-        """Return the columns that it is made of."""
+    def parts(self, truth: str, directions: Sequence[Direction] = DIRECTIONS) -> Sequence[ColumnKey]:
+        """Return the columns that it is made of, on a benchmark that has these directions."""
 
     @abstractmethod
     def combine(self, columns: Sequence[np.ndarray]) -> np.ndarray:
@@ -261,9 +261,9 @@ class MeanOfBoth(Combined):
     def __str__(self) -> str:
         return str(self.measure)
 
-    def parts(self, truth: str) -> Sequence[ColumnKey]:
+    def parts(self, truth: str, directions: Sequence[Direction] = DIRECTIONS) -> Sequence[ColumnKey]:
         """Return the two directions."""
-        return [ColumnKey(self.measure, truth, direction) for direction in DIRECTIONS]
+        return [ColumnKey(self.measure, truth, direction) for direction in directions]
 
     def combine(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """Return the mean."""

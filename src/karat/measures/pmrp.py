@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS
+from karat.benchmarks import DIRECTIONS, Direction
 from karat.measures.measure import ColumnKey, Combined, register
 from karat.measures.r_precision import RPrecision
 
@@ -23,12 +23,12 @@ class PlausibleMatchRPrecision(Combined):
     plain = "R-Precision where an answer is right if it shows the same kinds of objects"
     linear = True
 
-    def parts(self, truth: str) -> Sequence[ColumnKey]:
+    def parts(self, truth: str, directions: Sequence[Direction] = DIRECTIONS) -> Sequence[ColumnKey]:
         """Return the six columns."""
         return [
             ColumnKey(RPrecision(cut=50), f"pm(z={zeta})", direction)
             for zeta in (0, 1, 2)
-            for direction in DIRECTIONS
+            for direction in directions
         ]
 
     def combine(self, columns: Sequence[np.ndarray]) -> np.ndarray:

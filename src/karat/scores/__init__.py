@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from karat.scores.agreement.ratings_file import read_ratings as read_ratings
     from karat.scores.agreement.score_agreement import ScoreAgreement as ScoreAgreement
     from karat.scores.agreement.score_agreement import score_agreement as score_agreement
-    from karat.scores.column import DIRECTION_TITLES as DIRECTION_TITLES
     from karat.scores.column import RECORD as RECORD
     from karat.scores.column import Column as Column
+    from karat.scores.column import directions_among as directions_among
     from karat.scores.column_intervals import check_published_labels as check_published_labels
     from karat.scores.column_intervals import comparison_intervals as comparison_intervals
     from karat.scores.column_intervals import paired_differences as paired_differences
@@ -71,10 +71,10 @@ if TYPE_CHECKING:
     from karat.scores.inspection import Finding as Finding
     from karat.scores.inspection import Inspection as Inspection
     from karat.scores.inspection import inspect as inspect
-    from karat.scores.leaderboard import ARROWS as ARROWS
     from karat.scores.leaderboard import Leaderboard as Leaderboard
     from karat.scores.leaderboard import as_leaderboard as as_leaderboard
     from karat.scores.leaderboard import from_scorecards as from_scorecards
+    from karat.scores.leaderboard import is_arrow as is_arrow
     from karat.scores.leaderboard import is_low as is_low
     from karat.scores.leaderboard import metric_name as metric_name
     from karat.scores.leaderboard import read_leaderboard as read_leaderboard

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import MISSING, Layout, Mark, Panel, grouped
+from karat.benchmarks import asks_first, direction_title, is_direction, same_side
 from karat.errors import unknown_name
 from karat.measures import Named, is_in_percent, is_share, parse_measure, scale_value, show_value
 
@@ -94,13 +95,20 @@ NOT_ABOVE = 0.05
 """The p-value above which a score is not shown to be above chance."""
 
 
-DIRECTION_TITLES = {
-    "i2t": "image→text",
-    "t2i": "text→image",
-    "t2t": "text→text",
-    "mean": "mean",
-    "both": "both",
-}
+def directions_among(columns: Iterable[Any]) -> list[str]:
+    """Return the directions of columns, or of whatever has one, in the order in which tables have them.
+
+    >>> from types import SimpleNamespace
+    >>> directions_among(SimpleNamespace(direction=name) for name in ("both", "mean", "t2i", "i2t", "t2i"))
+    ['i2t', 't2i', 'mean', 'both']
+    """
+
+    def place(direction: str) -> int:
+        if not is_direction(direction):
+            return 3 + (direction == "both")
+        return 2 if same_side(direction) else 1 - asks_first(direction)
+
+    return sorted({column.direction for column in columns}, key=place)
 
 
 def show_cell(column: Column | None) -> str:
@@ -223,7 +231,7 @@ def paper_groups(beside: Iterable[tuple[str, str]]) -> list[tuple[str, int]]:
     """Return the heads above the heads: directions, each with how many columns it has."""
     spans = Counter(direction for direction, _ in beside)
     # What is made of both directions, such as RSUM, stands alone.
-    return [("" if d == "both" else DIRECTION_TITLES[d], span) for d, span in spans.items()]
+    return [("" if d == "both" else direction_title(d), span) for d, span in spans.items()]
 
 
 def row_share(line: Sequence[Column | None]) -> float | None:
@@ -264,7 +272,7 @@ def by_measure(columns: Sequence[Column]) -> list[Panel]:
     """Return a panel for each truth and unit: measures as rows, directions as series."""
     groups: dict[tuple[str, str], list[Mark]] = {}
     for column in columns:
-        mark = mark_of(column, str(column.measure), DIRECTION_TITLES[column.direction])
+        mark = mark_of(column, str(column.measure), direction_title(column.direction))
         groups.setdefault((column.truth, UNITS[column.measure.unit]), []).append(mark)
     return [Panel(truth, unit, marks) for (truth, unit), marks in groups.items()]
 
@@ -284,7 +292,7 @@ def by_run(columns: Sequence[Column]) -> list[Panel]:
 
 def panel_title(truth: str, measure: str, direction: str) -> str:
     """Return what a panel shows."""
-    return f"{measure} on {truth}, {DIRECTION_TITLES[direction]}"
+    return f"{measure} on {truth}, {direction_title(direction)}"
 
 
 def mark_of(column: Column, row: str, series: str = "", filled: bool = True, more: str = "") -> Mark:

@@ -20,7 +20,7 @@ from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError
 from karat.measures import MEAN, ChoiceMeasure, Combined, Measure
 from karat.scores.column import Column
-from karat.scores.scorecard import Scorecard, ungrouped_notes, units_drawn
+from karat.scores.scorecard import Scorecard, Unit, ungrouped_notes, unit_drawn
 from karat.stats import (
     BORDER,
     EXACT,
@@ -362,7 +362,7 @@ def interval_notes(
     column_samples: ColumnSamples, made: Sequence[dict[str, Any]], intervals: Intervals, card: Scorecard
 ) -> list[str]:
     """Return where there is no interval, and where resampling did not do."""
-    notes = IntervalNotes(column_samples, made, f"{100 * intervals.level:g}%", units_drawn(card))
+    notes = IntervalNotes(column_samples, made, f"{100 * intervals.level:g}%", unit_drawn(card))
     return [*notes.too_few(), *notes.all_the_same(), *notes.few(), *notes.near_an_end(), *notes.long_tailed()]
 
 
@@ -376,14 +376,14 @@ class IntervalNotes:
     level
         Of the intervals, in print.
     drawn
-        What was resampled, as `units_drawn` says it.
+        What was resampled, as `unit_drawn` says it.
     """
 
     def __init__(
-        self, column_samples: ColumnSamples, made: Sequence[Mapping[str, Any]], level: str, drawn: str
+        self, column_samples: ColumnSamples, made: Sequence[Mapping[str, Any]], level: str, drawn: Unit
     ) -> None:
         self.samples, self.made, self.level = column_samples, made, level
-        self.unit, self.units = UNITS_DRAWN.get(drawn, ("image", "images"))
+        self.unit, self.units = drawn.one, drawn.many
         sizes = column_samples.sizes
         self._none = [t for t, ends in enumerate(made) if ends["low"] is None and ends["high"] is None]
         self._few = [t for t, size in enumerate(sizes) if t not in self._none and size < FEW]
@@ -443,10 +443,6 @@ class IntervalNotes:
             f"{self._names(tails)}: a few very long ranks decide the mean, so that its interval holds in "
             f"fewer than {self.level} of samples; that of the median does not have this problem"
         ]
-
-
-UNITS_DRAWN = {"queries": ("query", "queries"), "examples": ("example", "examples")}
-"""One and several of what `units_drawn` says; images with their captions otherwise."""
 
 
 def names_of(columns: Iterable[Column]) -> str:

@@ -16,17 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from karat._util import json_text, write_file, write_text
+from karat.benchmarks import Benchmark, direction_title, is_direction
 from karat.errors import InputError, printable, unknown_name
 from karat.measures import Named
-from karat.scores.column import DIRECTION_TITLES, Column
+from karat.scores.column import Column
 from karat.scores.scorecard import EXCHANGES, READING, Scorecard, labels_drawn, units_drawn
 
 SCHEMA = "0.3.0"
 """The version of Every Eval Ever's schema that records follow."""
 UNKNOWN = "unknown"
 UNITS = {"fraction": "proportion", "sum": "sum of proportions", "rank": "rank"}
-TASKS = {"i2t": "image-to-text-retrieval", "t2i": "text-to-image-retrieval"}
-BOTH = "image-text-retrieval"
 
 
 def every_eval_ever(
@@ -139,6 +138,13 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
+def task_type(direction: str, benchmark: Benchmark) -> str:
+    """Return what a model card calls a task: "image-to-text-retrieval", for both "image-text-retrieval"."""
+    if is_direction(direction):
+        return f"{direction_title(direction, '-to-')}-retrieval"
+    return f"{'-'.join(side.kind for side in benchmark.sides)}-retrieval"
+
+
 def inner(measure: Named) -> Named:
     """Return the measure that a mean of both directions is of, or itself."""
     return getattr(measure, "measure", measure)
@@ -152,7 +158,7 @@ def result_of(column: Column, card: Scorecard) -> dict[str, Any]:
     about = {"about": bench.about} if bench.about else {}
     return {
         "evaluation_result_id": f"{column.truth}/{column.direction}/{measure}",
-        "evaluation_name": f"{bench.name} {column.truth} {DIRECTION_TITLES[column.direction]}",
+        "evaluation_name": f"{bench.name} {column.truth} {direction_title(column.direction)}",
         "source_data": {
             "dataset_name": bench.name,
             "source_type": "other",
@@ -265,9 +271,9 @@ def model_index(card: Scorecard, run: str | None = None) -> list[dict[str, Any]]
     columns = columns_of(card, run)
     results: dict[tuple[str, str], dict[str, Any]] = {}
     for column in columns:
-        title = DIRECTION_TITLES[column.direction]
+        title = direction_title(column.direction)
         own = results.setdefault((column.truth, column.direction), {
-            "task": {"type": TASKS.get(column.direction, BOTH), "name": f"retrieval, {title}"},
+            "task": {"type": task_type(column.direction, card.benchmark), "name": f"retrieval, {title}"},
             "dataset": {
                 "type": card.benchmark.name,
                 "name": f"{card.benchmark.name}, {column.truth}",

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark
+from karat.benchmarks import Benchmark, is_direction
 from karat.errors import InputError
 from karat.scores.column import Column
 from karat.scores.scorecard import Scorecard
@@ -145,8 +145,8 @@ def first_places(card: Scorecard) -> dict[tuple[str, str, str], Column]:
 def counted(benchmark: Benchmark, truth: str, direction: str) -> tuple[np.ndarray, np.ndarray]:
     """Return, per query in a column's order, how many items are relevant and how many there are."""
     relevant, size = [], []
-    everything = benchmark.items(direction).size  # type: ignore[arg-type]
-    for items in benchmark.truth(truth).judged_by_fold(direction, everything):  # type: ignore[arg-type]
+    everything = benchmark.items(direction).size
+    for items in benchmark.truth(truth).judged_by_fold(direction, everything):
         inside = (items.grade > 0) & ~items.outside
         relevant.append(np.bincount(items.number[inside], minlength=len(items.queries)))
         size.append(items.size)
@@ -192,7 +192,7 @@ def gallery_curves(
         column
         for (_, truth, direction), column in first_places(card).items()
         if not card.benchmark.truth(truth).implicit
-        and direction in DIRECTIONS
+        and is_direction(direction)
         # Of lists that are cut off, or without a query, the places are not known.
         and column.value is not None
     ]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from karat._util import TEXT_FORMATS, Result, plural
-from karat.benchmarks import DIRECTIONS, Benchmark, as_benchmark
+from karat.benchmarks import Benchmark, as_benchmark
 from karat.errors import InputError, KaratError
 from karat.runs import (
     Compute,
@@ -145,7 +145,7 @@ def look_at_ids(run: Run, benchmark: Benchmark, report: Inspection) -> None:
     """Note how the run fits the benchmark, and where its ids come from."""
     report.add(
         "fact",
-        f"fits {benchmark.name}: {benchmark.images.size:,} images, {benchmark.captions.size:,} captions",
+        f"fits {benchmark.name}: {benchmark.extent}",
     )
     for note in benchmark.pooled_notes():
         report.add("fact", note)
@@ -166,7 +166,8 @@ def turned(run: MatrixRun, benchmark: Benchmark, report: Inspection) -> MatrixRu
     """Return the table as images by captions, and note when it was transposed."""
     size = (benchmark.images.size, benchmark.captions.size)
     if run.images_by_captions == size[::-1] != size:
-        expected, turn = f"{size[0]:,} images by {size[1]:,} captions", "karat convert --transpose turns it"
+        one, other = (side.counted(number) for side, number in zip(benchmark.sides, size))
+        expected, turn = f"{one} by {other}", "karat convert --transpose turns it"
         report.add("warning", f"is transposed: {benchmark.name} has {expected}; {turn}")
         return MatrixRun(run.scores if run.rows == "captions" else run.scores.T, run.name, run.ids, run.where)
     return run
@@ -175,8 +176,11 @@ def turned(run: MatrixRun, benchmark: Benchmark, report: Inspection) -> MatrixRu
 def look_at_embeddings(run: EmbeddingRun, report: Inspection) -> None:
     """Note size, lengths and repeated rows of embeddings."""
     width = run.vectors[0].shape[1]
-    report.add("fact", f"embeddings of {width} dimensions: {shape(run.shape)} (images by captions)")
-    for kind, table, norm in zip(("image", "caption"), run.vectors, run.norms):
+    sides = " by ".join(side.many for side in run.sides)
+    report.add("fact", f"embeddings of {width} dimensions: {shape(run.shape)} ({sides})")
+    # Those of one collection are there twice.
+    kinds = [side.one for side in run.sides][: len(run.directions)]
+    for kind, table, norm in zip(kinds, run.vectors, run.norms):
         report.add("fact", f"{kind} vectors have lengths from {norm.min():.4g} to {norm.max():.4g}")
         again = repeated_rows(table.read(*span) for span in table.spans(READ_ROWS))
         if again:
@@ -197,7 +201,7 @@ def look_at_embeddings(run: EmbeddingRun, report: Inspection) -> None:
 
 def look_at_files(run: EmbeddingRun, report: Inspection) -> None:
     """Note what the pass over the files of embeddings found."""
-    for kind, check in zip(("image", "caption"), run.checks):
+    for kind, check in zip([side.one for side in run.sides][: len(run.directions)], run.checks):
         report.add("fact", f"{kind} embeddings: {check.source}, all rows read and finite")
         for warning in check.warnings:
             report.add("warning", warning)
@@ -212,9 +216,8 @@ def look_at_lists(run: RankingsRun, benchmark: Benchmark, report: Inspection) ->
         if len(lengths):
             lists = plural(len(lengths), "ranked list")
             report.add("fact", f"{direction}: {lists} of {lengths.min():,} to {lengths.max():,} items")
-    for direction in DIRECTIONS:
-        scored = any(len(truth.queries.get(direction, ())) for truth in benchmark.truths.values())
-        if scored and direction not in run.directions:
+    for direction in benchmark.asked_directions:
+        if direction not in run.directions:
             report.add("warning", f"has no {direction} rankings: only one direction can be scored")
 
 
@@ -263,7 +266,8 @@ def look_at_scores(run: MatrixRun, report: Inspection) -> bool:
         return True
     again = repeated_rows(blocks(run))
     if again:
-        report.add("warning", f"{plural(again, f'row of {run.rows}')} repeat an earlier one")
+        asks = run.sides[0 if run.rows == "images" else 1].many
+        report.add("warning", f"{plural(again, f'row of {asks}')} repeat an earlier one")
     sample = run.block(0, min(64, run.shape[0]))
     ordered = np.sort(sample, axis=1)
     ties = float((ordered[:, 1:] == ordered[:, :-1]).mean())
@@ -283,9 +287,8 @@ def look_for_steps(run: MatrixRun, low: float, sums: Sequence[np.ndarray], repor
     limits = np.finfo(run.scores.dtype if run.scores.dtype.kind == "f" else np.float64)
     step = min(limits.eps, np.finfo(np.float32).eps)
     traces = []
-    for sides, other, way, total in zip(
-        ("images", "captions"), ("captions", "images"), DIRECTIONS[::-1], sums
-    ):
+    names = [side.many for side in run.sides]
+    for sides, other, way, total in zip(names, names[::-1], run.directions[::-1], sums):
         many = run.scores.size / len(total)
         tolerance = 16 * limits.eps + many * (step + float(limits.smallest_subnormal))
         if low >= 0 and run.scores.size > len(total) and (np.abs(total - 1) <= tolerance).all():

@@ -22,13 +22,13 @@ from karat._util import (
     plural,
     read_text,
 )
+from karat.benchmarks import is_direction
 from karat.errors import InputError, KaratError, unknown_name
 from karat.measures import parse_measure
 from karat.runs import Fingerprint, made_with_of_runs, notes_on_making, read_made_with_of_runs
 from karat.scores.scorecard import Scorecard
 from karat.scores.table_file import read_cells
 
-ARROWS = {"i2t": "i→t", "t2i": "t→i"}
 Columns = dict[tuple[str, str, str], dict[str, float]]
 """The values of runs by truth, measure and direction."""
 
@@ -105,8 +105,17 @@ def measure_word(name: str) -> str:
     >>> measure_word("my MedR study R@1 t→i"), measure_word("eccv MeanR")
     ('R@1', 'MeanR')
     """
-    words = [word for word in name.split() if word not in ARROWS.values()]
+    words = [word for word in name.split() if not is_arrow(word)]
     return words[-1] if words else name
+
+
+def is_arrow(word: str) -> bool:
+    """Whether a word of a metric's name is a direction.
+
+    >>> is_arrow("i→t"), is_arrow("q→d"), is_arrow("R@1")
+    (True, True, False)
+    """
+    return "→" in word and is_direction(word.replace("→", "2"))
 
 
 def is_low(name: str) -> bool:
@@ -244,8 +253,8 @@ def choose_directions(by_key: Columns) -> tuple[Columns, list[str]]:
     notes = []
     for truth, measure in dict.fromkeys(key[:2] for key in by_key):
         columns = {key: runs for key, runs in by_key.items() if key[:2] == (truth, measure)}
-        single = {key: runs for key, runs in columns.items() if key[2] in ARROWS}
-        whole = {key: runs for key, runs in columns.items() if key[2] not in ARROWS}
+        single = {key: runs for key, runs in columns.items() if is_direction(key[2])}
+        whole = {key: runs for key, runs in columns.items() if not is_direction(key[2])}
         apart, summed = systems_of(single), systems_of(whole)
         lacking = [run for run in apart if run not in summed]
         if not (whole and lacking):
@@ -267,7 +276,7 @@ def metric_name(truth: str, measure: str, direction: str, several: bool) -> str:
     >>> metric_name("coco", "R@1", "i2t", True), metric_name("coco", "R@1", "mean", False)
     ('coco R@1 i→t', 'R@1')
     """
-    arrow = [ARROWS[direction]] if direction in ARROWS else []
+    arrow = [direction.replace("2", "→")] if is_direction(direction) else []
     return " ".join([*([truth] if several else []), measure, *arrow])
 
 

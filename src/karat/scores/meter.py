@@ -218,7 +218,7 @@ def fast_measures(options: ScoringOptions, every: bool) -> dict[str, list[Named]
     measures: dict[str, list[Named]] = {}
     for name in options.measures:
         truth = options.benchmark.truth(name)
-        counts = {} if truth.implicit or truth.folds else truth.counts("t2i")
+        counts = {} if truth.implicit or truth.folds else truth.counts(options.benchmark.directions[-1])
         several = bool(counts) and counts["positives"] > counts["queries"]
         if several and measures:
             measures[name] = parse_measures(["mAP@R"])
@@ -258,9 +258,11 @@ def values_of(card: Scorecard, keys: Iterable[ScoreKey]) -> np.ndarray:
 
 
 def counted(benchmark: Benchmark, seen: np.ndarray) -> str:
-    """Say how many images and captions there are among all rows."""
-    images, captions = np.split(seen, [benchmark.images.size])
-    return f"{images.sum():,} of {len(images):,} images, {captions.sum():,} of {len(captions):,} captions"
+    """Say how many items of each side there are among all rows."""
+    parts = np.split(seen, [benchmark.images.size])
+    return ", ".join(
+        f"{rows.sum():,} of {side.counted(len(rows))}" for rows, side in zip(parts, benchmark.sides)
+    )
 
 
 def row_name(benchmark: Benchmark, row: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from karat._util import (
     write_file,
     write_text,
 )
-from karat.benchmarks import Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, direction_title, in_order, is_direction
 from karat.errors import InputError, unknown_name
 from karat.measures import (
     Combined,
@@ -39,7 +39,6 @@ from karat.measures import (
 )
 from karat.runs import Fingerprint, made_with_of_runs
 from karat.scores.column import (
-    DIRECTION_TITLES,
     NARROW,
     NOT_ABOVE,
     Column,
@@ -48,6 +47,7 @@ from karat.scores.column import (
     by_measure,
     by_run,
     choose,
+    directions_among,
     fractions,
     paper_table,
     row_share,
@@ -204,6 +204,8 @@ class Scorecard(Result):
         named = parse_measure(measure)
         if direction == "mean" and isinstance(named, Combined):
             direction = named.direction
+        elif is_direction(direction) and self.benchmark.choices is None:
+            direction = self.benchmark.direction(direction)
         key = (run, truth, direction, str(named))
         if key not in self._index:
             known = [f"{m} {d}" for r, t, d, m in self._index if (r, t) == (run, truth)]
@@ -242,22 +244,22 @@ class Scorecard(Result):
         return [column.record() for column in self.columns]
 
     def per_query(self) -> pl.DataFrame:
-        """Return one row per query and column: the query's id, its fold, and the image it belongs to.
+        """Return one row per query and column: the query's id, its fold, and the group it belongs to.
 
-        Ids are text where images and captions have ids of different kinds.
+        Ids are text where the sides have ids of different kinds.
         """
         import polars as pl
 
         choices = self.benchmark.choices
-        images, captions = self.benchmark.images.values, self.benchmark.captions.values
-        if images.dtype.kind != captions.dtype.kind:
-            images, captions = images.astype(str), captions.astype(str)
+        sides = tuple(ids.values for ids in self.benchmark.ids)
+        if sides[0].dtype.kind != sides[1].dtype.kind:
+            sides = tuple(values.astype(str) for values in sides)
         frames = []
         for column in self.columns:
             if column.values is None or column.query is None or column.cluster is None:
                 continue
             if choices is None:
-                queries = images if column.direction == "i2t" else captions
+                queries = in_order(column.direction, *sides)[0]
                 folds = np.array([fold.name for fold in self.benchmark.truth(column.truth).folds] or [""])
                 clusters = self.benchmark.cluster_names(column.cluster)
             else:
@@ -330,7 +332,7 @@ class Scorecard(Result):
         Parameters
         ----------
         direction
-            The groups of columns: of "i2t", "t2i", "mean" and "both", which holds sums such as RSUM; all that
+            The groups of columns: of directions, "mean" and "both", which holds sums such as RSUM; all that
             there are by default.
         intervals
             Whether intervals, where there are some, are printed below the values.
@@ -394,18 +396,18 @@ def lay_out(card: Scorecard) -> Layout:
     """Arrange a scorecard: directions side by side for one run, runs side by side for several."""
     cells = {(c.run, c.truth, str(c.measure), c.direction): c for c in card.columns}
     names = dict.fromkeys((c.truth, str(c.measure)) for c in card.columns)
-    directions = [d for d in DIRECTION_TITLES if any(c.direction == d for c in card.columns)]
+    directions = directions_among(card)
     lines: list[tuple[tuple[str, ...], list[Column | None]]] = []
     if len(card.runs) == 1:
         for name in names:
             lines.append((name, [cells.get((card.runs[0], *name, direction)) for direction in directions]))
-        head = ["truth", "measure", *(DIRECTION_TITLES[d] for d in directions)]
+        head = ["truth", "measure", *(direction_title(d) for d in directions)]
         return replace(arrange(head, lines), shares=[row_share(line) for _, line in lines])
     for name in names:
         for direction in directions:
             line = [cells.get((run, *name, direction)) for run in card.runs]
             if any(line):
-                lines.append(((*name, DIRECTION_TITLES[direction]), line))
+                lines.append(((*name, direction_title(direction)), line))
     return arrange(["truth", "measure", "direction", *card.runs], lines, best_cells(lines))
 
 
@@ -452,14 +454,15 @@ def paper_tables(
     first
         The values that no other is shown to beat, as truth, direction, measure and run: they are underlined.
     """
-    chosen = [direction] if isinstance(direction, str) else list(direction or DIRECTION_TITLES)
+    known = directions_among(card)
+    chosen = [direction] if isinstance(direction, str) else list(direction or known)
     for name in chosen:
-        check_choice(name, tuple(DIRECTION_TITLES), "direction")
+        check_choice(name, known, "direction")
     truths = list(dict.fromkeys(column.truth for column in card))
     tables = []
     for truth in truths:
         columns = [
-            c for d in DIRECTION_TITLES if d in chosen for c in card if (c.truth, c.direction) == (truth, d)
+            c for d in known if d in chosen for c in card if (c.truth, c.direction) == (truth, d)
         ]
         if columns:
             table = paper_table(columns, card.runs, intervals, first)
@@ -519,12 +522,17 @@ def describe_intervals(card: Scorecard) -> str:
 
 def ungrouped_notes(card: Scorecard) -> list[str]:
     """Return the note on captions that are drawn one by one, since it is unknown which share an image."""
-    of_captions = any(column.direction != "i2t" for column in card if column.value is not None)
-    if not of_captions or card.benchmark.caption_image is not None:
+    bench = card.benchmark
+    if bench.grouping is not None or len(bench.directions) == 1 or bench.sides[1].kind != "text":
         return []
+    back = bench.directions[1]
+    if all(column.direction == bench.directions[0] for column in card if column.value is not None):
+        return []
+    asks, ranked = bench.query_side(back), bench.item_side(back)
+    one = f"{'an' if ranked.one[0] in 'aeiou' else 'a'} {ranked.one}"
     return [
-        f"{card.benchmark.name} does not say which captions share an image: each is drawn by itself, "
-        "and intervals and p-values of text→image are too small if some do"
+        f"{bench.name} does not say which {asks.many} share {one}: each is drawn by itself, "
+        f"and intervals and p-values of {direction_title(back)} are too small if some do"
     ]
 
 
@@ -535,6 +543,31 @@ def labels_drawn(card: Scorecard) -> str:
 
 def units_drawn(card: Scorecard) -> str:
     """Say what is resampled."""
-    if card.benchmark.choices is not None:
-        return "images with their examples" if card.benchmark.choices.share_images else "examples"
-    return "queries" if ungrouped_notes(card) else "images with their captions"
+    return unit_drawn(card).whole
+
+
+def unit_drawn(card: Scorecard) -> Unit:
+    """Return the words for what is resampled."""
+    bench = card.benchmark
+    if bench.choices is not None:
+        return IMAGES_OF_EXAMPLES if bench.choices.share_images else EXAMPLES
+    if bench.grouping is not None:
+        return Unit(bench.grouping.one, bench.grouping.many, bench.grouping.whole)
+    asked = {column.direction for column in card if column.value is not None}
+    sides = {bench.query_side(direction) for direction in asked if is_direction(direction)}
+    if len(sides) != 1:
+        return Unit("query", "queries", "queries")
+    side = sides.pop()
+    return Unit(side.one, side.many, side.many)
+
+
+class Unit(NamedTuple):
+    """What people call a unit that is resampled, several, and several with all that belongs to them."""
+
+    one: str
+    many: str
+    whole: str
+
+
+EXAMPLES = Unit("example", "examples", "examples")
+IMAGES_OF_EXAMPLES = Unit("image", "images", "images with their examples")

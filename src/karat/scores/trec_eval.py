@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Judgments, Truth
+from karat.benchmarks import Benchmark, Direction, Judgments, Truth, in_order
 from karat.measures import Measure
 from karat.runs import Run
 
@@ -62,9 +62,8 @@ def read_truth(truth: Truth) -> Truth:
         design=judgments.design,
     )
     queries: dict[Direction, np.ndarray] = {
-        direction: np.union1d(truth.queries[direction], pooled[number])
-        for number, direction in enumerate(DIRECTIONS)
-        if len(truth.queries.get(direction, ()))
+        direction: np.union1d(truth.queries[direction], in_order(direction, *pooled)[0])
+        for direction in truth.directions
     }
     return replace(truth, judgments=judged, queries=queries)
 

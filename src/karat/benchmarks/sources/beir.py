@@ -48,10 +48,10 @@ def load(
     split_queries = [query for query in asks if query in named] or asks
     about = "corpus, queries and qrels"
     bench = from_judged(rows, path, split_queries, items, side, folder.resolve().name, about, minus_one)
-    texts, named = in_order(side, (queries, asks), (corpus, items))[1]
+    texts, ids = in_order(side, (queries, asks), (corpus, items))[1]
     if "text" not in texts:
         return bench
-    text_of = dict(zip(named, texts["text"]))
+    text_of = dict(zip(ids, texts["text"]))
     return replace(bench, texts=[str(text_of[name] or "") for name in bench.captions.gallery.tolist()])
 
 

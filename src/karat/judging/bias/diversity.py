@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from karat._util import MISSING, Layout, track
-from karat.benchmarks import Benchmark, Direction, JudgedItems
+from karat.benchmarks import Benchmark, Direction, JudgedItems, direction_title
 from karat.errors import InputError
 from karat.forms import key_of, split_key
 from karat.runs import Run, Top, pairs_to_place
-from karat.scores import DIRECTION_TITLES
 
 TEXT_TO_IMAGE: Mapping[Direction, np.ndarray | None] = {"t2i": None}
 NEAR = 3
@@ -215,7 +214,7 @@ def pair_layout(systems: Sequence[str], values: np.ndarray, form: str, title: st
 
 def diversity_layouts(diversity: Diversity) -> list[Layout]:
     """Return tables A.1a and A.1b, and the share of common items."""
-    side = DIRECTION_TITLES[diversity.direction]
+    side = direction_title(diversity.direction)
     at_least = " (at least: some are beyond the known places)" if (diversity.beyond > 0).any() else ""
     return [
         pair_layout(diversity.systems, values, form, title)

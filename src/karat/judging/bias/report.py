@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import Part, Result, flat, json_text, plural
-from karat.benchmarks import Benchmark, Direction, Pairs
+from karat.benchmarks import Benchmark, Direction, Pairs, direction_title
 from karat.errors import InputError
 from karat.forms import ORIGINAL, Pool, listed_pairs, runs_of_pool
 from karat.judging.bias.bias import (
@@ -33,7 +33,7 @@ from karat.judging.bias.subsets import (
 from karat.judging.bias.true_bias import TruthGap, gap_layout, true_columns, truth_gaps
 from karat.measures import Named
 from karat.runs import Compute, Run
-from karat.scores import DIRECTION_TITLES, Column
+from karat.scores import Column
 from karat.stats import Intervals
 
 WIDE = 8
@@ -120,7 +120,7 @@ class BiasReport(Result):
         out += ["\n".join(sentences)] if sentences else []
         few = len(self.systems) <= WIDE
         for (direction, measure), table in self.bias.items():
-            title = f"{measure}, {DIRECTION_TITLES[direction]}"
+            title = f"{measure}, {direction_title(direction)}"
             against = self.against_truth.get((direction, measure))
             out.append(curve_layout(table, title, against))
             if few:
@@ -355,7 +355,7 @@ def curve_sentences(report: BiasReport) -> list[str]:
         if n < 2 or curve[1].bias is None or curve[n - 1].bias is None:
             continue
         sentence = (
-            f"{measure}, {DIRECTION_TITLES[direction]}: scores on the labels of one model differ by "
+            f"{measure}, {direction_title(direction)}: scores on the labels of one model differ by "
             f"{shown_bias(curve[1])} points from those on the labels of all {n}"
         )
         if n > 2:
@@ -376,7 +376,7 @@ def outsider_sentences(report: BiasReport) -> list[str]:
         lower = sum(row.rank_without > row.rank for row in rows)
         verb = "loses" if loss >= 0 else "gains"
         out.append(
-            f"{measure}, {DIRECTION_TITLES[direction]}: a model that does not contribute {verb} "
+            f"{measure}, {direction_title(direction)}: a model that does not contribute {verb} "
             f"{points(abs(loss))} more than the others on average; the interval of the loss excludes 0 for "
             f"{certain} of {plural(len(rows), 'model')}, and {lower} would rank lower."
         )
@@ -386,7 +386,7 @@ def outsider_sentences(report: BiasReport) -> list[str]:
 def truth_sentences(report: BiasReport) -> list[str]:
     """Say how far scores on the labels of all models are from those on the complete truth."""
     return [
-        f"{measure}, {DIRECTION_TITLES[direction]}: scores on the labels of all models differ by "
+        f"{measure}, {direction_title(direction)}: scores on the labels of all models differ by "
         f"{shown_bias(table.curve()[-1])} points from those on the truth {report.truth}."
         for (direction, measure), table in report.against_truth.items()
     ]

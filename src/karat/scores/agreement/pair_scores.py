@@ -94,7 +94,7 @@ def run_scores(run: Run, image: np.ndarray, caption: np.ndarray) -> np.ndarray:
             where=run.where or run.name,
             fix="give a score table or embeddings",
         )
-    scores = run.pairs("i2t", image, caption).astype(np.float64)
+    scores = run.pairs(run.directions[0], image, caption).astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(scores))
     if len(bad):
         sides = ((image, "images"), (caption, "captions"))

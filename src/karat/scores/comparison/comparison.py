@@ -22,10 +22,10 @@ from karat._util import (
     latex_text,
     shorten,
 )
+from karat.benchmarks import direction_title
 from karat.errors import InputError, unknown_name
 from karat.measures import Combined, Named, parse_measure, scale_value, show_value
 from karat.scores.column import (
-    DIRECTION_TITLES,
     NARROW,
     UNITS,
     Column,
@@ -435,7 +435,7 @@ def labels(standing: Standing, shown: Sequence[Standing]) -> tuple[str, ...]:
     names = {
         "truth": standing.truth,
         "measure": str(standing.measure),
-        "direction": DIRECTION_TITLES[standing.direction],
+        "direction": direction_title(standing.direction),
     }
     return tuple(names[head] for head in label_heads(shown))
 

@@ -138,7 +138,7 @@ def aggregate(
         first = int(np.flatnonzero(unanswered)[0])
         query = np.concatenate([batch.queries for batch in batches])[first]
         depth = int(np.concatenate([batch.depth for batch in batches])[first])
-        queries = plural(int(unanswered.sum()), "image" if direction == "i2t" else "caption")
+        queries = benchmark.query_side(direction).counted(int(unanswered.sum()))
         return None, (
             f"the ranking of {queries} ends too early, "
             f"first {benchmark.queries(direction)[query]} with {plural(depth, 'known place')}"

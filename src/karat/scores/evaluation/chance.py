@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, is_direction, same_side
 from karat.errors import InputError
 from karat.runs import ENCODED, ID_FORMS, Run, TableRun
 from karat.scores.evaluation.columns import score_runs
@@ -64,13 +64,12 @@ def runs_at_chance(card: Scorecard) -> dict[str, tuple[str, str]]:
         k = smallest.get((column.run, column.truth, column.direction))
         if str(column.measure) != f"R@{k}" or column.value is None or truth.implicit or truth.folds:
             continue
-        for direction in DIRECTIONS:
-            if k is None or column.direction != direction:
-                continue
-            chance = 1 - (1 - chance_r1(card.benchmark, truth.name, direction)) ** k
-            if (k == 1 or chance < OFTEN) and at_chance(column.value, chance, column.n):
-                where = f"{column.measure} on {truth.name} ({direction})"
-                notes.setdefault(column.run, (truth.name, f"{column.run}: {where} is at chance level"))
+        if k is None or not is_direction(column.direction):
+            continue
+        chance = 1 - (1 - chance_r1(card.benchmark, truth.name, column.direction)) ** k
+        if (k == 1 or chance < OFTEN) and at_chance(column.value, chance, column.n):
+            where = f"{column.measure} on {truth.name} ({column.direction})"
+            notes.setdefault(column.run, (truth.name, f"{column.run}: {where} is at chance level"))
     return notes
 
 
@@ -78,6 +77,9 @@ def explain_chance(run: Run, benchmark: Benchmark, truth: str) -> tuple[bool, st
     """Return what may explain a run at chance level on a truth, and whether it is the order of ids."""
     if not isinstance(run, TableRun):
         return False, "its lists may name other ids than the model ranked"
+    if len(benchmark.directions) == 1:
+        # Orders are tried on both sides apart, and these are one.
+        return False, f"rows may be in another order than that which {benchmark.order_shown}"
     suggestion = suggest_order(run, benchmark, truth)
     if suggestion is not None and suggestion.reordered:
         return True, f"{suggestion}; {DIAGNOSIS}"
@@ -100,8 +102,9 @@ def at_chance(value: float, chance: float, queries: int) -> bool:
 def chance_r1(benchmark: Benchmark, truth: str, direction: Direction) -> float:
     """Return the expected R@1 of a random ranking."""
     rows = benchmark.truth(truth).judged(direction)
-    inside = (rows.grade > 0) & (rows.item < benchmark.items(direction).size)
-    return float(inside.sum() / max(1, len(rows.queries)) / benchmark.items(direction).size)
+    size = benchmark.items(direction).size
+    inside = (rows.grade > 0) & (rows.item < size)
+    return float(inside.sum() / max(1, len(rows.queries)) / (size - same_side(direction)))
 
 
 def listed_truth(benchmark: Benchmark) -> str | None:

@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from karat._util import track
-from karat.benchmarks import DIRECTIONS, Direction, JudgedItems, Truth
+from karat.benchmarks import Benchmark, Direction, JudgedItems, Truth
 from karat.errors import InputError
 from karat.measures import (
     ColumnKey,
@@ -93,7 +93,8 @@ def scan_runs(
 
 def details_of(card: Scorecard, runs: Sequence[Run], threads: int | None = None) -> Details:
     """Return the details of a scorecard that was made without them, from another pass over its runs."""
-    directions = tuple(d for d in DIRECTIONS if any(c.direction == d for c in card)) or DIRECTIONS
+    shown = {column.direction for column in card}
+    directions = tuple(filter(shown.__contains__, card.benchmark.directions)) or card.benchmark.directions
     truths = dict.fromkeys(column.truth for column in card)
     ties: TiePolicy = card.ties  # type: ignore[assignment]
     options = ScoringOptions(
@@ -266,7 +267,7 @@ class Scoring:
             column
             for truth, measures in self.options.measures.items()
             for named in measures
-            for column in assemble(named, truth, run, parts, directions)
+            for column in assemble(named, truth, run, parts, directions, self.options.benchmark)
         ]
         self.columns += columns
         self.tie_reports += reports
@@ -510,19 +511,27 @@ def semantic_passes(
 
 
 def assemble(
-    named: Named, truth: str, run: Run, parts: dict[ColumnKey, Column], directions: tuple[Direction, ...]
+    named: Named,
+    truth: str,
+    run: Run,
+    parts: dict[ColumnKey, Column],
+    directions: tuple[Direction, ...],
+    benchmark: Benchmark,
 ) -> list[Column]:
     """Return the columns of one measure: both directions and their mean, or a combination."""
     if isinstance(named, Combined):
-        return [combined(named, truth, run, parts)]
+        return [combined(named, truth, run, parts, benchmark)]
     assert isinstance(named, Measure)
     columns = [parts[ColumnKey(named, truth, direction)] for direction in directions]
-    return [*columns, combined(MeanOfBoth(named), truth, run, parts)] if len(directions) == 2 else columns
+    mean = [combined(MeanOfBoth(named), truth, run, parts, benchmark)] if len(directions) == 2 else []
+    return [*columns, *mean]
 
 
-def combined(named: Combined, truth: str, run: Run, parts: dict[ColumnKey, Column]) -> Column:
+def combined(
+    named: Combined, truth: str, run: Run, parts: dict[ColumnKey, Column], benchmark: Benchmark
+) -> Column:
     """Combine aggregated columns, and their bounds where all have some."""
-    keys = named.parts(truth)
+    keys = named.parts(truth, benchmark.directions)
     columns = [parts[key] for key in keys if key in parts]
 
     def together(field: str) -> float | None:

@@ -69,7 +69,7 @@ def evaluate(
     truth
         One or several; all by default. A truth made by a machine is named "machine(cider>=1)".
     direction
-        "i2t", "t2i" or both; with both, their mean is added.
+        Which of the benchmark's directions, such as "i2t" or "t2i"; with both, their mean is added.
     ties
         What happens to equal scores: "pessimistic", "optimistic", "expected", "stable" (the order of the
         benchmark, or of a ranked list) or "trec_eval" (by falling id).

@@ -11,14 +11,14 @@ and nothing is ever applied.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import exp
 from typing import NamedTuple
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, Ids, in_order
 from karat.runs import EmbeddingRun, TableRun
 
 SAMPLE = 400
@@ -114,7 +114,7 @@ class Trial:
 
     def __post_init__(self) -> None:
         truth = self.benchmark.truth(self.truth)
-        self.directions = tuple(d for d in DIRECTIONS if (truth.judged(d).grade > 0).any())
+        self.directions = tuple(d for d in truth.directions if (truth.judged(d).grade > 0).any())
         self.relevant: dict[Direction, np.ndarray] = {}
         self.is_query: dict[Direction, np.ndarray] = {}
         for direction in self.directions:
@@ -148,7 +148,7 @@ class Trial:
         self, direction: Direction, first: FirstHits, images: np.ndarray, captions: np.ndarray
     ) -> tuple[float, float, int]:
         """Return how many first results are relevant, how many would be by chance, and how many there are."""
-        query_of, item_of = (images, captions) if direction == "i2t" else (captions, images)
+        query_of, item_of = in_order(direction, images, captions)
         query, item = query_of[first.query], item_of[first.item]
         asks = self.is_query[direction][query]
         key = query * self.benchmark.items(direction).size + item
@@ -183,8 +183,7 @@ def suggest_order(run: TableRun, benchmark: Benchmark, truth: str) -> Suggestion
     0.0% (t2i), measured on 60 (i2t) and 60 (t2i) queries
     """
     trial = Trial(run, benchmark, truth)
-    given = {kind: np.argsort(index) for kind, index in zip(("images", "captions"), run.maps("i2t"))}
-    images, captions = likely_orders(benchmark, given)
+    images, captions = likely_orders(benchmark, *map(np.argsort, run.maps(benchmark.directions[0])))
     # Embeddings are never distances.
     signs = (False,) if isinstance(run, EmbeddingRun) else (False, True)
     tried: list[tuple[float, bool, IdOrder, IdOrder, dict[Direction, float], dict[Direction, int]]] = []
@@ -212,10 +211,12 @@ def suggest_order(run: TableRun, benchmark: Benchmark, truth: str) -> Suggestion
     return Suggestion(image_order.words, caption_order.words, negated, recalls, before, counts)
 
 
-def likely_orders(benchmark: Benchmark, given: dict[str, np.ndarray]) -> tuple[list[IdOrder], list[IdOrder]]:
+def likely_orders(
+    benchmark: Benchmark, given_images: np.ndarray, given_captions: np.ndarray
+) -> tuple[list[IdOrder], list[IdOrder]]:
     """Return the orders of images and of captions that are tried, the given ones first, each once."""
-    images = [IdOrder("", given["images"]), *side_orders(benchmark, "images")]
-    captions = [IdOrder("", given["captions"]), *side_orders(benchmark, "captions")]
+    images = [IdOrder("", given_images), *side_orders(benchmark.images, benchmark.image_paths)]
+    captions = [IdOrder("", given_captions), *side_orders(benchmark.captions)]
     captions += [IdOrder(words, np.asarray(index)) for words, index in benchmark.caption_orders.items()]
     owner = benchmark.caption_image
     if owner is None or (owner < 0).any():
@@ -242,9 +243,8 @@ def likely_orders(benchmark: Benchmark, given: dict[str, np.ndarray]) -> tuple[l
     return distinct(images), distinct(captions)
 
 
-def side_orders(benchmark: Benchmark, kind: str) -> Iterator[IdOrder]:
+def side_orders(ids: Ids, paths: Sequence[str] | None = None) -> Iterator[IdOrder]:
     """Yield the orders of one side that follow from its ids and files alone."""
-    ids = benchmark.images if kind == "images" else benchmark.captions
     texts = ids.gallery.astype(str)
     yield IdOrder("in the benchmark's own order", np.arange(ids.size))
     if ids.gallery.dtype.kind == "i":
@@ -255,7 +255,7 @@ def side_orders(benchmark: Benchmark, kind: str) -> Iterator[IdOrder]:
             "sorted by id, numbers in it as numbers",
             np.array(sorted(range(ids.size), key=lambda k: natural(str(texts[k])))),
         )
-    files = ids.files or (benchmark.image_paths if kind == "images" else None)
+    files = ids.files or paths
     if files is not None:
         yield IdOrder("sorted by file name", np.array(sorted(range(ids.size), key=lambda k: files[k])))
 

@@ -19,9 +19,9 @@ from dataclasses import replace
 import numpy as np
 
 from karat._util import plural
-from karat.benchmarks import Direction, UncertainRatings
+from karat.benchmarks import Direction, UncertainRatings, direction_title
 from karat.measures import Measure, is_in_percent, show_value
-from karat.scores.column import DIRECTION_TITLES, Column
+from karat.scores.column import Column
 from karat.scores.column_intervals import ColumnSamples, with_ends
 from karat.scores.evaluation.columns import Scoring
 from karat.scores.evaluation.label_versions import (
@@ -120,8 +120,7 @@ class LabelVersions:
         self._size = sum(len(leaf.values) for leaf in leaves if leaf.values is not None)
         self._leaves: dict[tuple[str, str, Direction], list[Column]] = {}
         for leaf in leaves:
-            direction: Direction = leaf.direction  # type: ignore[assignment]
-            self._leaves.setdefault((leaf.truth, leaf.run, direction), []).append(leaf)
+            self._leaves.setdefault((leaf.truth, leaf.run, leaf.direction), []).append(leaf)
 
     def __iter__(self) -> Iterator[dict[Column, np.ndarray]]:
         options = self.scoring.options
@@ -283,7 +282,7 @@ def open_notes(columns: Sequence[Column]) -> list[str]:
 
 def named(column: Column) -> str:
     """Return how a note calls a column."""
-    return f"{column.measure} ({DIRECTION_TITLES[column.direction]}) of {column.run}"
+    return f"{column.measure} ({direction_title(column.direction)}) of {column.run}"
 
 
 def relevance_by_place(probability: np.ndarray, places: Sequence[np.ndarray]) -> np.ndarray:

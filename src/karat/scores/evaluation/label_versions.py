@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, JudgedItems, Pairs, Truth
+from karat.benchmarks import Benchmark, Direction, JudgedItems, Pairs, Truth
 from karat.errors import InputError
 from karat.measures import MEAN, ColumnKey, Measure, Ranked, TiePolicy, resolve
 from karat.runs import Run
@@ -35,7 +35,7 @@ def place_labels(
     benchmark: Benchmark,
     truths: Sequence[str | Truth],
     *,
-    directions: Sequence[Direction] = DIRECTIONS,
+    directions: Sequence[Direction] | None = None,
     ties: TiePolicy = "pessimistic",
     threads: int | None = None,
 ) -> dict[str, PlacedLabels]:
@@ -48,7 +48,7 @@ def place_labels(
     truths
         Truths that list their pairs, by name or as they are. Their own grades do not matter here.
     directions
-        Which; every run must have rankings for them.
+        Which, all of the benchmark's by default; every run must have rankings for them.
     ties
         What happens to equal scores, as in `karat.evaluate`. What a truth does not list counts as a miss.
     threads
@@ -76,7 +76,8 @@ def place_labels(
     [[0.0, 1.0], [1.0, 1.0]]
     """
     by_name = {t.name: t for t in (benchmark.truth(t) if isinstance(t, str) else t for t in truths)}
-    judged = {name: judged_folds(truth, benchmark, directions) for name, truth in by_name.items()}
+    ways = benchmark.directions if directions is None else directions
+    judged = {name: judged_folds(truth, benchmark, ways) for name, truth in by_name.items()}
     pairs = {name: listed_pairs(truth) for name, truth in by_name.items()}
     rows = {
         (name, direction): [(items, pair_of_row(items, pairs[name])) for items in group]

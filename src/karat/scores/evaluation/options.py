@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from karat._util import Registry, and_list, check_choice, import_later, split_names
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, as_benchmark, note_on_duplicates
-from karat.errors import InputError, unknown_name
+from karat.benchmarks import Benchmark, Direction, as_benchmark, note_on_duplicates
+from karat.errors import InputError
 from karat.measures import (
     READINGS,
     TIE_POLICIES,
@@ -90,7 +90,8 @@ class ScoringOptions:
             for named in measures:
                 if isinstance(named, Measure):
                     needed.setdefault(truth, {})[named] = None
-                for part in named.parts(truth) if isinstance(named, Combined) else ():
+                ways = self.benchmark.directions
+                for part in named.parts(truth, ways) if isinstance(named, Combined) else ():
                     needed.setdefault(self.benchmark.truth(part.truth).name, {})[part.measure] = None
         return {truth: list(measures) for truth, measures in needed.items()}
 
@@ -169,7 +170,7 @@ def check_options(
     options = ScoringOptions(
         bench,
         measures_by_truth(bench, as_list(measure), truths),
-        check_directions(as_list(direction)),
+        check_directions(bench, as_list(direction)),
         check_choice(ties, TIE_POLICIES, "ties"),  # type: ignore[arg-type]
         check_choice(unjudged, READINGS, "unjudged"),  # type: ignore[arg-type]
         Similarities(bench, phi, threads),
@@ -228,7 +229,7 @@ def check_grades(options: ScoringOptions) -> None:
 def check_queries(options: ScoringOptions) -> None:
     """Raise where no truth has queries in any of the directions."""
     truths = {name: options.benchmark.truth(name) for name in options.needed()}
-    known = [way for way in DIRECTIONS if any(len(t.queries.get(way, ())) for t in truths.values())]
+    known = [way for way in options.benchmark.directions if any(way in t.directions for t in truths.values())]
     if known and not set(known) & set(options.directions):
         truth = f"truth{'s' if len(truths) > 1 else ''} {and_list(list(truths))}"
         raise InputError(
@@ -303,16 +304,15 @@ def with_made_truths(benchmark: Benchmark, truths: list[str] | None) -> tuple[Be
     return benchmark, names
 
 
-def check_directions(directions: list[str] | None) -> tuple[Direction, ...]:
-    """Return the directions in their usual order; both by default."""
+def check_directions(benchmark: Benchmark, directions: list[str] | None) -> tuple[Direction, ...]:
+    """Return the directions in their usual order; all by default."""
+    known = benchmark.directions
     if directions is None:
-        return DIRECTIONS
-    for direction in directions:
-        if direction not in DIRECTIONS:
-            raise unknown_name("direction", direction, DIRECTIONS)
+        return known
     if not directions:
-        raise InputError("no direction was given", fix="choose i2t, t2i or both")
-    return tuple(direction for direction in DIRECTIONS if direction in directions)
+        raise InputError("no direction was given", fix=f"choose {' or '.join(known)}, or leave it out")
+    chosen = [benchmark.direction(direction) for direction in directions]
+    return tuple(direction for direction in known if direction in chosen)
 
 
 def measures_by_truth(

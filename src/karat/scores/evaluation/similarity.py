@@ -70,6 +70,7 @@ class Similarities:
                 continue
             if check := getattr(SIMILARITIES[phi], "check_installed", None):
                 check()
+            self.benchmark.check_image_text()
             try:
                 _ = self.benchmark.needed_texts
             except KaratError as error:
