@@ -139,7 +139,7 @@ def test_merging():
         (("i2t", "stratum", [0, 0], [0, 0], [1, 1]), "pair .image 0, caption 0. twice"),
         (("i2t", "stratum", [0], [0, 1], [1]), "1 images, 2 captions and 1 values"),
         (("i2t", "grade", [0], [0], [1]), "by is 'grade'"),
-        (("both", "stratum", [0], [0], [1]), "direction is 'both'"),
+        (("both", "stratum", [0], [0], [1]), "unknown direction 'both'"),
     ],
 )
 def test_wrong_designs_are_sentences(arguments, message):

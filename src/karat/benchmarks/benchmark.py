@@ -140,9 +140,7 @@ class Benchmark:
     @property
     def extent(self) -> str:
         """How many items each side has, in words."""
-        return ", ".join(
-            dict.fromkeys(f"{ids.size:,} {side.many}" for side, ids in zip(self.sides, self.ids))
-        )
+        return ", ".join(dict.fromkeys(side.counted(ids.size) for side, ids in zip(self.sides, self.ids)))
 
     @property
     def ids(self) -> tuple[Ids, Ids]:

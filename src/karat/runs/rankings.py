@@ -129,7 +129,7 @@ class RankingsRun(Run):
         )
         aligned.benchmark = benchmark = aligned.with_open_items(benchmark)
         aligned.ignored = {}
-        aligned.lists = {direction: aligned._index(benchmark, direction) for direction in self.directions}
+        aligned.lists = {direction: aligned._index(benchmark, direction) for direction in aligned.directions}
         return aligned
 
     def in_trec_eval_order(self) -> RankingsRun:

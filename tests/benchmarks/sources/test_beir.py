@@ -87,6 +87,11 @@ def test_the_tables_of_mieb(tmp_path, layout):
     pl.DataFrame({**tables[corpus], "modality": ["image"] * 3}).write_parquet(
         tmp_path / layout.format(corpus)
     )
-    with pytest.raises(karat.KaratError, match="has queries of image and a corpus of image"):
+    images = karat.load_benchmark(tmp_path)
+    assert images.directions == ("q2i", "i2q") and repr(images).endswith(": 2 queries, 3 images; truths qrels)")
+    pl.DataFrame({**tables[corpus], "modality": ["smell"] * 3}).write_parquet(
+        tmp_path / layout.format(corpus)
+    )
+    with pytest.raises(karat.KaratError, match="has queries of image and a corpus of smell"):
         karat.load_benchmark(tmp_path)
     assert karat.load_benchmark(tmp_path, direction="i2t").captions.size == 3

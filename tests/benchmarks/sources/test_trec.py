@@ -18,7 +18,7 @@ def test_qrels(tmp_path):
     bench = karat.load_benchmark("trec", qrels=tmp_path / "q.txt", items=tmp_path / "items.txt")
     assert bench.captions.gallery.tolist() == ["d1", "d2", "d3", "d4"]
     assert bench.captions.extra.tolist() == ["d9"]
-    row = bench.summary()[0]["i2t"]
+    row = bench.summary()[0]["q2d"]
     assert row == {"queries": 2, "positives": 3, "negatives": 2, "off_gallery": 1}
     assert sorted(bench.truth("qrels").judgments.pairs().grade) == [0, 0, 0.5, 0.5, 1]
     card = karat.evaluate(np.array([[4.0, 3, 2, 1], [1, 2, 3, 4]]), bench, ["R@1", "AP"], direction=["i2t"])
@@ -39,7 +39,7 @@ def test_qrels(tmp_path):
         (tmp_path / "q.txt").write_text(text)
         with pytest.raises(karat.KaratError, match=message):
             karat.load_benchmark("trec", qrels=tmp_path / "q.txt")
-    with pytest.raises(karat.KaratError, match="direction is 'up'"):
+    with pytest.raises(karat.KaratError, match="unknown direction 'up'"):
         karat.load_benchmark("trec", qrels=tmp_path / "q.txt", direction="up")
     with pytest.raises(karat.KaratError, match="minus_one is 'junk'; choose one of pooled, not_relevant"):
         karat.load_benchmark("trec", qrels=tmp_path / "q.txt", minus_one="junk")
@@ -59,10 +59,10 @@ def pooled(tmp_path):
 def test_minus_one_is_pooled_and_not_judged(pooled):
     bench = karat.load_benchmark("trec", qrels=pooled)
     truth = bench.truth("qrels")
-    assert bench.summary()[0]["i2t"] == {"queries": 2, "positives": 2, "negatives": 2, "off_gallery": 0}
+    assert bench.summary()[0]["q2d"] == {"queries": 2, "positives": 2, "negatives": 2, "off_gallery": 0}
     # Everything that the file names is ranked; a query is scored where something of it is judged.
     assert bench.captions.gallery.tolist() == ["d1", "d2", "d3", "d4", "d5"]
-    assert bench.images[truth.queries["i2t"]].tolist() == ["q1", "q2"]
+    assert bench.images[truth.queries["q2d"]].tolist() == ["q1", "q2"]
     image, caption = truth.judgments.pooled
     named = list(zip(bench.images[image].tolist(), bench.captions[caption].tolist()))
     assert named == [("q1", "d2"), ("q2", "d2"), ("q3", "d5")]
@@ -74,7 +74,7 @@ def test_collections_that_use_minus_one_as_a_grade(pooled):
     bench = karat.load_benchmark("trec", qrels=pooled, minus_one="not-relevant")
     truth = bench.truth("qrels")
     assert truth.n_pooled == 0
-    assert bench.summary()[0]["i2t"] == {"queries": 3, "positives": 2, "negatives": 5, "off_gallery": 0}
+    assert bench.summary()[0]["q2d"] == {"queries": 3, "positives": 2, "negatives": 5, "off_gallery": 0}
     assert BenchmarkSummary(bench).notes == []
 
 
@@ -103,7 +103,7 @@ def test_the_count_is_stated(pooled, tmp_path, monkeypatch, capsys):
 def test_written_qrels_keep_the_mark(pooled, tmp_path):
     bench = karat.load_benchmark("trec", qrels=pooled, minus_one="pooled")
     truth = bench.truth("qrels")
-    path = write_qrels(bench, truth, tmp_path)["i2t"]
+    path = write_qrels(bench, truth, tmp_path)["q2d"]
     # -2 was judged not relevant, and queries that are not scored are not written.
     kept = POOLED.replace("-2", "0").replace("q3 0 d5 -1\n", "")
     assert sorted(path.read_text().splitlines()) == sorted(kept.splitlines())

@@ -33,7 +33,7 @@ def test_a_pool_without_a_design_is_refused(tmp_path, measure):
     with pytest.raises(InputError) as caught:
         evaluate(tmp_path, QRELS, measure)
     message = str(caught.value)
-    assert f"{measure} on qrels (i2t) needs the" in message
+    assert f"{measure} on qrels (q2d) needs the" in message
     assert "2 pairs not judged; give qrels of five columns" in message
     # Where all of the pool is judged nothing else is needed.
     card = evaluate(tmp_path, QRELS.replace("-1", "0"), [measure, "AP", "nDCG"])

@@ -190,7 +190,7 @@ def test_runs_as_people_have_them(tmp_path):
     with pytest.raises(InputError, match="is not a complete gzip file"):
         karat.load_benchmark("trec", qrels=tmp_path / "q.gz")
     write_run(plain, {"nobody": {"a": 1.0}})
-    with pytest.raises(InputError, match="image id nobody is not in the benchmark"):
+    with pytest.raises(InputError, match="query id nobody is not in the benchmark"):
         karat.evaluate(plain, "trec", "R@1", setting={"qrels": qrels})
 
 
@@ -202,7 +202,7 @@ def test_runs_share_the_items_that_nobody_judged(tmp_path):
     bench = karat.load_benchmark("trec", qrels=qrels)
     card = karat.evaluate(files, bench, "P@3", details=True)
     assert card.benchmark.captions.gallery.tolist() == ["a", "x", "z", "y"]
-    assert card.benchmark.captions[card.details.first["y"]["i2t"]].tolist() == ["y"]
+    assert card.benchmark.captions[card.details.first["y"]["q2d"]].tolist() == ["y"]
     assert bench.captions.gallery.tolist() == ["a"]
     karat.benchmarks.save_benchmark(bench, tmp_path / "saved")
     again = karat.evaluate(files, str(tmp_path / "saved"), "P@3")
@@ -306,4 +306,4 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert (code in (0, None), "fits q" in shown.out) == (True, True)
     code, shown = call("evaluate", str(run), "-b", str(qrels), "-m", "AP")
     assert code == 2
-    assert "nothing could be computed: bm25: AP on qrels (i2t) has no value" in shown.err
+    assert "nothing could be computed: bm25: AP on qrels (q2d) has no value" in shown.err
