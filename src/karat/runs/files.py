@@ -630,9 +630,9 @@ def group_sources(files: Sequence[str | Path], benchmark: Benchmark) -> list[tup
         pair = rest[:2]
         shapes = [table_shape(path) for path in pair]
         rows = (benchmark.images.size, benchmark.captions.size)
-        # Of one collection, a table of its own is a run of its own.
-        alone = len(benchmark.directions) == 1 and shapes[0] and shapes[0][0] == rows[0]
-        if len(shapes) == 2 and not alone and are_embeddings(shapes, rows):
+        # Where there is one collection, each table of it is a run.
+        apart = len(benchmark.directions) == 1 and all(shape and shape[0] == rows[0] for shape in shapes)
+        if len(shapes) == 2 and not apart and are_embeddings(shapes, rows):
             # The images of a benchmark are no more than its captions.
             lengths = (shapes[0][0], shapes[1][0])
             turned = lengths == rows[::-1] != rows or (lengths != rows and lengths[0] > lengths[1])

@@ -88,7 +88,8 @@ def test_the_tables_of_mieb(tmp_path, layout):
         tmp_path / layout.format(corpus)
     )
     images = karat.load_benchmark(tmp_path)
-    assert images.directions == ("q2i", "i2q") and repr(images).endswith(": 2 queries, 3 images; truths qrels)")
+    assert images.directions == ("q2i", "i2q")
+    assert repr(images).endswith(": 2 queries, 3 images; truths qrels)")
     pl.DataFrame({**tables[corpus], "modality": ["smell"] * 3}).write_parquet(
         tmp_path / layout.format(corpus)
     )
