@@ -46,9 +46,9 @@ class Benchmark:
     name
         The name for `load_benchmark`.
     images, captions
-        Ordered ids of the two sides, which are images and captions where `sides` does not say otherwise: a bare
-        score table has its rows and columns in this order. Both are the same where a collection is searched
-        with its own items.
+        Ordered ids of the two sides, images and captions where `sides` says nothing else: a bare score table
+        has its rows and columns in this order. Both are the same where a collection is searched with its own
+        items.
     truths
         By name.
     caption_image
@@ -132,10 +132,7 @@ class Benchmark:
             )
 
     def __repr__(self) -> str:
-        return (
-            f"Benchmark({self.name!r}: {self.extent}; "
-            f"truths {', '.join(self.truths)})"
-        )
+        return f"Benchmark({self.name!r}: {self.extent}; truths {', '.join(self.truths)})"
 
     @property
     def extent(self) -> str:
@@ -149,7 +146,7 @@ class Benchmark:
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """Its directions: that in which the first side asks, then the other; one where the sides are the same."""
+        """That in which the first side asks, then the other; one where the sides are the same."""
         return directions_of(self.sides)
 
     def _repr_html_(self) -> str:

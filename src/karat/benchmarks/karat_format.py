@@ -1,10 +1,9 @@
 """karat's own folder format for benchmarks: Parquet tables and one json file, versioned.
 
-    benchmark.json          format, version, name, about, the kinds of its sides and the words for them and for
-                            its groups, defaults, categories, their synsets, the
-                            objects' attributes, and each truth's name, about, whether it is
-                            complete, has pooled pairs or probabilities, the design of its pool, and
-                            sources (or rule); truth number k owns the tables -k
+    benchmark.json          format, version, name, about, the sides (kind and words), the words for groups,
+                            defaults, categories, their synsets, the objects' attributes, and each truth's
+                            name, about, whether it is complete, has pooled pairs or probabilities, the
+                            design of its pool, and sources (or rule); truth number k owns the tables -k
     images.parquet          id, gallery, path: the first side, of whatever kind
     captions.parquet        id, gallery, text, image (row of the image it was written for, or -1): the second
     groups.parquet          name: what is resampled together; each side then has a column "group" (row, or -1)
@@ -20,8 +19,8 @@
                             "attribute-NAME" for each attribute
 
 Rows with `gallery` false are known to judgments only. Paths of images are relative to the folder.
-Sides (images and captions by default), groups, texts, other captions, paths, objects, synsets and attributes may
-be absent; a truth is complete, made by
+Sides (images and captions by default), groups, texts, other captions, paths, objects, synsets and
+attributes may be absent; a truth is complete, made by
 a machine, or has pooled pairs, probabilities or a design only where it says so.
 """
 

@@ -12,7 +12,8 @@ from karat._util import word_for
 from karat.errors import InputError, unknown_name
 
 Direction = str
-"""Which side asks, and which is ranked: "i2t" ranks captions for images, "it2i" images for composed queries."""
+"""Which side asks, and which is ranked: "i2t" ranks captions for images, "it2i" images for composed
+queries."""
 
 
 @dataclass(frozen=True)
@@ -165,8 +166,8 @@ def directions_of(sides: tuple[Side, Side]) -> tuple[Direction, ...]:
 def direction_in(directions: tuple[Direction, ...], name: str) -> Direction:
     """Return the direction that is meant by a name; raise where it is none of a benchmark's.
 
-    Those of images and captions are the first and the second of any other benchmark's too: older files, in which
-    every benchmark had these two, are read by it.
+    i2t and t2i mean the first and the second of any other benchmark too: in older files every benchmark had
+    these two.
 
     >>> direction_in(("q2d", "d2q"), "i2t"), direction_in(("i2t", "t2i"), "t2i")
     ('q2d', 't2i')

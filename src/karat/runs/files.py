@@ -236,8 +236,8 @@ def as_table_run(
 def of_one_collection(content: Content, benchmark: Benchmark) -> Content:
     """Return the tables of a run whose benchmark is searched with its own items.
 
-    Of two embedding tables that of its side is taken, for queries and items. One table is embeddings too where
-    it is not as wide as it is long.
+    Of two embedding tables that of its side is taken, for queries and items. One table is embeddings too,
+    where it is not as wide as it is long.
     """
     number = int(benchmark.sides[0].kind == "text") if len(content.tables) == 2 else 0
     kind, table = KINDS[number], content.tables[number]

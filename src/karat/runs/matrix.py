@@ -75,7 +75,8 @@ class MatrixRun(TableRun):
         if shape == expected[::-1]:
             fix = "it is transposed: karat convert --transpose turns it, transpose=True in Python"
         elif shape[0] in expected:
-            fix = f"embeddings come as two tables of the same width, one row per {one.one} and one per {other.one}"
+            rows = f"one row per {one.one} and one per {other.one}"
+            fix = f"embeddings come as two tables of the same width, {rows}"
         else:
             fix = other_benchmark(shape) or f"score every pair, in the order that {benchmark.order_shown}"
         raise InputError(

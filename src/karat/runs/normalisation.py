@@ -304,8 +304,8 @@ def normalise(
         captions (for i2t), or of these images with other captions (for t2i). Without a bank, the test
         set's own queries are used, except by querybank, which needs one. Items are in the run's own order.
     direction
-        In which of the benchmark's directions ranks change; both by default, or those that the bank has queries
-        for.
+        In which directions of the benchmark ranks change; both by default, or those that the bank has
+        queries for.
     top
         How many items of each query ranked lists keep; all by default.
     loading
@@ -382,8 +382,8 @@ def normalised_scores(
     settings, ways = check_normalisation(how, bank, direction, params)
     if len(run.directions) == 1:
         raise InputError(
-            "a collection that is searched with its own items cannot be normalised: each item's score with itself "
-            "would count",
+            "a collection that is searched with its own items cannot be normalised: each item's score with "
+            "itself would count",
             where=run.where or run.name,
             fix="leave the scores as they are",
         )
@@ -410,7 +410,7 @@ def normalised_scores(
 def check_normalisation(
     how: str, bank: Any, direction: Sequence[str] | str | None, params: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the parameters of a step and named directions, or raise for a choice that is wrong for any run."""
+    """Return the parameters of a step and named directions, or raise for what is wrong for any run."""
     step = NORMALISATIONS[how]
     settings = parse_params(step.params, step.name, params)
     ways = [direction] if isinstance(direction, str) else list(direction or ())
@@ -503,7 +503,8 @@ def bank_of(
         fits = [way == directions[0] for way in run.directions]
     if isinstance(known, EmbeddingRun) or sum(fits) != 1:
         raise InputError(
-            f"the bank has {one.counted(other[0])} by {two.counted(other[1])}, the run {images:,} by {captions:,}",
+            f"the bank has {one.counted(other[0])} by {two.counted(other[1])}, "
+            f"the run {images:,} by {captions:,}",
             where=known.where,
             fix=f"give scores of other {one.many} with these {two.many}, or of these {one.many} with other "
             f"{two.many}; for embeddings, both embedding tables of another split",

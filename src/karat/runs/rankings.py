@@ -160,9 +160,7 @@ class RankingsRun(Run):
                 continue
             known = queries.find(list(ranked)) >= 0
             lists = (
-                listed
-                for listed, own in zip(ranked.values(), known)
-                if own and isinstance(listed, LISTED)
+                listed for listed, own in zip(ranked.values(), known) if own and isinstance(listed, LISTED)
             )
             parts = [as_id_array(part) for part in in_parts(lists)]
             new = [part[items.find(part) < 0].astype(str) for part in parts]

@@ -461,9 +461,7 @@ def paper_tables(
     truths = list(dict.fromkeys(column.truth for column in card))
     tables = []
     for truth in truths:
-        columns = [
-            c for d in known if d in chosen for c in card if (c.truth, c.direction) == (truth, d)
-        ]
+        columns = [c for d in known if d in chosen for c in card if (c.truth, c.direction) == (truth, d)]
         if columns:
             table = paper_table(columns, card.runs, intervals, first)
             groups = [(truth if len(truths) > 1 else "", 1), *table.groups]

@@ -32,8 +32,9 @@ def load(
     """Build the benchmark of a folder with corpus, queries and qrels.
 
     ``corpus.*`` and ``queries.*`` have a column ``_id`` (or ``id``); ``qrels/SPLIT.*`` or ``qrels.*``
-    have query-id, corpus-id and score. Where no column ``modality`` says otherwise, a corpus of texts is documents,
-    and one without texts is images, which captions ask for. Scores are read as the relevance of TREC qrels.
+    have query-id, corpus-id and score. Where no column ``modality`` says otherwise, a corpus of texts is
+    documents, and one without texts is images, which captions ask for. Scores are read as the relevance of
+    TREC qrels.
     """
     folder = Path(folder)
     corpus_files, query_files = find(folder, split, "corpus"), find(folder, split, "queries", "query")
@@ -62,7 +63,8 @@ def direction_of(queries: Columns, corpus: Columns, folder: Path) -> str:
     asked, ranked = (" and ".join(sorted(set(map(str, table["modality"])))) for table in (queries, corpus))
     if asked not in MODALITIES or ranked not in MODALITIES:
         what = f"has queries of {asked or 'nothing'} and a corpus of {ranked or 'nothing'}"
-        raise InputError(what, where=folder, fix=f"write {' or '.join(MODALITIES)}, or pass --set direction=…")
+        fix = f"write {' or '.join(MODALITIES)}, or pass --set direction=…"
+        raise InputError(what, where=folder, fix=fix)
     # The corpus does not hold the queries, so that a direction from a side to itself is another thing.
     asks = "q" if asked == ranked else MODALITIES[asked]
     return f"{asks}2{MODALITIES[ranked]}"

@@ -1,8 +1,8 @@
-"""Crisscrossed Captions (Parekh et al., EACL 2021) within one side: images rated with images, captions with captions.
+"""Crisscrossed Captions (Parekh et al., EACL 2021) within a side: images with images, captions with captions.
 
-Each benchmark is one collection of COCO's test split that is searched with its own items: nothing is ranked for
-itself. A pair has no direction: where both its orders were rated (2,863 pairs of images were), its rating is the
-mean. ``sits_test.csv``, which rates captions with images, gives the truth cxc of the benchmark coco.
+Each benchmark is one collection of COCO's test split that is searched with its own items: nothing is ranked
+for itself. A pair has no direction: where both its orders were rated (2,863 pairs of images were), its rating
+is the mean. ``sits_test.csv``, which rates captions with images, gives the truth cxc of the benchmark coco.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def load_images(ratings: Path | None = None) -> Benchmark:
 
 
 def load_captions(ratings: Path | None = None) -> Benchmark:
-    """Build the benchmark of captions that are searched with captions; an image groups those written for it."""
+    """Build the benchmark of captions that are searched with captions; those of an image are a group."""
     coco = load_coco()
     path = find_file("cxc", "ratings", "sts_test.csv") if ratings is None else Path(ratings)
     # Without those that other judgments of COCO mention.

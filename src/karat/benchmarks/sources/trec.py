@@ -49,8 +49,8 @@ MINUS_ONE = Param(
 DIRECTION = Param(
     "direction",
     str,
-    "which side asks, and which is ranked: q2d (queries and documents of any kind), t2i, i2t, it2i (composed queries "
-    "and images), t2v, a2t, i2i …",
+    "what asks for what: q2d (queries for documents of any kind), t2i, i2t, it2i (composed queries for "
+    "images), t2v, a2t, i2i, …",
     "q2d",
 )
 """The parameter of sources that do not know what asks for what."""

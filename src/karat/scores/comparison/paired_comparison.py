@@ -25,7 +25,7 @@ from karat.scores.comparison.comparison import CORRECTIONS, Comparison
 from karat.scores.comparison.paired_tests import TESTS, ColumnTest, Problem
 from karat.scores.comparison.standings import Difference
 from karat.scores.evaluation import evaluate
-from karat.scores.scorecard import Scorecard
+from karat.scores.scorecard import Scorecard, unit_drawn
 from karat.scores.text_only import NONE
 from karat.stats import (
     Intervals,
@@ -137,7 +137,9 @@ def compare(
     # Column by column: the resampled differences of all pairs at once would not fit into memory.
     begin = np.cumsum([0, *map(len, pairs)]).tolist()
     differences = [d for rows in map(slice, begin, begin[1:]) for d in found.differences(rows)]
-    notes = [*card.notes, *column_test.notes(problem, found.p), *decision.notes(problem, pairs)]
+    unit = unit_drawn(card)
+    limits = [*column_test.notes(problem, found.p, unit), *decision.notes(problem, pairs, unit.many)]
+    notes = [*card.notes, *limits]
     return Comparison(
         replace(card, notes=notes), differences, column_test.name, alpha, samples, seed,
         correction=correction, margin=margin, power=power, clusters=column_samples.clusters,
@@ -175,14 +177,14 @@ class Decision:
     margin: float | None
     power: float | None
 
-    def notes(self, problem: Problem, pairs: Sequence[Sequence[tuple[int, int]]]) -> list[str]:
+    def notes(self, problem: Problem, pairs: Sequence[Sequence[tuple[int, int]]], units: str) -> list[str]:
         """Return whether no p-value can be small enough."""
         most = len(problem.pairs) if self.correction == "all" else max(map(len, pairs))
         if self.test.floor(problem) * most <= self.alpha:
             return []
         return [
-            f"with {plural(most, 'pair')} of runs and so few draws or images, no p-value can be small enough "
-            "after Holm's correction: no run can beat another"
+            f"with {plural(most, 'pair')} of runs and so few draws or {units}, no p-value can be small "
+            "enough after Holm's correction: no run can beat another"
         ]
 
 

@@ -15,6 +15,7 @@ from karat._util import Registry
 from karat.measures import MEAN, Measure
 from karat.scores.column import Column
 from karat.scores.column_intervals import ColumnSamples, leaves_of
+from karat.scores.scorecard import Unit
 from karat.stats import (
     FEWEST_RESAMPLED,
     Flips,
@@ -74,7 +75,8 @@ class ColumnTest:
     p_values
         From a problem to one p-value per pair; NaN where it cannot be used.
     limits
-        Where it cannot be used, or what it really tests; empty when there is nothing to note.
+        Where it cannot be used, or what it really tests, with {one} and {many} for what is drawn; empty when
+        there is nothing to note.
     concerns
         Whether that should be noted for a problem, given its p-values.
     floor
@@ -88,9 +90,9 @@ class ColumnTest:
     concerns: Callable[[Problem, np.ndarray], bool] = lambda _problem, _p: False
     floor: Callable[[Problem], float] = lambda _problem: 0.0
 
-    def notes(self, problem: Problem, p: np.ndarray) -> list[str]:
+    def notes(self, problem: Problem, p: np.ndarray, unit: Unit) -> list[str]:
         """Return what a reader of these p-values should know."""
-        return [self.limits] if self.concerns(problem, p) else []
+        return [self.limits.format(**unit._asdict())] if self.concerns(problem, p) else []
 
 
 TESTS: Registry[ColumnTest] = Registry("test", group="karat.paired_tests")
@@ -202,7 +204,7 @@ register(
         "bootstrap",
         "paired bootstrap",
         bootstrap,
-        f"the paired bootstrap needs {FEWEST_RESAMPLED} images or more: with fewer it finds differences "
+        f"the paired bootstrap needs {FEWEST_RESAMPLED} {{many}} or more: with fewer it finds differences "
         "where there are none; what has fewer was not tested, and --test randomisation can test it",
         few_clusters,
         lambda problem: 2 / (problem.draws.shape[1] + 1),
@@ -214,8 +216,8 @@ for name, kind in (("mcnemar", "mid-p"), ("mcnemar-exact", "exact")):
             name,
             f"McNemar's test ({kind})",
             mcnemar_test(kind),
-            "McNemar's test is for independent queries that succeed or fail, such as R@1 of images; "
-            "what it cannot test is left open, as are captions that share an image",
+            "McNemar's test is for independent queries that succeed or fail, as those of R@1; what it cannot "
+            "test is left open, as are several queries of one {one}",
             lambda _problem, p: bool(np.isnan(p).any()),
         )
     )
