@@ -13,8 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat._util import plural
-from karat.benchmarks import Direction, Side, same_side
-from karat.benchmarks import shown as shown_direction
+from karat.benchmarks import Direction, Side, direction_title, same_side
 from karat.measures import Named, scale_value, show_value
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def direction_heading(direction: Direction) -> str:
     >>> direction_heading("i2t"), direction_heading("q2d"), direction_heading("mean")
     ('image → text', 'query → document', 'both directions, mean')
     """
-    return SUMS.get(direction) or shown_direction(direction, " → ")
+    return SUMS.get(direction) or direction_title(direction, " → ")
 
 
 def short_direction(direction: Direction) -> str:
