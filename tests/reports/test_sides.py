@@ -171,6 +171,8 @@ def test_the_table_of_queries_counts_right_answers(tmp_path, direction):
     for run, first in enumerate(firsts):
         hits = [(query, first[query]) in right for query in arrays[table["query"]]]
         assert arrays[table["hits"][run]].tolist() == hits
+        if direction == "i2i":
+            assert not any(first[query] == query for query in arrays[table["query"]])
 
 
 def test_texts_of_one_collection_are_those_of_queries_and_answers(tmp_path):
