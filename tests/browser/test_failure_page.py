@@ -1,10 +1,15 @@
 """The failure browser: complete, quiet, accessible, and used by keys."""
 
+from dataclasses import replace
+
 import pytest
 
+import karat
 from browser.test_report_page import axe_source, look
+from karat.world import make_world, simulate
 from reports.hostile import IMAGE_TAG
 from reports.test_failure_page import hostile_failures, hostile_file  # noqa: F401
+from reports.test_sides import IMAGES_TAGS
 
 WHERE = "return document.querySelector('.pager .where').textContent"
 ROWS = "return document.querySelectorAll('.failure-row').length"
@@ -99,3 +104,15 @@ def test_keys_filters_and_links(browser, hostile_failures, hostile_file):  # noq
     assert browser.run("return document.querySelector('.asked-for').textContent") == shown
     assert browser.run(ROWS) < 40
     assert browser.complaints() == []
+
+
+def test_tags_are_called_tags(browser, tmp_path):
+    world = make_world(20, captions=2, seed=2)
+    bench = replace(world.benchmark(), sides=IMAGES_TAGS)
+    karat.explain(simulate(world, 1), bench).save(tmp_path / "failures.html")
+    browser.open(tmp_path / "failures.html")
+    assert browser.run("return document.querySelector('.failure h3').textContent") == "Tag"
+    assert browser.run("return document.querySelector('.side details summary').textContent") == "Its 2 tags"
+    other = browser.run("return document.querySelector('#failure-browser select').options[1].textContent")
+    choose(browser, "System, labels and direction", other)
+    assert browser.run("return document.querySelector('.failure h3').textContent") == "Image"

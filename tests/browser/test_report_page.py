@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import karat
-from karat.benchmarks import Benchmark
+from karat.benchmarks import Benchmark, sides_of
 from karat.reports import write_report
 from karat.reports.section import in_order
 from karat.scores import Leaderboard
 from reports.hostile import IMAGE_TAG, LONG, PSEUDO_HTML, RIGHT_TO_LEFT, SCRIPT_END
+from reports.test_sides import make, page_of
 
 from made import make_benchmark, make_run
 
@@ -462,3 +463,28 @@ def test_systems_that_share_a_place_do_not_move(browser, tmp_path):
     flow = "document.querySelector('[data-plot=flow] .canvas')"
     assert "No system changes its place" in browser.run(f"return {flow}.ariaLabel")
     assert "1=  " in browser.run(f"return {flow}.textContent")
+
+
+TEXTS = "return [...document.querySelectorAll(arguments[0])].map((element) => element.textContent)"
+
+
+@pytest.mark.parametrize(
+    ("direction", "head", "query", "item"),
+    [("q2d", "Query", "a", "b"), ("it2i", "Query", "a", "b"), ("t2t", "Caption", "sentence", "sentence")],
+)
+def test_queries_of_other_sides(browser, tmp_path, pictures, direction, head, query, item):
+    """Of one collection, texts are known of queries and of answers."""
+    sentences = [f"sentence {k}" for k in range(40)] if direction == "t2t" else None
+    page_of(make(sides_of(direction), [direction], texts=sentences), tmp_path)
+    for width in (390, 1280):
+        look(browser, tmp_path / "report.html", width, False, pictures, direction)
+    assert browser.run(TEXTS, ".queries th")[0].startswith(head)
+    browser.run("document.querySelector('.unfold').click()")
+    browser.wait("return document.querySelectorAll('.detail').length === 1")
+    assert browser.run(TEXTS, ".queries th.query .row > :last-child")[0].startswith(query)
+    answers = browser.run(TEXTS, ".detail ul:not(.tops) li")
+    assert answers
+    assert all(answer.startswith(item) for answer in answers)
+    plots = " ".join(browser.run(TEXTS, ".canvas"))
+    assert ("image" in plots) == (direction == "it2i")
+    assert ("caption" in plots) == (direction == "t2t")

@@ -70,8 +70,8 @@ def estimate(tmp_path_factory):
     )
 
 
-def make_column(bench, runs, way) -> EstimatedColumn:
-    pairs = make_candidates(runs, bench, "<b>own</b>", direction=way, depth=10)
+def make_column(bench, runs, way, noisy="<b>own</b>") -> EstimatedColumn:
+    pairs = make_candidates(runs, bench, noisy, direction=way, depth=10)
     rng = np.random.default_rng(1)
     rows = np.flatnonzero(rng.random(len(pairs)) < 0.3)
     labels = VettedLabels(pairs, rows, rng.random(len(rows)) < 0.3)

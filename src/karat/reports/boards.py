@@ -14,7 +14,7 @@ from karat.errors import InputError, unknown_name
 from karat.measures import Named, scale_value
 from karat.reports.material import Material
 from karat.reports.presentation import Cell, called, cell, chart, scale_of, short_list, some_of, table
-from karat.scores import ARROWS, Leaderboard, Scorecard, is_low, metric_name
+from karat.scores import Leaderboard, Scorecard, is_arrow, is_low, metric_name
 
 BARS = 8
 Move = tuple[int, int, int, int, int, int]
@@ -50,7 +50,7 @@ def says_low(metric: str) -> bool:
     (True, True, False, False)
     """
     words = metric.split()
-    if len(words) > 1 and words[-1] in ARROWS.values():
+    if len(words) > 1 and is_arrow(words[-1]):
         words.pop()
     return is_low(metric) or (bool(words) and is_low(words[-1]))
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark
+from karat.benchmarks import Benchmark, Direction
 from karat.reports.material import Material
 from karat.scores import Column, Comparison, Difference, Scorecard, Standing, show_places
 
@@ -62,18 +62,17 @@ def truths_of(card: Scorecard) -> list[str]:
 def completeness(benchmark: Benchmark, truth: str) -> tuple[bool, bool, bool, float]:
     """Return a sort key of how complete labels are: not by a machine, all judged, listed, positives each."""
     known = benchmark.truth(truth)
-    counts = [positives_per_query(benchmark, truth, direction) for direction in DIRECTIONS]
-    means = [float(count.mean()) for count in counts if len(count)]
-    return not known.machine, known.complete, not known.implicit, max(means)
+    means = [positives_per_query(benchmark, truth, direction).mean() for direction in known.directions]
+    return not known.machine, known.complete, not known.implicit, float(max(means))
 
 
-def positives_per_query(benchmark: Benchmark, truth: str, direction: str) -> np.ndarray:
+def positives_per_query(benchmark: Benchmark, truth: str, direction: Direction) -> np.ndarray:
     """Return how many items are relevant to each query of a truth."""
     known = benchmark.truth(truth)
-    asked = np.asarray(known.queries.get(direction, np.empty(0)), dtype=np.int64)  # type: ignore[call-overload]
+    asked = np.asarray(known.queries[direction], dtype=np.int64)
     if known.rule is not None:
-        return np.asarray(known.rule.positives(direction, asked))  # type: ignore[arg-type]
-    rows = known.judged(direction)  # type: ignore[arg-type]
+        return np.asarray(known.rule.positives(direction, asked))
+    rows = known.judged(direction)
     query = np.repeat(np.arange(len(asked)), np.diff(rows.ptr))
     return np.bincount(query[rows.grade > 0], minlength=len(asked))
 

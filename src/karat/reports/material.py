@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from karat._util import plural
+from karat.benchmarks import asks_first
 from karat.errors import InputError, KaratError
 from karat.estimation import ScoreEstimate, Simulation
 from karat.explanations import ExplainedFailures, Explanation
@@ -218,7 +219,7 @@ class FailureMaterial:
     @property
     def columns(self) -> list[ExplainedFailures]:
         """The failures of each run, truth and direction, captions as queries first."""
-        return sorted(self.found.columns, key=lambda column: column.failures.direction != "t2i")
+        return sorted(self.found.columns, key=lambda column: asks_first(column.failures.direction))
 
     @property
     def systems(self) -> list[str]:

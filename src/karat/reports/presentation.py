@@ -13,22 +13,17 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat._util import plural
+from karat.benchmarks import Direction, Side, direction_title, same_side
 from karat.measures import Named, scale_value, show_value
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
 AXES = ("Labels", "Direction", "Measure")
-DIRECTION_TITLES = {
-    "mean": "both directions, mean",
-    "both": "sum of both directions",
-    "i2t": "image → text",
-    "t2i": "text → image",
-}
+SUMS = {"mean": "both directions, mean", "both": "sum of both directions"}
+"""What sums up both directions."""
 ISOLATES = re.compile("[\u2066-\u2069]")
 NAMES = re.compile("\u2068([^\u2069]*)\u2069")
-SHORT_DIRECTIONS = {**DIRECTION_TITLES, "mean": "mean of both"}
-"""Where there is little room, as in the heading of a row."""
 Cell = str | dict[str, str]
 """A text, or a text (t) with a smaller line below it (s) and its look (c)."""
 
@@ -47,6 +42,39 @@ def cell(text: str, below: str = "", kind: str = "") -> Cell:
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> dict[str, Any]:
     """Return a table as plain data; the first cell of each row is its heading."""
     return {"caption": caption, "head": list(head), "rows": [list(row) for row in rows]}
+
+
+def direction_heading(direction: Direction) -> str:
+    """Return a direction, or what sums up both, as headings have it.
+
+    >>> direction_heading("i2t"), direction_heading("q2d"), direction_heading("mean")
+    ('image → text', 'query → document', 'both directions, mean')
+    """
+    return SUMS.get(direction) or direction_title(direction, " → ")
+
+
+def short_direction(direction: Direction) -> str:
+    """Return the same where there is little room, as in the heading of a row."""
+    return "mean of both" if direction == "mean" else direction_heading(direction)
+
+
+def ranked_items(direction: Direction, side: Side) -> str:
+    """Return what is ranked, in words: of a collection that is searched with its own items, the others.
+
+    >>> images = Side("image", "image", "images")
+    >>> ranked_items("t2i", images), ranked_items("i2i", images)
+    ('images', 'other images')
+    """
+    return f"other {side.many}" if same_side(direction) else side.many
+
+
+def with_article(noun: str) -> str:
+    """Return a noun behind "a" or "an".
+
+    >>> with_article("image"), with_article("query")
+    ('an image', 'a query')
+    """
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
 def shown(measure: Named, value: float | None) -> str:

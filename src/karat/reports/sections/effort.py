@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from karat.benchmarks import item_side, query_side
 from karat.estimation import Simulated
 from karat.reports.effort_curves import VIEW_AXES, key_of
 from karat.reports.material import EstimateMaterial
-from karat.reports.presentation import table
+from karat.reports.presentation import ranked_items, table
 from karat.reports.section import SectionData, section
 
 SHARES = (0.05, 0.2, 1.0)
@@ -28,7 +29,9 @@ def view(result: Simulated) -> dict[str, Any]:
     if result.candidates > result.looked_at:
         bars.append({"name": "all candidates", "count": result.candidates})
     bars.append({"name": "all pairs", "count": result.pairs})
-    query, item = ("image", "captions") if result.direction == "i2t" else ("caption", "images")
+    assert result.direction is not None
+    query = query_side(result.direction).one
+    items = ranked_items(result.direction, item_side(result.direction))
     rows = [
         [
             bar["name"],
@@ -39,7 +42,7 @@ def view(result: Simulated) -> dict[str, Any]:
         for bar in bars
     ]
     says = (
-        f"Every {query} asks, and all {item} are ranked: {result.pairs:,} pairs. {result.measure} looks at "
+        f"Every {query} asks, and all {items} are ranked: {result.pairs:,} pairs. {result.measure} looks at "
         f"{result.looked_at:,} of them ({share_of(result.looked_at, result.pairs)}), and vetting these is "
         "100% of the effort."
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from karat.estimation import OTHERS, TARGETS, EstimatedColumn, ScoreEstimate
 from karat.reports.material import EstimateMaterial
-from karat.reports.presentation import DIRECTION_TITLES, called, in_words, shown
+from karat.reports.presentation import called, direction_heading, in_words, shown
 from karat.reports.section import SectionData, section
 
 OTHER_TEXTS = {
@@ -62,7 +62,7 @@ def finding(found: ScoreEstimate, column: EstimatedColumn, at: int) -> str:
     run, score, noisy = column.candidates.runs[at], column.scores[at], column.naive[at]
     if np.isnan(score):
         return f"{called(found.estimator)} has no estimate of {called(column.measure)} from these labels."
-    where = f" ({DIRECTION_TITLES[column.direction]})"
+    where = f" ({direction_heading(column.direction)})"
     first = "" if len(column.candidates.runs) == 1 else ", the highest of all"
     says = (
         f"If every label were vetted, {called(run)} would score about "

@@ -7,7 +7,7 @@ from typing import Any
 from karat._util import MISSING
 from karat.reports.effort_curves import VIEW_AXES
 from karat.reports.material import EstimateMaterial
-from karat.reports.presentation import DIRECTION_TITLES, table
+from karat.reports.presentation import direction_heading, table
 from karat.reports.section import SectionData, section
 
 
@@ -16,7 +16,7 @@ def collect(material: EstimateMaterial) -> SectionData:
     """Return the gap of every pair of runs, a view per measure and direction; nothing of one run."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for gap in material.estimate.differences():
-        groups.setdefault((DIRECTION_TITLES[gap["direction"]], gap["measure"]), []).append(gap)
+        groups.setdefault((direction_heading(gap["direction"]), gap["measure"]), []).append(gap)
     if not groups:
         return None
     return {"axes": list(VIEW_AXES), "views": [view(key, gaps) for key, gaps in groups.items()]}

@@ -8,7 +8,7 @@ from karat._util import MISSING
 from karat.estimation import OTHERS, EstimatedColumn
 from karat.reports.effort_curves import VIEW_AXES
 from karat.reports.material import EstimateMaterial
-from karat.reports.presentation import DIRECTION_TITLES, Cell, cell, table
+from karat.reports.presentation import Cell, cell, direction_heading, table
 from karat.reports.section import SectionData, section
 
 
@@ -40,7 +40,7 @@ def view(column: EstimatedColumn, chosen: str) -> dict[str, Any]:
         for mark in marks
     ]  # fmt: skip
     return {
-        "key": [DIRECTION_TITLES[column.direction], str(column.measure)],
+        "key": [direction_heading(column.direction), str(column.measure)],
         "runs": list(runs),
         "points": points,
         "table": table(f"Estimates of {column.title} in percent", ["System", *series], rows),

@@ -8,7 +8,7 @@ from typing import Any
 from karat._util import in_percent
 from karat.explanations import ExplainedFailures, SliceReport
 from karat.reports.material import FailureMaterial
-from karat.reports.presentation import DIRECTION_TITLES, called
+from karat.reports.presentation import called, direction_heading
 from karat.reports.section import SectionData, section
 
 WORST = 3
@@ -37,14 +37,14 @@ def collect(material: FailureMaterial) -> SectionData:
         *fault_tiles(row),
     ]
     points = [*weak_slices(material.found.slice_reports), *confusions(column, rank)]
-    return {"finding": finding(column, row), "tiles": tiles, "points": points}
+    return {"finding": finding(material, column, row), "tiles": tiles, "points": points}
 
 
-def finding(column: ExplainedFailures, row: dict[str, Any]) -> str:
+def finding(material: FailureMaterial, column: ExplainedFailures, row: dict[str, Any]) -> str:
     """Return one sentence on how often a run fails, and with what."""
     share = 0.0 if row["failure_share"] is None else row["failure_share"]
-    what = "captions" if column.failures.direction == "t2i" else "images"
-    where = DIRECTION_TITLES[column.failures.direction]
+    what = material.found.benchmark.query_side(column.failures.direction).many
+    where = direction_heading(column.failures.direction)
     text = f"{called(row['run'])} fails on {in_percent(share, 1)} of {what} ({where}, {called(row['truth'])})"
     return f"{text}: a wrong item comes before a relevant one."
 
@@ -81,7 +81,7 @@ def weak_slices(reports: Sequence[SliceReport]) -> list[dict[str, str]]:
             than = "" if report.against is None else f" than {called(report.against)}"
             term = f"{called(report.run)} is weak{'er' if than else ''}{than} on"
             named = ", ".join(f"{called(one.name)} ({one.n:,} queries)" for one in report.slices[:WORST])
-            where = DIRECTION_TITLES[report.direction]
+            where = direction_heading(report.direction)
             points.append({"term": term, "text": f"{named}: {report.measure}, {where}."})
     return points
 

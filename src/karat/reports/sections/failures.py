@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Objects
+from karat.benchmarks import Benchmark, Objects, asks_first, in_order
 from karat.errors import KaratError
 from karat.explanations import ALL, FAULTS, INFORMED, ConceptMetrics, Concepts, ExplainedFailures
 from karat.reports.bundle import Pack, packed_texts
 from karat.reports.material import FailureMaterial
-from karat.reports.presentation import DIRECTION_TITLES
+from karat.reports.presentation import direction_heading
 from karat.reports.section import SectionData, section
 from karat.reports.thumbnails import page_pictures
 
@@ -65,6 +65,9 @@ def collect(material: FailureMaterial) -> SectionData:
         "concepts": concept_data(found.concepts, images, shared),
         "objects": object_data(bench, images, shared),
         "thumbnails": pictures(material, images),
+        "sides": [
+            {"one": side.one, "many": side.many, "head": side.one.capitalize()} for side in bench.sides
+        ],
     }
     return {**data, "pack": shared.describe(), "grid": GRID}
 
@@ -103,7 +106,8 @@ def shown_captions(
     parts = []
     for column in columns:
         failures = column.failures
-        parts += [failures.query] if failures.direction == "t2i" else [failures.ground, failures.retrieved]
+        items = [failures.ground, failures.retrieved]
+        parts += items if asks_first(failures.direction) else [failures.query]
     if benchmark.caption_image is not None:
         parts.append(np.flatnonzero(np.isin(benchmark.caption_image, images)))
     return np.unique(np.concatenate(parts))
@@ -123,18 +127,17 @@ def column_data(
 ) -> dict[str, Any]:
     """Return the failures of one run, truth and direction."""
     failures, pack = column.failures, Pack()
-    text_query = failures.direction == "t2i"
-    ways = {"query": captions, "ground": images, "retrieved": images}
-    if not text_query:
-        ways = {"query": images, "ground": captions, "retrieved": captions}
+    query, item = in_order(failures.direction, images, captions)
+    ways = {"query": query, "ground": item, "retrieved": item}
     arrays = {name: pack.add(places_of(ways[name], getattr(failures, name))) for name in ways}
     for name in ("ground_image", "retrieved_image"):
         arrays[name] = pack.add(places_of(images, getattr(failures, name)))
     arrays |= {name: pack.add(getattr(failures, name)) for name in ("rank", "ground_rank")}
     marks = {} if column.faults is None else column.faults.marks()
     return {
-        "key": [failures.run, failures.truth, DIRECTION_TITLES[failures.direction]],
+        "key": [failures.run, failures.truth, direction_heading(failures.direction)],
         "direction": failures.direction,
+        "asks": in_order(failures.direction, 0, 1)[0],
         "rows": len(failures),
         "ranks": list(failures.ranks),
         **arrays,

@@ -10,10 +10,10 @@ from karat.reports.columns import by_score, column_of, draws_needed, ordered_col
 from karat.reports.material import Material
 from karat.reports.presentation import (
     AXES,
-    DIRECTION_TITLES,
-    SHORT_DIRECTIONS,
+    direction_heading,
     interval,
     scaled,
+    short_direction,
     shown,
     table,
 )
@@ -35,7 +35,7 @@ def collect(material: Material) -> SectionData:
             return "There is nothing to draw side by side: sums over both directions have their own scale."
         return {"axes": ["Labels"], "views": views, "intervals": card.intervals is not None, **tested}
     views = [
-        view([*key[:1], DIRECTION_TITLES[key[1]], key[2]], several_runs(material, key))
+        view([*key[:1], direction_heading(key[1]), key[2]], several_runs(material, key))
         for key in ordered_columns(card)
     ]
     return {"axes": list(AXES), "views": views, "intervals": card.intervals is not None, **tested}
@@ -63,7 +63,7 @@ def one_run(card: Scorecard) -> list[dict[str, Any]]:
         # A sum over both directions has its own scale.
         if column is not None and direction != "both":
             kind = truth if is_share(column.measure) else f"{truth}, ranks"
-            name = f"{measure}, {SHORT_DIRECTIONS[direction]}"
+            name = f"{measure}, {short_direction(direction)}"
             groups.setdefault((kind, column.measure.unit), []).append(point(name, column, False, ""))
     return [view([name], points) for (name, _), points in groups.items()]
 

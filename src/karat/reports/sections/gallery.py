@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from karat.benchmarks import asks_first
 from karat.reports.columns import truths_of
 from karat.reports.material import Material
-from karat.reports.presentation import AXES, DIRECTION_TITLES, Cell, curve_cell, curve_points, table
+from karat.reports.presentation import (
+    AXES,
+    Cell,
+    curve_cell,
+    curve_points,
+    direction_heading,
+    table,
+)
 from karat.reports.section import SectionData, section
 from karat.scores import GalleryCurve, Scorecard, first_places, gallery_curves
 
@@ -30,8 +38,8 @@ def collect(material: Material) -> SectionData:
     for curve in curves:
         groups.setdefault((curve.truth, curve.direction, curve.k), []).append(curve)
     order = truths_of(card)
-    keys = sorted(groups, key=lambda key: (order.index(key[0]), key[1] != "t2i", key[2]))
-    views = [view(key, groups[key]) for key in keys]
+    keys = sorted(groups, key=lambda key: (order.index(key[0]), asks_first(key[1]), key[2]))
+    views = [view(card.benchmark.item_side(key[1]).many, key, groups[key]) for key in keys]
     if not views:
         return "Scores in smaller galleries need whole rankings: these are cut off."
     return {"axes": list(AXES), "views": views}
@@ -43,7 +51,7 @@ def cutoffs(card: Scorecard) -> tuple[int, ...]:
     return tuple(sorted(computed)) or DEFAULT
 
 
-def view(key: tuple[str, str, int], curves: list[GalleryCurve]) -> dict[str, Any]:
+def view(items: str, key: tuple[str, str, int], curves: list[GalleryCurve]) -> dict[str, Any]:
     """Return one view: the curves, and the same as a table."""
     truth, direction, k = key
     sizes = curves[0].sizes
@@ -51,13 +59,12 @@ def view(key: tuple[str, str, int], curves: list[GalleryCurve]) -> dict[str, Any
     rows: list[list[Cell]] = [
         [f"{size:,}", *(curve_cell(line, s) for line in points)] for s, size in enumerate(sizes)
     ]
-    item = "captions" if direction == "i2t" else "images"
-    caption = f"R@{k} on {truth}, {DIRECTION_TITLES[direction]}, by the number of {item} to choose from"
+    caption = f"R@{k} on {truth}, {direction_heading(direction)}, by the number of {items} to choose from"
     return {
-        "key": [truth, DIRECTION_TITLES[direction], f"R@{k}"],
+        "key": [truth, direction_heading(direction), f"R@{k}"],
         "sizes": sizes.tolist(),
         "runs": [curve.run for curve in curves],
         "curves": points,
-        "item": item,
-        "table": table(caption, [f"Number of {item}", *(curve.run for curve in curves)], rows),
+        "item": items,
+        "table": table(caption, [f"Number of {items}", *(curve.run for curve in curves)], rows),
     }

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat._util import plural, word_for
+from karat.benchmarks import asks_first
 from karat.measures import is_share, parse_measure
 from karat.reports.boards import board_headline
 from karat.reports.columns import (
@@ -26,18 +27,21 @@ from karat.reports.columns import (
 )
 from karat.reports.material import JUDGED, Material
 from karat.reports.presentation import (
-    DIRECTION_TITLES,
+    SUMS,
     called,
     chart,
+    direction_heading,
     in_words,
     interval,
     number_word,
     percent,
+    ranked_items,
     scale_of,
     scaled,
     short_list,
     shown,
     some_of,
+    with_article,
 )
 from karat.reports.section import SectionData, section
 from karat.scores import TESTS, Column, Comparison, Scorecard, Standing, similarities_of, ungrouped_notes
@@ -170,12 +174,13 @@ def finding(score: MainScore) -> str:
 def measured(score: MainScore) -> str:
     """Say what was asked, in plain words."""
     labels, direction, name = score.key
-    truth = score.card.benchmark.truth(labels)
+    bench = score.card.benchmark
+    truth = bench.truth(labels)
     tasks = [
-        f"for each of {len(queries):,} {query}s, find the {item}s that fit"
-        for way, query, item in (("i2t", "image", "caption"), ("t2i", "caption", "image"))
-        if len(queries := truth.queries.get(way, ()))  # type: ignore[call-overload]
-        and direction in (way, "mean", "both")
+        f"for each of {len(truth.queries[way]):,} {bench.query_side(way).many}, "
+        f"find the {ranked_items(way, bench.item_side(way))} that fit"
+        for way in truth.directions
+        if direction in (way, *SUMS)
     ]
     measure = score.columns[0].measure
     perfect = "; 100% is perfect" if is_share(measure) else ""
@@ -205,10 +210,13 @@ def how_tested(score: MainScore) -> str:
         )
     pairs = len(score.columns) * (len(score.columns) - 1) // 2
     corrected = "" if pairs == 1 else f", corrected for testing {pairs:,} pairs"
-    images = "" if ungrouped_notes(score.card) else f" of {plural(best.effective, 'image')}"
+    grouping = score.card.benchmark.grouping
+    of = ""
+    if grouping is not None:
+        of = f" of {best.effective:,} {word_for(best.effective, grouping.one, grouping.many)}"
     text = (
         "One system counts as better than another only if chance would rarely explain their difference "
-        f"(p ≤ {comparison.alpha:g}{corrected}), on {plural(best.n, 'query')}{images}."
+        f"(p ≤ {comparison.alpha:g}{corrected}), on {plural(best.n, 'query')}{of}."
     )
     if not score.needed:
         return text
@@ -337,7 +345,9 @@ def unjudged(material: Material, score: MainScore) -> str:
     if truth.machine:
         return f"Everything: a machine made the labels “{labels}” and no person judged them."
     if truth.complete or truth.implicit:
-        return f"Nothing: by the labels “{labels}” every pair of image and caption is judged."
+        first, second = score.card.benchmark.sides
+        pair = first.many if first.kind == second.kind else f"{first.one} and {second.one}"
+        return f"Nothing: by the labels “{labels}” every pair of {pair} is judged."
     shares, column = judged_shares(material, score), bounded(score)
     rest = f"{'The rest' if shares else 'What is unjudged'} {READINGS[score.card.unjudged]}."
     return " ".join(part for part in (judged(shares), rest, bounds(column)) if part)
@@ -379,9 +389,10 @@ def tiles(score: MainScore) -> list[dict[str, str]]:
     """Return the key numbers."""
     labels, benchmark = score.key[0], score.card.benchmark
     systems, queries, truths = len(score.card.runs), score.columns[0].n, len(truths_of(score.card))
-    direction = "t2i" if len(benchmark.truth(labels).queries.get("t2i", ())) else "i2t"
+    direction = min(benchmark.truth(labels).directions, key=asks_first)
     counts = positives_per_query(benchmark, labels, direction)
-    what = "images fit a caption" if direction == "t2i" else "captions fit an image"
+    query = with_article(benchmark.query_side(direction).one)
+    items = ranked_items(direction, benchmark.item_side(direction))
     first = word_for(len(score.first), "first, alone", "not shown to be worse than the first")
     return [
         {"number": number, "text": text}
@@ -389,7 +400,7 @@ def tiles(score: MainScore) -> list[dict[str, str]]:
             (f"{systems:,}", word_for(systems, "system")),
             (f"{len(score.first):,}" if score.first else "", first),
             (f"{queries:,}", f"{word_for(queries, 'query')} of “{labels}”"),
-            (f"{counts.mean():.1f}", f"{what}, on average"),
+            (f"{counts.mean():.1f}", f"{items} fit {query}, on average"),
             (f"{truths:,}", word_for(truths, "set of labels", "sets of labels")),
         )
         if number
@@ -417,6 +428,6 @@ def bars(material: Material, score: MainScore) -> dict[str, Any]:
         })  # fmt: skip
     labels, direction, name = score.key
     return {
-        "title": f"{name}, labels “{labels}”, {DIRECTION_TITLES[direction]}",
+        "title": f"{name}, labels “{labels}”, {direction_heading(direction)}",
         **chart(rows, scale, len(columns), measure.better == "low"),
     }

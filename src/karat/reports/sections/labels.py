@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from karat._util import MISSING
+from karat.benchmarks import Side
 from karat.measures import parse_measure
 from karat.reports.columns import SUMS_UP, column_of, key_of, ordered_columns, truths_of
 from karat.reports.material import JUDGED, Material
-from karat.reports.presentation import DIRECTION_TITLES, shown, table
+from karat.reports.presentation import direction_heading, shown, table
 from karat.reports.section import SectionData, section
 from karat.scores import Column, Scorecard, bound_notes
 
@@ -31,7 +32,13 @@ def collect(material: Material) -> SectionData:
         "one_sided": [name for name in truths_of(card) if not card.benchmark.truth(name).has_negatives],
         "ties": tie_table(card),
         "policy": card.ties,
+        "everything": everything(*card.benchmark.sides),
     }
+
+
+def everything(first: Side, second: Side) -> str:
+    """Return all pairs in words."""
+    return f"every {first.one} with {'every other' if first.kind == second.kind else f'every {second.one}'}"
 
 
 def nothing_open(card: Scorecard, truth: str) -> bool:
@@ -48,7 +55,7 @@ def judged_table(material: Material) -> dict[str, Any] | None:
     keys = [
         (truth, direction)
         for truth in truths_of(material.card)
-        for direction in ("i2t", "t2i")
+        for direction in material.card.benchmark.directions
         if not nothing_open(material.card, truth)
         and any(key_of(column) == (truth, direction, JUDGED) for column in places)
     ]
@@ -58,7 +65,7 @@ def judged_table(material: Material) -> dict[str, Any] | None:
     for run in material.card.runs:
         cells = [column_of(places, (*key, JUDGED), run) for key in keys]
         rows.append([run, *(MISSING if c is None else shown(c.measure, c.value) for c in cells)])
-    head = ["System", *(f"{truth}, {DIRECTION_TITLES[direction]}" for truth, direction in keys)]
+    head = ["System", *(f"{truth}, {direction_heading(direction)}" for truth, direction in keys)]
     return table(f"Share of the first ten results that was ever judged ({JUDGED})", head, rows)
 
 
@@ -71,7 +78,7 @@ def bounds_table(card: Scorecard) -> dict[str, Any] | None:
     if not bounded:
         return None
     head = [
-        " · ".join([truth, measure, *([] if d in SUMS_UP else [DIRECTION_TITLES[d]])])
+        " · ".join([truth, measure, *([] if d in SUMS_UP else [direction_heading(d)])])
         for truth, d, measure in bounded
     ]
     rows = [[run, *(ends(known[key, run]) for key in bounded)] for run in card.runs]
@@ -103,7 +110,7 @@ def tie_table(card: Scorecard) -> dict[str, Any] | None:
             low, high = (shown(measure, end) for end in sorted(widest[1]))
             change = f"{measure}: {low} to {high}" if low != high else "nothing that shows"
         rows.append([
-            report.run, report.truth, DIRECTION_TITLES[report.direction],
+            report.run, report.truth, direction_heading(report.direction),
             f"{report.tied_queries:,} of {report.queries:,}", f"{report.largest:,}", change,
         ])  # fmt: skip
     if not rows:

@@ -6,7 +6,7 @@ from typing import Any
 
 from karat.reports.columns import key_of, ordered_columns
 from karat.reports.material import Material
-from karat.reports.presentation import AXES, DIRECTION_TITLES, cell, table
+from karat.reports.presentation import AXES, cell, direction_heading, table
 from karat.reports.section import SectionData, section
 from karat.scores import Comparison, Standing, show_p, signed_value
 
@@ -25,7 +25,7 @@ def collect(material: Material) -> SectionData:
     if not keys:
         return f"Nothing to show: {comparison.test} could not be used on any column."
     views = [
-        {"key": [key[0], DIRECTION_TITLES[key[1]], key[2]], "table": matrix(comparison, standings[key])}
+        {"key": [key[0], direction_heading(key[1]), key[2]], "table": matrix(comparison, standings[key])}
         for key in keys
     ]
     return {
@@ -59,6 +59,6 @@ def matrix(comparison: Comparison, standing: Standing) -> dict[str, Any]:
                 cells.append(cell({"win": "▲", "loss": "▼", "open": "·"}[kind], kind=kind))
         rows.append(cells)
     caption = (
-        f"{standing.measure} on {standing.truth}, {DIRECTION_TITLES[standing.direction]}: row against column"
+        f"{standing.measure} on {standing.truth}, {direction_heading(standing.direction)}: row against column"
     )
     return table(caption, ["", *standing.runs], rows)

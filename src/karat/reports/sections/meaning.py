@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from karat.benchmarks import asks_first, is_direction
 from karat.reports.columns import truths_of
 from karat.reports.material import Material
-from karat.reports.presentation import AXES, DIRECTION_TITLES, Cell, curve_cell, curve_points, table
+from karat.reports.presentation import (
+    AXES,
+    Cell,
+    curve_cell,
+    curve_points,
+    direction_heading,
+    table,
+)
 from karat.reports.section import SectionData, section
 from karat.scores import SemanticCurve, semantic_curves
 
@@ -22,11 +30,13 @@ def collect(material: Material) -> SectionData:
     order = truths_of(material.card)
     keys = sorted(
         (key for key in groups if len(common(groups[key])) > 1),
-        key=lambda key: (order.index(key[0]), key[1] != "t2i", key[2]),
+        key=lambda key: (order.index(key[0]), not is_direction(key[1]) or asks_first(key[1]), key[2]),
     )
     if not keys:
         return None
-    return {"axes": list(AXES), "views": [view(key, groups[key]) for key in keys]}
+    texts = material.card.benchmark.sides[1]
+    by = f" by their {texts.many}" if texts.kind == "text" else ""
+    return {"axes": list(AXES), "views": [view(key, groups[key]) for key in keys], "by": by}
 
 
 def common(curves: list[SemanticCurve]) -> list[int]:
@@ -49,9 +59,11 @@ def view(key: tuple[str, ...], curves: list[SemanticCurve]) -> dict[str, Any]:
     rows: list[list[Cell]] = [
         [f"{count:,}", *(curve_cell(line, s) for line in lines)] for s, count in enumerate(m)
     ]
-    caption = f"{title} on {truth}, {DIRECTION_TITLES[direction]}, by the number of items that count as right"
+    caption = (
+        f"{title} on {truth}, {direction_heading(direction)}, by the number of items that count as right"
+    )
     return {
-        "key": [truth, DIRECTION_TITLES[direction], title],
+        "key": [truth, direction_heading(direction), title],
         "name": title,
         "m": m,
         "lines": lines,

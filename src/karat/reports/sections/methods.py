@@ -10,6 +10,7 @@ from typing import Any
 
 import karat
 from karat._util import MISSING, plural
+from karat.benchmarks import Benchmark, asks_first
 from karat.estimation import ESTIMATORS, STRATEGIES, TARGETS, ScoreEstimate, VettingStrategy
 from karat.explanations import FAULTS
 from karat.measures import Measure, Named
@@ -25,7 +26,6 @@ from karat.scores import (
     like_in_words,
     swaps_made,
     tie_notes,
-    ungrouped_notes,
     units_drawn,
 )
 
@@ -52,7 +52,6 @@ INSTANCES = (
     "Pairs of detections and instances that overlap, at each threshold; instances that nothing detects count "
     "as missed."
 )
-POPULATION = " The variance of the mean over queries is added; captions of one image move together."
 PACKAGES = ("numpy", "numba", "scipy", "polars", "plotly")
 
 
@@ -126,7 +125,7 @@ def estimate_methods(material: EstimateMaterial) -> dict[str, Any]:
             ("Candidates", CANDIDATES),
             ("Spread", "The standard deviation of the score under labels that are drawn from the "
              "probabilities, independently; it holds if the probabilities are right, and is no confidence "
-             "interval." + (POPULATION if found.target == "population" else "")),
+             "interval." + population(found)),
             ("Noisy labels", "The estimator naive: every pair that is not vetted has its noisy label."),
             ("Sample mean", "Every pair that is not vetted is relevant with the share of relevant pairs "
              "among the vetted ones."),
@@ -154,6 +153,21 @@ def estimate_methods(material: EstimateMaterial) -> dict[str, Any]:
         "runs": None,
         "notes": list(dict.fromkeys(found.notes)),
     }
+
+
+def population(found: ScoreEstimate) -> str:
+    """Say what is added for a score over the population; nothing for one of the test set."""
+    if found.target != "population":
+        return ""
+    bench = found.benchmark
+    move = f"; {together(bench)} move together" if bench is not None and bench.grouping else ""
+    return f" The variance of the mean over queries is added{move}."
+
+
+def together(benchmark: Benchmark) -> str:
+    """Return what of a group there are several of, in words."""
+    assert benchmark.grouping is not None
+    return f"{benchmark.sides[1].many} of one {benchmark.grouping.one}"
 
 
 def method_table(names: Sequence[str]) -> dict[str, Any]:
@@ -189,9 +203,8 @@ def choices(material: Material) -> list[dict[str, str]]:
             {"term": "Agreement", "text": AGREEMENT},
         ]  # fmt: skip
     bench = card.benchmark
-    size = f"{bench.images.size:,} images, {bench.captions.size:,} captions"
     out = [
-        ("Benchmark", f"{bench.name}: {size}. {bench.about}".strip()),
+        ("Benchmark", f"{bench.name}: {bench.extent}. {bench.about}".strip()),
         *([] if card.like is None else [("Conventions", like_in_words(card.like))]),
         ("Unjudged pairs", READINGS[card.unjudged]),
         ("Ties", TIES[card.ties]),
@@ -202,7 +215,7 @@ def choices(material: Material) -> list[dict[str, str]]:
     ]  # fmt: skip
     if card.intervals is not None:
         intervals = card.intervals
-        why = "" if ungrouped_notes(card) else ", since captions of one image are not independent"
+        why = f", since {together(bench)} are not independent" if bench.grouping else ""
         out.append(("Intervals", (
             f"{100 * intervals.level:g}% {intervals.shown} bootstrap, {intervals.resamples:,} resamples, "
             f"seed {intervals.seed}. "
@@ -221,7 +234,7 @@ def choices(material: Material) -> list[dict[str, str]]:
             )
         elif comparison.test == "bootstrap" and card.intervals is not None:
             draws = f", {card.intervals.resamples:,} resamples, seed {card.intervals.seed}"
-        clustered = "" if ungrouped_notes(card) else " and clustered by image"
+        clustered = f" and clustered by {bench.grouping.one}" if bench.grouping else ""
         out += [
             ("Test", f"{test.about}, paired by query{clustered}{draws}."),
             ("Correction", f"{correction(comparison)} p ≤ {comparison.alpha:g} then wins."),
@@ -276,17 +289,13 @@ def measure_table(measures: Iterable[Named]) -> dict[str, Any]:
 
 def truth_table(card: Scorecard) -> dict[str, Any]:
     """Return what each truth covers, and how many clusters its queries make."""
-    rows = []
-    known = {row["truth"]: row for row in card.benchmark.summary()}
+    rows, bench = [], card.benchmark
+    known = {row["truth"]: row for row in bench.summary()}
     for name in truths_of(card):
-        row, truth = known[name], card.benchmark.truth(name)
-        sides = [
-            f"{row[d]['queries']:,} {what}"
-            for d, what in (("i2t", "images"), ("t2i", "captions"))
-            if row[d]["queries"]
-        ]
+        row, truth = known[name], bench.truth(name)
+        sides = [f"{row[d]['queries']:,} {bench.query_side(d).many}" for d in truth.directions]
         clusters = max((c.effective for c in card if c.truth == name), default=0)
-        counts = row["t2i"] if row["t2i"]["queries"] else row["i2t"]
+        counts = row[min(truth.directions, key=asks_first)]
         negatives = "all others" if truth.complete or truth.implicit else f"{counts['negatives']:,}"
         if truth.n_pooled:
             negatives += f"; {truth.n_pooled:,} pooled and not judged"
@@ -298,7 +307,7 @@ def truth_table(card: Scorecard) -> dict[str, Any]:
         "Labels",
         "What they are",
         "Queries",
-        "Queries drawn one by one" if ungrouped_notes(card) else "Images (clusters)",
+        f"{bench.grouping.many.capitalize()} (clusters)" if bench.grouping else "Queries drawn one by one",
         "Relevant pairs",
         "Judged not relevant",
         "Read in",

@@ -9,7 +9,7 @@ import numpy as np
 from karat.estimation import EstimatedColumn
 from karat.reports.effort_curves import VIEW_AXES
 from karat.reports.material import EstimateMaterial
-from karat.reports.presentation import DIRECTION_TITLES, table
+from karat.reports.presentation import direction_heading, table
 from karat.reports.section import SectionData, section
 
 BINS = 20
@@ -55,7 +55,7 @@ def view(column: EstimatedColumn) -> dict[str, Any] | None:
         for low, high, yes, no in zip(edges, edges[1:], counts[True], counts[False])
     ]
     return {
-        "key": [DIRECTION_TITLES[column.direction], str(column.measure)],
+        "key": [direction_heading(column.direction), str(column.measure)],
         "middles": [round(100 * float(edge) + 50 / BINS, 2) for edge in edges[:-1]],
         "yes": counts[True],
         "no": counts[False],

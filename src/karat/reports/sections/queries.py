@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark
+from karat.benchmarks import Benchmark, Direction, asks_first, in_order, same_side
 from karat.reports.bundle import Pack, packed_texts
 from karat.reports.columns import truths_of
 from karat.reports.material import Material
-from karat.reports.presentation import DIRECTION_TITLES
+from karat.reports.presentation import direction_heading
 from karat.reports.section import SectionData, section
 from karat.reports.thumbnails import thumbnails
 from karat.scores import Column, Scorecard, first_places
@@ -30,7 +30,7 @@ def collect(material: Material) -> SectionData:
     tops = all_first_results(material)
     tables = []
     for truth in truths_of(card):
-        for direction in ("t2i", "i2t"):
+        for direction in sorted(card.benchmark.truth(truth).directions, key=asks_first):
             table = one_table(card, places, tops.get(direction), truth, direction)
             if table is not None:
                 tables.append(table)
@@ -45,12 +45,29 @@ def collect(material: Material) -> SectionData:
         "captions": packed_texts([str(caption) for caption in benchmark.captions.values]),
         "texts": None if benchmark.texts is None else packed_texts(list(benchmark.texts)),
         "thumbnails": thumbnails(material),
+        "sides": sides_shown(benchmark),
     }
+
+
+def sides_shown(benchmark: Benchmark) -> list[dict[str, Any]]:
+    """Return, for each side, its heading, and how its items are shown.
+
+    Pictures are known of the first side alone, texts of the second; both sides may be one collection.
+    """
+    same = same_side(benchmark.directions[0])
+    sides = []
+    for side, pictures, texts in zip(benchmark.sides, (True, same), (same, True)):
+        listed = side.kind == "text" or (texts and benchmark.texts is not None)
+        sides.append({
+            "head": side.one.capitalize(), "pictures": pictures, "texts": texts,
+            "listed": "texts" if listed else "gallery",
+        })  # fmt: skip
+    return sides
 
 
 def one_table(
     card: Scorecard, places: dict[tuple[str, str, str], Column], tops: list[np.ndarray] | None,
-    truth: str, direction: str,
+    truth: str, direction: Direction,
 ) -> dict[str, Any] | None:  # fmt: skip
     """Return the values of one truth and direction, a row per query."""
     by_measure: dict[str, dict[str, Column]] = {}
@@ -79,7 +96,8 @@ def one_table(
         right = [is_right(card.benchmark, truth, direction, queries, top[queries]) for top in tops]
         described["hits"] = [pack.add(hits) for hits in right]
     return {
-        "key": [truth, DIRECTION_TITLES[direction]], "direction": direction, "measures": measures,
+        "key": [truth, direction_heading(direction)], "direction": direction, "measures": measures,
+        "asks": in_order(direction, 0, 1)[0],
         **described, "rows": len(queries), "pack": pack.describe(),
     }  # fmt: skip
 
@@ -105,14 +123,14 @@ def values_of(column: Column) -> np.ndarray:
 
 
 def right_answers(
-    benchmark: Benchmark, truth: str, direction: str, queries: np.ndarray, pack: Pack
+    benchmark: Benchmark, truth: str, direction: Direction, queries: np.ndarray, pack: Pack
 ) -> dict[str, Any]:
     """Return how many right answers each query has, and the first few of them."""
     known = benchmark.truth(truth)
     if known.rule is not None:
-        return {"count": pack.add(known.rule.positives(direction, queries))}  # type: ignore[arg-type]
-    rows = known.judged(direction)  # type: ignore[arg-type]
-    asked = np.full(benchmark.queries(direction).size, -1)  # type: ignore[arg-type]
+        return {"count": pack.add(known.rule.positives(direction, queries))}
+    rows = known.judged(direction)
+    asked = np.full(benchmark.queries(direction).size, -1)
     asked[rows.queries] = np.arange(len(rows.queries))
     right = rows.grade > 0
     before = np.r_[0, np.cumsum(right)]
@@ -130,28 +148,28 @@ def right_answers(
 
 
 def is_right(
-    benchmark: Benchmark, truth: str, direction: str, queries: np.ndarray, items: np.ndarray
+    benchmark: Benchmark, truth: str, direction: Direction, queries: np.ndarray, items: np.ndarray
 ) -> np.ndarray:
     """Return whether each item is a right answer to its query, as 0 and 1."""
     known = benchmark.truth(truth)
-    size = len(benchmark.items(direction))  # type: ignore[arg-type]
+    size = len(benchmark.items(direction))
     listed = items < size
     if known.rule is not None:
         right = np.zeros(len(items), bool)
-        right[listed] = known.rule.relevant(direction, queries[listed], items[listed])  # type: ignore[arg-type]
+        right[listed] = known.rule.relevant(direction, queries[listed], items[listed])
         return right.astype(np.uint8)
-    rows = known.judged(direction)  # type: ignore[arg-type]
+    rows = known.judged(direction)
     pairs = rows.query_of_row[rows.grade > 0] * (size + 1) + rows.item[rows.grade > 0]
     return np.isin(queries * (size + 1) + items, pairs).astype(np.uint8)
 
 
 def all_first_results(material: Material) -> dict[str, list[np.ndarray]]:
     """Return each run's first results, per direction that all runs answer; nothing without details."""
-    if material.details is None:
+    if material.details is None or material.card is None:
         return {}
     first = [material.details.first[run] for run in material.systems]
     return {
         direction: [items[direction] for items in first]
-        for direction in DIRECTIONS
+        for direction in material.card.benchmark.directions
         if all(direction in items for items in first)
     }

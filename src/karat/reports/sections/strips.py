@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from karat.benchmarks import Benchmark
+from karat.benchmarks import Benchmark, Direction, asks_first, item_side, query_side, same_side
 from karat.estimation import EstimatedColumn
 from karat.reports.material import EstimateMaterial
-from karat.reports.presentation import DIRECTION_TITLES
+from karat.reports.presentation import direction_heading
 from karat.reports.section import SectionData, section
 from karat.reports.thumbnails import page_pictures
 
@@ -27,13 +27,13 @@ def collect(material: EstimateMaterial) -> SectionData:
     bench = material.estimate.benchmark
     columns = {column.direction: column for column in reversed(material.estimate.columns)}
     groups = []
-    for direction in [way for way in ("t2i", "i2t") if way in columns]:
+    for direction in sorted(columns, key=asks_first):
         column = columns[direction]
         for run in column.candidates.runs[:MOST_RUNS]:
             groups.append({
-                "title": f"{run}, {DIRECTION_TITLES[direction]}",
+                "title": f"{run}, {direction_heading(direction)}",
                 "run": run,
-                "direction": DIRECTION_TITLES[direction],
+                "direction": direction_heading(direction),
                 "queries": [strip(bench, column, query, why, rows) for query, why, rows in
                             chosen_queries(column, run)],
             })  # fmt: skip
@@ -81,12 +81,11 @@ def strip(
     bench: Benchmark | None, column: EstimatedColumn, query: int, why: str, rows: np.ndarray
 ) -> dict[str, Any]:
     """Return one query with its first results."""
-    candidates = column.candidates
-    asks, gives = ("image", "caption") if column.direction == "i2t" else ("caption", "image")
+    candidates, way = column.candidates, column.direction
     chance = column.probability[rows]
     results = [
         {
-            **thing(bench, gives, int(candidates.item[row])),
+            **thing(bench, way, False, int(candidates.item[row])),
             **status(bool(column.labels.vetted[row]), float(value)),
             "noisy": "relevant" if candidates.noisy[row] else "not",
             "place": place,
@@ -100,7 +99,7 @@ def strip(
         f"the noisy labels; {vetted} vetted"
     )
     return {"why": why, "says": says, "results": results,
-            "query": thing(bench, asks, int(candidates.queries[query]))}  # fmt: skip
+            "query": thing(bench, way, True, int(candidates.queries[query]))}  # fmt: skip
 
 
 def status(vetted: bool, chance: float) -> dict[str, str]:
@@ -115,14 +114,18 @@ def status(vetted: bool, chance: float) -> dict[str, str]:
     }
 
 
-def thing(bench: Benchmark | None, kind: str, index: int) -> dict[str, Any]:
-    """Return an image or a caption as the page shows it."""
+def thing(bench: Benchmark | None, direction: Direction, asks: bool, index: int) -> dict[str, Any]:
+    """Return a query or an item as the page shows it: with the number of its picture, and in words."""
+    # Pictures are known of the first side alone, texts of the second; both sides may be one collection.
+    first = asks == asks_first(direction)
+    image = index if first or same_side(direction) else None
     if bench is None:
-        return {"image": index if kind == "image" else None, "text": f"{kind} {index}"}
-    if kind == "image":
-        return {"image": index, "text": str(bench.images.values[index])}
-    text = str(bench.captions.values[index]) if bench.texts is None else str(bench.texts[index])
-    return {"image": None, "text": text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"}
+        side = (query_side if asks else item_side)(direction)
+        return {"image": image, "text": f"{side.one} {index}"}
+    if bench.texts is None or (first and not same_side(direction)):
+        return {"image": image, "text": str(bench.ids[not first].values[index])}
+    text = str(bench.texts[index])
+    return {"image": image, "text": text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"}
 
 
 def pictures(

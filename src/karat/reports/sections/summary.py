@@ -12,7 +12,16 @@ from karat._util import MISSING
 from karat.reports.boards import board_of, board_table
 from karat.reports.columns import Key, by_score, column_of, key_of, ordered_columns, standing_of
 from karat.reports.material import Material
-from karat.reports.presentation import DIRECTION_TITLES, SHORT_DIRECTIONS, Cell, cell, interval, shown, table
+from karat.reports.presentation import (
+    SUMS,
+    Cell,
+    cell,
+    direction_heading,
+    interval,
+    short_direction,
+    shown,
+    table,
+)
 from karat.reports.section import SectionData, section
 from karat.scores import Column, Difference, Scorecard, show_p, signed_value
 
@@ -37,7 +46,7 @@ def collect(material: Material) -> SectionData:
         groups.setdefault((truth, shared), []).append(measure)
     views = [
         {
-            "key": [truth, DIRECTION_TITLES[direction]],
+            "key": [truth, direction_heading(direction)],
             "table": several_runs(material, truth, direction, measures),
         }
         for (truth, direction), measures in groups.items()
@@ -55,12 +64,13 @@ def marks_somebody(views: list[dict[str, Any]]) -> bool:
 
 def one_run(card: Scorecard) -> dict[str, Any]:
     """Return measures by directions for one run."""
-    directions = [d for d in DIRECTION_TITLES if any(column.direction == d for column in card)]
+    scored = {column.direction for column in card}
+    directions = [direction for direction in (*SUMS, *card.benchmark.directions) if direction in scored]
     rows: list[list[Cell]] = []
     for truth, measure in dict.fromkeys((c.truth, str(c.measure)) for c in card):
         line = [column_of(card, (truth, direction, measure), card.runs[0]) for direction in directions]
         rows.append([f"{truth} · {measure}", *(value_cell(column) for column in line)])
-    head = ["Labels · measure", *(DIRECTION_TITLES[direction] for direction in directions)]
+    head = ["Labels · measure", *(direction_heading(direction) for direction in directions)]
     return table(f"Scores of “{card.runs[0]}”", head, rows)
 
 
@@ -114,7 +124,7 @@ def every_score(material: Material) -> dict[str, Any]:
 def score_name(key: Key) -> Cell:
     """Return a score as the heading of a row: its measure, with labels and direction below."""
     truth, direction, measure = key
-    return cell(measure, f"{truth} · {SHORT_DIRECTIONS[direction]}")
+    return cell(measure, f"{truth} · {short_direction(direction)}")
 
 
 def several_runs(material: Material, truth: str, direction: str, measures: list[str]) -> dict[str, Any]:
@@ -134,7 +144,7 @@ def several_runs(material: Material, truth: str, direction: str, measures: list[
         )
     sums = [c for c in columns.values() if c is not None and c.measure.unit == "sum"]
     summed = f" ({', '.join(dict.fromkeys(str(c.measure) for c in sums))}: sum)" if sums else ""
-    caption = f"Scores on {truth}, {DIRECTION_TITLES[direction]}{summed if direction == 'mean' else ''}"
+    caption = f"Scores on {truth}, {direction_heading(direction)}{summed if direction == 'mean' else ''}"
     return table(caption, ["System", *measures], rows)
 
 

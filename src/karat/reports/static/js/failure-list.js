@@ -10,7 +10,7 @@ const MOST_HEIGHT = 8e6;
 
 export function titleOf(state, row) {
   const query = state.arrays[state.table.query][row];
-  if (state.table.direction === "t2i") return state.names.texts?.[query] || state.names.captions[query];
+  if (state.table.asks === 1) return state.names.texts?.[query] || state.names.captions[query];
   return state.names.images[query];
 }
 

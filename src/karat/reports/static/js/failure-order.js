@@ -14,7 +14,7 @@ export function shownMetric(value, unit) {
 function words(state, row) {
   const { names, table, arrays } = state;
   const [query, ground, retrieved] = [table.query, table.ground, table.retrieved].map((k) => arrays[k][row]);
-  const parts = table.direction === "t2i"
+  const parts = table.asks === 1
     ? [names.texts?.[query], names.captions[query], names.images[ground], names.images[retrieved]]
     : [names.texts?.[retrieved], names.texts?.[ground], names.captions[retrieved], names.images[query]];
   return parts.join("\n").toLowerCase();

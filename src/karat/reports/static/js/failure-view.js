@@ -75,7 +75,7 @@ function frame(state, image, other) {
   const small = known?.inline[image];
   const link = known?.links[image];
   const drawn = boxes(state, image, other);
-  const label = drawn.words ? `Boxes: ${drawn.words}` : `Image ${state.names.images[image]}`;
+  const label = drawn.words ? `Boxes: ${drawn.words}` : `${state.names.sides[0].head} ${state.names.images[image]}`;
   const holder = make("div", { class: "frame-box bare", role: "img", "aria-label": label }, make("span", { class: "layer" }, drawn.elements));
   const note = make("p", { class: "note small" }, drawn.elements.length ? "No picture at hand: boxes in a frame of 4:3." : "No picture and no boxes at hand.");
   if (small || link) {
@@ -96,7 +96,7 @@ function captionsOf(state, image, marked) {
   const rows = [...names.byImage.subarray(begin, end)];
   if (!rows.length) return null;
   const list = make("ul", { class: "of-image" }, rows.map((k) => make("li", { class: k === marked ? "asked" : "" }, foldable(names.texts[k], 200))));
-  const details = make("details", { class: "text" }, make("summary", {}, rows.length === 1 ? "Its caption" : `Its ${rows.length} captions`), list);
+  const details = make("details", { class: "text" }, make("summary", {}, rows.length === 1 ? `Its ${names.sides[1].one}` : `Its ${rows.length} ${names.sides[1].many}`), list);
   details.open = state.captionsOpen;
   details.addEventListener("toggle", () => {
     if (details.open === state.captionsOpen) return;
@@ -191,16 +191,17 @@ function marks(state, row) {
 export function failureView(state, row) {
   const { table, arrays, names } = state;
   const at = (name) => arrays[table[name]][row];
-  const text = table.direction === "t2i";
+  const text = table.asks === 1;
+  const { head } = names.sides[table.asks];
   const query = at("query");
   const place = at("ground_rank");
   const where = place ? `Ground truth at rank ${place.toLocaleString("en")}` : "Ground truth not in the list";
-  const asked = text ? make("p", { class: "asked-for" }, foldable(names.texts?.[query] || names.captions[query])) : make("p", { class: "asked-for" }, "Image ", isolated(names.images[query]));
+  const asked = text ? make("p", { class: "asked-for" }, foldable(names.texts?.[query] || names.captions[query])) : make("p", { class: "asked-for" }, `${head} `, isolated(names.images[query]));
   const link_ = make("a", { class: "permalink", href: `#failure-${state.chosen + 1}-${row + 1}` }, "Link to this failure");
   const about = make("p", { class: "about" }, text ? make("span", { class: "id" }, foldable(names.captions[query], 60)) : null, make("span", {}, where), make("span", {}, `retrieved at rank ${at("rank")}`), link_);
   const ground = text ? null : names.texts?.[at("ground")];
   const came = text ? null : names.texts?.[at("retrieved")];
-  return make("article", { class: "failure", "aria-label": "Failure" }, make("h3", {}, text ? "Caption" : "Image"), asked, about, marks(state, row),
+  return make("article", { class: "failure", "aria-label": "Failure" }, make("h3", {}, head), asked, about, marks(state, row),
     make("div", { class: "sides" }, side(state, "Should have come", at("ground_image"), at("retrieved_image"), text ? query : at("ground"), ground),
       side(state, "Came", at("retrieved_image"), at("ground_image"), text ? -1 : at("retrieved"), came)),
     make("div", { class: "why" }, make("div", {}, make("h4", {}, "Concepts"), matching(state, row)), make("div", {}, make("h4", {}, "Metrics"), metrics(state, row))));

@@ -32,7 +32,7 @@ async function loadNames(found) {
     [found.images, found.captions, found.texts, found.concepts.names, found.concepts.synsets, found.objects?.names].map(unpackTexts));
   const arrays = await unpackArrays(found.pack);
   const grouped = groupByImage(arrays[found.owner], images.length);
-  return { images, captions, texts, synsets, categories, arrays, grid: found.grid, pictures: found.thumbnails, objects: found.objects,
+  return { images, captions, texts, sides: found.sides, synsets, categories, arrays, grid: found.grid, pictures: found.thumbnails, objects: found.objects,
     concepts: { ...found.concepts, words }, byImage: grouped.rows,
     starts: { captions: grouped.starts, concepts: startsOf(arrays[found.concepts.length]), objects: found.objects ? startsOf(arrays[found.objects.length]) : null } };
 }

@@ -13,19 +13,19 @@ const SHOWN = [
   ["all", "all queries"], ["differ", "systems disagree"], ["solved", "all systems perfect"], ["failed", "no system perfect"],
 ];
 
-async function loadNames(found) {
+async function loadSides(found) {
   const [images, captions, texts] = await Promise.all([found.images, found.captions, found.texts].map(unpackTexts));
-  return { images, captions, texts, pictures: found.thumbnails };
+  return found.sides.map((side, k) => ({ ...side, ids: [images, captions][k], texts: side.texts ? texts : null, pictures: side.pictures ? found.thumbnails : null }));
 }
 
 export async function startQueries() {
   const found = report.queries;
   const place = document.getElementById("query-table");
   if (!found || !place) return;
-  const names = await loadNames(found);
+  const sides = await loadSides(found);
   const loaded = new Map();
   const state = { chosen: found.tables[0], table: found.tables[0], arrays: null, measure: 0, sort: "number", down: false, words: "", show: "all",
-    page: 0, size: window.innerWidth < 600 ? 10 : 25, order: new Uint32Array(0), names, runs: found.runs, open: null, firsts: {} };
+    page: 0, size: window.innerWidth < 600 ? 10 : 25, order: new Uint32Array(0), sides, runs: found.runs, open: null, firsts: {} };
   const parts = build(place, found, state, refresh);
 
   async function refresh(what) {

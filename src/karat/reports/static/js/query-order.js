@@ -4,14 +4,16 @@ export function valuesOf(state, run) {
   return state.arrays[state.table.measures[state.measure].arrays[run]];
 }
 
+export function askingSide(state) {
+  return state.sides[state.table.asks];
+}
+
 export function idOf(state, row) {
-  const query = state.arrays[state.table.query][row];
-  return (state.table.direction === "i2t" ? state.names.images : state.names.captions)[query];
+  return askingSide(state).ids[state.arrays[state.table.query][row]];
 }
 
 export function textOf(state, row) {
-  if (state.table.direction === "i2t" || !state.names.texts) return "";
-  return state.names.texts[state.arrays[state.table.query][row]] ?? "";
+  return askingSide(state).texts?.[state.arrays[state.table.query][row]] ?? "";
 }
 
 // Good is high: ranks change their sign, what is not known is worst.

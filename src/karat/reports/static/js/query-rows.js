@@ -1,7 +1,7 @@
 // Rows of the table of queries, and what a row shows when it is opened.
 
 import { foldable, isolated, make } from "./dom.js";
-import { falling, idOf, textOf, valuesOf } from "./query-order.js";
+import { askingSide, falling, idOf, valuesOf } from "./query-order.js";
 
 export function headRow(state, sortBy) {
   const heading = (column, text) => {
@@ -10,7 +10,7 @@ export function headRow(state, sortBy) {
     const button = make("button", { type: "button", class: "sort", "data-focus": `sort-${column}`, on: { click: () => sortBy(column) } }, isolated(text), " ", arrow);
     return make("th", { scope: "col", "aria-sort": on ? (falling(state) ? "descending" : "ascending") : "none" }, button);
   };
-  return make("thead", {}, make("tr", {}, heading("query", state.table.direction === "i2t" ? "Image" : "Caption"), heading("count", "Right answers"),
+  return make("thead", {}, make("tr", {}, heading("query", askingSide(state).head), heading("count", "Right answers"),
     state.runs.map((run, k) => heading(String(k), run))));
 }
 
@@ -27,37 +27,29 @@ function tone(value, measure) {
   return good ? "hit" : bad ? "miss" : "";
 }
 
-function picture(state, image, text) {
-  const known = state.names.pictures;
-  const small = known?.inline[image];
-  const link = known?.links[image];
+function picture(side, at) {
+  const small = side.pictures?.inline[at];
+  const link = side.pictures?.links[at];
   if (!small && !link) return null;
-  const box = { alt: text, class: "thumb", height: "72" };
+  const box = { alt: "", class: "thumb", height: "72" };
   return small ? make("img", { src: `data:image/webp;base64,${small}`, ...box }) : make("img", { loading: "lazy", src: link, ...box });
 }
 
-// An image or a caption as a query or an answer.
-export function thing(state, kind, at) {
-  if (kind === "image") {
-    const id = state.names.images[at];
-    if (id === undefined) return make("span", {}, "nothing");
-    const shown = picture(state, at, "");
-    return make("span", { class: "thing" }, shown, make("span", { class: "id" }, foldable(id, 40)));
-  }
-  const id = state.names.captions[at];
+// An item of a side as a query or an answer: its text, or its name with its picture.
+export function thing(side, at) {
+  const id = side.ids[at];
   if (id === undefined) return make("span", {}, "nothing");
-  const text = state.names.texts?.[at];
-  return text ? foldable(text) : make("span", { class: "id" }, foldable(id, 40));
+  const text = side.texts?.[at];
+  return text ? foldable(text) : make("span", { class: "thing" }, picture(side, at), make("span", { class: "id" }, foldable(id, 40)));
 }
 
 export function queryRow(state, row, open) {
   const measure = state.table.measures[state.measure];
-  const kind = state.table.direction === "i2t" ? "image" : "caption";
   const opened = state.open === row;
   const button = make("button", { type: "button", class: "unfold", "aria-expanded": String(opened), "data-focus": `row-${row}`,
     "aria-label": `Answers of query ${idOf(state, row)}`.slice(0, 120), on: { click: () => open(row) } }, opened ? "−" : "+");
   const query = state.arrays[state.table.query][row];
-  const line = make("tr", {}, make("th", { scope: "row", class: "query" }, make("div", { class: "row" }, button, thing(state, kind, query))),
+  const line = make("tr", {}, make("th", { scope: "row", class: "query" }, make("div", { class: "row" }, button, thing(askingSide(state), query))),
     make("td", {}, state.arrays[state.table.count][row].toLocaleString("en")),
     state.runs.map((_, run) => {
       const value = valuesOf(state, run)[row];
@@ -76,19 +68,19 @@ function rightAnswers(state, row) {
 }
 
 function detail(state, row) {
-  const item = state.table.direction === "i2t" ? "caption" : "image";
+  const items = state.sides[1 - state.table.asks];
   const right = rightAnswers(state, row);
   const count = state.arrays[state.table.count][row];
   const more = count > right.length && right.length ? make("p", { class: "note" }, `and ${(count - right.length).toLocaleString("en")} more`) : null;
   const answers = make("div", {}, make("p", { class: "head" }, `Right answers (${count.toLocaleString("en")})`),
-    right.length ? make("ul", { class: item === "image" ? "gallery" : "texts" }, right.map((at) => make("li", {}, thing(state, item, at)))) : make("p", { class: "note" }, "Not listed: they follow from a rule."), more);
+    right.length ? make("ul", { class: items.listed }, right.map((at) => make("li", {}, thing(items, at)))) : make("p", { class: "note" }, "Not listed: they follow from a rule."), more);
   const firsts = state.table.hits ? state.firsts[state.table.direction] : null;
   const query = state.arrays[state.table.query][row];
   const tops = !firsts ? null : make("div", {}, make("p", { class: "head" }, "First result of each system"),
     make("ul", { class: "tops" }, firsts.map((first, run) => {
       const at = first[query];
       const hit = state.arrays[state.table.hits[run]][row] === 1;
-      return make("li", { class: hit ? "hit" : "" }, make("span", { class: "run" }, isolated(state.runs[run]), hit ? make("span", { class: "mark" }, " ✓ right") : null), thing(state, item, at));
+      return make("li", { class: hit ? "hit" : "" }, make("span", { class: "run" }, isolated(state.runs[run]), hit ? make("span", { class: "mark" }, " ✓ right") : null), thing(items, at));
     })));
   return make("tr", { class: "detail" }, make("td", { colspan: String(2 + state.runs.length) }, make("div", { class: "answers" }, answers, tops)));
 }
