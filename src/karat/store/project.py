@@ -115,7 +115,7 @@ class Project:
         self.form = read_form(row["form"])
         settings = json.loads(row["settings"])
         self.settings: Mapping[str, str] = {str(name): str(value) for name, value in settings.items()}
-        self._subject = subject = Subject(self.form, int(row["images"]), int(row["captions"]))
+        self._subject = subject = Subject(self.form, int(row["images"]), int(row["captions"]), self.benchmark)
         self.pools, self.queue = Pools(database, subject), Queue(database, subject)
         self.answers, self.reviews = StoredAnswers(database, subject), Reviews(database, subject)
         self.annotators, self.calls = Annotators(database, subject), Calls(database, subject)

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from karat._util import Layout, grouped, in_percent, or_none, track
-from karat.benchmarks import Direction
+from karat.benchmarks import Direction, shown
 from karat.judging.bias.bias import percent, with_interval
 from karat.judging.bias.subsets import SubsetScorer
 from karat.measures import Measure
-from karat.scores import DIRECTION_TITLES, query_samples
+from karat.scores import query_samples
 from karat.stats import Estimate, Intervals, ValueSamples
 
 
@@ -182,7 +182,7 @@ def left_out_layout(rows: Sequence[LeftOut]) -> Layout:
     ]  # fmt: skip
     lines = [
         (
-            (row.measure, DIRECTION_TITLES[row.direction], row.system),
+            (row.measure, shown(row.direction), row.system),
             [
                 percent(row.score),
                 percent(row.score_without),

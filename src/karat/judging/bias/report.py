@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import Part, Result, flat, json_text, plural
-from karat.benchmarks import Benchmark, Direction, Pairs
+from karat.benchmarks import Benchmark, Direction, Pairs, shown
 from karat.errors import InputError
 from karat.forms import ORIGINAL, Pool, listed_pairs, runs_of_pool
 from karat.judging.bias.bias import (
@@ -33,7 +33,7 @@ from karat.judging.bias.subsets import (
 from karat.judging.bias.true_bias import TruthGap, gap_layout, true_columns, truth_gaps
 from karat.measures import Named
 from karat.runs import Compute, Run
-from karat.scores import DIRECTION_TITLES, Column
+from karat.scores import Column
 from karat.stats import Intervals
 
 WIDE = 8
@@ -120,7 +120,7 @@ class BiasReport(Result):
         out += ["\n".join(sentences)] if sentences else []
         few = len(self.systems) <= WIDE
         for (direction, measure), table in self.bias.items():
-            title = f"{measure}, {DIRECTION_TITLES[direction]}"
+            title = f"{measure}, {shown(direction)}"
             against = self.against_truth.get((direction, measure))
             out.append(curve_layout(table, title, against))
             if few:
@@ -219,7 +219,7 @@ def measure_bias(
     measure
         Shares such as R@1, RP or mAP@R.
     direction
-        i2t, t2i; by default those that were pooled.
+        Of the benchmark's directions; by default those that were pooled.
     original
         The truth whose positives were known before and belong to every subset: by default the pairing of
         captions with the images that they were written for. None: only judged pairs count.
@@ -255,10 +255,9 @@ def measure_bias(
     known = None if original is None else valid.pairs(listed_pairs(benchmark, original))
     counted = valid.pairs(labels.judged)
     suggested = suggested_labels(pool, counted, known)
+    named = None if direction is None else [benchmark.direction(name) for name in direction]
     queries = {
-        way: some
-        for way, some in valid.queries(pool.queries).items()
-        if direction is None or way in direction
+        way: some for way, some in valid.queries(pool.queries).items() if named is None or way in named
     }
     if not queries:
         raise InputError("no query of these directions was pooled", fix=f"choose {' or '.join(pool.queries)}")
@@ -283,8 +282,8 @@ def measure_bias(
     how = (
         "Scores are in percent, bias in points; falls is the share of resamples in which an outsider's place "
         "gets worse.\n"
-        f"{100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples of images "
-        "with their captions."
+        f"{100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples of "
+        f"{benchmark.grouping.whole if benchmark.grouping else 'queries'}."
     )
     return BiasReport(pool.systems, tables, against, gaps, left_out, diversity, notes, complete, how)
 
@@ -355,7 +354,7 @@ def curve_sentences(report: BiasReport) -> list[str]:
         if n < 2 or curve[1].bias is None or curve[n - 1].bias is None:
             continue
         sentence = (
-            f"{measure}, {DIRECTION_TITLES[direction]}: scores on the labels of one model differ by "
+            f"{measure}, {shown(direction)}: scores on the labels of one model differ by "
             f"{shown_bias(curve[1])} points from those on the labels of all {n}"
         )
         if n > 2:
@@ -376,7 +375,7 @@ def outsider_sentences(report: BiasReport) -> list[str]:
         lower = sum(row.rank_without > row.rank for row in rows)
         verb = "loses" if loss >= 0 else "gains"
         out.append(
-            f"{measure}, {DIRECTION_TITLES[direction]}: a model that does not contribute {verb} "
+            f"{measure}, {shown(direction)}: a model that does not contribute {verb} "
             f"{points(abs(loss))} more than the others on average; the interval of the loss excludes 0 for "
             f"{certain} of {plural(len(rows), 'model')}, and {lower} would rank lower."
         )
@@ -386,7 +385,7 @@ def outsider_sentences(report: BiasReport) -> list[str]:
 def truth_sentences(report: BiasReport) -> list[str]:
     """Say how far scores on the labels of all models are from those on the complete truth."""
     return [
-        f"{measure}, {DIRECTION_TITLES[direction]}: scores on the labels of all models differ by "
+        f"{measure}, {shown(direction)}: scores on the labels of all models differ by "
         f"{shown_bias(table.curve()[-1])} points from those on the truth {report.truth}."
         for (direction, measure), table in report.against_truth.items()
     ]

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from karat._util import Layout, grouped, or_none
-from karat.benchmarks import Benchmark, Direction, Fold
+from karat.benchmarks import Benchmark, Direction, Fold, shown
 from karat.errors import InputError
 from karat.judging.bias.bias import percent, with_interval
 from karat.judging.bias.subsets import Key, SubsetScorer
 from karat.measures import Measure
 from karat.runs import Compute, Run
-from karat.scores import DIRECTION_TITLES, Column, evaluate, query_samples
+from karat.scores import Column, evaluate, query_samples
 from karat.stats import Estimate, Intervals
 
 
@@ -153,7 +153,7 @@ def gap_layout(rows: Sequence[TruthGap], truth: str | None) -> Layout:
     head = ["measure", "direction", "model", "score", "true", "score − true"]
     lines = [
         (
-            (row.measure, DIRECTION_TITLES[row.direction], row.system),
+            (row.measure, shown(row.direction), row.system),
             [percent(row.score), percent(row.true), with_interval(row.gap)],
         )
         for row in rows
