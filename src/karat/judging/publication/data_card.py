@@ -23,6 +23,7 @@ from karat.judging.publication.correction import ORIGINAL, Correction
 from karat.judging.publication.evidence import Evidence
 from karat.judging.publication.facts import Facts
 from karat.judging.publication.tables import invalid_rows
+from karat.judging.publication.validity import both_sides
 from karat.stats import percent, with_interval
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -59,7 +60,7 @@ def data_card(
         benchmark=benchmark,
         directions=directions,
         wanted={direction: wanted(benchmark, direction) for direction in directions},
-        both=list(dict.fromkeys(side.many for side in benchmark.sides)),
+        both=both_sides(benchmark),
         pictures=list(dict.fromkeys(side.one for side in benchmark.sides if side.kind == "image")),
         truth=correction.truth,
         evidence=evidence,

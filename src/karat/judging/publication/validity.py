@@ -46,7 +46,7 @@ def valid_items(benchmark: Benchmark, marked: Marked) -> dict[str, np.ndarray]:
     for kind, items in marked.items():
         if kind not in valid:
             raise InputError(
-                f"{kind!r} is marked invalid", fix=f"only {benchmark_sides(benchmark)} can be marked invalid"
+                f"{kind!r} is marked invalid", fix=f"only {both_sides(benchmark)} can be marked invalid"
             )
         word = benchmark.sides[SIDES.index(kind)].one
         index = np.array(list(items), np.int64)
@@ -72,7 +72,7 @@ def valid_queries(evidence: Evidence, valid: Mapping[str, np.ndarray]) -> dict[D
         known = known[known < benchmark.queries(direction).size]
         out[direction] = known[valid[in_order(direction, *SIDES)[0]][known]]
     if not any(map(len, out.values())):
-        either = benchmark_sides(benchmark, " or ")
+        either = both_sides(benchmark, " or ")
         raise InputError("no valid query is left", fix=f"mark some {either} valid again")
     return out
 
@@ -86,7 +86,7 @@ def asking(direction: Direction, first: T, second: T) -> tuple[T, ...]:
     return (first, second) if same_side(direction) else in_order(direction, first, second)[:1]
 
 
-def benchmark_sides(benchmark: Benchmark, between: str = " and ") -> str:
+def both_sides(benchmark: Benchmark, between: str = " and ") -> str:
     """Return what the items of a benchmark are: "images and captions"."""
     return between.join(dict.fromkeys(side.many for side in benchmark.sides))
 
