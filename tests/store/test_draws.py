@@ -106,7 +106,7 @@ def test_what_cannot_be_drawn():
         batch_of([(1, 2), (2, 1), (1, 2)])
     with pytest.raises(InputError, match="the batch has no pairs"):
         replace(batch_of(PAIRS[:1]), image=[], caption=[], probability=[], stratum=[], query=[], gold=[])
-    with pytest.raises(InputError, match="the direction"):
+    with pytest.raises(InputError, match="unknown direction"):
         replace(batch_of(PAIRS), direction="both")
 
 
@@ -207,7 +207,7 @@ def test_what_is_not_a_goal():
         ((("a", "a"), "P@10", "t2i", "width", 0.1), "each run once"),
         ((("a",), "P@10", "t2i", "winner"), "two or more different runs"),
         ((("a",), "P@ten", "t2i", "width", 0.1), "P@ten"),
-        ((("a",), "P@10", "t3i", "width", 0.1), "the direction"),
+        ((("a",), "P@10", "t3i", "width", 0.1), "unknown direction"),
         ((("a",), "P@10", "t2i", "luck", 0.1), "choose one of width, winner, budget"),
         ((("a",), "P@10", "t2i", "width"), "the half-width is None"),
         ((("a",), "P@10", "t2i", "budget", 2.5), "the budget is 2.5"),

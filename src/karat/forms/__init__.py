@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from karat.forms.form_files import load_form as load_form
     from karat.forms.form_files import save_form as save_form
     from karat.forms.pairs import ORIGINAL as ORIGINAL
+    from karat.forms.pairs import are_pairs as are_pairs
     from karat.forms.pairs import check_judged as check_judged
     from karat.forms.pairs import distinct as distinct
     from karat.forms.pairs import find as find
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from karat.forms.pairs import listed_pairs as listed_pairs
     from karat.forms.pairs import lookup as lookup
     from karat.forms.pairs import original_pairs as original_pairs
+    from karat.forms.pairs import pair_key as pair_key
     from karat.forms.pairs import positive_keys as positive_keys
     from karat.forms.pairs import split_key as split_key
     from karat.forms.pool import DRAWN as DRAWN

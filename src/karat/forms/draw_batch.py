@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from karat._util import check_choice, plural
-from karat.benchmarks import DIRECTIONS
+from karat._util import plural
+from karat.benchmarks import letters_of
 from karat.errors import InputError
 from karat.forms.pairs import key_of
 from karat.forms.pool import DRAWN, Pool
+from karat.forms.texts import check_text
 
 NONE = -1
 """The stratum or query of a pair that has none; also NOT_GOLD."""
@@ -34,7 +35,7 @@ class DrawBatch:
     design
         The sampling design with its parameters, as printed: "proportional(floor=0.1)".
     measure, direction
-        What is estimated: the measure, as printed, and "i2t" or "t2i".
+        What is estimated: the measure, as printed, and a direction such as "t2i".
     runs
         The names of the runs whose scores are estimated.
     seed
@@ -94,7 +95,7 @@ class DrawBatch:
                 )
             object.__setattr__(self, name, column)
         object.__setattr__(self, "runs", tuple(self.runs))
-        object.__setattr__(self, "direction", check_choice(self.direction, DIRECTIONS, "the direction"))
+        letters_of(check_text(self.direction, "the direction"))
         if not count:
             raise InputError("the batch has no pairs", fix="draw at least one")
         if self.frame < count:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Judgments, Pairs, Truth
+from karat.benchmarks import Benchmark, Direction, Judgments, Pairs, Truth, in_order, same_side
 from karat.errors import InputError, unknown_name
 
 BASE = 1 << 32
@@ -24,6 +24,27 @@ def key_of(image: np.ndarray, caption: np.ndarray) -> np.ndarray:
     (array([3]), array([5]))
     """
     return np.asarray(image, np.int64) * BASE + np.asarray(caption, np.int64)
+
+
+def pair_key(direction: Direction, query: np.ndarray, item: np.ndarray) -> np.ndarray:
+    """Return the key of each pair of a query and an item, whichever of the two asked.
+
+    A pair of one collection begins with the smaller index, as in `Judgments`: the two that ask for each other
+    are one pair.
+
+    >>> [key.tolist() for key in split_key(pair_key("i2i", np.array([3, 5]), np.array([5, 3])))]
+    [[3, 3], [5, 5]]
+    """
+    first, second = in_order(direction, query, item)
+    if same_side(direction):
+        first, second = np.minimum(first, second), np.maximum(first, second)
+    return key_of(first, second)
+
+
+def are_pairs(direction: Direction, key: np.ndarray) -> np.ndarray:
+    """Return which keys are pairs: in one collection, not an item with itself, nor the larger index first."""
+    first, second = split_key(key)
+    return first < second if same_side(direction) else np.ones(len(key), bool)
 
 
 def split_key(key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -68,14 +89,14 @@ def lookup(keys: np.ndarray, values: np.ndarray, key: np.ndarray, missing: float
 
 
 def fingerprint(benchmark: Benchmark) -> str:
-    """Return a hash of the ids of a benchmark's images and captions, in their order.
+    """Return a hash of the ids of a benchmark's two sides, in their order.
 
     >>> from karat.world import make_world
     >>> len(fingerprint(make_world(images=3, captions=1, seed=1).benchmark()))
     64
     """
     digest = hashlib.sha256()
-    for ids in (benchmark.images, benchmark.captions):
+    for ids in benchmark.ids:
         digest.update(json.dumps([ids.size, ids.values.tolist()]).encode())
     return digest.hexdigest()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from karat._util import plural
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, asks_first, same_side, sides_of
 from karat.errors import InputError
 from karat.runs import RankingsRun
 
@@ -33,7 +33,8 @@ class Pool:
         The names of the runs.
     place_pair, place_system, place_direction, place_rank, place_score
         One row for each time that a run ranks a pair among the first `top`: which pair, which run,
-        0 for i2t and 1 for t2i, the rank from 1, the score (NaN where the run has none).
+        0 where the first of the pair asks, as in i2t, and 1 where the second does, the rank from 1, the score
+        (NaN where the run has none).
     queries
         Per direction, the queries whose rankings were pooled.
     top
@@ -87,6 +88,12 @@ class Pool:
         suggested[self.place_pair[self.place_system == system]] = True
         return suggested
 
+    def asked(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return query and item of some places."""
+        image, caption = (side[self.place_pair[places]] for side in (self.image, self.caption))
+        first = self.place_direction[places] == 0
+        return np.where(first, image, caption), np.where(first, caption, image)
+
     @property
     def suggestions(self) -> int:
         """The number of suggested pairs before duplicates were merged."""
@@ -138,7 +145,8 @@ def pool_sentences(pool: Pool) -> list[str]:
     if pool.judged:
         sentences.append(f"Left out because they are already judged: {plural(pool.judged, 'pair')}.")
     if pool.filtered or filled:
-        audit = f" Added to fill up the images' captions: {plural(filled, 'pair')}." if filled else ""
+        first, second = (side.many for side in sides_of(next(iter(pool.queries), "i2t")))
+        audit = f" Added to fill up the {first}' {second}: {plural(filled, 'pair')}." if filled else ""
         sentences.append(f"Filtered out: {plural(pool.filtered, 'pair')}.{audit}")
     if drawn:
         sentences.append(f"Drawn for estimates: {plural(drawn, 'further pair')}.")
@@ -165,7 +173,7 @@ def runs_of_pool(pool: Pool, benchmark: Benchmark) -> list[RankingsRun]:
     for number, name in enumerate(pool.systems):
         lists: dict[str, dict[object, list[object]]] = {
             direction: first_items(pool, benchmark, number, direction)
-            for direction in DIRECTIONS
+            for direction in benchmark.directions
             if len(pool.queries.get(direction, ())) and places_in(pool, number, direction).any()
         }
         runs.append(RankingsRun(lists, name))
@@ -174,7 +182,8 @@ def runs_of_pool(pool: Pool, benchmark: Benchmark) -> list[RankingsRun]:
 
 def places_in(pool: Pool, system: int, direction: Direction) -> np.ndarray:
     """Return which places belong to one run and direction, as booleans; some runs have only one direction."""
-    return (pool.place_system == system) & (pool.place_direction == DIRECTIONS.index(direction))
+    asked = same_side(direction) | (pool.place_direction == (not asks_first(direction)))
+    return (pool.place_system == system) & asked
 
 
 def first_items(
@@ -182,10 +191,9 @@ def first_items(
 ) -> dict[object, list[object]]:
     """Return the pooled lists of one run by the queries' ids, best first."""
     places = places_in(pool, system, direction)
-    pair, rank = pool.place_pair[places], pool.place_rank[places]
-    query, item = (pool.image, pool.caption) if direction == "i2t" else (pool.caption, pool.image)
-    order = np.lexsort((rank, query[pair]))
-    query, item, rank = query[pair][order], item[pair][order], rank[order]
+    rank, (query, item) = pool.place_rank[places], pool.asked(places)
+    order = np.lexsort((rank, query))
+    query, item, rank = query[order], item[order], rank[order]
     new = np.r_[True, np.diff(query) != 0] if len(query) else np.zeros(0, bool)
     begin = np.flatnonzero(new)
     expected = np.arange(len(query)) - np.repeat(begin, np.diff(np.r_[begin, len(query)])) + 1

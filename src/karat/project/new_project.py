@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat._util import TEXT_FORMATS, Result, check_choice, check_writable, plural, require, say
+from karat._util import TEXT_FORMATS, Result, check_writable, plural, require, say
 from karat.benchmarks import DIRECTIONS, SOURCES, Benchmark, load_benchmark, registered
 from karat.errors import InputError
 from karat.forms import (
+    FORMS,
     Form,
     Pool,
     check_judged,
@@ -26,6 +27,7 @@ from karat.forms import (
 )
 from karat.judging import Cost, Rates, make_instance_pool, make_pool, make_tasks, pool_cost
 from karat.judging.pools import GoldChoice, QuerySample, parse_filter
+from karat.judging.publication import both_sides
 from karat.judging.tasks import plan_cost, unplanned
 from karat.project.place import takes_place
 from karat.runs import Compute, Loading, load_detections, load_runs, notes_on_loading
@@ -75,8 +77,8 @@ class PooledTasks(Result):
         The numbers of the new tasks; None where nothing was written.
     where
         The project.
-    exportable
-        Whether other tools can show the tasks.
+    exportable, shown
+        Whether other tools can show the tasks, and whether the judging page can.
     """
 
     cost: Cost
@@ -84,6 +86,7 @@ class PooledTasks(Result):
     last: int | None
     where: str
     exportable: bool = True
+    shown: bool = True
     formats = TEXT_FORMATS
 
     @property
@@ -100,9 +103,10 @@ class PooledTasks(Result):
         if self.first is None:
             return self.cost.parts()
         place = shlex.quote(self.where)
-        elsewhere = f", or karat project export {place} -o tasks.csv" if self.exportable else ""
+        ways = [f"karat serve {place}"] * self.shown
+        ways += [f"karat project export {place} -o tasks.csv"] * self.exportable
         written = f"wrote tasks {self.first} to {self.last} into {self.where}"
-        return ["\n".join([*self.cost.parts(), f"{written}; next: karat serve {place}{elsewhere}"])]
+        return ["\n".join([*self.cost.parts(), f"{written}; next: {', or '.join(ways)}"])]
 
 
 def pool(
@@ -148,7 +152,7 @@ def pool(
     form
         What annotators are asked: a name, a .toml file, or a form.
     sample
-        How many queries are drawn at random: one number, or one for each direction.
+        How many queries are drawn at random: one number, or one for each of the benchmark's directions.
     task_size, gold, overlap
         Pairs and gold pairs per task, which the project keeps, and how many annotators answer each task.
     gold_truth, gold_depth
@@ -187,6 +191,9 @@ def pool(
         raise InputError("a project keeps the name or the folder of its benchmark", fix=fix)
     settings = dict(setting or {})
     bench = load_benchmark(benchmark, **settings)
+    check_asked(asked, bench)
+    if isinstance(sample, Mapping):
+        sample = {bench.direction(name): number for name, number in sample.items()}
     left_out = [judged] if isinstance(judged, str) else list(judged)
     directions = check_pooled(bench, direction, queries, left_out, gold_truth)
     runs = load_runs(files, bench, loading, compute)
@@ -365,13 +372,13 @@ def tasks(
     )  # fmt: skip
     wanted = np.bincount(project.queue.assignments().task, minlength=planned.tasks)
     cost = plan_cost(plan, project.form, planned=planned, wanted=wanted, rates=rates)
-    place, exportable = project.where, not project.form.regions
+    place, ways = project.where, (not project.form.regions, project.directions == DIRECTIONS)
     if dry_run:
-        return PooledTasks(cost, None, None, place, exportable)
+        return PooledTasks(cost, None, None, place, *ways)
     first = project.pools.add_tasks(plan)
     facts = {"tasks": plan.tasks, "first": first, "pairs": cost.pairs, "gold": cost.gold}
     project.journal.log("tasks", facts | {"overlap": overlap, "seed": seed})
-    return PooledTasks(cost, first, first + plan.tasks - 1, place, exportable)
+    return PooledTasks(cost, first, first + plan.tasks - 1, place, *ways)
 
 
 def check_new(output: str | Path | None, force: bool, dry_run: bool) -> None:
@@ -413,7 +420,18 @@ def check_pooled(
     for truth in judged:
         check_judged(benchmark, truth)
     ways = [direction] if isinstance(direction, str) else direction
-    return None if ways is None else [check_choice(way, DIRECTIONS, "direction") for way in ways]
+    return None if ways is None else [benchmark.direction(way) for way in ways]
+
+
+def check_asked(form: Form, benchmark: Benchmark) -> None:
+    """Raise where a form asks about images and captions, and the benchmark has others."""
+    if benchmark.directions == DIRECTIONS:
+        return
+    built_in = any(form.question == load_form(name).question for name in FORMS)
+    if built_in or form.own_image:
+        what = f"the form {form.name!r} asks about images and captions"
+        fix = "write a form of your own: --form FILE.toml"
+        raise InputError(f"{what}, and {benchmark.name} has {both_sides(benchmark)}", fix=fix)
 
 
 def check_any(pooled: Pool, fix: str) -> None:

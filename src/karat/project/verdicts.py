@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat._util import check_choice, check_extension, check_writable, plural
-from karat.benchmarks import DIRECTIONS, Pairs
+from karat._util import check_extension, check_writable, plural
+from karat.benchmarks import Pairs
 from karat.errors import InputError
 from karat.explanations import MarkSummary, check_share, summarise_marks
 from karat.forms import ORIGINAL
@@ -22,6 +22,7 @@ from karat.judging import (
     project_verdicts,
 )
 from karat.judging import publish as publish_labels
+from karat.judging.publication import both_sides
 from karat.judging.quality import (
     QualityReport,
     accepted_in,
@@ -75,7 +76,7 @@ def quality(
     export_review
         Write every answer of assignments to review, as .csv or .json.
     intervals
-        How intervals are made; by default 95%, percentile, 1,000 resamples of images.
+        How intervals are made; by default 95%, percentile, 1,000 resamples of the first side of the pairs.
 
     Returns
     -------
@@ -209,8 +210,8 @@ def bias(
     default = ["R@1"] if run is None else ["R@1", "RP"]
     measures: Any = default if measure is None else parse_measures(measure)
     ways = [direction] if isinstance(direction, str) else direction
-    directions: Any = None if ways is None else [check_choice(way, DIRECTIONS, "direction") for way in ways]
     bench = project.benchmark()
+    directions = None if ways is None else [bench.direction(way) for way in ways]
     for truth in (original, complete):
         if truth not in (None, ORIGINAL):
             bench.truth(truth)
@@ -228,7 +229,7 @@ def bias(
         "relevant, as karat project publish publishes them with the same options."
     )
     items = sum(map(len, invalid.values()))
-    removed = [f"invalid images and captions that are left out: {items:,}"] if items else []
+    removed = [f"invalid {both_sides(bench)} that are left out: {items:,}"] if items else []
     notes = [*accepted.notes, *removed, *report.notes]
     return replace(report, notes=notes, labels=labels).with_notes(notes_on_loading(runs or []))
 

@@ -116,10 +116,12 @@ class StoredDraws(StorePart):
             rows = connection.execute(select(DRAW_BATCH).order_by(DRAW_BATCH.c.id)).mappings().all()
             number, *columns = bulk.read_columns(connection, query, "iiifiii")
         names = ("image", "caption", "probability", "stratum", "query", "gold")
+        ways = {way: self._subject.direction(way) for way in {row["direction"] for row in rows}}
         batches = []
         for row in rows:
-            values: dict[str, Any] = {name: row[name] for name in ("measure", "direction", "seed", "frame")}
+            values: dict[str, Any] = {name: row[name] for name in ("measure", "seed", "frame")}
             own = number == row["id"]
+            values["direction"] = ways[row["direction"]]
             values |= {name: column[own] for name, column in zip(names, columns, strict=True)}
             runs, settings = tuple(json.loads(row["runs"])), json.loads(row["settings"])
             batches.append(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import insert, select
 
 from karat._util import check_choice
-from karat.benchmarks import DIRECTIONS
+from karat.benchmarks import letters_of
 from karat.errors import InputError, KaratError
 from karat.forms import check_name, check_text, to_json
 from karat.measures import parse_measure
@@ -33,7 +33,7 @@ class Goal:
     runs
         Files or names of the runs.
     measure, direction
-        The name of a measure, and "i2t" or "t2i".
+        The name of a measure, and a direction such as "t2i".
     rule
         "width": stop when the interval of each run reaches at most `number` to either side. "winner": stop
         when it is known which of the runs is best. "budget": stop after `number` pairs.
@@ -68,7 +68,7 @@ class Goal:
     def __post_init__(self) -> None:
         object.__setattr__(self, "runs", tuple(check_text(run, "a run") for run in self.runs))
         object.__setattr__(self, "measure", str(parse_measure(self.measure)))
-        object.__setattr__(self, "direction", check_choice(self.direction, DIRECTIONS, "the direction"))
+        letters_of(check_text(self.direction, "the direction"))
         object.__setattr__(self, "rule", check_choice(self.rule, RULES, "the rule"))
         least = 2 if self.rule == WINNER else 1
         if len(set(self.runs)) < max(least, len(self.runs)):
@@ -130,13 +130,17 @@ class Goals(StorePart):
         with self._db.read() as connection:
             query = select(GOAL.c.goal).order_by(GOAL.c.id.desc()).limit(1)
             text = connection.execute(query).scalar_one_or_none()
-        return None if text is None else read_goal(text)
+        return None if text is None else self._named(read_goal(text))
 
     def history(self) -> list[tuple[Goal | None, float]]:
         """Return all goals in order, each with the time at which it was set."""
         with self._db.read() as connection:
             rows = connection.execute(select(GOAL).order_by(GOAL.c.id)).all()
-        return [(read_goal(row.goal), row.at) for row in rows]
+        return [(self._named(read_goal(row.goal)), row.at) for row in rows]
+
+    def _named(self, goal: Goal | None) -> Goal | None:
+        """Return a goal with the benchmark's name of its direction."""
+        return None if goal is None else replace(goal, direction=self._subject.direction(goal.direction))
 
 
 def read_goal(text: str) -> Goal | None:

@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Select, Table
 
-from karat.errors import InputError
+from karat.benchmarks import DIRECTIONS, Benchmark, Direction, sides_of
+from karat.errors import InputError, KaratError
 from karat.forms import Form
 from karat.store.database import Database
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What the parts of a project check values against: the form, and the size of the benchmark."""
+    """What the parts of a project check values against: the form, and the size of the benchmark.
+
+    The benchmark itself is loaded only where its directions are needed.
+    """
 
     form: Form
     images: int
     captions: int
+    benchmark: Callable[[], Benchmark]
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The benchmark's directions; those of images and captions where it is not at hand."""
+        try:
+            return self.benchmark().directions
+        except KaratError:
+            # A project can be looked at without its benchmark; what depends on the names needs it anyway.
+            return DIRECTIONS
+
+    def direction(self, name: str) -> Direction:
+        """Return the benchmark's name of a stored direction: older projects have i2t and t2i for any."""
+        return dict(zip(DIRECTIONS, self.directions)).get(name, name)
 
     def check_pair(self, image: int, caption: int) -> None:
         """Raise unless a pair is in the benchmark."""
-        for kind, index, size in (("image", image, self.images), ("caption", caption, self.captions)):
+        for side, (index, size) in enumerate(((image, self.images), (caption, self.captions))):
             if not 0 <= index < size:
+                kind = sides_of(self.directions[0])[side].one
                 raise InputError(f"{kind} {index} is not in the benchmark", fix=f"it has {size:,}, from 0")
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sqlalchemy import Connection, MetaData, Table, delete, func, insert, select, update
 
-from karat.benchmarks import DIRECTIONS
+from karat.benchmarks import Direction, asks_first, sides_of
 from karat.errors import InputError
-from karat.forms import GOLD_NO, GOLD_YES, NOT_GOLD, Pool, TaskPlan, check_name
+from karat.forms import GOLD_NO, GOLD_YES, NOT_GOLD, Pool, TaskPlan, are_pairs, check_name, key_of
 from karat.store import bulk
 from karat.store.assignments import add_assignments, next_number, take_places
 from karat.store.part import StorePart
@@ -66,8 +66,9 @@ class Pools(StorePart):
 
     def read(self, places: bool = True) -> Pool:
         """Return the pool; without the places, which are most of it, a large one is read much faster."""
+        directions = self._subject.directions
         with self._db.read() as connection:
-            pool = self._read_pool(connection, places)
+            pool = self._read_pool(connection, places, directions)
         if pool is None:
             raise InputError(
                 "the project has no pool", where=self._db.place.shown, fix="create one: karat project pool"
@@ -125,10 +126,9 @@ class Pools(StorePart):
             for statement in REPLACE_PLACES:
                 connection.exec_driver_sql(statement)
         side, query = bulk.read_columns(connection, "SELECT direction, query FROM pool_query", "ii")
-        for at, direction in enumerate(DIRECTIONS):
-            self._write_queries(
-                connection, at, np.setdiff1d(pool.queries.get(direction, ()), query[side == at])
-            )
+        for direction, queries in pool.queries.items():
+            known = query[side == number_of(direction)]
+            self._write_queries(connection, direction, np.setdiff1d(queries, known))
         self._write_gold(connection, pool, next_number(connection, POOL_GOLD))
 
     def check_pool(self, pool: Pool) -> None:
@@ -148,8 +148,8 @@ class Pools(StorePart):
         everything = np.arange(len(pool.place_pair))
         bulk.insert(connection, POOL_PLACE, **place_columns(pool, everything, pool.place_system))
         self._write_gold(connection, pool, 0)
-        for number, direction in enumerate(DIRECTIONS):
-            self._write_queries(connection, number, pool.queries.get(direction, ()))
+        for direction, queries in pool.queries.items():
+            self._write_queries(connection, direction, queries)
 
     def _write_gold(self, connection: Connection, pool: Pool, first: int) -> None:
         # Numbered, since the gold pairs are used in this order.
@@ -158,11 +158,14 @@ class Pools(StorePart):
             caption=pool.gold_caption, gold=np.asarray(pool.gold_right, np.int64),
         )  # fmt: skip
 
-    def _write_queries(self, connection: Connection, direction: int, queries: ArrayLike) -> None:
+    def _write_queries(self, connection: Connection, direction: Direction, queries: ArrayLike) -> None:
         queries = np.asarray(queries, dtype=np.int64)
-        bulk.insert(connection, POOL_QUERY, direction=np.full(len(queries), direction), query=queries)
+        numbers = np.full(len(queries), number_of(direction))
+        bulk.insert(connection, POOL_QUERY, direction=numbers, query=queries)
 
-    def _read_pool(self, connection: Connection, places: bool) -> Pool | None:
+    def _read_pool(
+        self, connection: Connection, places: bool, directions: Sequence[Direction]
+    ) -> Pool | None:
         facts = connection.execute(select(POOL)).mappings().one_or_none()
         if facts is None:
             return None
@@ -178,22 +181,29 @@ class Pools(StorePart):
         width = self._subject.captions
         pair = np.searchsorted(image * width + caption, place_image * width + place_caption)
         order = np.lexsort((rank, direction, system, pair))
+        queries = {name: np.sort(query[side == number_of(name)]) for name in directions}
         return Pool(
             image, caption, why, tuple(names), pair[order], system[order], direction[order], rank[order],
-            score[order], {name: np.sort(query[side == n]) for n, name in enumerate(DIRECTIONS)},
-            facts["top"], facts["judged"], facts["filtered"], gold[0], gold[1], gold[2].astype(np.int8),
+            score[order], queries, facts["top"], facts["judged"], facts["filtered"],
+            gold[0], gold[1], gold[2].astype(np.int8),
         )  # fmt: skip
 
     def _check_inside(self, image: np.ndarray, caption: np.ndarray, row: str, table: str) -> None:
-        """Raise where a row of a table has an image or a caption that the benchmark does not have."""
-        sides = ("image", image, self._subject.images), ("caption", caption, self._subject.captions)
-        for kind, index, size in sides:
+        """Raise where a row of a table has an item that the benchmark does not have, or is no pair."""
+        direction, sizes = self._subject.directions[0], (self._subject.images, self._subject.captions)
+        for side, index, size in zip(sides_of(direction), (image, caption), sizes):
             outside = np.flatnonzero((index < 0) | (index >= size))
             if len(outside):
                 raise InputError(
-                    f"{row} {outside[0]} of the {table} has {kind} {index[outside[0]]}",
+                    f"{row} {outside[0]} of the {table} has {side.one} {index[outside[0]]}",
                     fix=f"the benchmark has {size:,}, from 0",
                 )
+        wrong = np.flatnonzero(~are_pairs(direction, key_of(image, caption)))
+        if len(wrong):
+            raise InputError(
+                f"{row} {wrong[0]} of the {table} is {image[wrong[0]]} with {caption[wrong[0]]}",
+                fix="pair different items, the smaller index first: the two have no direction",
+            )
 
     def check_plan(self, plan: TaskPlan) -> None:
         """Raise for a plan that cannot be stored."""
@@ -220,6 +230,11 @@ class Pools(StorePart):
             raise InputError(
                 f"task {task[order][repeated[0]]} has a duplicate pair", fix="remove one of them"
             )
+
+
+def number_of(direction: Direction) -> int:
+    """Return the number that is stored for a direction: 0 where the first side of the pairs asks, else 1."""
+    return int(not asks_first(direction))
 
 
 @contextmanager

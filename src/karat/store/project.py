@@ -11,7 +11,7 @@ from types import TracebackType
 
 from sqlalchemy import Connection, RowMapping, func, insert, inspect, select, update
 
-from karat.benchmarks import SOURCES, Benchmark, load_benchmark
+from karat.benchmarks import SOURCES, Benchmark, Direction, load_benchmark
 from karat.errors import InputError, KaratError
 from karat.forms import Form, check_text, fingerprint, form_from_data, form_to_data, to_json
 from karat.store.accounts import Accounts
@@ -115,7 +115,7 @@ class Project:
         self.form = read_form(row["form"])
         settings = json.loads(row["settings"])
         self.settings: Mapping[str, str] = {str(name): str(value) for name, value in settings.items()}
-        self._subject = subject = Subject(self.form, int(row["images"]), int(row["captions"]))
+        self._subject = subject = Subject(self.form, int(row["images"]), int(row["captions"]), self.benchmark)
         self.pools, self.queue = Pools(database, subject), Queue(database, subject)
         self.answers, self.reviews = StoredAnswers(database, subject), Reviews(database, subject)
         self.annotators, self.calls = Annotators(database, subject), Calls(database, subject)
@@ -135,6 +135,11 @@ class Project:
     def where(self) -> str:
         """The file or the address, with a password masked."""
         return self.database.place.shown
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """The benchmark's directions; those of images and captions where it is not at hand."""
+        return self._subject.directions
 
     def benchmark(self) -> Benchmark:
         """Return the benchmark that the pairs index, loaded once.

@@ -105,11 +105,13 @@ def pool(
 
 
 def parse_sample(texts: list[str] | None) -> Any:
-    """Return a number for both directions, or one for each.
+    """Return a number for all directions, or one for each.
 
     >>> parse_sample(["i2t=1261", "t2i=1333"]), parse_sample(["500"]), parse_sample(None)
     ({'i2t': 1261, 't2i': 1333}, 500, None)
     """
+    from karat.benchmarks import is_direction
+
     if texts is None:
         return None
     if len(texts) == 1 and texts[0].isdecimal():
@@ -118,7 +120,7 @@ def parse_sample(texts: list[str] | None) -> Any:
         return int(texts[0])
     numbers = parse_settings(texts)
     for name, value in numbers.items():
-        if name not in ("i2t", "t2i") or not value.isdecimal():
+        if not is_direction(name) or not value.isdecimal():
             raise InputError(
                 f"{name}={value} is not a sample size", fix="write --sample 500, or i2t=1261,t2i=1333"
             )

@@ -19,7 +19,6 @@ from karat.errors import InputError
 from karat.forms import key_of, split_key
 from karat.runs import Run, Top, pairs_to_place
 
-TEXT_TO_IMAGE: Mapping[Direction, np.ndarray | None] = {"t2i": None}
 NEAR = 3
 """ECCV Caption §3.1 asks whether another model's first item is among the first three."""
 
@@ -91,7 +90,7 @@ class Diversity:
 def compare_systems(
     runs: Sequence[Run],
     benchmark: Benchmark,
-    queries: Mapping[Direction, np.ndarray | None] = TEXT_TO_IMAGE,
+    queries: Mapping[Direction, np.ndarray | None] | None = None,
     depth: int = 25,
     threads: int | None = None,
 ) -> dict[Direction, Diversity]:
@@ -108,8 +107,8 @@ def compare_systems(
     benchmark
         The benchmark of the runs.
     queries
-        Per direction, the indices of the queries, or None for all. By default all captions, as in the
-        paper's tables.
+        Per direction, the indices of the queries, or None for all. By default all of the last direction that
+        the runs have: all captions, as in the paper's tables.
     depth
         How many items of each list are compared.
     threads
@@ -129,6 +128,8 @@ def compare_systems(
         raise InputError(f"the depth is {depth}", fix="give a whole number from 1")
     aligned = [run.align(benchmark) for run in runs]
     names = tuple(run.name for run in runs)
+    if queries is None:
+        queries = {[way for way in benchmark.directions if way in aligned[0].directions][-1]: None}
     chosen = {
         direction: np.arange(benchmark.queries(direction).size) if some is None else np.unique(some)
         for direction, some in queries.items()

@@ -219,7 +219,7 @@ def measure_bias(
     measure
         Shares such as R@1, RP or mAP@R.
     direction
-        i2t, t2i; by default those that were pooled.
+        Of the benchmark's directions; by default those that were pooled.
     original
         The truth whose positives were known before and belong to every subset: by default the pairing of
         captions with the images that they were written for. None: only judged pairs count.
@@ -255,10 +255,9 @@ def measure_bias(
     known = None if original is None else valid.pairs(listed_pairs(benchmark, original))
     counted = valid.pairs(labels.judged)
     suggested = suggested_labels(pool, counted, known)
+    named = None if direction is None else [benchmark.direction(name) for name in direction]
     queries = {
-        way: some
-        for way, some in valid.queries(pool.queries).items()
-        if direction is None or way in direction
+        way: some for way, some in valid.queries(pool.queries).items() if named is None or way in named
     }
     if not queries:
         raise InputError("no query of these directions was pooled", fix=f"choose {' or '.join(pool.queries)}")
@@ -283,8 +282,8 @@ def measure_bias(
     how = (
         "Scores are in percent, bias in points; falls is the share of resamples in which an outsider's place "
         "gets worse.\n"
-        f"{100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples of images "
-        "with their captions."
+        f"{100 * made.level:g}% {made.shown} intervals from {made.resamples:,} resamples of "
+        f"{benchmark.grouping.whole if benchmark.grouping else 'queries'}."
     )
     return BiasReport(pool.systems, tables, against, gaps, left_out, diversity, notes, complete, how)
 

@@ -14,7 +14,7 @@ from karat.benchmarks import Benchmark, Direction, Fold, Judgments, Pairs, Prove
 from karat.errors import InputError
 from karat.forms import Pool, key_of, split_key
 from karat.judging.bias.bias import mean_values
-from karat.judging.publication import SIDES, valid_fold, valid_items, valid_pairs
+from karat.judging.publication import SIDES, asking, valid_fold, valid_items, valid_pairs
 from karat.measures import Measure, Named, parse_measure
 from karat.runs import Run
 from karat.scores import place_labels, similarities_of, version_blocks
@@ -297,9 +297,8 @@ def in_order(runs: Sequence[Run], systems: Sequence[str]) -> list[Run]:
 
 
 def relevant_queries(labels: SuggestedLabels, grade: np.ndarray, direction: Direction) -> np.ndarray:
-    """Return the query of each labelled pair that has a grade above 0."""
-    query = labels.image if direction == "i2t" else labels.caption
-    return query[grade > 0].astype(np.int64)
+    """Return the queries of labelled pairs that have a grade above 0."""
+    return np.concatenate([side[grade > 0] for side in asking(direction, labels.image, labels.caption)])
 
 
 def bias_measures(names: Iterable[str | Named]) -> list[Measure]:
@@ -342,7 +341,7 @@ class Valid:
         self.fold = next(iter(valid_fold(benchmark, self._valid)), None)
 
     def pairs(self, pairs: Pairs) -> Pairs:
-        """Return the pairs of valid images and captions."""
+        """Return the pairs of valid items."""
         image, caption = pairs.image.astype(np.int64), pairs.caption.astype(np.int64)
         valid = valid_pairs(key_of(image, caption), self._valid)
         return Pairs(image[valid], caption[valid], pairs.grade[valid])
@@ -350,7 +349,7 @@ class Valid:
     def queries(self, queries: Mapping[Direction, np.ndarray]) -> dict[Direction, np.ndarray]:
         """Return the valid queries of each direction that has any."""
         kept = {
-            d: np.unique(some)[self._valid[SIDES[d]][np.unique(some)]]
+            d: np.unique(some)[self._valid[asking(d, *SIDES)[0]][np.unique(some)]]
             for d, some in queries.items()
             if len(some)
         }

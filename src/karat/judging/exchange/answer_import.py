@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._util import TEXT_FORMATS, Result, plural
+from karat.benchmarks import same_side
 from karat.errors import InputError
 from karat.forms import ANNOTATOR_KINDS, PERSON, check_name
 from karat.judging.exchange.file_answers import ImportedAnswers, TextColumn, shorten
@@ -253,8 +254,16 @@ def find_pairs(
     names a task, the pair must be in it.
     """
     tasks = look_up(answers, answers.task, "task", names.find, "the project has no such task")
-    image = look_up_ids(answers, answers.image, "image", benchmark.images)
-    caption = look_up_ids(answers, answers.caption, "caption", benchmark.captions)
+    image, caption = (
+        look_up_ids(answers, column, name, side.one, ids)
+        for column, name, side, ids in zip(
+            (answers.image, answers.caption), ("image", "caption"), benchmark.sides, benchmark.ids
+        )
+    )
+    if same_side(benchmark.directions[0]):
+        own = (image == caption) & (image != ABSENT)
+        reject(answers, own, "pairs an item with itself", "remove the line")
+        image, caption = np.minimum(image, caption), np.maximum(image, caption)
     item = look_up(answers, answers.item, "item", parse_item, "items are numbered from 1")
     plan = names.plan
     by_item = item != ABSENT
@@ -290,13 +299,13 @@ def look_up(
     return numbers
 
 
-def look_up_ids(answers: ImportedAnswers, column: TextColumn, kind: str, ids: Ids) -> np.ndarray:
+def look_up_ids(answers: ImportedAnswers, column: TextColumn, name: str, kind: str, ids: Ids) -> np.ndarray:
     """Return the index of each id; −1 where it is empty."""
     distinct = [text for text in column.values if text]
     indices = ids.find(distinct).tolist() if distinct else []
     # Ids outside the gallery are only known from judgments: no annotator has seen them.
     index_of = {text: index if index < ids.size else ABSENT for text, index in zip(distinct, indices)}
-    return look_up(answers, column, kind, index_of.__getitem__, f"the benchmark has no {kind} with this id")
+    return look_up(answers, column, name, index_of.__getitem__, f"the benchmark has no {kind} with this id")
 
 
 def parse_item(text: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -12,13 +12,15 @@ from urllib.parse import quote
 import numpy as np
 
 from karat._util import TEXT_FORMATS, Result, check_writable, plural
+from karat.benchmarks import DIRECTIONS, same_side
 from karat.errors import InputError
 from karat.judging.exchange.file_answers import ExportedAnswer, ExportedAnswers
 from karat.judging.exchange.formats import FORMATS, Format, format_for
 from karat.judging.exchange.tasks import ExportedItem, ExportedTask, ExportedTasks, TaskNames
+from karat.judging.publication import both_sides
 
 if TYPE_CHECKING:
-    from karat.benchmarks import Benchmark
+    from karat.benchmarks import Benchmark, Ids
 
 FIELDS = ("{id}", "{name}")
 BLOCK = 20_000
@@ -77,8 +79,12 @@ def export_tasks(
         The address of an image, with ``{id}`` or ``{name}`` (of its file) in it.
     """
     path, chosen = choose(path, format)
-    if project.benchmark().instances is not None:
+    benchmark = project.benchmark()
+    if benchmark.instances is not None:
         raise InputError("other tools do not show the masks of instances", fix="use karat serve")
+    if chosen.shows_pictures and benchmark.directions != DIRECTIONS:
+        what = f"{chosen.name} shows an image and a caption, and {benchmark.name} has {both_sides(benchmark)}"
+        raise InputError(what, fix="write a table for a tool that shows them: --format csv or jsonl")
     tasks = collect_tasks(project, images)
     files = chosen.write_tasks(tasks, path)
     return Exported(len(tasks.tasks), "task", chosen.name, tuple(files), tasks.notes)
@@ -125,9 +131,9 @@ def collect_tasks(project: Any, images: str = "{name}") -> ExportedTasks:
     if not len(plan):
         raise InputError("the project has no tasks", fix="make some with karat project tasks")
     names = TaskNames(plan)
-    address = addresses(benchmark, images)
-    texts = benchmark.captions.gallery.tolist() if benchmark.texts is None else benchmark.texts
-    notes = ("the benchmark has no captions, so their ids are shown",) if benchmark.texts is None else ()
+    address, texts = shown_items(benchmark, images)
+    missing = benchmark.texts is None and benchmark.sides[1].kind == "text"
+    notes = (f"the benchmark has no {benchmark.sides[1].many}, so their ids are shown",) if missing else ()
     own = benchmark.caption_image if form.own_image else None
     order = np.lexsort((plan.position, plan.task))
     items: list[list[ExportedItem]] = [[] for _ in range(plan.tasks)]
@@ -139,10 +145,22 @@ def collect_tasks(project: Any, images: str = "{name}") -> ExportedTasks:
     return ExportedTasks(form, tasks, notes)
 
 
-def addresses(benchmark: Benchmark, template: str) -> list[str]:
-    """Return the address of every image; it never contains a folder of this machine."""
-    ids = [str(image) for image in benchmark.images.gallery.tolist()]
-    paths = benchmark.image_paths
+def shown_items(benchmark: Benchmark, template: str) -> tuple[Sequence[str], Sequence[str]]:
+    """Return what tasks show of the items of each side: texts where they are known, else addresses."""
+    first = addresses(benchmark.images, benchmark.image_paths, template)
+    same = same_side(benchmark.directions[0])
+    if benchmark.texts is not None:
+        return benchmark.texts if same else first, benchmark.texts
+    if same:
+        return first, first
+    if benchmark.sides[1].kind == "text":
+        return first, [str(caption) for caption in benchmark.captions.gallery.tolist()]
+    return first, addresses(benchmark.captions, None, template)
+
+
+def addresses(items: Ids, paths: Sequence[str] | None, template: str) -> list[str]:
+    """Return the address of every item of a side; it never contains a folder of this machine."""
+    ids = [str(item) for item in items.gallery.tolist()]
     names = ids if paths is None else [PurePath(str(path)).name for path in paths]
     encode = quote if "://" in template else str
     parts = re.split(r"(\{id\}|\{name\})", template)

@@ -37,6 +37,8 @@ class Format:
         Turns the bytes of a file into answers that are not checked yet; the path is for messages.
     fits
         Whether the start of a file looks like this format.
+    shows_pictures
+        Whether it writes a page that shows an image and a caption.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Format:
     write_answers: Callable[[ExportedAnswers, Path], None]
     read: Callable[[bytes, Form, Path], ImportedAnswers]
     fits: Callable[[str], bool]
+    shows_pictures: bool = False
 
 
 FORMATS: Registry[Format] = Registry(

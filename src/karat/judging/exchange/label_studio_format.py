@@ -335,6 +335,6 @@ def fits(head: str) -> bool:
 
 FORMATS.add(
     "label-studio",
-    Format("label-studio", "Label Studio's JSON", ".json", write_tasks, write_answers, read, fits),
+    Format("label-studio", "Label Studio's JSON", ".json", write_tasks, write_answers, read, fits, True),
     aliases=["labelstudio"],
 )

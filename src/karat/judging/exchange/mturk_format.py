@@ -243,6 +243,6 @@ def turk_time(at: float) -> str:
 FORMATS.add(
     "mturk",
     # No file name selects it: its tables end in .csv too.
-    Format("mturk", "Amazon Mechanical Turk's batches", "", write_tasks, write_answers, read, fits),
+    Format("mturk", "Amazon Mechanical Turk's batches", "", write_tasks, write_answers, read, fits, True),
     aliases=["amt"],
 )

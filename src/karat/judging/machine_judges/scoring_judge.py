@@ -156,8 +156,9 @@ def learn_judge(project: Project, run: Run, seed: int = 0) -> tuple[ScoringJudge
     table = people_answers(project)
     images = np.unique(table.image)
     if len(images) < 2:
+        many = project.benchmark().sides[0].many
         raise InputError(
-            "people have judged pairs of fewer than two images", fix="let people judge some pairs first"
+            f"people have judged pairs of fewer than two {many}", fix="let people judge some pairs first"
         )
     half = np.random.default_rng(seed).permutation(images)[: len(images) // 2]
     learned = np.isin(table.image, half)

@@ -155,6 +155,8 @@ def ask(
     max_cost
         Stop when the new replies have cost this much.
     """
+    if judge.needs_images:
+        project.benchmark().check_image_text()
     stored = {
         (reply.image, reply.caption): reply
         for reply in stored_replies(project, judge)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
-from karat._util import check_choice, connected, track
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction
+from karat._util import connected, track
+from karat.benchmarks import Benchmark, Direction, asks_first, same_side
 from karat.errors import InputError
 from karat.forms import (
     FILLED,
@@ -23,10 +24,12 @@ from karat.forms import (
     POOLED,
     Form,
     Pool,
+    are_pairs,
     find,
     judged_keys,
     key_of,
     listed_judgments,
+    pair_key,
     split_key,
     without,
 )
@@ -34,6 +37,7 @@ from karat.judging.pools.filters import Keep, kept_by, parse_filter
 from karat.judging.pools.gold import GoldChoice, KnownFirst, draw_gold
 from karat.runs import Compute, PassOptions, RankingsRun, Run, TableRun, Top, TopRequest
 
+T = TypeVar("T")
 Queries = str | Mapping[Direction, np.ndarray | Sequence[int]] | None
 """A truth's name, for the queries that it covers; or indices for each direction; or all."""
 
@@ -45,7 +49,7 @@ class QuerySample:
     Parameters
     ----------
     sample
-        How many: one number for both directions, or one for each.
+        How many: one number for all directions, or one for each.
     queries
         What they are drawn from: a truth's name, or indices for each direction. All by default.
 
@@ -91,7 +95,7 @@ def make_pool(
     top
         How many items of each ranking are pooled.
     direction
-        i2t, t2i; by default those that any run has.
+        Of the benchmark's directions; by default those that any run has.
     queries
         Which queries are pooled: a truth's name, for those that it covers; indices for each direction; or a
         `QuerySample`, for some that are drawn at random. All by default.
@@ -129,7 +133,8 @@ def make_pool(
         raise InputError(f"top is {top}", fix="give a whole number from 1")
     gold, compute = gold or GoldChoice(), compute or Compute()
     aligned = [run.align(benchmark) for run in runs]
-    chosen = choose_queries(benchmark, pooled_directions(aligned, direction), queries, seed)
+    directions = pooled_directions(aligned, benchmark, direction)
+    chosen = choose_queries(benchmark, directions, queries, seed)
     filters = [parse_filter(rule) if isinstance(rule, str) else rule for rule in filter]
     columns = grid_columns(form, fill)
     known = judged_keys(benchmark, [*judged, *([ORIGINAL] if form is not None and form.own_image else [])])
@@ -156,13 +161,16 @@ def check_runs(runs: Sequence[Run]) -> None:
         raise InputError("two runs have the same name", fix="give them different names: --name A,B")
 
 
-def pooled_directions(runs: Sequence[Run], named: Sequence[Direction] | None) -> Sequence[Direction]:
+def pooled_directions(
+    runs: Sequence[Run], benchmark: Benchmark, named: Sequence[Direction] | None
+) -> Sequence[Direction]:
     """Return the directions that are named, by default all that any run has; one that none has raises."""
-    available = [direction for direction in DIRECTIONS if any(direction in run.directions for run in runs)]
-    for direction in named or ():
-        if direction in DIRECTIONS and direction not in available:
+    available = [way for way in benchmark.directions if any(way in run.directions for run in runs)]
+    directions = [benchmark.direction(name) for name in named or available]
+    for direction in directions:
+        if direction not in available:
             raise InputError(f"no run has the direction {direction}", fix=f"use {' or '.join(available)}")
-    return named or available
+    return directions
 
 
 def grid_columns(form: Form | None, fill: int | None) -> int:
@@ -175,7 +183,7 @@ def grid_columns(form: Form | None, fill: int | None) -> int:
 
 def choose_queries(
     benchmark: Benchmark,
-    directions: Sequence[Direction] = DIRECTIONS,
+    directions: Sequence[Direction] | None = None,
     queries: Queries | QuerySample = None,
     seed: int = 0,
 ) -> dict[Direction, np.ndarray]:
@@ -189,12 +197,18 @@ def choose_queries(
     >>> queries["i2t"].tolist(), len(queries["t2i"])
     ([10, 25, 29, 81], 500)
     """
-    names = [check_choice(direction, DIRECTIONS, "directions") for direction in directions]
+    every = benchmark.directions
+    names = [benchmark.direction(name) for name in (every if directions is None else directions)]
     if not names or len(set(names)) < len(names):
-        raise InputError("directions is empty or has a duplicate", fix="give i2t, t2i or both")
+        fix = f"give {', '.join(every)} or both" if len(every) > 1 else f"give {every[0]}"
+        raise InputError("directions is empty or has a duplicate", fix=fix)
     sample, everything = (queries, queries.queries) if isinstance(queries, QuerySample) else (None, queries)
     chosen: dict[Direction, np.ndarray] = {}
-    for direction in (direction for direction in DIRECTIONS if direction in names):
+    if sample is not None and isinstance(sample.sample, Mapping):
+        sample = QuerySample(own_names(benchmark, sample.sample))
+    if isinstance(everything, Mapping):
+        everything = own_names(benchmark, everything)
+    for direction in (direction for direction in every if direction in names):
         numbers = covered_queries(benchmark, direction, everything)
         size = None if sample is None else sample.size(direction)
         if size is not None:
@@ -203,13 +217,18 @@ def choose_queries(
                     f"the sample size is {size:,}, but {direction} has {len(numbers):,} queries",
                     fix=f"give a number from 1 to {len(numbers):,}",
                 )
-            rng = np.random.default_rng([seed, DIRECTIONS.index(direction)])
+            rng = np.random.default_rng([seed, every.index(direction)])
             numbers = np.sort(rng.choice(numbers, size, replace=False))
         if len(numbers):
             chosen[direction] = numbers
     if not chosen:
         raise InputError("there are no queries to pool", fix="choose a truth or queries that exist")
     return chosen
+
+
+def own_names(benchmark: Benchmark, values: Mapping[Direction, T]) -> dict[Direction, T]:
+    """Return values by the names that the benchmark has for its directions, or raise for one of none."""
+    return {benchmark.direction(name): value for name, value in values.items()}
 
 
 def covered_queries(benchmark: Benchmark, direction: Direction, queries: Queries) -> np.ndarray:
@@ -251,10 +270,9 @@ def collect(
             ranked = lists[direction]
             if everywhere:
                 ranked = ranked.of(queries[direction]).cut(top)
-            key, rank, score = suggestions(run, direction, queries[direction], ranked)
+            key, side, rank, score = suggestions(run, direction, queries[direction], ranked)
             keys.append(key)
-            same = (number, np.int16), (DIRECTIONS.index(direction), np.int8)
-            places.append((*(np.full(len(key), value, kind) for value, kind in same), rank, score))
+            places.append((np.full(len(key), number, np.int16), side, rank, score))
     pair, at = np.unique(np.concatenate(keys), return_inverse=True)
     system, side, rank, score = (np.concatenate(column) for column in zip(*places))
     image, caption = split_key(pair)
@@ -276,15 +294,16 @@ def collect(
 
 def suggestions(
     run: Run, direction: Direction, queries: np.ndarray, ranked: Top
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the pairs' keys, ranks and scores of one run in one direction, from its first items."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the pairs' keys, which side asked, ranks and scores of one run, from its first items."""
     lengths = np.diff(ranked.ptr)
     query = np.repeat(queries, lengths)
     rank = np.arange(len(query)) - np.repeat(ranked.ptr[:-1], lengths) + 1
-    key = key_of(query, ranked.item) if direction == "i2t" else key_of(ranked.item, query)
+    key = pair_key(direction, query, ranked.item)
+    first = query < ranked.item if same_side(direction) else np.full(len(key), asks_first(direction))
     # The score of a ranked list is made from the place: the run itself has none.
     score = np.full(len(key), np.nan) if isinstance(run, RankingsRun) else ranked.score.astype(np.float64)
-    return key, rank.astype(np.int32), score
+    return key, (~first).astype(np.int8), rank.astype(np.int32), score
 
 
 def fill_up(
@@ -311,7 +330,7 @@ def fill_up(
     judged
         Sorted keys of pairs that are already judged.
     benchmark
-        Says how many images and captions there are.
+        Says how many items each side has.
     rng
         Draws what is added: dropped pairs first, then captions that no run suggests.
     """
@@ -324,7 +343,7 @@ def fill_up(
     restored = dropped[place < missing[pool.image[dropped]]]
     missing -= np.bincount(pool.image[restored], minlength=benchmark.images.size)
     taken = np.union1d(key_of(pool.image, pool.caption), judged)
-    random = random_captions(missing, taken, benchmark.captions.size, rng)
+    random = random_captions(missing, taken, benchmark, rng)
     chosen = kept.copy()
     chosen[restored] = True
     why = pool.why.copy()
@@ -333,18 +352,19 @@ def fill_up(
 
 
 def random_captions(
-    missing: np.ndarray, taken: np.ndarray, captions: int, rng: np.random.Generator
+    missing: np.ndarray, taken: np.ndarray, benchmark: Benchmark, rng: np.random.Generator
 ) -> np.ndarray:
     """Return sorted keys of captions that no run suggests, for the images that still need some."""
+    captions = benchmark.captions.size
     chosen = [np.zeros(0, np.int64)]
     for image in np.flatnonzero(missing).tolist():
         # A few more than needed: some are taken. Only a tiny gallery needs to be searched completely.
         tries = rng.choice(captions, min(captions, 4 * int(missing[image]) + 64), replace=False)
         keys = key_of(np.full(len(tries), image), tries)
-        free = keys[find(taken, keys) < 0]
+        free = keys[(find(taken, keys) < 0) & are_pairs(benchmark.directions[0], keys)]
         if len(free) < missing[image]:
             everything = key_of(np.full(captions, image), rng.permutation(captions))
-            free = everything[find(taken, everything) < 0]
+            free = everything[(find(taken, everything) < 0) & are_pairs(benchmark.directions[0], everything)]
         chosen.append(free[: missing[image]])
     return np.sort(np.concatenate(chosen))
 

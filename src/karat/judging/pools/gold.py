@@ -24,13 +24,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karat.benchmarks import Benchmark, Direction
+from karat.benchmarks import Benchmark, Direction, in_order, same_side
 from karat.errors import InputError
 from karat.forms import (
     GOLD_NO,
     GOLD_YES,
     Form,
     Pool,
+    are_pairs,
     find,
     key_of,
     listed_pairs,
@@ -130,6 +131,7 @@ def draw_gold(
     number = SPARE * needed if choice.number is None else choice.number
     rng = np.random.default_rng([seed, 3])
     sure = key_of(*sure_positives(benchmark, choice.truth, form is not None and form.own_image))
+    sure = sure[are_pairs(benchmark.directions[0], sure)]
     unlikely = Unlikely(runs, benchmark, pool, choice.depth, known)
     if columns > 1:
         images = -(-number // columns)
@@ -353,6 +355,7 @@ class Unlikely:
 
     def __call__(self, keys: np.ndarray) -> np.ndarray:
         """Return the pairs that are not positive, not pooled, and not among any run's first items."""
+        keys = keys[are_pairs(self.benchmark.directions[0], keys)]
         keys = keys[find(self.taken, keys) < 0]
         keys = keys[~relevant_by_rule(self.benchmark, *split_key(keys))]
         if self.benchmark.instances is not None:
@@ -365,7 +368,7 @@ def relevant_by_rule(benchmark: Benchmark, image: np.ndarray, caption: np.ndarra
     relevant = np.zeros(len(image), bool)
     for truth in benchmark.truths.values():
         if truth.rule is not None and len(image):
-            relevant |= truth.rule.relevant("i2t", image, caption)
+            relevant |= truth.rule.relevant(benchmark.directions[0], image, caption)
     return relevant
 
 
@@ -383,8 +386,10 @@ def ranked_high(
         return high
     for run in runs:
         pairs, orders = [], []
-        for direction in run.directions:
-            query, item = (image, caption) if direction == "i2t" else (caption, image)
+        ways = [(way, *in_order(way, image, caption)) for way in run.directions]
+        # Each of two items of one collection asks for the other.
+        ways += [(way, caption, image) for way in run.directions if same_side(way)]
+        for direction, query, item in ways:
             if known and run in known and isinstance(run, TableRun):
                 top = known[run][direction]
                 last = top.ptr[query] + np.minimum(depth, np.diff(top.ptr)[query]) - 1

@@ -18,10 +18,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from karat._util import plural
+from karat.benchmarks import Benchmark, Direction
 from karat.judging.publication.correction import ORIGINAL, Correction
 from karat.judging.publication.evidence import Evidence
 from karat.judging.publication.facts import Facts
 from karat.judging.publication.tables import invalid_rows
+from karat.judging.publication.validity import both_sides
 from karat.stats import percent, with_interval
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -51,9 +53,15 @@ def data_card(
         When or by whom, as it should be printed; left out by default.
     """
     items = invalid_rows(evidence, facts.candidates)
+    benchmark, growth = correction.benchmark, facts.growth[-1]
+    directions = [direction for direction in benchmark.directions if direction in growth.positives]
     template = markdown().get_template("data_card.md")
     return template.render(
-        benchmark=correction.benchmark,
+        benchmark=benchmark,
+        directions=directions,
+        wanted={direction: wanted(benchmark, direction) for direction in directions},
+        both=both_sides(benchmark),
+        pictures=list(dict.fromkeys(side.one for side in benchmark.sides if side.kind == "image")),
         truth=correction.truth,
         evidence=evidence,
         pool=evidence.pool,
@@ -69,6 +77,12 @@ def data_card(
         licence=licence,
         made=made,
     )
+
+
+def wanted(benchmark: Benchmark, direction: Direction) -> str:
+    """Return what a direction looks for: "captions of an image"."""
+    query = benchmark.query_side(direction).one
+    return f"{benchmark.item_side(direction).many} of {'an' if query[0] in 'aeiou' else 'a'} {query}"
 
 
 @cache

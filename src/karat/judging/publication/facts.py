@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from karat._util import or_none
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth
+from karat.benchmarks import Benchmark, Direction, Truth, item_side
 from karat.forms import MACHINE, NOT_GOLD, PERSON, Pool, distinct, find, key_of
 from karat.judging.publication.correction import Correction
 from karat.judging.publication.evidence import Evidence
@@ -46,8 +46,7 @@ class Growth:
     factor: dict[Direction, float]
 
     def __repr__(self) -> str:
-        names = {"i2t": "captions", "t2i": "images"}
-        parts = [f"positive {names[direction]} {self.shown(direction)}" for direction in self.positives]
+        parts = [f"positive {item_side(way).many} {self.shown(way)}" for way in self.positives]
         return f"Growth({self.truth!r}: {', '.join(parts)})"
 
     def shown(self, direction: Direction) -> str:
@@ -81,7 +80,9 @@ def growth(benchmark: Benchmark, asked: str | Truth, truths: Iterable[str | Trut
     out: list[Growth] = []
     for truth in as_truths(benchmark, list(truths)):
         counts = {
-            d: positives_of(truth, d, np.asarray(base.queries[d])) for d in DIRECTIONS if d in base.queries
+            d: positives_of(truth, d, np.asarray(base.queries[d]))
+            for d in benchmark.directions
+            if d in base.queries
         }
         first = out[0].positives if out else counts
         factor = {d: ratio(int(counts[d].sum()), int(first[d].sum())) for d in counts}

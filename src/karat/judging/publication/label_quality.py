@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Truth
+from karat.benchmarks import Benchmark, Direction, Truth
 from karat.errors import InputError
 from karat.forms import find, key_of
 from karat.scores import query_samples
@@ -138,7 +138,7 @@ def label_quality(
     against = as_truth(benchmark, human)
     truths = as_truths(benchmark, [older] if isinstance(older, str | Truth) else list(older))
     out = []
-    for direction in DIRECTIONS:
+    for direction in benchmark.directions:
         size = benchmark.items(direction).size
         counted = [(truth, count_labels(truth, against, direction, size)) for truth in truths]
         counted = [(truth, counts) for truth, counts in counted if len(counts.queries)]

@@ -72,15 +72,18 @@ class Published(Result):
 
     def parts(self) -> list[Part]:
         """Return the most important figures, and what to do next."""
-        counts, last = self.facts.counts, self.facts.growth[-1]
+        counts, last, bench = self.facts.counts, self.facts.growth[-1], self.correction.benchmark
         rows = [
             ["truth", self.correction.truth.name],
             ["answers used", f"{counts['answers_used']:,} of {counts['answers']:,}"],
             ["annotators", f"{counts['people'] + len(counts['machines']):,}"],
             ["judged pairs", f"{counts['judged_pairs']:,} of {counts['pooled_pairs']:,} pooled"],
             ["relevant of these", f"{counts['relevant_pairs']:,}"],
-            ["positive captions", last.shown("i2t")],
-            ["positive images", last.shown("t2i")],
+            *(
+                [f"positive {bench.item_side(way).many}", last.shown(way)]
+                for way in bench.directions
+                if way in last.positives
+            ),
             ["conflicts", plural(len(self.facts.conflicts), "pair")],
         ]
         if counts["machines"]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.benchmarks import DIRECTIONS, Benchmark
+from karat.benchmarks import Benchmark, Direction
 from karat.forms import NOT_GOLD, PERSON, AnswerTable, Pool, distinct, find, key_of, lookup, split_key
 from karat.judging.publication.correction import Correction
 from karat.judging.publication.evidence import Evidence
 from karat.judging.publication.policies import Conflicts
-from karat.judging.publication.validity import Candidate
+from karat.judging.publication.validity import SIDES, Candidate
 
 if TYPE_CHECKING:
     import polars as pl
@@ -133,7 +133,7 @@ def pair_table(evidence: Evidence, correction: Correction) -> pl.DataFrame:
     posterior = pl.DataFrame({"row": judged, "posterior": verdicts.posterior[at[judged]]})
     table = with_lists(table, posterior.with_columns(pl.col("posterior").arr.to_list()))
     table = with_lists(table, source_lists(correction, key))
-    return with_lists(table, place_lists(pool, find(key, pooled)))
+    return with_lists(table, place_lists(pool, find(key, pooled), benchmark.directions))
 
 
 def pick(names: Sequence[str], at: np.ndarray) -> pl.Series:
@@ -154,7 +154,7 @@ def source_lists(correction: Correction, key: np.ndarray) -> pl.DataFrame:
     return rows.group_by("row", maintain_order=True).agg("sources")
 
 
-def place_lists(pool: Pool, row_of_pair: np.ndarray) -> pl.DataFrame:
+def place_lists(pool: Pool, row_of_pair: np.ndarray, directions: Sequence[Direction]) -> pl.DataFrame:
     """Return, for each pooled pair, the models that suggested it, with direction, rank and score."""
     import polars as pl
 
@@ -162,7 +162,8 @@ def place_lists(pool: Pool, row_of_pair: np.ndarray) -> pl.DataFrame:
         {
             "row": row_of_pair[pool.place_pair],
             "systems": pick(pool.systems, pool.place_system),
-            "directions": pick(list(DIRECTIONS), pool.place_direction),
+            # Where a collection is searched with its own items, either of two may have asked.
+            "directions": pick([directions[0], directions[-1]], pool.place_direction),
             "ranks": pool.place_rank,
             "scores": pl.Series(pool.place_score, dtype=pl.Float64).fill_nan(None),
         }
@@ -211,8 +212,9 @@ def invalid_rows(evidence: Evidence, candidates: Iterable[Candidate]) -> list[di
     suspected = [(item.kind, item.index, "candidate", item.why) for item in candidates]
     out = []
     for kind, index, status, why in [*removed, *suspected]:
-        text = caption_text(benchmark, index) if kind == "caption" else ""
-        cells = (kind, str(id_of(benchmark, kind, index)), status, why, text)
+        side = benchmark.sides[SIDES.index(kind)]
+        text = caption_text(benchmark, index) if side == benchmark.sides[1] else ""
+        cells = (side.one, str(id_of(benchmark, kind, index)), status, why, text)
         out.append(dict(zip(INVALID_COLUMNS, cells)))
     return out
 
@@ -231,5 +233,5 @@ def caption_text(benchmark: Benchmark, index: int) -> str:
 
 
 def id_of(benchmark: Benchmark, kind: str, index: int) -> Any:
-    """Return the id of an image or caption."""
-    return (benchmark.images if kind == "image" else benchmark.captions)[index]
+    """Return the id of an item."""
+    return benchmark.ids[SIDES.index(kind)][index]

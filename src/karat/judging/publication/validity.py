@@ -15,19 +15,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from karat._util import parsing, unguard_table
-from karat.benchmarks import DIRECTIONS, Benchmark, Direction, Fold, Truth
+from karat.benchmarks import Benchmark, Direction, Fold, Truth, in_order, same_side
 from karat.errors import InputError
 from karat.forms import AnswerTable, Form, distinct, find, key_of, keys_of_truth, lookup, split_key
 from karat.judging.publication.evidence import Evidence, Marked
 
-SIDES: dict[Direction, str] = {"i2t": "image", "t2i": "caption"}
-"""What the queries are."""
+SIDES = ("image", "caption")
+"""What marks call the sides of any benchmark; a collection searched with its own items is "image"."""
 FOLD = "valid"
+T = TypeVar("T")
 LEAST_PAIRS = 3
 """How many pairs of an item must be judged before "none is relevant" is evidence against it."""
 FIX = "write a csv file with the columns kind, id, status and why"
@@ -38,20 +39,20 @@ Mark = tuple[str, int, bool, str]
 
 
 def valid_items(benchmark: Benchmark, marked: Marked) -> dict[str, np.ndarray]:
-    """Return, for every image and caption, whether it is valid; those outside the gallery included."""
-    valid = {
-        kind: np.ones(len(ids), bool)
-        for kind, ids in zip(SIDES.values(), (benchmark.images, benchmark.captions))
-    }
+    """Return, for every item of each side, whether it is valid; those outside the gallery included."""
+    valid = {kind: np.ones(len(ids), bool) for kind, ids in zip(SIDES, benchmark.ids)}
+    if same_side(benchmark.directions[0]):
+        valid = dict.fromkeys(SIDES, valid[SIDES[0]])
     for kind, items in marked.items():
         if kind not in valid:
             raise InputError(
-                f"{kind!r} is marked invalid", fix="only images and captions can be marked invalid"
+                f"{kind!r} is marked invalid", fix=f"only {both_sides(benchmark)} can be marked invalid"
             )
+        word = benchmark.sides[SIDES.index(kind)].one
         index = np.array(list(items), np.int64)
         if ((index < 0) | (index >= len(valid[kind]))).any():
             raise InputError(
-                f"{kind} {index.max()} is marked invalid, but the benchmark has only {len(valid[kind]):,}",
+                f"{word} {index.max()} is marked invalid, but the benchmark has only {len(valid[kind]):,}",
                 fix="mark it valid",
             )
         valid[kind][index] = False
@@ -61,18 +62,33 @@ def valid_items(benchmark: Benchmark, marked: Marked) -> dict[str, np.ndarray]:
 def valid_queries(evidence: Evidence, valid: Mapping[str, np.ndarray]) -> dict[Direction, np.ndarray]:
     """Return the valid queries that were pooled; if the pool does not list queries, those of its pairs."""
     pool, benchmark = evidence.pool, evidence.benchmark
-    pooled = {d: np.asarray(pool.queries.get(d, np.zeros(0)), np.int64) for d in DIRECTIONS}
+    pooled = {d: np.asarray(pool.queries.get(d, np.zeros(0)), np.int64) for d in benchmark.directions}
     if not any(map(len, pooled.values())):
         source = pool if len(pool) else evidence.counted.asked
-        pooled = {"i2t": source.image, "t2i": source.caption}
+        pooled = {d: np.concatenate(asking(d, source.image, source.caption)) for d in benchmark.directions}
     out: dict[Direction, np.ndarray] = {}
     for direction, queries in pooled.items():
         known = distinct(np.asarray(queries, np.int64))
         known = known[known < benchmark.queries(direction).size]
-        out[direction] = known[valid[SIDES[direction]][known]]
+        out[direction] = known[valid[in_order(direction, *SIDES)[0]][known]]
     if not any(map(len, out.values())):
-        raise InputError("no valid query is left", fix="mark some images or captions valid again")
+        either = both_sides(benchmark, " or ")
+        raise InputError("no valid query is left", fix=f"mark some {either} valid again")
     return out
+
+
+def asking(direction: Direction, first: T, second: T) -> tuple[T, ...]:
+    """Return the side of pairs that asks; both where each of two items of one collection asks for the other.
+
+    >>> asking("t2i", "images", "captions"), asking("i2i", "images", "others")
+    (('captions',), ('images', 'others'))
+    """
+    return (first, second) if same_side(direction) else in_order(direction, first, second)[:1]
+
+
+def both_sides(benchmark: Benchmark, between: str = " and ") -> str:
+    """Return what the items of a benchmark are: "images and captions"."""
+    return between.join(dict.fromkeys(side.many for side in benchmark.sides))
 
 
 def valid_pairs(key: np.ndarray, valid: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -86,10 +102,11 @@ def pairs_of_queries(
 ) -> np.ndarray:
     """Return whether each pair has one of the queries on either side: other pairs are never scored."""
     out = np.zeros(len(key), bool)
-    for direction, side in zip(DIRECTIONS, split_key(key)):
-        is_query = np.zeros(len(valid[SIDES[direction]]), bool)
-        is_query[queries[direction]] = True
-        out |= is_query[side]
+    for direction, asked in queries.items():
+        is_query = np.zeros(len(valid[in_order(direction, *SIDES)[0]]), bool)
+        is_query[asked] = True
+        for side in asking(direction, *split_key(key)):
+            out |= is_query[side]
     return out
 
 
@@ -97,9 +114,8 @@ def valid_fold(benchmark: Benchmark, valid: Mapping[str, np.ndarray]) -> tuple[F
     """Return one fold of all valid items; none where all items are valid."""
     if all(rows.all() for rows in valid.values()):
         return ()
-    sizes = {"image": benchmark.images.size, "caption": benchmark.captions.size}
-    images, captions = (np.flatnonzero(valid[kind][: sizes[kind]]) for kind in SIDES.values())
-    return (Fold(FOLD, images, captions),)
+    kept = (np.flatnonzero(valid[kind][: ids.size]) for kind, ids in zip(SIDES, benchmark.ids))
+    return (Fold(FOLD, *kept),)
 
 
 @dataclass(frozen=True)
@@ -109,7 +125,7 @@ class Candidate:
     Parameters
     ----------
     kind, index
-        "caption" or "image", and its index.
+        One of `SIDES`, and its index.
     own, own_worst
         How many answers its original pairs got, and how many of these were the lowest.
     sets_no
@@ -146,12 +162,12 @@ def invalid_candidates(
     sets: Sequence[Truth] = (),
     share: float = 0.5,
 ) -> list[Candidate]:
-    """Return captions and images that may be invalid, the most suspicious first.
+    """Return items of either side that may be invalid, the most suspicious first.
 
     A caption is listed when at least `share` of the answers to its original pairs, hidden gold included,
     are the lowest that the form has ("100% no"); when another judged set says no to all of its original
-    pairs that the set judges; or when three or more of its pairs were judged and none is relevant. The same
-    rules apply to an image, with all of its original pairs together.
+    pairs that the set judges; or when it has original pairs, three or more of its pairs were judged and none
+    is relevant. The same rules apply to an image, with all of its original pairs together.
 
     Parameters
     ----------
@@ -194,20 +210,27 @@ def invalid_candidates(
         "pairs": (judged, None),
         "pairs_yes": (judged, yes),
         "sets": (own_key, sets_judged),
+        "listed": (own_key, None),
     }
     out = []
-    for side, kind in ((1, "caption"), (0, "image")):
-        size = 1 + max(int(split_key(keys)[side].max(initial=-1)) for keys in (own_key, answered))
-        table = {
-            name: np.bincount(split_key(keys)[side], weights, size).astype(np.int64)
-            for name, (keys, weights) in columns.items()
+    one_collection = any(map(same_side, original.directions))
+    for kind, sides in (("image", (0, 1)),) if one_collection else (("caption", (1,)), ("image", (0,))):
+        items = {
+            name: np.concatenate([split_key(keys)[side] for side in sides])
+            for name, (keys, _) in columns.items()
         }
-        judged_by_sets = table.pop("sets")
+        size = 1 + max(int(some.max(initial=-1)) for some in items.values())
+        table = {
+            name: np.bincount(items[name], None if weights is None else np.tile(weights, len(sides)), size)
+            for name, (_, weights) in columns.items()
+        }
+        judged_by_sets, listed = table.pop("sets"), table.pop("listed") > 0
         bad = (table["own_worst"] > 0) & (table["own_worst"] >= share * table["own"])
         bad |= (table["sets_no"] > 0) & (table["sets_no"] == judged_by_sets)
-        bad |= (table["pairs"] >= LEAST_PAIRS) & (table["pairs_yes"] == 0)
+        # A document without an original positive need not be relevant to anything.
+        bad |= listed & (table["pairs"] >= LEAST_PAIRS) & (table["pairs_yes"] == 0)
         rows = np.flatnonzero(bad)
-        counts = [column[rows].tolist() for column in table.values()]
+        counts = [column[rows].astype(np.int64).tolist() for column in table.values()]
         out += [Candidate(kind, index, *values) for index, *values in zip(rows.tolist(), *counts)]
     return sorted(out, key=suspicion)
 
@@ -224,8 +247,9 @@ def read_marks(path: str | Path, benchmark: Benchmark) -> list[Mark]:
     Parameters
     ----------
     path
-        A csv file with the columns kind ("caption" or "image"), id and status, and optionally why. Status
-        "remove" marks the item invalid, "keep" marks it valid again; "candidate" or nothing changes nothing.
+        A csv file with the columns kind ("caption" or "image", or what else the benchmark calls its items),
+        id and status, and optionally why. Status "remove" marks the item invalid, "keep" marks it valid
+        again; "candidate" or nothing changes nothing.
     benchmark
         The benchmark of the ids.
     """
@@ -240,21 +264,23 @@ def read_marks(path: str | Path, benchmark: Benchmark) -> list[Mark]:
         if name not in table.columns:
             raise InputError(f"has no column {name!r}", where=path, fix=FIX)
     reasons = table["why"].to_list() if "why" in table.columns else [""] * len(table)
+    # The first side of two of the same name is the collection.
+    kinds = {side.one: number for number, side in reversed([*enumerate(benchmark.sides)])}
     marks: dict[tuple[str, int], Mark] = {}
     rows = zip(table["kind"].to_list(), table["id"].to_list(), table["status"].to_list(), reasons)
     for number, (kind, name, status, why) in enumerate(rows, start=2):
         where = f"{path}, row {number}"
-        ids = {"image": benchmark.images, "caption": benchmark.captions}.get(kind)
-        if ids is None:
-            raise InputError(f"the kind is {kind!r}", where=where, fix="write image or caption")
-        index = int(ids.index([name], where)[0])
+        side = kinds.get(kind)
+        if side is None:
+            raise InputError(f"the kind is {kind!r}", where=where, fix=f"write {' or '.join(kinds)}")
+        index = int(benchmark.ids[side].index([name], where)[0])
         if status in UNDECIDED:
             continue
         if status not in REMOVE + KEEP:
             raise InputError(f"the status is {status!r}", where=where, fix="write remove, keep or candidate")
         if (kind, index) in marks:
             raise InputError(f"the {kind} {name!r} is a duplicate", where=where, fix="keep one of its rows")
-        marks[kind, index] = (kind, index, status in REMOVE, why)
+        marks[kind, index] = (SIDES[side], index, status in REMOVE, why)
     return list(marks.values())
 
 

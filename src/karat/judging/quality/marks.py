@@ -62,7 +62,7 @@ def answer_marks(
         {choice.code: marked[:, k] for k, choice in enumerate(asked.choices)},
         votes.rating,
         number_pairs(votes.image, votes.caption)[0],
-        None if benchmark is None else benchmark.clusters("t2i", votes.caption),
+        None if benchmark is None else benchmark.clusters(benchmark.directions[-1], votes.caption),
         captions_of(votes, benchmark),
         (int(np.floor(ratings.min())), int(np.ceil(ratings.max()))),
         tuple(notes),

@@ -189,7 +189,7 @@ def answer_quality(
     acceptance
         Which answers count, and how they become verdicts.
     intervals
-        How intervals are made; by default 95%, percentile, 1,000 resamples of images.
+        How intervals are made; by default 95%, percentile, 1,000 resamples of the first side of the pairs.
     """
     rule = acceptance or AcceptanceRule()
     accepted = rule.accept(answers, form, reviews=reviews, assignments=assignments)
@@ -221,7 +221,7 @@ def answer_quality(
         answers_by_rank(counted_votes, form, pool) if pool is not None and pool.suggestions else None,
         details_by_system(counted_votes, form, pool),
         accepted,
-        how_intervals(intervals, "images"),
+        how_intervals(intervals, "images" if benchmark is None else benchmark.sides[0].many),
     )
 
 

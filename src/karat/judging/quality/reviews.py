@@ -96,11 +96,14 @@ class ReviewList:
 
     def lay_out(self, most: int = MAX_SHOWN) -> Layout:
         """Return the printed table of the first assignments."""
+        pair = (
+            "image/caption" if self.benchmark is None else "/".join(side.one for side in self.benchmark.sides)
+        )
         head = [
             "assignment",
             "annotator",
             "gold right",
-            "wrong (image/caption: gold, answer)",
+            f"wrong ({pair}: gold, answer)",
             "other answers",
         ]
         rows = []

@@ -28,7 +28,7 @@ class GoalBody(Body):
 
     runs: Annotated[list[Short], Field(min_length=1, max_length=50)]
     measure: Annotated[Short, Field(min_length=1)]
-    direction: Literal["i2t", "t2i"]
+    direction: Short
     rule: Literal["width", "winner", "budget"]
     number: Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)] | None = None
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
@@ -57,7 +57,7 @@ def set_goal(request: Request, user: Owner, body: GoalBody) -> dict[str, bool]:
     """Replace the goal; earlier ones stay in the project."""
     state = request.app.state
     chosen = body.model_dump() | {"runs": tuple(state.goal.runs.source(name) for name in body.runs)}
-    goal = Goal(**chosen)
+    goal = Goal(**chosen | {"direction": state.project.benchmark().direction(body.direction)})
     state.project.goals.set(goal)
     state.accounts.audit.note(user.id, "goal set", detail={"rule": goal.rule, "runs": len(goal.runs)})
     state.ask_goal()

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat._util import plural
-from karat.benchmarks import Direction
+from karat.benchmarks import Benchmark, Direction
 from karat.errors import InputError, KaratError
 from karat.judging import Rates
 from karat.runs import Compute, Loading, Run, is_model, load_runs
@@ -166,13 +166,13 @@ class GoalEstimate:
         if goal is None:
             self._publish({"goal": None, "estimate": None, "history": [], "stop": None, "trouble": ""})
             return
-        trouble = ""
+        trouble, benchmark = "", self.project.benchmark()
         try:
             runs = self.runs.chosen(goal)
             found = estimate(self.project, goal, runs)
             # What a plain random sample would need is a matter of sampling alone.
             sure = estimate(self.project, replace(goal, noisy=False), runs) if goal.noisy else found
-            queries = self.project.benchmark().queries(cast(Direction, goal.direction)).size
+            queries = benchmark.queries(goal.direction).size
             self._last = shown_estimate(found, sure, goal, queries)
             if all(record["value"] is not None for record in self._last["runs"]):
                 self._remember(self._last)
@@ -180,7 +180,8 @@ class GoalEstimate:
             trouble = failure_sentence(error)
         self._publish(
             {
-                "goal": goal.to_json() | {"runs": self.runs.named(goal)},
+                "goal": goal.to_json()
+                | {"runs": self.runs.named(goal), "ranking": ranking(benchmark, goal.direction)},
                 "estimate": self._last,
                 "history": self._history,
                 "stop": self._stop,
@@ -274,6 +275,11 @@ def estimate(project: Project, goal: Goal, runs: Sequence[Run]) -> ProjectEstima
     from karat.estimation import estimate_goal
 
     return estimate_goal(project, goal, runs, compute=Compute(threads=1))
+
+
+def ranking(benchmark: Benchmark, direction: Direction) -> str:
+    """Return what a direction ranks for what: "captions to images"."""
+    return f"{benchmark.query_side(direction).many} to {benchmark.item_side(direction).many}"
 
 
 def draw(project: Project, runs: Sequence[Run], proposal: Proposal, dry_run: bool) -> NextPairs:

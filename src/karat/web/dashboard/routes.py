@@ -18,6 +18,7 @@ from karat.judging.quality import AGGREGATIONS, AcceptanceRule, review_assignmen
 from karat.store.accounts import OWNER, READER, User
 from karat.web.access import require
 from karat.web.dashboard import goal
+from karat.web.dashboard.goal_estimate import ranking
 from karat.web.dashboard.jobs import DONE, Jobs, Shelf, export_job, publish_job, zipped
 from karat.web.dashboard.live import PAY, Pay
 from karat.web.dashboard.statistics import answers_about
@@ -85,7 +86,7 @@ def jobs_of(app: FastAPI) -> dict[str, Any]:
 @router.get("/dashboard")
 def dashboard_page(request: Request, user: Reader) -> Response:
     """Show the dashboard; its numbers come by the stream."""
-    project = request.app.state.project
+    project, benchmark = request.app.state.project, request.app.state.project.benchmark()
     aggregations = [(name, entry.about) for name, entry in zip(AGGREGATIONS, AGGREGATIONS.values())]
     formats = [(entry.name, entry.help) for entry in FORMATS.values()]
     shelf: Shelf = request.app.state.shelf
@@ -93,6 +94,7 @@ def dashboard_page(request: Request, user: Reader) -> Response:
         request, "dashboard.html", form=project.form, aggregations=aggregations, formats=formats,
         aggregation=AcceptanceRule.aggregate, kept=shelf.kept, owner=user.may(OWNER),
         runs=request.app.state.goal.runs.names(), measures=goal.SUGGESTED,
+        rankings={way: ranking(benchmark, way) for way in reversed(benchmark.directions)},
     )  # fmt: skip
 
 
@@ -268,7 +270,8 @@ def disagreement(request: Request, user: Owner, image: Number, caption: Number) 
     shown = project.form.own_image and written_for is not None and written_for[caption] >= 0
     address = f"{base_of(request)}/api/dashboard/picture"
     return {
-        "image": image, "caption": caption, "image_id": str(benchmark.images[image]),
+        "image": image, "caption": caption, "sides": [side.one for side in benchmark.sides],
+        "image_id": str(benchmark.images[image]),
         "caption_id": str(benchmark.captions[caption]),
         "text": str(benchmark.captions[caption]) if texts is None else texts[caption],
         "picture": f"{address}/{image}",

@@ -58,7 +58,8 @@ function shown(data) {
   $("own").hidden = !data.own_picture;
   if (data.own_picture) $("own-picture").src = data.own_picture;
   $("caption").textContent = data.text;
-  $("ids").textContent = `Image ${data.image_id}, caption ${data.caption_id}. Disagreement ${percent(data.share)}, aggregated relevance ${decimal(data.relevance)}.`;
+  const [first, second] = data.sides;
+  $("ids").textContent = `${first[0].toUpperCase()}${first.slice(1)} ${data.image_id}, ${second} ${data.caption_id}. Disagreement ${percent(data.share)}, aggregated relevance ${decimal(data.relevance)}.`;
   for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.code === data.decision?.code));
   const rows = data.answers.map((record) => [
     make("span", {}, make("bdi", {}, record.annotator), kindTag(record.kind)),

@@ -7,7 +7,6 @@ import { narrowing } from "./narrowing.js";
 import { minus, MISSING, percent, plural, whole } from "./words.js";
 
 const MOST_CHARTS = 6;
-const DIRECTIONS = { t2i: "captions to images", i2t: "images to captions" };
 const DASHED = {
   width: "Stop when every interval is between its dashed lines.",
   winner: "Stop when the intervals of the differences leave the dashed line at 0.",
@@ -68,7 +67,7 @@ export function goal(data) {
   $("goal").hidden = !found && !owner;
   $("goal").dataset.labels = estimate?.labels ?? "";
   $("goal-what").textContent = found
-    ? `${found.measure}, ${DIRECTIONS[found.direction]}, of ${found.runs.join(", ")}. ${rule(found)}, at ${percent(found.level)}. Answers ${found.noisy ? "may be wrong" : "count as right"}.`
+    ? `${found.measure}, ${found.ranking}, of ${found.runs.join(", ")}. ${rule(found)}, at ${percent(found.level)}. Answers ${found.noisy ? "may be wrong" : "count as right"}.`
     : "The project has no goal. With one, the scores of runs are estimated while answers arrive, and you see when to stop.";
   say($("goal-trouble"), trouble ? sentence(trouble) : "");
   const more = estimate?.more && !estimate.reached ? ` About ${plural(estimate.more, "more label")} will be needed.` : "";
