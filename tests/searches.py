@@ -13,7 +13,7 @@ from karat.benchmarks import Benchmark, same_side
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """A benchmark, whether each item is relevant to each query, and the scores of the runs, by their files."""
+    """A benchmark, whether each item is relevant to each query, and the scores of runs, by their files."""
 
     benchmark: Benchmark
     grade: np.ndarray
@@ -43,8 +43,6 @@ def make_search(folder: Path, direction: str, queries: int = 8, items: int = 30,
     pairs = [(q, i) for q in range(queries) for i in range(items) if not own or q != i]
     qrels = folder / "qrels.txt"
     qrels.write_text("".join(f"{asks[q]} 0 {ranked[i]} {int(grade[q, i])}\n" for q, i in pairs))
-    # Within one side each pair is known once, of whichever item: all are queries.
-    (folder / "items.txt").write_text("\n".join(ranked))
     scores = {}
     for name, noise in (("one", 0.7), ("two", 1.4)):
         path = folder / f"{name}.run"

@@ -77,7 +77,7 @@ def test_lists_and_other_formats(command, bench):
         (["a.npy", "b.npy", "-o", "f.json", "--method-set", "k=3"], "borda has no parameter 'k'"),
         (["a.npy", "b.npy", "-o", "f.json", "--weight", "1"], "1 weight for 2 runs"),
         (["a.npy", "b.npy", "-o", "f.json", "--weight", "1,x"], "--weight is '1,x'"),
-        (["a.npy", "b.npy", "-o", "f.json", "--direction", "both"], "direction is 'both'"),
+        (["a.npy", "b.npy", "-o", "f.json", "--direction", "both"], "unknown direction 'both'"),
         (["a.npy", "lists.json", "-o", "f.json", "--method", "mean"], "ranked lists have no scores"),
         (["a.npy", "b.npy", "-o", "f.trec"], "f.trec"),
         (["a.npy", "c.npy", "-o", "f.json"], "there is no such file"),

@@ -12,7 +12,6 @@ from karat.estimation import make_candidates, truth_labels, vet
 from karat.estimation.candidates import random_keys
 from karat.estimation.relevance import KEY_BASE
 from karat.measures import parse_measure
-
 from searches import make_search
 
 
@@ -49,7 +48,7 @@ def test_the_words_are_those_of_the_sides(tmp_path):
     search = make_search(tmp_path, "q2d")
     how = search.files, search.benchmark, "P@5"
     assert "query→document" in str(karat.estimate(*how, noisy="qrels", vetted="qrels"))
-    with pytest.raises(InputError, match="direction is 'v2t'; choose one of q2d, d2q"):
+    with pytest.raises(InputError, match=r"unknown direction .v2t.; known: q2d, d2q"):
         karat.estimate(*how, noisy="qrels", vetted="qrels", direction="v2t")
     with pytest.raises(InputError, match="truth 'qrels' has no d2q queries"):
         karat.estimate(*how, noisy="qrels", vetted="qrels", direction="d2q")
@@ -64,7 +63,8 @@ def test_the_words_are_those_of_the_sides(tmp_path):
         karat.estimate(*how, noisy="qrels", vetted=both)
     plan = str(karat.plan(*how, rho=0.6, prevalence=0.3))
     assert "query→document" in plan
-    assert "from one\nquery to the next (here 8 queries)" in plan or "query to the next (here 8 queries)" in plan
+    assert "which queries were drawn" in plan
+    assert "from one query to the next (here 8 queries)" in plan
     assert "image" not in plan
 
 
@@ -78,9 +78,7 @@ def test_old_names_mean_the_first_and_the_second_side(tmp_path):
 
 def test_nothing_is_paired_with_itself_within_one_side(tmp_path):
     search = make_search(tmp_path, "i2i")
-    candidates = make_candidates(
-        search.runs(), search.benchmark, "qrels", direction="i2i", depth=3, sample=4
-    )
+    candidates = make_candidates(search.runs(), search.benchmark, "qrels", direction="i2i", depth=3, sample=4)
     first, second = candidates.pairs
     assert (first != second).all()
     for sample, drawn in ((7, 7), (99, 29)):
