@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import karat
-from karat.benchmarks import Judgments, Provenance, Truth
+from karat.benchmarks import Groups, Judgments, Provenance, Truth
 from karat.errors import InputError
-from karat.estimation import make_candidates, truth_labels, vet
+from karat.estimation import make_candidates, next_pairs, truth_labels, vet
 from karat.estimation.candidates import random_keys
+from karat.estimation.query_means import clusters_of
 from karat.estimation.relevance import KEY_BASE
+from karat.forms import load_form
 from karat.measures import parse_measure
+from karat.store import create_project
 from searches import make_search
 
 
@@ -128,6 +133,23 @@ def test_a_label_within_one_side_is_that_of_both_orders(tmp_path):
         karat.estimate(search.files, search.benchmark, "P@5", noisy="qrels", vetted=labels)
 
 
+def test_queries_of_a_group_vary_together(tmp_path):
+    search = make_search(tmp_path, "t2t")
+    of = np.arange(30) // 3
+    groups = Groups("image", "images", "captions by image", np.arange(10), (of, of))
+    bench = replace(search.benchmark, groups=groups)
+    (column,) = karat.estimate(
+        search.files, bench, "P@5", noisy="qrels", vetted="qrels", target="population"
+    ).columns
+    queries = column.candidates.queries
+    assert clusters_of(bench, column.candidates).tolist() == of[queries].tolist()
+    # All labels are known: the spread over queries, in groups, is all that is left.
+    for values, spread in zip(column.values, column.spread, strict=True):
+        sums = [(values - values.mean())[of[queries] == group].sum() for group in np.unique(of[queries])]
+        variance = np.square(sums).sum() / len(queries) ** 2 * len(sums) / (len(sums) - 1)
+        assert spread == pytest.approx(np.sqrt(variance), abs=1e-9)
+
+
 def test_pairs_within_one_side_are_not_drawn(tmp_path):
     search = make_search(tmp_path, "i2i")
     sentence = "pairs are not drawn where images are searched with images: each would be drawn in both orders"
@@ -142,3 +164,8 @@ def test_pairs_within_one_side_are_not_drawn(tmp_path):
             candidates, relevant.__getitem__, parse_measure("P@3"), estimator="naive", strategy="random",
             budget=3,
         )  # fmt: skip
+    with (
+        create_project(tmp_path / "own.db", search.benchmark, load_form("pair"), source="qrels") as project,
+        pytest.raises(InputError, match=sentence),
+    ):
+        next_pairs(project, search.files, "P@3")

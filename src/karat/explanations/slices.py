@@ -310,10 +310,11 @@ def check_searched(
         )
     count = len(np.unique(cluster))
     if count < FEWEST_CLUSTERS:
-        scored = f"{count:,} {word_for(count, group.one, group.many)} with scored queries"
+        each = group.many == "queries"
+        scored = f"{count:,} {word_for(count, group.one, group.many)}{'' if each else ' with scored queries'}"
         raise InputError(
             f"{scored} are too few to search for slices",
-            fix=f"give queries of {FEWEST_CLUSTERS} {group.many} or more",
+            fix=f"give {'' if each else 'queries of '}{FEWEST_CLUSTERS} {group.many} or more",
         )
 
 
